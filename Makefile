@@ -1,0 +1,55 @@
+# make check is what CI runs.
+GO ?= go
+TOOLS := $(CURDIR)/bin
+STATICCHECK := $(TOOLS)/staticcheck
+GOLANGCI := $(TOOLS)/golangci-lint
+
+STATICCHECK_VERSION := v0.8.2
+GOLANGCI_VERSION := v2.15.0
+
+.PHONY: check test race vet lint cross examples build fuzz clean
+
+check: test race vet lint cross examples
+
+build:
+	$(GO) build -o bin/robotmem ./cmd/robotmem
+
+test:
+	$(GO) test ./...
+
+# The engine's packages, where goroutines meet.
+race:
+	CGO_ENABLED=1 $(GO) test -race -short ./robotmem/... ./consolidate/... ./classify/... ./perception/... ./web/...
+
+vet:
+	$(GO) vet ./...
+
+lint: $(STATICCHECK) $(GOLANGCI)
+	$(STATICCHECK) ./...
+	$(GOLANGCI) run ./...
+
+$(STATICCHECK):
+	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+
+$(GOLANGCI):
+	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+
+cross:
+	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+		echo "build $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/robotmem || exit 1; \
+	done
+
+examples: build
+	$(GO) run ./examples/basic
+	$(GO) run ./examples/mcp-client -robotmem bin/robotmem
+	python3 examples/python/episode.py --robotmem bin/robotmem
+	$(GO) run ./examples/nav2d
+
+fuzz:
+	@for target in ./robotmem/text:FuzzTerms ./classify:FuzzClassify ./classify:FuzzParse ./perception:FuzzDecodeTrace ./perception:FuzzSniff; do \
+		$(GO) test $${target%:*} -run '^$$' -fuzz "$${target#*:}$$" -fuzztime 10s || exit 1; \
+	done
+
+clean:
+	rm -rf bin artifacts

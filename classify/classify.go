@@ -1,0 +1,119 @@
+package classify
+
+import (
+	"slices"
+	"sync"
+)
+
+// Fallback is the category of a text that no rule matches.
+const Fallback = "code"
+
+// Rules is a compiled taxonomy. It does not change after Parse and is safe for
+// concurrent use.
+type Rules struct {
+	tags       []Tag    // roots first, parents before children
+	categories []string // in order of precedence, without Fallback
+	scope      []scopeRule
+	confidence confidence
+
+	// A target is what a pattern proves: the categories first, then the tags,
+	// then the causal signal. named[i] is the tag that target i stands for.
+	named  []string
+	causal int32
+
+	auto               *automaton
+	order              []int32 // automaton id to literal
+	literals           []string
+	uses               [][]use // by literal
+	patterns           []pattern
+	progress           int
+	fileMark, codeMark int32
+
+	runs sync.Pool // of *run: the buffers of one Classify
+}
+
+// Tag is a node of the tag tree.
+type Tag struct {
+	Name        string
+	Parent      string // empty for a root, which is a dimension
+	DisplayName string // for people, in English
+}
+
+// Result is what Classify found. Its slices are never nil and belong to the
+// caller.
+type Result struct {
+	Category      string
+	Tags          []string // sorted, unique, all of them in Rules.Tags
+	Confidence    float64  // 0..1, two decimals
+	ScopeFiles    []string // paths in text order, unique, at most 32
+	ScopeEntities []string // names in code, topics, code spans; likewise
+}
+
+// confidence counts in hundredths, so that 0.80 + 0.05 + 0.05 is 0.90.
+type confidence struct {
+	base, step, limit int
+	contextOver       int // bytes
+}
+
+// Classify applies the rules to content. contextLen is the length in bytes of
+// the memory's context as JSON, 0 without one. Any bytes are allowed, also such
+// that are not UTF-8.
+func (r *Rules) Classify(content string, contextLen int) Result {
+	m, _ := r.runs.Get().(*run)
+	if m == nil {
+		m = r.newRun()
+	}
+	m.start(content)
+	m.findScope()
+	m.match()
+	res := Result{
+		Category:      r.category(m.proved),
+		Tags:          r.tagsOf(m.proved),
+		Confidence:    r.confidence.of(m.file, m.code, m.proved[r.causal], contextLen > r.confidence.contextOver),
+		ScopeFiles:    m.files.values(),
+		ScopeEntities: m.entities.values(),
+	}
+	if cap(m.text) <= maxKept {
+		m.content = ""
+		r.runs.Put(m)
+	}
+	return res
+}
+
+// Tags returns the tree: the roots first, every parent before its children.
+func (r *Rules) Tags() []Tag { return slices.Clone(r.tags) }
+
+// Categories returns all categories in order of precedence; Fallback is last.
+func (r *Rules) Categories() []string {
+	return append(slices.Clone(r.categories), Fallback)
+}
+
+func (r *Rules) category(proved []bool) string {
+	for i, name := range r.categories {
+		if proved[i] {
+			return name
+		}
+	}
+	return Fallback
+}
+
+func (r *Rules) tagsOf(proved []bool) []string {
+	out := []string{}
+	for i, name := range r.named {
+		if proved[i] && name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (c confidence) of(signals ...bool) float64 {
+	sum := c.base
+	for _, s := range signals {
+		if s {
+			sum += c.step
+		}
+	}
+	return float64(min(sum, c.limit)) / 100
+}

@@ -1,0 +1,165 @@
+package classify
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxCells bounds the automaton's table to 64 MiB.
+const maxCells = 16 << 20
+
+// pattern is one compiled entry of a match list.
+type pattern struct {
+	target int32 // what it proves, an index into run.proved
+	parts  int32
+	first  int32 // where its parts' progress starts in run.progress
+	gap    int32
+	starts bool           // the first part opens a sentence
+	names  bool           // an underscore is a boundary
+	re     *regexp.Regexp // instead of parts
+}
+
+// use is one place where a literal serves.
+type use struct {
+	pattern, part int32
+	guards        []guard
+}
+
+// guard is an exception seen from a literal inside it: the hit does not count
+// if text stands around it, starting that many bytes before.
+type guard struct {
+	before int
+	text   string
+}
+
+// compiler collects patterns until their literals are known.
+type compiler struct {
+	patterns []pattern
+	literals []string
+	ids      map[string]int32
+	uses     [][]use
+	progress int32
+}
+
+// source is a pattern as a file states it.
+type source struct {
+	phrase   string
+	regex    string
+	literals []string
+	except   []string
+	gap      int
+}
+
+// add compiles s for a target. names is set for tags.
+func (c *compiler) add(target int32, names bool, s source) error {
+	p := pattern{target: target, names: names, gap: int32(cmp.Or(s.gap, defaultGap))}
+	parts, err := s.compile(&p)
+	if err != nil {
+		return err
+	}
+	var except []string
+	for _, e := range s.except {
+		spelt, err := spellings(e)
+		if err != nil {
+			return fmt.Errorf("except %q: %w", e, err)
+		}
+		except = append(except, spelt...)
+	}
+	id := int32(len(c.patterns))
+	p.first = c.progress
+	c.progress += p.parts
+	c.patterns = append(c.patterns, p)
+	for i, part := range parts {
+		for _, literal := range part {
+			u := use{pattern: id, part: int32(i), guards: guardsOf(literal, except)}
+			l := c.id(literal)
+			c.uses[l] = append(c.uses[l], u)
+		}
+	}
+	return nil
+}
+
+// compile fills in p and returns the literals of its parts. Those of a regular
+// expression are one part.
+func (s source) compile(p *pattern) ([][]string, error) {
+	if s.regex == "" {
+		ph, err := parsePhrase(s.phrase)
+		if err != nil {
+			return nil, fmt.Errorf("phrase %q: %w", s.phrase, err)
+		}
+		p.parts, p.starts = int32(len(ph.parts)), ph.starts
+		return ph.parts, nil
+	}
+	re, err := regexp.Compile("(?i)" + s.regex)
+	if err != nil {
+		return nil, fmt.Errorf("regex %q: %s", s.regex, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	p.re, p.parts = re, 1
+	var literals []string
+	for _, l := range s.literals {
+		spelt, err := spellings(l)
+		if err != nil {
+			return nil, fmt.Errorf("literal %q: %w", l, err)
+		}
+		literals = append(literals, spelt...)
+	}
+	if len(literals) == 0 {
+		return nil, fmt.Errorf("regex %q: no literal: name in \"literals\" what every match contains", s.regex)
+	}
+	return [][]string{literals}, nil
+}
+
+func (c *compiler) id(literal string) int32 {
+	if c.ids == nil {
+		c.ids = map[string]int32{}
+	}
+	id, ok := c.ids[literal]
+	if !ok {
+		id = int32(len(c.literals))
+		c.ids[literal] = id
+		c.literals = append(c.literals, literal)
+		c.uses = append(c.uses, nil)
+	}
+	return id
+}
+
+// build freezes what was added into r.
+func (c *compiler) build(r *Rules) error {
+	// The marks are no text: they keep ids behind those of the literals.
+	r.fileMark, r.codeMark = c.id(fileMark), c.id(codeMark)
+	texts := make([]string, 0, len(c.literals))
+	order := make([]int32, 0, len(c.literals)) // automaton id to literal id
+	size := 0
+	for id, l := range c.literals {
+		if int32(id) == r.fileMark || int32(id) == r.codeMark {
+			continue
+		}
+		texts, order, size = append(texts, l), append(order, int32(id)), size+len(l)
+	}
+	if size*128 > maxCells {
+		return fmt.Errorf("%d bytes of literals, at most %d", size, maxCells/128)
+	}
+	r.auto, r.order = newAutomaton(texts), order
+	r.patterns, r.literals, r.progress = c.patterns, c.literals, int(c.progress)
+	for _, uses := range c.uses {
+		// A later part first, so that one hit cannot serve as two parts.
+		slices.SortStableFunc(uses, func(a, b use) int { return cmp.Compare(b.part, a.part) })
+	}
+	r.uses = c.uses
+	return nil
+}
+
+func guardsOf(literal string, except []string) []guard {
+	var out []guard
+	for _, e := range except {
+		for i := range len(e) - len(literal) + 1 {
+			if strings.HasPrefix(e[i:], literal) {
+				out = append(out, guard{before: i, text: e})
+			}
+		}
+	}
+	return out
+}

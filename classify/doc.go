@@ -1,0 +1,67 @@
+// Package classify reads a memory's text and says what kind of thing it is:
+// its category, its tags, how sure a reader may be, and which files and names
+// it speaks of. No model and no network are involved, only the rules of a
+// taxonomy file, and the same text always gets the same answer.
+//
+// # Nouns
+//
+//   - A tag is a node of a tree; its roots are the dimensions.
+//   - A category is one of an ordered list. The first that matches is the
+//     memory's category; [Fallback] stands in when none does.
+//   - A pattern belongs to a tag, a category or the causal signal. It is a
+//     phrase or a regular expression.
+//   - A literal is a piece of text without which a pattern cannot match. All
+//     literals of all patterns sit in one Aho-Corasick automaton that passes
+//     over the text once; a pattern without a hit costs nothing.
+//   - A signal is evidence that raises confidence: a file path, code, a cause,
+//     or a context worth the name.
+//
+// # Example
+//
+//	rules, err := classify.Parse(taxonomy.YAML)
+//	if err != nil {
+//		return err // *ParseError: "taxonomy: line 12: ..."
+//	}
+//	got := rules.Classify("grip_force=12.5N works best because sensor was calibrated", 0)
+//	// got.Category      "root_cause"
+//	// got.Tags          [calibration force grasp observation root_cause sensor]
+//	// got.Confidence    0.85
+//	// got.ScopeEntities [grip_force]
+//
+// # The file
+//
+// A taxonomy file is plain YAML (no anchors) with the keys tags, categories,
+// confidence and scope; the head of taxonomy.yaml describes each. A user's
+// file replaces the built-in one as a whole. Nothing is merged, so that what
+// the file says is all there is.
+//
+// A phrase ignores case and takes any run of white space for a space. Latin
+// words need a boundary on both sides ("module" is not in "modulefinder"),
+// Han text has none. In a category's phrase an underscore is part of a word;
+// in a tag's it is a boundary, because the vocabulary of a robot lives in names
+// such as grip_force. The notation:
+//
+//	error{,s}             either spelling, like a shell's braces
+//	found|noticed         one or the other
+//	found ... error       the first, then the second, in one sentence, at most
+//	                      80 bytes apart (or as the pattern's gap says)
+//	^always|never         either, at the start of a sentence
+//	found ... <file>      <file> and <code> stand for what a scope rule found
+//
+// A pattern may carry "except": phrases inside which a hit does not count.
+//
+// # Caveats
+//
+//   - A regular expression sees one sentence at a time, and only a sentence
+//     that holds one of its literals. It costs some 50 ns a byte where a phrase
+//     is almost free, so prefer phrases.
+//   - The gap of a sequence is measured from the nearest earlier hit.
+//   - Sentences end at a line break, at a full stop followed by white space and
+//     at their Chinese counterparts; "e.g. " ends one, too.
+//   - Case folding never changes the length of the text. The few letters whose
+//     lower case has another length (İ, the Kelvin sign) match only themselves.
+//   - Negation is not understood: "found no error" is listed as an exception,
+//     "errors were not found" is not.
+//   - Names are looked for in the first 1,024 words that look like code, and 32
+//     files and 32 entities are kept.
+package classify

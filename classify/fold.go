@@ -1,0 +1,159 @@
+package classify
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// fold writes s in lower case over dst. An offset into the result is the same
+// offset into s: a letter whose lower case has another length in UTF-8 stays
+// as it is, and so do bytes that are not UTF-8.
+func fold(dst []byte, s string) []byte {
+	dst = append(dst[:0], s...)
+	for i := 0; i < len(dst); {
+		c := dst[i]
+		switch {
+		case c < utf8.RuneSelf:
+			if 'A' <= c && c <= 'Z' {
+				dst[i] = c + 'a' - 'A'
+			}
+			i++
+		case 0xe3 <= c && c <= 0xe9 && i+3 <= len(dst):
+			// U+3000 to U+9FFF have no case, and most Chinese text is there.
+			i++
+		default:
+			r, n := utf8.DecodeRune(dst[i:])
+			if low := unicode.ToLower(r); low != r && utf8.RuneLen(low) == n {
+				utf8.EncodeRune(dst[i:], low)
+			}
+			i += n
+		}
+	}
+	return dst
+}
+
+// normal is fold for a literal: white space becomes single spaces, and there is
+// none at the ends.
+func normal(s string) string {
+	out := make([]byte, 0, len(s))
+	for _, c := range fold(nil, s) {
+		if blankByte(c) {
+			if len(out) > 0 && out[len(out)-1] != ' ' {
+				out = append(out, ' ')
+			}
+			continue
+		}
+		out = append(out, c)
+	}
+	if n := len(out); n > 0 && out[n-1] == ' ' {
+		out = out[:n-1]
+	}
+	return string(out)
+}
+
+func blankByte(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// wordRune reports whether r joins up with a neighbour to one word. Han, kana
+// and Hangul are written without spaces, so a Latin word may touch them.
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	if r == utf8.RuneError || !unicode.In(r, unicode.L, unicode.M, unicode.Nd) {
+		return false
+	}
+	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}
+
+// An edge says what may stand beside a literal, on one side.
+type edge uint8
+
+const (
+	edgeOpen  edge = iota // no letter or digit there
+	edgeName              // an underscore, or a dot as in config.yaml: a boundary inside a name, not in prose
+	edgeDash              // a hyphen that a letter or digit follows
+	edgeInner             // a letter or digit: the literal is part of a longer word
+)
+
+// edgeBefore looks at what ends at i, edgeAfter at what starts there.
+func edgeBefore(text []byte, i int) edge {
+	if i == 0 {
+		return edgeOpen
+	}
+	if text[i-1] == '_' || text[i-1] == '.' && edgeBefore(text, i-1) == edgeInner {
+		return edgeName
+	}
+	if r, _ := utf8.DecodeLastRune(text[:i]); wordRune(r) {
+		return edgeInner
+	}
+	return edgeOpen
+}
+
+func edgeAfter(text []byte, i int) edge {
+	if i == len(text) {
+		return edgeOpen
+	}
+	switch text[i] {
+	case '_':
+		return edgeName
+	case '.':
+		if r, _ := utf8.DecodeRune(text[i+1:]); wordRune(r) {
+			return edgeName
+		}
+		return edgeOpen
+	case '-':
+		if r, _ := utf8.DecodeRune(text[i+1:]); wordRune(r) {
+			return edgeDash
+		}
+		return edgeOpen
+	}
+	if r, _ := utf8.DecodeRune(text[i:]); wordRune(r) {
+		return edgeInner
+	}
+	return edgeOpen
+}
+
+// sentences writes the ends of the sentences of text over dst, each just past
+// its last byte. The last one is len(text), so there is at least one.
+func sentences(dst []int32, text []byte) []int32 {
+	dst = dst[:0]
+	for i, c := range text {
+		if !mayEnd[c] {
+			continue
+		}
+		switch c {
+		case '\n', ';':
+			dst = append(dst, int32(i+1))
+		case '.', '!', '?': // not in 12.5 or in main.go
+			if i+1 < len(text) && blankByte(text[i+1]) {
+				dst = append(dst, int32(i+1))
+			}
+		default:
+			if i+3 <= len(text) {
+				switch string(text[i : i+3]) {
+				case "。", "！", "？", "；":
+					dst = append(dst, int32(i+3))
+				}
+			}
+		}
+	}
+	return append(dst, int32(len(text)))
+}
+
+var mayEnd = [256]bool{'\n': true, ';': true, '.': true, '!': true, '?': true, 0xe3: true, 0xef: true}
+
+// lead returns where the words of a sentence start: past white space, list
+// marks, numbers of a list and opening quotes.
+func lead(text []byte, from, to int) int {
+	for from < to {
+		r, n := utf8.DecodeRune(text[from:to])
+		if wordRune(r) && (r < '0' || r > '9') || r == '_' || r == utf8.RuneError {
+			break
+		}
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			break
+		}
+		from += n
+	}
+	return from
+}

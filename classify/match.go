@@ -1,0 +1,181 @@
+package classify
+
+// maxKept is the longest text in bytes whose buffers are kept for the next
+// call: rare giants should not stay in memory.
+const maxKept = 1 << 20
+
+// run holds the state of one Classify. It is reused through Rules.runs.
+type run struct {
+	*Rules
+	content string
+	text    []byte  // content in lower case, offset by offset the same
+	ends    []int32 // ends of sentences
+
+	// The current sentence; hits arrive in text order, so it only advances.
+	sentence, from, lead int
+
+	proved   []bool // by target
+	progress []step // by part of a pattern
+
+	file, code      bool
+	files, entities names
+	marks           []mark
+	tries, matches  int // words compared with the scope rules, and how many matched
+}
+
+// step is how far a sequence has come: where a part last matched. For a regular
+// expression it only remembers the sentence that was tried.
+type step struct {
+	end      int
+	sentence int // from 1; 0 is never
+}
+
+// mark is a stretch of text that a scope rule recognized as <file> or <code>.
+type mark struct {
+	literal    int32
+	start, end int
+}
+
+func (r *Rules) newRun() *run {
+	return &run{Rules: r, proved: make([]bool, len(r.named)+1), progress: make([]step, r.progress)}
+}
+
+func (m *run) start(content string) {
+	m.content = content
+	m.text = fold(m.text, content)
+	m.ends = sentences(m.ends, m.text)
+	m.sentence, m.from = 0, 0
+	m.lead = lead(m.text, 0, int(m.ends[0]))
+	clear(m.proved)
+	clear(m.progress)
+	m.file, m.code, m.tries, m.matches = false, false, 0, 0
+	m.files, m.entities = names{}, names{}
+	m.marks = m.marks[:0]
+}
+
+// match runs the automaton and weaves the marks in, all by where they end.
+func (m *run) match() {
+	next := 0
+	m.auto.scan(m.text, func(id int32, end int) {
+		for next < len(m.marks) && m.marks[next].end <= end {
+			m.markHit(m.marks[next])
+			next++
+		}
+		m.hit(m.order[id], end)
+	})
+	for ; next < len(m.marks); next++ {
+		m.markHit(m.marks[next])
+	}
+}
+
+func (m *run) markHit(k mark) {
+	m.seek(k.end)
+	for _, u := range m.uses[k.literal] {
+		m.advance(&m.patterns[u.pattern], u.part, k.start, k.end)
+	}
+}
+
+// hit handles an occurrence of a literal that ends at end.
+func (m *run) hit(literal int32, end int) {
+	start := -1
+	var before, after edge
+	for i := range m.uses[literal] {
+		u := &m.uses[literal][i]
+		p := &m.patterns[u.pattern]
+		if m.proved[p.target] {
+			continue
+		}
+		if start < 0 {
+			start = startOf(m.text, end, m.literals[literal])
+			before, after = m.edges(literal, start, end)
+			m.seek(end)
+		}
+		if m.guarded(u.guards, start) {
+			continue
+		}
+		if p.re != nil {
+			m.tryRegexp(p)
+			continue
+		}
+		if !p.fits(before, after) || u.part == 0 && p.starts && start != m.lead {
+			continue
+		}
+		m.advance(p, u.part, start, end)
+	}
+}
+
+// edges tells what stands at both sides of a hit. A side on which the literal
+// itself has no letter of a word is open: Han text has no boundaries.
+func (m *run) edges(literal int32, start, end int) (before, after edge) {
+	l := m.literals[literal]
+	if edgeAfter([]byte(l), 0) == edgeInner {
+		before = edgeBefore(m.text, start)
+	}
+	if edgeBefore([]byte(l), len(l)) == edgeInner {
+		after = edgeAfter(m.text, end)
+	}
+	return before, after
+}
+
+func (p *pattern) fits(before, after edge) bool {
+	if before == edgeInner || after == edgeInner {
+		return false
+	}
+	if !p.names && (before == edgeName || after == edgeName) {
+		return false
+	}
+	// "Always-on" at the start of a sentence is a name, not a rule.
+	return !p.starts || after != edgeDash
+}
+
+func (m *run) guarded(guards []guard, start int) bool {
+	for _, g := range guards {
+		from := start - g.before
+		to := from + len(g.text)
+		if from >= 0 && to <= len(m.text) && string(m.text[from:to]) == g.text {
+			return true
+		}
+	}
+	return false
+}
+
+// advance records that a part of p stands at [start, end), if the part before
+// it stands in the same sentence and near enough.
+func (m *run) advance(p *pattern, part int32, start, end int) {
+	here := m.sentence + 1
+	if part > 0 {
+		prev := m.progress[p.first+part-1]
+		if prev.sentence != here || start < prev.end || start-prev.end > int(p.gap) {
+			return
+		}
+	}
+	if part == p.parts-1 {
+		m.proved[p.target] = true
+		return
+	}
+	m.progress[p.first+part] = step{end: end, sentence: here}
+}
+
+// tryRegexp tries p on the current sentence, once.
+func (m *run) tryRegexp(p *pattern) {
+	tried := &m.progress[p.first]
+	if tried.sentence == m.sentence+1 {
+		return
+	}
+	tried.sentence = m.sentence + 1
+	if p.re.MatchString(m.content[m.from:m.ends[m.sentence]]) {
+		m.proved[p.target] = true
+	}
+}
+
+// seek makes the sentence that holds the byte before end the current one.
+func (m *run) seek(end int) {
+	if end <= int(m.ends[m.sentence]) {
+		return
+	}
+	for end > int(m.ends[m.sentence]) {
+		m.from = int(m.ends[m.sentence])
+		m.sentence++
+	}
+	m.lead = lead(m.text, m.from, int(m.ends[m.sentence]))
+}

@@ -1,0 +1,56 @@
+package consolidate
+
+import (
+	"math"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+// Now is the confidence after the time since it was last useful:
+// stored × (1 − rate) ^ days. It depends on nothing but its arguments, so
+// asking often changes nothing. A clock that runs backwards fades nothing.
+func Now(stored, rate float64, since time.Duration) float64 {
+	if rate <= 0 || since <= 0 || stored <= 0 {
+		return stored
+	}
+	if rate >= 1 {
+		return 0
+	}
+	return stored * math.Pow(1-rate, since.Hours()/24)
+}
+
+// AtLeast is Now(stored, rate, since) >= floor, without the power in nearly
+// all cases: by Bernoulli's inequality (1−r)^d is at least 1−rd for d >= 1,
+// and at least 1−r below a day.
+func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
+	if stored < floor {
+		return false
+	}
+	if rate <= 0 || since <= 0 {
+		return true
+	}
+	if days := max(1, float64(since)/float64(day)); stored*(1-rate*days) >= floor {
+		return true
+	}
+	return Now(stored, rate, since) >= floor
+}
+
+// Fades reports whether memories of a category lose confidence with time.
+func Fades(category string) bool {
+	switch category {
+	case "constraint", "preference", "worldview", "postmortem", "gotcha":
+		return false
+	}
+	return true
+}
+
+// Protected reports whether memories of a category are kept out of
+// consolidation.
+func Protected(category string) bool {
+	switch category {
+	case "constraint", "postmortem", "gotcha":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,59 @@
+package consolidate
+
+import (
+	"hash/fnv"
+	"math/bits"
+)
+
+// A sketch is one bit of each of 128 MinHashes (Broder 1997; b-bit minwise
+// hashing, Li and König 2010, with b = 1): the bits of two sets agree with
+// probability J + (1-J)/2. Two sketches rule a pair out in a nanosecond.
+
+// Sketch summarises a set of terms in 128 bits.
+type Sketch [2]uint64
+
+const sketchBits = 128
+
+// sketchSlack is the largest number of differing bits at which two sets may
+// still reach DuplicateJaccard: 19.2 are expected at 0.70, with a deviation of
+// 4.0; four deviations miss one such pair in 30,000.
+const sketchSlack = 35
+
+// NewSketch makes the sketch of a set.
+func NewSketch(terms []string) Sketch {
+	var least [sketchBits]uint64
+	for i := range least {
+		least[i] = ^uint64(0)
+	}
+	for _, t := range terms {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(t)) // never fails
+		x := h.Sum64()
+		for i := range least {
+			if m := mix(x ^ uint64(i+1)*0x9e3779b97f4a7c15); m < least[i] {
+				least[i] = m
+			}
+		}
+	}
+	var s Sketch
+	for i, m := range least {
+		s[i/64] |= (m & 1) << (i % 64)
+	}
+	return s
+}
+
+// mix is the finalizer of splitmix64 (Steele, Lea, Flood 2014).
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// MayMatch reports whether sets with these sketches and sizes may reach
+// DuplicateJaccard. Sizes that differ too much cannot.
+func MayMatch(a, b Sketch, sizeA, sizeB int) bool {
+	if lo, hi := min(sizeA, sizeB), max(sizeA, sizeB); float64(lo) < DuplicateJaccard*float64(hi) {
+		return false
+	}
+	return bits.OnesCount64(a[0]^b[0])+bits.OnesCount64(a[1]^b[1]) <= sketchSlack
+}

@@ -1,0 +1,129 @@
+package consolidate
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Quantity is a number in a text with the name it is bound to and its unit.
+type Quantity struct {
+	Name  string // "" if the text binds it to none
+	Value string // canonical decimal
+	Unit  string // "" if none
+}
+
+// Statement is what a text says, ready to be compared.
+type Statement struct {
+	Terms      []string   // search terms, stemmed, sorted, distinct, without stop words
+	Words      []string   // Terms without those that hold digits, units or negations
+	Quantities []Quantity // in text order
+	Negated    bool       // an odd number of negating words
+}
+
+const (
+	// DuplicateJaccard is the least share of common terms at which two texts
+	// with the same numbers say the same.
+	DuplicateJaccard = 0.70
+	// subjectJaccard is the least share of common words at which two texts
+	// with the same named parameters are about the same subject.
+	subjectJaccard = 0.60
+)
+
+// Verdict is how one statement stands to another of the same collection and
+// the same context.
+type Verdict int
+
+// The verdicts.
+const (
+	Different Verdict = iota
+	Duplicate
+	Contradicts
+)
+
+// Compare says how b, the newer, stands to a, and their Jaccard similarity.
+func Compare(a, b Statement) (Verdict, float64) {
+	similarity := Jaccard(a.Terms, b.Terms)
+	sameNumbers := SameQuantities(a.Quantities, b.Quantities)
+	if a.Negated == b.Negated && sameNumbers {
+		if similarity >= DuplicateJaccard {
+			return Duplicate, similarity
+		}
+		return Different, similarity
+	}
+	if a.Negated != b.Negated {
+		// One side says no to the other: the words must agree in full.
+		if sameNumbers && len(a.Words) > 0 && slices.Equal(a.Words, b.Words) {
+			return Contradicts, similarity
+		}
+		return Different, similarity
+	}
+	subject := Jaccard(a.Words, b.Words)
+	if Reassigns(a.Quantities, b.Quantities) && (subject >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0) {
+		return Contradicts, similarity
+	}
+	return Different, similarity
+}
+
+// SameQuantities reports whether two texts hold the same numbers with the same
+// units, in any order.
+func SameQuantities(a, b []Quantity) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	x, y := slices.Clone(a), slices.Clone(b)
+	order := func(p, q Quantity) int {
+		return cmp.Or(cmp.Compare(p.Value, q.Value), cmp.Compare(p.Unit, q.Unit))
+	}
+	slices.SortFunc(x, order)
+	slices.SortFunc(y, order)
+	return slices.EqualFunc(x, y, func(p, q Quantity) bool { return p.Value == q.Value && p.Unit == q.Unit })
+}
+
+// Reassigns reports whether two texts name the same parameters in the same
+// units and at least one with another value.
+func Reassigns(a, b []Quantity) bool {
+	differs := false
+	named := func(qs []Quantity) map[string]Quantity {
+		m := map[string]Quantity{}
+		for _, q := range qs {
+			if q.Name != "" {
+				m[q.Name] = q
+			}
+		}
+		return m
+	}
+	x, y := named(a), named(b)
+	if len(x) == 0 || len(x) != len(y) || len(a) != len(b) {
+		return false
+	}
+	for name, p := range x {
+		q, ok := y[name]
+		if !ok || p.Unit != q.Unit {
+			return false
+		}
+		differs = differs || p.Value != q.Value
+	}
+	return differs
+}
+
+// Jaccard is |a ∩ b| / |a ∪ b| of two sorted sets without repetitions, 0 when
+// both are empty.
+func Jaccard(a, b []string) float64 {
+	both := 0
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch cmp.Compare(a[i], b[j]) {
+		case 0:
+			both++
+			i++
+			j++
+		case -1:
+			i++
+		default:
+			j++
+		}
+	}
+	if all := len(a) + len(b) - both; all > 0 {
+		return float64(both) / float64(all)
+	}
+	return 0
+}

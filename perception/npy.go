@@ -1,0 +1,145 @@
+package perception
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A .npy file (NumPy enhancement proposal 1) is the magic, a version of two
+// bytes, the length of the header (two bytes in version 1, four in 2 and 3), the
+// header as the text of a Python dict
+//
+//	{'descr': '<f8', 'fortran_order': False, 'shape': (15, 6), }
+//
+// and the elements. The dict is matched, never evaluated; an array of objects is
+// a pickle, which could run code, and is refused.
+
+// npyHeader is what the dict says, with the elements that follow it.
+type npyHeader struct {
+	descr   string
+	fortran bool
+	shape   []int
+	rest    []byte
+}
+
+// maxNPYHeader is the limit that NumPy itself sets.
+const maxNPYHeader = 10_000
+
+// maxNPYDims is the limit of NumPy 1.
+const maxNPYDims = 32
+
+var (
+	npyDescr   = regexp.MustCompile(`'descr'\s*:\s*'([<>=|]?[a-zA-Z][0-9]*)'`)
+	npyFortran = regexp.MustCompile(`'fortran_order'\s*:\s*(True|False)`)
+	npyShape   = regexp.MustCompile(`'shape'\s*:\s*\(([0-9, ]*)\)`)
+)
+
+func parseNPY(data []byte) (h npyHeader, err error) {
+	const prefix = len(npyMagic) + 2
+	if len(data) < prefix+4 {
+		return h, errors.New("the .npy file ends within its header")
+	}
+	size, start := int64(binary.LittleEndian.Uint16(data[prefix:])), prefix+2
+	if version := data[len(npyMagic)]; version == 2 || version == 3 {
+		size, start = int64(binary.LittleEndian.Uint32(data[prefix:])), prefix+4
+	} else if version != 1 {
+		return h, fmt.Errorf(".npy version %d is not known", version)
+	}
+	if size > maxNPYHeader || size > int64(len(data)-start) {
+		return h, fmt.Errorf("the .npy header of %d bytes is longer than the file or the limit of %d", size, maxNPYHeader)
+	}
+	dict := data[start : start+int(size)]
+	descr, order, shape := npyDescr.FindSubmatch(dict), npyFortran.FindSubmatch(dict), npyShape.FindSubmatch(dict)
+	if descr == nil || order == nil || shape == nil {
+		return h, errors.New("the .npy header names no plain element type, order and shape")
+	}
+	h.descr, h.fortran, h.rest = string(descr[1]), string(order[1]) == "True", data[start+int(size):]
+	for part := range strings.SplitSeq(string(shape[1]), ",") {
+		if part = strings.TrimSpace(part); part == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(part, 10, 32)
+		if err != nil || len(h.shape) == maxNPYDims {
+			return h, errors.New("the .npy shape is larger than any array that is read here")
+		}
+		h.shape = append(h.shape, int(n))
+	}
+	return h, nil
+}
+
+// npyReading turns one element into a reading.
+type npyReading struct {
+	size int
+	read func(b []byte, order binary.ByteOrder) float64
+}
+
+var npyReadings = map[string]npyReading{
+	"f4": {4, func(b []byte, o binary.ByteOrder) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
+	"f8": {8, func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }},
+	"i2": {2, func(b []byte, o binary.ByteOrder) float64 { return float64(int16(o.Uint16(b))) }},
+	"i4": {4, func(b []byte, o binary.ByteOrder) float64 { return float64(int32(o.Uint32(b))) }},
+	"i8": {8, func(b []byte, o binary.ByteOrder) float64 { return float64(int64(o.Uint64(b))) }},
+}
+
+func decodeNPY(data []byte) (*series, error) {
+	h, err := parseNPY(data)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasSuffix(h.descr, "O") {
+		return nil, errors.New("the .npy array holds pickled Python objects, which are not read; save numbers (float32, float64, int16, int32 or int64)")
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if h.descr[0] == '>' {
+		order = binary.BigEndian
+	}
+	reading, ok := npyReadings[strings.TrimLeft(h.descr, "<>=|")]
+	if !ok {
+		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use float32, float64, int16, int32 or int64", h.descr)
+	}
+	s := &series{width: 1}
+	switch {
+	case len(h.shape) == 2 && h.fortran:
+		return nil, errors.New("the .npy array is in Fortran order; save it with numpy.ascontiguousarray")
+	case len(h.shape) == 2:
+		s.width = h.shape[1]
+	case len(h.shape) != 1:
+		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two", len(h.shape))
+	}
+	// Both factors are below 2^31, so neither product below overflows.
+	if h.shape[0] == 0 || s.width == 0 {
+		return nil, errEmptyTrace
+	}
+	count := int64(h.shape[0]) * int64(s.width)
+	if count > int64(len(h.rest)/reading.size) {
+		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, reading.size, len(h.rest))
+	}
+	s.values = make([]float64, count)
+	for i := range s.values {
+		s.values[i] = reading.read(h.rest[i*reading.size:], order)
+	}
+	return s, nil
+}
+
+// summarizeNPY describes an array of any type and shape that is no trace.
+func summarizeNPY(data []byte) string {
+	h, err := parseNPY(data)
+	if err != nil || len(h.shape) == 0 || len(h.shape) > 8 {
+		return ""
+	}
+	dims, room := make([]string, len(h.shape)), len(h.rest)
+	for i, n := range h.shape {
+		dims[i] = strconv.Itoa(n)
+		// An element takes a byte at least: a shape that needs more is a claim
+		// that the file does not keep.
+		if room /= max(n, 1); room == 0 {
+			return ""
+		}
+	}
+	return "array, " + strings.Join(dims, "x") + ", elements " + clean(h.descr, maxNameRunes)
+}

@@ -1,0 +1,62 @@
+package perception
+
+import (
+	"bytes"
+	"mime"
+	"strings"
+)
+
+// Item is one perception with what is known of it.
+type Item struct {
+	// Type is the sense: visual, tactile, auditory, proprioceptive, procedural
+	// or spatial. It is context for a reader; what the data is, the data says.
+	Type string
+	// MediaType says how Data is encoded; empty means as [Sniff] finds it.
+	MediaType string
+	Data      []byte
+	// Metadata is the caller's JSON object; numbers are json.Number or float64.
+	// The keys that are read here: channels, units, kind, rate_hz,
+	// sample_interval_s, duration_s. See [DecodeTrace].
+	Metadata map[string]any
+}
+
+// mediaType is the item's media type without parameters, in lower case.
+func (it Item) mediaType() string {
+	declared := it.MediaType
+	if declared == "" {
+		declared = sniff(it.Data)
+	}
+	base, _, err := mime.ParseMediaType(declared)
+	if err != nil {
+		base, _, _ = strings.Cut(declared, ";")
+	}
+	return strings.ToLower(strings.TrimSpace(base))
+}
+
+// encoding is the reader that fits an item.
+type encoding int
+
+const (
+	opaque encoding = iota
+	textTable
+	freeText
+	jsonText
+	npyArray
+)
+
+// encoding goes by the bytes where they cannot be mistaken and by the media
+// type elsewhere: a declared type may be any of several names for one format.
+func (it Item) encoding() encoding {
+	if bytes.HasPrefix(it.Data, []byte(npyMagic)) {
+		return npyArray
+	}
+	switch t := it.mediaType(); {
+	case t == "text/csv" || t == "text/tab-separated-values":
+		return textTable
+	case t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json"):
+		return jsonText
+	case strings.HasPrefix(t, "text/"):
+		return freeText
+	}
+	return opaque
+}

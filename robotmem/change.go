@@ -1,0 +1,170 @@
+package robotmem
+
+import (
+	"context"
+
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+const maxEcho = 100 // characters of a memory's text in a confirmation
+
+// Forget implements Service.
+func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetResponse, error) {
+	r := *req
+	if err := normalize("forget", &r); err != nil {
+		return nil, err
+	}
+	res := &ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
+	err := e.write(ctx, func(tx *writeTx) error {
+		m, err := tx.memory(r.MemoryID, tx.now)
+		if err != nil {
+			return err
+		}
+		if m.Status == "invalidated" {
+			return fail(Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
+		}
+		res.Content = clip(m.Content, maxEcho)
+		if err := tx.unindexText(m.MemoryID); err != nil {
+			return err
+		}
+		return tx.setStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
+	})
+	if err != nil {
+		return nil, wrap("forget", err)
+	}
+	return res, nil
+}
+
+// Restore implements Service.
+func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResponse, error) {
+	r := *req
+	if err := normalize("restore", &r); err != nil {
+		return nil, err
+	}
+	res := &RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
+	err := e.write(ctx, func(tx *writeTx) error {
+		m, err := tx.memory(r.MemoryID, tx.now)
+		if err != nil {
+			return err
+		}
+		if m.Status == "active" {
+			return fail(Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
+		}
+		res.Content = clip(m.Content, maxEcho)
+		rec, err := e.recordOf(m)
+		if err != nil {
+			return err
+		}
+		if err := tx.indexText(m.MemoryID, rec); err != nil {
+			return err
+		}
+		return tx.setStatus(m.MemoryID, "active", "restored", "")
+	})
+	if err != nil {
+		return nil, wrap("restore", err)
+	}
+	return res, nil
+}
+
+// Update implements Service.
+func (e *Engine) Update(ctx context.Context, req *UpdateRequest) (*UpdateResponse, error) {
+	r := *req
+	if err := normalize("update", &r); err != nil {
+		return nil, err
+	}
+	res := &UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
+	err := e.write(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
+	if err != nil {
+		return nil, wrap("update", err)
+	}
+	return res, nil
+}
+
+func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) error {
+	m, err := tx.memory(r.MemoryID, tx.now)
+	if err != nil {
+		return err
+	}
+	if m.Status != "active" {
+		return fail(Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
+	}
+	old, err := e.recordOf(m)
+	if err != nil {
+		return err
+	}
+	contextNow := m.Context
+	if r.Context != nil {
+		contextNow = r.Context
+	}
+	rec, err := e.prepare(m.Type, r.NewContent, contextNow)
+	if err != nil {
+		return err
+	}
+	rec.collection, rec.session, rec.pinned = m.Collection, m.SessionID, m.Pinned || rec.pinned
+	rec.perception, rec.ftsSummary = old.perception, old.ftsSummary
+	if m.Type == "perception" {
+		rec.summary = m.Summary
+	}
+	if rec.userTags, err = tx.userTags(m.MemoryID); err != nil {
+		return err
+	}
+	if err := tx.archive(m.MemoryID, "updated", ""); err != nil {
+		return err
+	}
+	if err := tx.unindex(m.MemoryID, old); err != nil {
+		return err
+	}
+	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.infer()
+	e.groups.reset() // the old signature may be in it
+	return tx.rewrite(m.MemoryID, rec, res.Version)
+}
+
+// recordOf prepares a stored memory again, as its indexes hold it.
+func (e *Engine) recordOf(m *Memory) (*record, error) {
+	rec, err := e.prepare(m.Type, m.Content, m.Context)
+	if err != nil {
+		return nil, err
+	}
+	rec.collection, rec.session, rec.pinned = m.Collection, m.SessionID, m.Pinned
+	if m.Type == "perception" {
+		rec.summary = m.Summary
+		rec.ftsSummary = text.Index(m.Summary)
+	}
+	return rec, nil
+}
+
+// History implements Service.
+func (e *Engine) History(ctx context.Context, req *HistoryRequest) (*HistoryResponse, error) {
+	r := *req
+	if err := normalize("history", &r); err != nil {
+		return nil, err
+	}
+	res := &HistoryResponse{MemoryID: r.MemoryID}
+	err := e.read(ctx, func(c *conn) error {
+		m, err := c.memory(r.MemoryID, e.now())
+		if err != nil {
+			return err
+		}
+		if res.Versions, err = c.versions(r.MemoryID); err != nil {
+			return err
+		}
+		stored, err := c.storedConfidence(r.MemoryID)
+		if err != nil {
+			return err
+		}
+		from := m.CreatedAt
+		if n := len(res.Versions); n > 0 {
+			from = *res.Versions[n-1].To
+		}
+		res.UID = m.UID
+		res.Versions = append(res.Versions, Version{
+			Version: m.Version, Content: m.Content, Context: m.Context, Category: m.Category, Confidence: stored,
+			Status: m.Status, SupersededBy: m.SupersededBy, From: from,
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, wrap("history", err)
+	}
+	return res, nil
+}

@@ -1,0 +1,150 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// maxAnswer bounds an answer in memory: a payload of 4 GiB must not be asked
+// for as JSON.
+const maxAnswer = 1 << 30
+
+// call runs one operation over its route.
+func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, error) {
+	op := robotmem.OpByName(name)
+	req, err := c.request(ctx, op, in)
+	if err != nil {
+		return nil, err
+	}
+	res, err := c.opts.HTTP.Do(req)
+	if err != nil {
+		return nil, c.unreachable(op, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err != nil {
+		return nil, c.unreachable(op, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, c.failure(op, res, body)
+	}
+	out := new(Out)
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber() // the caller's numbers keep their spelling
+	if err := dec.Decode(out); err != nil {
+		return nil, &robotmem.Error{Op: name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address", c.base, err)}
+	}
+	return out, nil
+}
+
+// request puts the fields of in where the route wants them: wildcards in the
+// path, the others in the query of a GET or DELETE, else in a JSON body.
+func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Request, error) {
+	fields, err := fieldsOf(op, in)
+	if err != nil {
+		return nil, err
+	}
+	path := op.Path()
+	for name, raw := range fields {
+		wildcard := "{" + name + "}"
+		if !strings.Contains(path, wildcard) {
+			continue
+		}
+		value := text(raw)
+		if value == "" {
+			return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: name, Err: errors.New("is required")}
+		}
+		path = strings.ReplaceAll(path, wildcard, url.PathEscape(value))
+		delete(fields, name)
+	}
+	var body io.Reader
+	if m := op.Method(); m == http.MethodGet || m == http.MethodDelete {
+		query := url.Values{}
+		for name, raw := range fields {
+			query.Set(name, text(raw))
+		}
+		if len(query) > 0 {
+			path += "?" + query.Encode()
+		}
+	} else {
+		data, err := json.Marshal(fields)
+		if err != nil {
+			return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+path, body)
+	if err != nil {
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
+	return req, nil
+}
+
+// text is a JSON value as a query or path value: a string without its quotes,
+// anything else as it stands.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// unreachable is a failure between here and the node.
+func (c *Client) unreachable(op *robotmem.Op, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("gave up waiting for %s: %w", c.base, err)}
+	}
+	// The cause names method, address and path again; the innermost says why.
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("no answer from %s: %w; is `robotmem web` running there?", c.base, err)}
+}
+
+// failure turns a problem document back into the error it was made of.
+func (c *Client) failure(op *robotmem.Op, res *http.Response, body []byte) error {
+	var p struct {
+		Kind   robotmem.Kind `json:"kind"`
+		Field  string        `json:"field"`
+		Detail string        `json:"detail"`
+		Op     string        `json:"op"`
+	}
+	mediaType, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	if mediaType == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Kind != "" {
+		if p.Op == "" {
+			p.Op = op.Name
+		}
+		return &robotmem.Error{Op: p.Op, Kind: p.Kind, Field: p.Field, Err: errors.New(p.Detail)}
+	}
+	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, and not as a robotmem node; check the address and what stands between", c.base, res.Status)}
+}
+
+// kindOf classes a status that came without a problem document, from a proxy
+// or another server.
+func kindOf(status int) robotmem.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return robotmem.Forbidden
+	case http.StatusRequestEntityTooLarge:
+		return robotmem.TooLarge
+	}
+	return robotmem.Unavailable
+}

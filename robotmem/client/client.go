@@ -1,0 +1,143 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Options configure a Client. The zero value works.
+type Options struct {
+	// HTTP does the requests, http.DefaultClient if nil.
+	HTTP *http.Client
+	// Token is sent as a bearer token when it is not empty.
+	Token string
+}
+
+// Client calls a robotmem node over HTTP. It may be used from many goroutines.
+type Client struct {
+	base string
+	opts Options
+}
+
+var _ robotmem.Service = (*Client)(nil)
+
+// New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
+// It does not connect.
+func New(baseURL string, opts Options) *Client {
+	opts.HTTP = cmp.Or(opts.HTTP, http.DefaultClient)
+	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
+}
+
+// Learn implements robotmem.Service.
+func (c *Client) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+	return call[robotmem.LearnResponse](ctx, c, "learn", r)
+}
+
+// LearnBatch implements robotmem.Service.
+func (c *Client) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+	return call[robotmem.LearnBatchResponse](ctx, c, "learn_batch", r)
+}
+
+// Recall implements robotmem.Service.
+func (c *Client) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	return call[robotmem.RecallResponse](ctx, c, "recall", r)
+}
+
+// Search implements robotmem.Service.
+func (c *Client) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+	return call[robotmem.RecallResponse](ctx, c, "search", r)
+}
+
+// SavePerception implements robotmem.Service.
+func (c *Client) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+	return call[robotmem.SavePerceptionResponse](ctx, c, "save_perception", r)
+}
+
+// Forget implements robotmem.Service.
+func (c *Client) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+	return call[robotmem.ForgetResponse](ctx, c, "forget", r)
+}
+
+// Restore implements robotmem.Service.
+func (c *Client) Restore(ctx context.Context, r *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+	return call[robotmem.RestoreResponse](ctx, c, "restore", r)
+}
+
+// Update implements robotmem.Service.
+func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+	return call[robotmem.UpdateResponse](ctx, c, "update", r)
+}
+
+// StartSession implements robotmem.Service.
+func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
+}
+
+// EndSession implements robotmem.Service.
+func (c *Client) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+	return call[robotmem.EndSessionResponse](ctx, c, "end_session", r)
+}
+
+// Get implements robotmem.Service.
+func (c *Client) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Memory, error) {
+	return call[robotmem.Memory](ctx, c, "get", r)
+}
+
+// Data implements robotmem.Service.
+func (c *Client) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+	return call[robotmem.DataResponse](ctx, c, "data", r)
+}
+
+// History implements robotmem.Service.
+func (c *Client) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+	return call[robotmem.HistoryResponse](ctx, c, "history", r)
+}
+
+// List implements robotmem.Service.
+func (c *Client) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	return call[robotmem.ListResponse](ctx, c, "list", r)
+}
+
+// Sessions implements robotmem.Service.
+func (c *Client) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+	return call[robotmem.SessionsResponse](ctx, c, "sessions", r)
+}
+
+// SessionMemories implements robotmem.Service.
+func (c *Client) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	return call[robotmem.ListResponse](ctx, c, "session_memories", r)
+}
+
+// Collections implements robotmem.Service.
+func (c *Client) Collections(ctx context.Context, r *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
+	return call[robotmem.CollectionsResponse](ctx, c, "collections", r)
+}
+
+// Categories implements robotmem.Service.
+func (c *Client) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
+	return call[robotmem.CategoriesResponse](ctx, c, "categories", r)
+}
+
+// RecentFailures implements robotmem.Service.
+func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)
+}
+
+// Stats implements robotmem.Service.
+func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+	return call[robotmem.StatsResponse](ctx, c, "stats", r)
+}
+
+// Doctor implements robotmem.Service.
+func (c *Client) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
+	return call[robotmem.DoctorResponse](ctx, c, "doctor", r)
+}
+
+// Repair implements robotmem.Service.
+func (c *Client) Repair(ctx context.Context, r *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
+	return call[robotmem.RepairResponse](ctx, c, "repair", r)
+}

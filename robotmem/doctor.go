@@ -1,0 +1,138 @@
+package robotmem
+
+import (
+	"context"
+	"fmt"
+)
+
+// Stats implements Service.
+func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, error) {
+	res := &StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
+	e.tallies.mu.Lock()
+	res.Recalls, res.ZeroHits = e.tallies.recalls, e.tallies.zeroHits
+	e.tallies.mu.Unlock()
+	err := e.read(ctx, func(c *conn) error {
+		if err := e.roster.sync(c); err != nil {
+			return err
+		}
+		e.roster.tally(res, e.now())
+		return c.stats(res)
+	})
+	if err != nil {
+		return nil, wrap("stats", err)
+	}
+	return res, nil
+}
+
+const (
+	checkOK   = "ok"
+	checkWarn = "warn"
+	checkFail = "fail"
+
+	// A node whose questions mostly find nothing is asked in other words than
+	// it was taught in, or in the wrong collection.
+	zeroHitWarn  = 0.5
+	zeroHitLeast = 20
+)
+
+// Doctor implements Service.
+func (e *Engine) Doctor(ctx context.Context, _ *DoctorRequest) (*DoctorResponse, error) {
+	res := &DoctorResponse{}
+	stats, err := e.Stats(ctx, &StatsRequest{})
+	if err != nil {
+		return nil, wrap("doctor", err)
+	}
+	err = e.read(ctx, func(c *conn) error { return e.examine(c, stats, res) })
+	if err != nil {
+		return nil, wrap("doctor", err)
+	}
+	res.conclude()
+	return res, nil
+}
+
+func (d *DoctorResponse) add(name, status, detail, remedy string) {
+	if status == checkOK {
+		remedy = ""
+	}
+	d.Checks = append(d.Checks, Check{name, status, detail, remedy})
+}
+
+func (d *DoctorResponse) conclude() {
+	d.Status, d.Healthy = checkOK, true
+	for _, c := range d.Checks {
+		switch {
+		case c.Status == checkFail:
+			d.Status, d.Healthy = checkFail, false
+		case c.Status == checkWarn && d.Status == checkOK:
+			d.Status = checkWarn
+		}
+	}
+}
+
+func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error {
+	damage, err := c.integrity()
+	if err != nil {
+		return err
+	}
+	if damage == "" {
+		d.add("file", checkOK, "every page reads as it should", "")
+	} else {
+		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair")
+	}
+	for _, sync := range indexChecks {
+		if err := sync.run(c, d); err != nil {
+			return err
+		}
+	}
+	if err := e.examinePayloads(c, d); err != nil {
+		return err
+	}
+	zeroHits(stats, d)
+	d.add("size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, bytesText(stats.DBBytes), bytesText(stats.PayloadBytes)), "")
+	d.add("embedder", checkOK, "none: recall works by words, place, time and structure", "")
+	return nil
+}
+
+func zeroHits(s *StatsResponse, d *DoctorResponse) {
+	if s.Recalls == 0 {
+		d.add("zero-hit rate", checkOK, "no recall yet", "")
+		return
+	}
+	rate, status := float64(s.ZeroHits)/float64(s.Recalls), checkOK
+	if rate > zeroHitWarn && s.Recalls >= zeroHitLeast {
+		status = checkWarn
+	}
+	d.add("zero-hit rate", status, fmt.Sprintf("%.0f %% of %d recalls found nothing", 100*rate, s.Recalls),
+		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
+}
+
+func bytesText(n int64) string {
+	const unit = 1024
+	switch {
+	case n < unit:
+		return fmt.Sprintf("%d B", n)
+	case n < unit*unit:
+		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	case n < unit*unit*unit:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+}
+
+// Repair implements Service.
+func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse, error) {
+	res := &RepairResponse{Repaired: []string{}}
+	err := e.write(ctx, func(tx *writeTx) (err error) {
+		res.Repaired, err = e.rebuild(tx)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("repair", err)
+	}
+	d, err := e.Doctor(ctx, &DoctorRequest{})
+	if err != nil {
+		return nil, wrap("repair", err)
+	}
+	res.Doctor = *d
+	return res, nil
+}

@@ -1,0 +1,248 @@
+package robotmem
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	taxonomy "github.com/robotmem/robotmem-go"
+	"github.com/robotmem/robotmem-go/classify"
+)
+
+// Durability says what an acknowledged write survives.
+type Durability string
+
+const (
+	// DurabilityFull: power loss. Every commit reaches the disk first.
+	DurabilityFull Durability = "full"
+	// DurabilityNormal: the death of the process, but the last commits before
+	// a power loss may be gone. Never a damaged file.
+	DurabilityNormal Durability = "normal"
+)
+
+// Options configure an Engine. The zero value of every field but Path works.
+type Options struct {
+	Path        string           // the file; created, with its folder, if absent
+	Taxonomy    []byte           // rules as YAML; the embedded ones if nil
+	Durability  Durability       // DurabilityFull if empty
+	BusyTimeout time.Duration    // how long to wait for another process's lock; 5 s if zero
+	MaxPayload  int64            // bytes of one inline payload; 32 MiB if zero
+	AllowPaths  []string         // folders that save_perception may read files from; none if empty
+	ClientType  string           // stored with sessions; "library" if empty
+	Clock       func() time.Time // time.Now if nil
+	Logger      *slog.Logger     // silent if nil
+}
+
+const (
+	defaultBusyTimeout = 5 * time.Second
+	defaultMaxPayload  = 32 << 20
+	writerCacheKiB     = 32 << 10
+	readerCacheKiB     = 16 << 10
+	maxReaders         = 4
+)
+
+// Engine is the local Service: one SQLite file.
+type Engine struct {
+	path       string
+	options    Options
+	rules      *classify.Rules
+	log        *slog.Logger
+	writer     *conn // owned by runWriter
+	jobs       chan *writeJob
+	writerDone chan struct{}
+	readers    chan *conn // nil entries are connections not opened yet
+
+	roster  roster
+	groups  groupCache
+	figures figures
+	tallies tallies
+
+	// closing is held for reading by every call, for writing by Close.
+	closing  sync.RWMutex
+	closed   bool
+	readOnly error // why writes are refused; nil when they are not
+}
+
+var _ Service = (*Engine)(nil)
+
+// Open opens the memory at o.Path and creates it if it is absent. It fails
+// with Corrupt if the file is damaged or another program's, Conflict if a
+// newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
+// option is wrong.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	e, err := open(ctx, o)
+	if err != nil {
+		return nil, wrap("open", err)
+	}
+	return e, nil
+}
+
+func open(ctx context.Context, o Options) (*Engine, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	rules, err := classify.Parse(o.Taxonomy)
+	if err != nil {
+		return nil, fail(Invalid, "taxonomy", "%v", err)
+	}
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, fail(Invalid, "db", "is not a path")
+	}
+	if err := createFile(path); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		path: path, options: o, rules: rules, log: o.Logger,
+		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
+		readers: make(chan *conn, maxReaders),
+	}
+	for range min(maxReaders, max(2, runtime.NumCPU())) {
+		e.readers <- nil
+	}
+	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB, false)); err != nil {
+		return nil, err
+	}
+	go e.runWriter()
+	e.tallies.start(e)
+	if err := e.storeTaxonomy(ctx); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+func (o *Options) complete() error {
+	if o.Path == "" {
+		return fail(Invalid, "db", "is required: the path of the memory's file")
+	}
+	switch o.Durability {
+	case "":
+		o.Durability = DurabilityFull
+	case DurabilityFull, DurabilityNormal:
+	default:
+		return fail(Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
+	}
+	if o.BusyTimeout == 0 {
+		o.BusyTimeout = defaultBusyTimeout
+	}
+	if o.MaxPayload == 0 {
+		o.MaxPayload = defaultMaxPayload
+	}
+	if o.Taxonomy == nil {
+		o.Taxonomy = taxonomy.YAML
+	}
+	if o.ClientType == "" {
+		o.ClientType = "library"
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+// createFile makes the folder (0700) and an empty file (0600) where there is
+// none: SQLite gives a new file, its log and its index the mode of the first.
+func createFile(path string) error {
+	hint := "check that the folder is writable, or pass another --db"
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fail(Unavailable, "db", "the folder cannot be made (%s); %s", reason(err), hint)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fail(Unavailable, "db", "the file cannot be opened for writing (%s); %s", reason(err), hint)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fail(Unavailable, "db", "the file cannot be used (%s); %s", reason(err), hint)
+	}
+	return nil
+}
+
+// reason is a file error without its path.
+func reason(err error) string {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// openWriter opens the writing connection. A file that is not ours is looked
+// at read-only first, so that not a byte of it changes.
+func openWriter(ctx context.Context, path string, o connOptions) (*conn, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		look := o
+		look.readOnly = true
+		c, err := openConn(ctx, path, look)
+		if err != nil {
+			return nil, err
+		}
+		_, err = refuseForeign(c)
+		if err := errors.Join(err, c.close()); err != nil {
+			return nil, err
+		}
+	}
+	c, err := openConn(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := migrate(c); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	return c, nil
+}
+
+func (e *Engine) connOptions(cacheKiB int, readOnly bool) connOptions {
+	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, readOnly: readOnly}
+}
+
+func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
+
+// storeTaxonomy fills tag_meta from the rules in use.
+func (e *Engine) storeTaxonomy(ctx context.Context) error {
+	var rows [][3]string
+	for _, t := range e.rules.Tags() {
+		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
+	}
+	return e.write(ctx, func(tx *writeTx) error { return writeTagMeta(tx.conn, rows) })
+}
+
+// Close waits for the calls in flight, stores the counters and closes the
+// file. Further calls fail with Unavailable. Closing twice is harmless.
+func (e *Engine) Close() error {
+	e.tallies.stop(e)
+	e.closing.Lock()
+	if e.closed {
+		e.closing.Unlock()
+		return nil
+	}
+	e.closed = true
+	close(e.jobs)
+	e.closing.Unlock()
+	<-e.writerDone
+	var errs []error
+	for range cap(e.readers) {
+		select {
+		case c := <-e.readers:
+			if c != nil {
+				errs = append(errs, c.close())
+			}
+		default:
+		}
+	}
+	return errors.Join(append(errs, e.writer.close())...)
+}

@@ -1,0 +1,85 @@
+package robotmem
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Kind is the class of an error. A Kind is itself an error, so callers write
+// errors.Is(err, robotmem.NotFound). The text goes over the wire.
+type Kind string
+
+// The kinds, each with what it means to the caller.
+const (
+	Invalid     Kind = "invalid"     // a field is wrong; Field names it
+	Forbidden   Kind = "forbidden"   // not allowed for this caller or path
+	NotFound    Kind = "not_found"   // no such memory or session
+	Conflict    Kind = "conflict"    // the state does not allow it
+	TooLarge    Kind = "too_large"   // over a limit
+	Unavailable Kind = "unavailable" // disk full, locked, deadline; retrying may help
+	Corrupt     Kind = "corrupt"     // the file is damaged or not ours
+	Internal    Kind = "internal"    // ours to mend
+)
+
+func (k Kind) Error() string { return string(k) }
+
+// Error is the error every Service method returns.
+type Error struct {
+	Op    string // the operation, "learn"
+	Kind  Kind
+	Field string // the request field at fault, "" if none
+	Err   error  // what failed, the allowed range, the next step
+}
+
+func (e *Error) Error() string {
+	var parts []string
+	for _, s := range []string{e.Op, e.Field} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(append(parts, e.Detail()), ": ")
+}
+
+// Detail is the text without operation and field.
+func (e *Error) Detail() string {
+	if e.Err == nil {
+		return string(e.Kind)
+	}
+	return e.Err.Error()
+}
+
+func (e *Error) Unwrap() error        { return e.Err }
+func (e *Error) Is(target error) bool { k, ok := target.(Kind); return ok && k == e.Kind }
+
+// KindOf returns the Kind of err, Internal if it has none.
+func KindOf(err error) Kind {
+	if e := (*Error)(nil); errors.As(err, &e) {
+		return e.Kind
+	}
+	return Internal
+}
+
+// fail makes an *Error that has no operation yet; wrap names it.
+func fail(kind Kind, field, format string, args ...any) *Error {
+	return &Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+// wrap gives err its operation. Anything that is not an *Error yet is
+// classified here, so that no SQL, path or stack reaches a caller.
+func wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := (*Error)(nil); errors.As(err, &e) {
+		named := *e
+		if named.Op == "" {
+			named.Op = op
+		}
+		return &named
+	}
+	named := classifySQLite(err)
+	named.Op = op
+	return named
+}

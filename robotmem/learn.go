@@ -1,0 +1,172 @@
+package robotmem
+
+import (
+	"context"
+	"errors"
+)
+
+// batchChunk is how many items of a batch share a transaction with whoever
+// else is waiting: large enough to spread the cost of a commit, small enough
+// that a robot's single write does not wait long behind an import.
+const batchChunk = 500
+
+const defaultCollection = "default"
+
+// Learn implements Service.
+func (e *Engine) Learn(ctx context.Context, req *LearnRequest) (*LearnResponse, error) {
+	r := *req
+	rec, err := e.learnRecord("learn", &r)
+	if err != nil {
+		return nil, err
+	}
+	var res *LearnResponse
+	err = e.write(ctx, func(tx *writeTx) (err error) {
+		res, err = e.learn(tx, rec, false)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("learn", err)
+	}
+	return res, nil
+}
+
+// learnRecord checks a request and prepares what will be stored.
+func (e *Engine) learnRecord(op string, r *LearnRequest) (*record, error) {
+	if err := normalize(op, r); err != nil {
+		return nil, err
+	}
+	rec, err := e.prepare("fact", r.Insight, r.Context)
+	if err != nil {
+		return nil, wrap(op, err)
+	}
+	rec.collection, rec.session, rec.source = r.Collection, r.SessionID, r.Source
+	rec.observed, rec.userTags = r.ObservedAt, distinct(append([]string(nil), r.Tags...))
+	if r.Pinned != nil {
+		rec.pinned = *r.Pinned
+	}
+	return rec, nil
+}
+
+// learn stores a prepared fact, or counts the sighting of one that is known.
+func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*LearnResponse, error) {
+	if err := tx.joinSession(r); err != nil {
+		return nil, err
+	}
+	res := &LearnResponse{Status: "created", AutoInferred: r.infer(), Conflicts: []ConflictWith{}}
+	if !keepDuplicates {
+		same, conflicts, err := e.findTwin(tx, r, 0)
+		if err != nil {
+			return nil, err
+		}
+		if same != nil {
+			res.Status, res.MemoryID, res.UID = "duplicate", same.id, same.uid
+			res.Method, res.ExistingID, res.Similarity = same.method, same.id, same.similarity
+			return res, tx.sighted(same.id)
+		}
+		res.Conflicts = orEmpty(conflicts)
+	}
+	var err error
+	res.MemoryID, res.UID, err = tx.insert(r)
+	return res, err
+}
+
+// LearnBatch implements Service.
+func (e *Engine) LearnBatch(ctx context.Context, req *LearnBatchRequest) (*LearnBatchResponse, error) {
+	r := *req
+	if err := normalize("learn_batch", &r); err != nil {
+		return nil, err
+	}
+	res := &LearnBatchResponse{Results: make([]BatchResult, len(r.Items))}
+	// The next chunk is prepared while the last one is written.
+	prepared := make(chan []*record, 1)
+	go func() {
+		defer close(prepared)
+		for start := 0; start < len(r.Items); start += batchChunk {
+			end := min(start+batchChunk, len(r.Items))
+			prepared <- e.prepareChunk(&r, start, end, res.Results)
+		}
+	}()
+	var failed error
+	start := 0
+	for records := range prepared {
+		results := res.Results[start : start+len(records)]
+		if failed == nil {
+			failed = e.write(ctx, func(tx *writeTx) error {
+				return e.learnChunk(tx, records, r.KeepDuplicates, results)
+			})
+		}
+		if failed != nil {
+			refuseRest(results, wrap("learn_batch", failed))
+		}
+		start += len(records)
+	}
+	if failed != nil && allRefused(res.Results) {
+		return nil, wrap("learn_batch", failed)
+	}
+	return res, nil
+}
+
+func allRefused(results []BatchResult) bool {
+	for i := range results {
+		if results[i].Error == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// refuseRest says of every item that has no error of its own why it was not
+// stored. What was committed before stays, and was reported.
+func refuseRest(results []BatchResult, err error) {
+	for i := range results {
+		if results[i].Error == nil {
+			results[i] = BatchResult{Error: batchError(err)}
+		}
+	}
+}
+
+// learnChunk learns the records of one transaction. An item that is refused
+// has written nothing yet, so the others go on; any other failure ends it.
+func (e *Engine) learnChunk(tx *writeTx, records []*record, keepDuplicates bool, results []BatchResult) error {
+	for i, rec := range records {
+		if rec == nil {
+			continue
+		}
+		got, err := e.learn(tx, rec, keepDuplicates)
+		if refused := (*Error)(nil); errors.As(err, &refused) {
+			results[i] = BatchResult{Error: batchError(err)}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		results[i] = BatchResult{LearnResponse: got}
+	}
+	return nil
+}
+
+// prepareChunk prepares the items from start to end on all cores. A bad item
+// leaves a nil record and its error in results.
+func (e *Engine) prepareChunk(r *LearnBatchRequest, start, end int, results []BatchResult) []*record {
+	records := make([]*record, end-start)
+	parallel(len(records), func(i int) {
+		err := r.itemErrs[start+i]
+		if err == nil {
+			item := r.Items[start+i]
+			records[i], err = e.learnRecord("learn_batch", &item)
+		}
+		if err != nil {
+			records[i] = nil
+			results[start+i] = BatchResult{Error: batchError(err)}
+		}
+	})
+	return records
+}
+
+func batchError(err error) *BatchError {
+	e := (*Error)(nil)
+	if !errors.As(err, &e) {
+		return &BatchError{Kind: Internal, Detail: err.Error()}
+	}
+	return &BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
+}

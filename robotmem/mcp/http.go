@@ -1,0 +1,54 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Handler serves the tools over streamable HTTP. It keeps no transport
+// sessions: every request stands alone, and an episode is named by its
+// session_id.
+func (s *Server) Handler() http.Handler {
+	h := server.NewStreamableHTTPServer(s.mcp,
+		server.WithStateLess(true),
+		// The tools never change and nothing is pushed: a GET stream would
+		// stay open for nothing.
+		server.WithDisableStreaming(true),
+		// Host and Origin are checked where the handler is mounted, for every
+		// route alike and with the operator's own host names.
+		server.WithDisableLocalhostProtection(true),
+		server.WithStreamableHTTPLogger(s.log),
+	)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && !s.bounded(w, r) {
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// bounded reads the body up to the limit, which the library does not have.
+func (s *Server) bounded(w http.ResponseWriter, r *http.Request) bool {
+	limit := int64(s.maxMessage)
+	tooLarge := r.ContentLength > limit
+	if !tooLarge {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+		large := (*http.MaxBytesError)(nil)
+		if tooLarge = errors.As(err, &large); err != nil && !tooLarge {
+			return false // the caller went away in the middle of its request
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if tooLarge {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusRequestEntityTooLarge)
+		if data, err := encode(s.tooLong(nil)); err == nil {
+			_, _ = w.Write(data) // a caller that has gone needs no answer
+		}
+	}
+	return !tooLarge
+}

@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Options configure a Server. The zero value works.
+type Options struct {
+	// Version of the program, shown to clients.
+	Version string
+	// Logger receives the causes of internal errors; nil is silent. It must
+	// not write to the stream that ServeStdio answers on.
+	Logger *slog.Logger
+	// MaxMessage is the largest message in bytes, 64 MiB if 0.
+	MaxMessage int
+}
+
+const maxMessage = 64 << 20
+
+// Server offers a Service as tools.
+type Server struct {
+	svc        robotmem.Service
+	log        *slog.Logger
+	maxMessage int
+	mcp        *server.MCPServer
+}
+
+// instructions tell a model what the tools are for and when to call them.
+const instructions = `robotmem is the memory of this robot or agent: what was learnt and sensed here, each with place, parameters, robot, time and outcome. It outlives this conversation.
+
+- Before you act, call recall with what you are about to do. Narrow it with context_filter ({"task.success":true} for what worked, false for what failed) or spatial_sort (what happened near a place). A filter finds the one match among thousands.
+- After each attempt that taught something, also a failed one, call learn: one sentence with its numbers and units, and a context of params, spatial, robot, task (task.success says how it went) and env. A different number is a different fact, so record each value that you tried.
+- For a task of several steps call start_session first, read its briefing, pass its session_id along with learn and save_perception, and close it with end_session: the outcome and the memory ids that helped.
+- save_perception keeps sensor data (image, force trace, sound) with a description in words; recall finds it by that.
+- When a memory turns out wrong, update it, or forget it with the reason. When learn reports conflicts, settle them so.
+- A text or context that recall has shortened is read whole with get.`
+
+// NewServer returns a server that offers the tools of svc.
+func NewServer(svc robotmem.Service, opts Options) *Server { return newServer(svc, opts) }
+
+func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) *Server {
+	s := &Server{
+		svc:        svc,
+		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
+	}
+	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
+		server.WithTitle("robotmem"),
+		server.WithInstructions(instructions),
+		server.WithToolCapabilities(false),
+	}, more...)...)
+	for _, op := range robotmem.Ops() {
+		if op.Hints.Tool {
+			s.mcp.AddTool(tool(op), s.handle(op))
+		}
+	}
+	return s
+}
+
+// tool describes an operation. Every hint is set: an absent one counts as
+// destructive and open-world.
+func tool(op *robotmem.Op) mcp.Tool {
+	openWorld := false
+	return mcp.Tool{
+		Name: op.Name, Title: op.Title, Description: op.Doc,
+		RawInputSchema:  schema(op.InputSchema()),
+		RawOutputSchema: schema(op.OutputSchema()),
+		Annotations: mcp.ToolAnnotation{
+			Title:           op.Title,
+			ReadOnlyHint:    &op.Hints.ReadOnly,
+			DestructiveHint: &op.Hints.Destructive,
+			IdempotentHint:  &op.Hints.Idempotent,
+			OpenWorldHint:   &openWorld,
+		},
+	}
+}
+
+func schema(s map[string]any) json.RawMessage {
+	data, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("mcp: a schema without a JSON form: %v", err))
+	}
+	return data
+}
+
+func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (res *mcp.CallToolResult, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				s.log.Error("panic in a tool", "op", op.Name, "panic", v, "stack", string(debug.Stack()))
+				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
+			}
+		}()
+		args, err := arguments(req)
+		if err != nil {
+			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil
+		}
+		out, err := op.Call(ctx, s.svc, args)
+		if err != nil {
+			return s.errorResult(op, err), nil
+		}
+		if r, ok := out.(*robotmem.RecallResponse); ok {
+			out = shorten(r)
+		}
+		data, err := encode(out)
+		if err != nil {
+			return s.errorResult(op, err), nil
+		}
+		return &mcp.CallToolResult{
+			Content:              []mcp.Content{mcp.NewTextContent(string(data))},
+			RawStructuredContent: data,
+		}, nil
+	}
+}
+
+// arguments are the bytes that came over the wire, so that numbers keep their
+// spelling.
+func arguments(req mcp.CallToolRequest) (json.RawMessage, error) {
+	switch {
+	case len(req.Params.RawArguments) > 0:
+		return req.Params.RawArguments, nil
+	case req.Params.Arguments == nil:
+		return nil, nil
+	}
+	data, err := json.Marshal(req.Params.Arguments)
+	if err != nil {
+		return nil, fmt.Errorf("the arguments are not JSON: %w", err)
+	}
+	return data, nil
+}
+
+// errorResult is a failed operation as the model reads it. The parts are in
+// _meta and not in structuredContent, which must fit the output schema.
+func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
+	shown := &robotmem.Error{Op: op.Name, Kind: robotmem.Internal}
+	errors.As(err, &shown)
+	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
+		s.log.Error("tool failed", "op", op.Name, "kind", shown.Kind, "err", err)
+	}
+	if shown.Kind == robotmem.Internal {
+		shown = &robotmem.Error{Op: op.Name, Kind: robotmem.Internal, Err: errors.New("internal error; the node's log has the cause")}
+	}
+	res := mcp.NewToolResultError(shown.Error())
+	res.Meta = &mcp.Meta{AdditionalFields: map[string]any{"robotmem/error": map[string]any{
+		"kind": shown.Kind, "op": shown.Op, "field": shown.Field, "detail": shown.Detail(),
+	}}}
+	return res
+}

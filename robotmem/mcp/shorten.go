@@ -1,0 +1,96 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A common client cuts a result at 25,000 tokens, some 80 KB of JSON. What is
+// cut off by the client is gone without a word, so it is shortened here, and
+// says how to get the rest.
+const (
+	maxAnswer  = 80_000 // bytes of JSON
+	maxContent = 1_500  // characters of one memory's content
+)
+
+// shorten returns r with long contents shortened. When that is not enough, the
+// memories that take more than their share lose detail step by step; no memory
+// is dropped. r itself stays as it is.
+func shorten(r *robotmem.RecallResponse) *robotmem.RecallResponse {
+	short := *r
+	short.Memories = make([]robotmem.Memory, len(r.Memories))
+	for i, m := range r.Memories {
+		m.Content = shortText(m.Content, maxContent, m.MemoryID)
+		short.Memories[i] = m
+	}
+	for _, reduce := range []func(*robotmem.Memory){withoutContext, brief, barest} {
+		if size(short) <= maxAnswer {
+			break
+		}
+		share := maxAnswer / len(short.Memories)
+		for i := range short.Memories {
+			if m := &short.Memories[i]; size(m) > share {
+				reduce(m)
+			}
+		}
+	}
+	return &short
+}
+
+// withoutContext takes out what the caller may have made large.
+func withoutContext(m *robotmem.Memory) {
+	if m.Context != nil {
+		m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
+	}
+	m.Params, m.Spatial, m.Robot, m.Task, m.Env = nil, nil, nil, nil, nil
+	m.Metadata = nil
+}
+
+func brief(m *robotmem.Memory) {
+	m.Content = shortText(m.Content, 300, m.MemoryID)
+	m.Summary, m.ScopeFiles, m.ScopeEntity = "", nil, nil
+}
+
+func barest(m *robotmem.Memory) {
+	m.Content = shortText(m.Content, 80, m.MemoryID)
+	m.Tags, m.Found = m.Tags[:min(len(m.Tags), 4)], nil
+}
+
+// shortText cuts s to limit characters, at a character's border, with a note
+// on how to read the rest.
+func shortText(s string, limit int, id int64) string {
+	shown := 0
+	for i := range s {
+		if shown == limit {
+			return fmt.Sprintf("%s… [%d of %d characters; read it whole with %s]", s[:i], limit, utf8.RuneCountInString(s), getCall(id))
+		}
+		shown++
+	}
+	return s
+}
+
+func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
+
+// size is the length of v as JSON.
+func size(v any) int {
+	data, err := encode(v)
+	if err != nil {
+		return 0
+	}
+	return len(data)
+}
+
+// encode is JSON with characters as they are: it is read by models.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

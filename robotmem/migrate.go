@@ -1,0 +1,138 @@
+package robotmem
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+// applicationID marks a file as ours: "rbtm".
+const applicationID = 0x7262746d
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// migrations returns the scripts in order; script i leads to version i+1.
+func migrations() ([]string, error) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	var scripts []string
+	for _, name := range names {
+		data, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		scripts = append(scripts, strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize))
+	}
+	return scripts, nil
+}
+
+// refuseForeign fails unless the file is empty or ours and not newer than
+// this program. It only reads.
+func refuseForeign(c *conn) (version int, err error) {
+	tables, err := c.number("SELECT count(*) FROM sqlite_schema")
+	if err != nil {
+		return 0, err
+	}
+	app, err := c.number("PRAGMA application_id")
+	if err != nil {
+		return 0, err
+	}
+	v, err := c.number("PRAGMA user_version")
+	if err != nil {
+		return 0, err
+	}
+	if tables == 0 && (app == 0 || app == applicationID) {
+		return 0, nil
+	}
+	if app != applicationID {
+		python, err := c.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'memories'")
+		if err != nil {
+			return 0, err
+		}
+		if python > 0 {
+			return 0, fail(Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db")
+		}
+		return 0, fail(Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
+	}
+	scripts, err := migrations()
+	if err != nil {
+		return 0, err
+	}
+	if int(v) > len(scripts) {
+		return 0, fail(Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, len(scripts))
+	}
+	return int(v), nil
+}
+
+// migrate brings the file to the present version, one transaction a step.
+// Another process may be doing the same.
+func migrate(c *conn) error {
+	scripts, err := migrations()
+	if err != nil {
+		return err
+	}
+	for {
+		version, err := refuseForeign(c)
+		if err != nil || version == len(scripts) {
+			return err
+		}
+		if err := migrateStep(c, scripts); err != nil {
+			return err
+		}
+	}
+}
+
+func migrateStep(c *conn, scripts []string) (err error) {
+	tx, err := c.BeginImmediate()
+	if err != nil {
+		return err
+	}
+	defer tx.End(&err)
+	version, err := refuseForeign(c)
+	if err != nil || version == len(scripts) {
+		return err
+	}
+	if err := c.Exec(scripts[version]); err != nil {
+		return fmt.Errorf("migration to version %d: %w", version+1, err)
+	}
+	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version+1))
+}
+
+// writeTagMeta stores the tag tree, when it differs from what is stored.
+func writeTagMeta(c *conn, tags [][3]string) error {
+	stored := map[string][2]string{}
+	err := c.query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite3.Stmt) error {
+		stored[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	same := len(stored) == len(tags)
+	for _, t := range tags {
+		same = same && stored[t[0]] == [2]string{t[1], t[2]}
+	}
+	if same {
+		return nil
+	}
+	if err := c.exec("DELETE FROM tag_meta"); err != nil {
+		return err
+	}
+	for _, t := range tags {
+		var parent any
+		if t[1] != "" {
+			parent = t[1]
+		}
+		if err := c.exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], parent, t[2]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

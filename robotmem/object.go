@@ -1,0 +1,229 @@
+package robotmem
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// Object is a JSON object of the caller: a context, a filter, metadata. Over
+// the wire it may also come as a string that holds the object. Numbers that
+// were read from JSON keep their spelling (json.Number).
+type Object map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (o *Object) UnmarshalJSON(data []byte) error {
+	data, err := unquoteObject(data)
+	if err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var m map[string]any
+	if err := dec.Decode(&m); err != nil {
+		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return errors.New("must be one JSON object with nothing after it")
+	}
+	*o = m
+	return nil
+}
+
+// unquoteObject returns the object within data, which is an object or a string
+// that holds one.
+func unquoteObject(data []byte) ([]byte, error) {
+	if len(data) == 0 || data[0] != '"' {
+		return data, nil
+	}
+	var s string
+	if err := json.Unmarshal(data, &s); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(s) == "" {
+		return []byte("{}"), nil
+	}
+	return []byte(s), nil
+}
+
+// encodeJSON is the JSON of v with sorted keys, and characters as they are.
+func encodeJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// decodeObject reads what encodeJSON wrote.
+func decodeObject(data string) Object {
+	var o Object
+	if data == "" || data == "{}" || o.UnmarshalJSON([]byte(data)) != nil {
+		return nil
+	}
+	return o
+}
+
+// canonical is v with every number in one spelling, so that 12.50 and 12.5
+// compare equal. Values are nil, bool, string, json.Number, []any and
+// map[string]any.
+func canonical(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return json.Number(canonicalNumber(string(v)))
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = canonical(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = canonical(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// isCanonical reports whether canonical would change nothing.
+func isCanonical(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return canonicalNumber(string(v)) == string(v)
+	case []any:
+		for i := range v {
+			if !isCanonical(v[i]) {
+				return false
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if !isCanonical(v[k]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// canonicalNumber spells a JSON number the one way: integers of any size in
+// full, everything else as the shortest decimal that names the same float64.
+func canonicalNumber(s string) string {
+	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return strconv.FormatInt(i, 10)
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return s
+	}
+	if f == float64(int64(f)) && f > -1e15 && f < 1e15 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	if !strings.ContainsAny(s, ".eE") {
+		if n, ok := new(big.Int).SetString(s, 10); ok {
+			return n.String()
+		}
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+const (
+	maxContext = 1 << 20 // bytes of one memory's context as JSON
+	maxDepth   = 32      // levels of nesting in a context
+	maxLeaves  = 4096    // values in one context
+)
+
+// normalObject passes o through JSON, so that what was given by a Go caller
+// and what came over the wire are the same from here on, and refuses what
+// cannot be stored. limit is in bytes.
+func normalObject(field string, o Object, limit int) (Object, string, error) {
+	if len(o) == 0 {
+		return nil, "{}", nil
+	}
+	data, err := encodeJSON(map[string]any(o))
+	if err != nil {
+		return nil, "", fail(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
+	}
+	if len(data) > limit {
+		return nil, "", fail(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
+	}
+	var out Object
+	if err := out.UnmarshalJSON(data); err != nil {
+		return nil, "", fail(Invalid, field, "%v", err)
+	}
+	leaves := 0
+	if err := checkValue(field, map[string]any(out), 0, &leaves); err != nil {
+		return nil, "", err
+	}
+	return out, string(data), nil
+}
+
+func checkValue(path string, v any, depth int, leaves *int) error {
+	if depth > maxDepth {
+		return fail(Invalid, path, "is nested more than %d deep", maxDepth)
+	}
+	if *leaves++; *leaves > maxLeaves {
+		return fail(TooLarge, path, "holds more than %d values; store arrays of data with save_perception", maxLeaves)
+	}
+	switch v := v.(type) {
+	case json.Number:
+		if _, err := strconv.ParseFloat(string(v), 64); err != nil {
+			return fail(Invalid, path, "%s is outside the range of a number (about -1.8e308 to 1.8e308)", clip(string(v), 40))
+		}
+	case []any:
+		for i := range v {
+			if err := checkValue(fmt.Sprintf("%s[%d]", path, i), v[i], depth+1, leaves); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if err := checkValue(path+"."+k, v[k], depth+1, leaves); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clip cuts s to n runes, with an ellipsis when something was cut.
+func clip(s string, n int) string {
+	seen := 0
+	for i := range s {
+		if seen == n {
+			return s[:i] + "…"
+		}
+		seen++
+	}
+	return s
+}
+
+// at returns the value at a dot path. A key that holds dots itself is found
+// too, the shorter key first.
+func (o Object) at(path string) (any, bool) { return lookup(map[string]any(o), path) }
+
+func lookup(m map[string]any, path string) (any, bool) {
+	if v, ok := m[path]; ok {
+		return v, true
+	}
+	for i := range len(path) {
+		if path[i] != '.' {
+			continue
+		}
+		if sub, ok := m[path[:i]].(map[string]any); ok {
+			if v, ok := lookup(sub, path[i+1:]); ok {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}

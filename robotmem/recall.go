@@ -1,0 +1,533 @@
+package robotmem
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+// A recall reads downwards: parse, filter, signals, fuse, stages, load. The
+// filter comes first and is exact; every signal ranks within it; nothing after
+// the signals drops a memory that the filter admits, other than the cut to n
+// and the floor of relevance that the caller asked for.
+
+// question is a parsed recall.
+type question struct {
+	RecallRequest
+	filter        *condition
+	content, stop []string // terms of the query
+	now           time.Time
+	like          *features // of the perception to compare with
+	degraded      []string
+}
+
+// ranked is one entry of a list: the better the earlier.
+type ranked struct {
+	id    int64
+	value float64 // the list's own measure
+}
+
+// rankedList is what one signal found, best first.
+type rankedList struct {
+	name  string
+	items []ranked
+}
+
+// hit is a memory on its way to the answer.
+type hit struct {
+	id       int64
+	score    float64
+	distance *float64
+	found    []ListEntry
+	memory   *Memory // once loaded
+}
+
+// rankStages is the whole of ranking after fusion, in order.
+var rankStages = []struct {
+	name string
+	run  func(*question, []hit) []hit
+}{
+	{"relevant", keepRelevant}, // only with min_relevance
+	{"diverse", diversify},     // only with diversity
+	{"nearest", nearestFirst},  // only with a strict place
+	{"top-n", topN},
+	{"normalize", normalizeScores}, // best = 1.0
+}
+
+const (
+	// rrfK flattens the head of each list (Cormack, Clarke, Büttcher 2009).
+	rrfK = 60
+	// realWeight favours what was sensed in the real world over simulation.
+	realWeight = 1.5
+	// maxQueryTerms bounds the work of one question.
+	maxQueryTerms = 256
+)
+
+// Recall implements Service.
+func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallResponse, error) {
+	res, err := e.recall(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]int64, len(res.Memories))
+	for i := range res.Memories {
+		found[i] = res.Memories[i].MemoryID
+	}
+	e.tallies.count(req.ForSession, found)
+	return res, nil
+}
+
+// Search implements Service.
+func (e *Engine) Search(ctx context.Context, req *SearchRequest) (*RecallResponse, error) {
+	r := *req
+	if err := normalize("search", &r); err != nil {
+		return nil, err
+	}
+	res, err := e.Recall(ctx, &RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, Explain: r.Explain})
+	if renamed := (*Error)(nil); errors.As(err, &renamed) {
+		renamed.Op = "search"
+	}
+	return res, err
+}
+
+// recall answers without counting the question.
+func (e *Engine) recall(ctx context.Context, req *RecallRequest) (*RecallResponse, error) {
+	start := time.Now()
+	q := &question{RecallRequest: *req}
+	if err := q.parse(e.now()); err != nil {
+		return nil, wrap("recall", err)
+	}
+	res := &RecallResponse{Mode: q.mode(), Memories: []Memory{}}
+	if q.DeadlineMS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
+		defer cancel()
+	}
+	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
+	if err != nil {
+		return nil, wrap("recall", err)
+	}
+	res.Total, res.Degraded = len(res.Memories), orEmpty(q.degraded)
+	res.QueryMS = millis(time.Since(start))
+	return res, nil
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func (q *question) parse(now time.Time) error {
+	if err := normalize("recall", &q.RecallRequest); err != nil {
+		return err
+	}
+	var err error
+	if q.filter, err = parseFilter(q.ContextFilter); err != nil {
+		return err
+	}
+	if q.Like != nil {
+		if err := q.Like.check(); err != nil {
+			return fail(Invalid, "like", "%v", err)
+		}
+	}
+	if q.AsOf != nil && q.AsOf.Before(now) {
+		now = *q.AsOf
+	} else {
+		q.AsOf = nil // the future is believed as the present
+	}
+	q.now = now
+	q.content, q.stop = text.Query(q.Query)
+	if len(q.content) == 0 {
+		q.content, q.stop = q.stop, nil
+	}
+	if len(q.content) > maxQueryTerms {
+		q.content, q.stop = q.content[:maxQueryTerms], nil
+		q.degraded = append(q.degraded, "query: only its first 256 different words were looked for")
+	}
+	if q.Query == "" && !q.narrows() {
+		return fail(Invalid, "query", "is required unless something else narrows the search, such as session_id, context_filter, spatial_sort, after or tags")
+	}
+	return nil
+}
+
+func (q *question) narrows() bool {
+	return q.SessionID != "" || q.filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
+		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
+}
+
+func (q *question) mode() string {
+	if q.Query == "" {
+		return "structured"
+	}
+	return "bm25_only"
+}
+
+// strict reports whether the answer is in the order of distance.
+func (q *question) strict() bool {
+	return q.SpatialSort != nil && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
+}
+
+// ask runs the pipeline inside one snapshot.
+func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallResponse) error {
+	trace := tracer{on: q.Explain, last: time.Now()}
+	if err := e.checkSessions(c, q); err != nil {
+		return err
+	}
+	set, err := e.filter(c, q)
+	if err != nil {
+		return err
+	}
+	trace.add("filter", set.count())
+
+	lists, err := e.signals(ctx, c, q, set, &trace)
+	if err != nil {
+		return err
+	}
+	// From here on the answer is on its way: a deadline no longer stops it.
+	c.SetInterrupt(context.WithoutCancel(ctx))
+	hits := e.fuse(q, lists)
+	trace.add("fuse", len(hits))
+	if q.MinRelevance > 0 || q.Diversity > 0 {
+		if err := e.load(c, q, set, hits); err != nil {
+			return err
+		}
+	}
+	for _, s := range rankStages {
+		hits = s.run(q, hits)
+		trace.add(s.name, len(hits))
+	}
+	if err := e.load(c, q, set, hits); err != nil {
+		return err
+	}
+	for i := range hits {
+		if hits[i].memory != nil {
+			res.Memories = append(res.Memories, hits[i].answer(q))
+		}
+	}
+	trace.add("load", len(res.Memories))
+	res.Stages = trace.stages
+	return nil
+}
+
+// checkSessions refuses sessions that do not exist.
+func (e *Engine) checkSessions(c *conn, q *question) error {
+	for field, id := range map[string]string{"session_id": q.SessionID, "for_session": q.ForSession} {
+		if id == "" {
+			continue
+		}
+		if _, err := c.session(id); err != nil {
+			if missing := (*Error)(nil); errors.As(err, &missing) {
+				missing.Field = field
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// admitted is what the filter lets through.
+type admitted struct {
+	set  *bitset.BitSet   // present states, by memory id
+	all  bool             // set is every active memory
+	past map[int64]*state // with as_of: states that have changed since
+}
+
+func (a *admitted) count() int { return int(a.set.Count()) + len(a.past) }
+
+// filter evaluates every condition before anything is ranked.
+func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
+	if err := e.roster.sync(c); err != nil {
+		return nil, err
+	}
+	b := basic{
+		collection: q.Collection, session: q.SessionID, category: q.Category, kind: q.Type, perception: q.PerceptionType,
+		after: q.After, before: q.Before, minConfidence: *q.MinConfidence, now: q.now, asOf: q.AsOf,
+	}
+	a := &admitted{}
+	a.set, a.all = e.roster.admit(b)
+	if len(q.Tags) == 0 && q.filter == nil && q.AsOf == nil {
+		return a, nil
+	}
+	a.all = false
+	var err error
+	if a.set, err = tagged(c, q.Tags, a.set); err != nil {
+		return nil, err
+	}
+	if a.set, err = e.narrow(c, q.filter, a.set, q.now); err != nil {
+		return nil, err
+	}
+	if q.AsOf != nil {
+		a.past, err = e.pastStates(c, q, b)
+	}
+	return a, err
+}
+
+// signals asks each source for its ranked list. One that fails is named in
+// degraded and the others answer.
+func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitted, trace *tracer) ([]rankedList, error) {
+	var lists []rankedList
+	try := func(name string, run func() ([]ranked, error)) error {
+		items, err := run()
+		refused := (*Error)(nil)
+		switch {
+		case errors.As(err, &refused):
+			return err
+		case err != nil:
+			e.log.Warn("signal failed", "signal", name, "err", err)
+			if ctx.Err() != nil {
+				q.degraded = append(q.degraded, name+": "+classifySQLite(ctx.Err()).Detail())
+				return nil
+			}
+			q.degraded = append(q.degraded, name+": "+classifySQLite(err).Detail())
+			return nil
+		}
+		lists = append(lists, rankedList{name, items})
+		trace.add(name, len(items))
+		return nil
+	}
+	within := set
+	if q.SpatialSort != nil {
+		if err := try("place", func() ([]ranked, error) { return e.placeSignal(c, q, set) }); err != nil {
+			return nil, err
+		}
+		if q.strict() {
+			lists[0].items = lists[0].items[:min(q.N, len(lists[0].items))]
+			within = set.only(lists[0].items)
+		}
+	}
+	if q.Like != nil {
+		if err := try("likeness", func() ([]ranked, error) { return e.likenessSignal(c, q, set) }); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(q.content) > 0:
+		if err := try("bm25", func() ([]ranked, error) { return e.lexicalSignal(c, q, within, len(lists) > 0) }); err != nil {
+			return nil, err
+		}
+	case q.Query == "" && q.SpatialSort == nil && q.Like == nil:
+		if err := try("time", func() ([]ranked, error) { return e.timeSignal(q, set), nil }); err != nil {
+			return nil, err
+		}
+	}
+	return lists, nil
+}
+
+// only is the part of the admitted set that is in a list.
+func (a *admitted) only(items []ranked) *admitted {
+	out := &admitted{set: bitset.New(a.set.Len()), past: map[int64]*state{}}
+	for _, r := range items {
+		if s, ok := a.past[r.id]; ok {
+			out.past[r.id] = s
+		} else {
+			out.set.Set(uint(r.id))
+		}
+	}
+	return out
+}
+
+// timeSignal orders by time of observation: an episode is replayed from its
+// beginning, anything else comes newest first.
+func (e *Engine) timeSignal(q *question, a *admitted) []ranked {
+	moments := e.roster.moments(a.set)
+	for id, s := range a.past {
+		moments = append(moments, moment{id, s.memory.ObservedAt.UnixNano()})
+	}
+	slices.SortFunc(moments, func(x, y moment) int {
+		if q.SessionID == "" {
+			x, y = y, x
+		}
+		return cmp.Or(cmp.Compare(x.ns, y.ns), cmp.Compare(x.id, y.id))
+	})
+	items := make([]ranked, min(len(moments), q.depth(1)))
+	for i := range items {
+		items[i] = ranked{moments[i].id, float64(moments[i].ns) / 1e9}
+	}
+	return items
+}
+
+// depth is how far down a single list can matter: with realWeight, the entry
+// at rank r can still reach the first n while w/(k+r+1) > 1/(k+n).
+func (q *question) depth(lists int) int {
+	d := int(realWeight*float64(rrfK+q.N)) + 1
+	if q.Diversity > 0 || q.MinRelevance > 0 {
+		d = max(d, 20*q.N, 1000)
+	}
+	return d * lists
+}
+
+// fuse merges ranked lists by reciprocal rank: score = Σ 1/(k + rank + 1),
+// times realWeight for what was sensed in the real world; best first, ties by
+// id.
+func (e *Engine) fuse(q *question, lists []rankedList) []hit {
+	at := map[int64]int{}
+	var hits []hit
+	for _, l := range lists {
+		for rank, r := range l.items {
+			i, ok := at[r.id]
+			if !ok {
+				i = len(hits)
+				at[r.id] = i
+				hits = append(hits, hit{id: r.id})
+			}
+			hits[i].score += 1 / float64(rrfK+rank+1)
+			if l.name == "place" {
+				d := r.value
+				hits[i].distance = &d
+			}
+			if q.Explain {
+				hits[i].found = append(hits[i].found, ListEntry{l.name, rank, r.value})
+			}
+		}
+	}
+	for i := range hits {
+		if row, ok := e.roster.row(hits[i].id); ok && row.real {
+			hits[i].score *= realWeight
+		}
+	}
+	if !q.timeOrder() {
+		byScore(hits)
+	}
+	return hits
+}
+
+// timeOrder reports whether the answer stays in the order of time whatever
+// the weights: a replay is a replay.
+func (q *question) timeOrder() bool { return q.Query == "" && q.SpatialSort == nil && q.Like == nil }
+
+func byScore(hits []hit) {
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+}
+
+func nearestFirst(q *question, hits []hit) []hit {
+	if !q.strict() {
+		return hits
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
+	return hits
+}
+
+func topN(q *question, hits []hit) []hit { return hits[:min(q.N, len(hits))] }
+
+// normalizeScores divides by the largest score, which is not always the first
+// hit's.
+func normalizeScores(_ *question, hits []hit) []hit {
+	best := 0.0
+	for _, h := range hits {
+		best = max(best, h.score)
+	}
+	for i := range hits {
+		if best > 0 {
+			hits[i].score /= best
+		}
+	}
+	return hits
+}
+
+func keepRelevant(q *question, hits []hit) []hit {
+	if q.MinRelevance == 0 {
+		return hits
+	}
+	return slices.DeleteFunc(hits, func(h hit) bool { return h.memory == nil || q.relevance(h.memory) < q.MinRelevance })
+}
+
+// diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998):
+// each next memory is the one with the best score less its likeness to those
+// already chosen.
+func diversify(q *question, hits []hit) []hit {
+	if q.Diversity == 0 || q.strict() || len(hits) < 2 {
+		return hits
+	}
+	const pool = 200 // those further down are not worth comparing
+	best := hits[0].score
+	rest := slices.Clone(hits[:min(pool, len(hits))])
+	terms := map[int64][]string{}
+	for _, h := range rest {
+		if h.memory != nil {
+			terms[h.id] = statementOf(h.memory.Content).Terms
+		}
+	}
+	chosen := make([]hit, 0, len(hits))
+	likeness := make([]float64, len(rest))
+	for len(rest) > 0 && len(chosen) < q.N {
+		pick, top := 0, 0.0
+		for i, h := range rest {
+			gain := (1-q.Diversity)*h.score/best - q.Diversity*likeness[i]
+			if i == 0 || gain > top {
+				pick, top = i, gain
+			}
+		}
+		h := rest[pick]
+		chosen = append(chosen, h)
+		rest, likeness = slices.Delete(rest, pick, pick+1), slices.Delete(likeness, pick, pick+1)
+		for i := range rest {
+			likeness[i] = max(likeness[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+		}
+	}
+	return append(chosen, rest...)
+}
+
+// relevance is the share of the question's words that a memory holds; 1 when
+// the question has none.
+func (q *question) relevance(m *Memory) float64 {
+	if len(q.content) == 0 {
+		return 1
+	}
+	has := map[string]bool{}
+	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
+		has[text.Stem(t)] = true
+	}
+	n := 0
+	for _, t := range q.content {
+		if has[text.Stem(t)] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(q.content))
+}
+
+// answer is the memory as the caller sees it.
+func (h *hit) answer(q *question) Memory {
+	m := *h.memory
+	score, relevance := h.score, q.relevance(h.memory)
+	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
+	// What is asked for by id stays out of a list of answers.
+	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0
+	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy = nil, nil, nil, nil, 0
+	return m
+}
+
+// tracer notes what each stage kept and how long it took.
+type tracer struct {
+	on     bool
+	last   time.Time
+	stages []Stage
+}
+
+func (t *tracer) add(stage string, kept int) {
+	if !t.on {
+		return
+	}
+	now := time.Now()
+	t.stages = append(t.stages, Stage{stage, kept, millis(now.Sub(t.last))})
+	t.last = now
+}
+
+// matchExpression is a full-text query for any of the terms.
+func matchExpression(terms []string) string {
+	var b strings.Builder
+	for i, t := range terms {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteByte('"')
+		b.WriteString(strings.ReplaceAll(t, `"`, `""`))
+		b.WriteByte('"')
+	}
+	return b.String()
+}

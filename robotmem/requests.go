@@ -1,0 +1,267 @@
+package robotmem
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+)
+
+// LearnRequest records one fact.
+type LearnRequest struct {
+	Insight    string     `json:"insight" validate:"required,utf8,maxbytes=16384" cli:"arg" doc:"What was learnt, in one sentence with its numbers: \"grip_force=12.5 N holds wet glass\". 1 byte to 16 KiB, kept byte for byte."`
+	Context    Object     `json:"context,omitempty" doc:"JSON object beside the fact. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are kept."`
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default."`
+	SessionID  string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Episode this belongs to, from start_session."`
+	Tags       []string   `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Tags to add to those inferred; 1 to 64 letters, digits, _ . or -."`
+	ObservedAt *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"When it was observed (RFC 3339). Now if absent."`
+	Pinned     *bool      `json:"pinned,omitempty" doc:"Never fades and is never merged. By category if absent."`
+	Source     string     `json:"source,omitempty" validate:"max=64" doc:"Who or what says so, up to 64 characters."`
+}
+
+// LearnBatchRequest records many facts.
+type LearnBatchRequest struct {
+	Items          []LearnRequest `json:"items" validate:"required,min=1,max=10000" doc:"1 to 10,000 learn requests."`
+	KeepDuplicates bool           `json:"keep_duplicates,omitempty" doc:"Store every item, also those that say what is known."`
+
+	itemErrs map[int]error           // decoding errors, by item
+	itemRaw  map[int]json.RawMessage // what could not be decoded, by item
+}
+
+// MarshalJSON implements json.Marshaler. An item that could not be decoded is
+// passed on as it came, so that a remote node refuses it for the same reason.
+func (r LearnBatchRequest) MarshalJSON() ([]byte, error) {
+	wire := struct {
+		Items          []any `json:"items"`
+		KeepDuplicates bool  `json:"keep_duplicates,omitempty"`
+	}{make([]any, len(r.Items)), r.KeepDuplicates}
+	for i := range r.Items {
+		wire.Items[i] = &r.Items[i]
+		if raw, ok := r.itemRaw[i]; ok {
+			wire.Items[i] = raw
+		}
+	}
+	return json.Marshal(wire)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded is
+// reported in its place of the response; the others are not held up by it.
+func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
+	var wire struct {
+		Items          []json.RawMessage `json:"items"`
+		KeepDuplicates bool              `json:"keep_duplicates"`
+	}
+	if err := decode(data, &wire); err != nil {
+		return err
+	}
+	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
+	for i, raw := range wire.Items {
+		var item LearnRequest
+		if err := decode(raw, &item); err != nil {
+			r.itemErrs[i], r.itemRaw[i] = err, raw
+		}
+		r.Items = append(r.Items, item)
+	}
+	return nil
+}
+
+// RecallRequest asks for memories.
+type RecallRequest struct {
+	Query          string       `json:"query,omitempty" validate:"utf8" cli:"arg" doc:"What to look for, in words. May be empty when anything else narrows the search."`
+	Collection     string       `json:"collection,omitempty" validate:"omitempty,collections" default:"default" doc:"Namespace to look in; * for all."`
+	N              int          `json:"n,omitempty" validate:"min=1,max=100" default:"5" doc:"How many to return, 1 to 100."`
+	MinConfidence  *float64     `json:"min_confidence,omitempty" validate:"omitempty,finite,min=0,max=1" default:"0.3" doc:"Leave out memories less sure than this now, 0 to 1."`
+	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only this episode. With an empty query it is replayed in time order."`
+	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,uuid" doc:"The episode that is asking, so that it can be credited at its end."`
+	ContextFilter  Object       `json:"context_filter,omitempty" doc:"Filter over context paths: {\"task.success\":true,\"params.force\":{\"$lt\":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not."`
+	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}."`
+	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only observed at or after this time (RFC 3339)."`
+	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only observed before this time (RFC 3339)."`
+	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" doc:"Answer as the node believed at this time (RFC 3339)."`
+	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
+	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
+	Tags           []string     `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories that carry all of these tags."`
+	Like           *Like        `json:"like,omitempty" doc:"Perceptions like this one: {\"memory_id\":7} or {\"data_base64\":\"…\",\"media_type\":\"text/csv\"}."`
+	Diversity      float64      `json:"diversity,omitempty" validate:"finite,min=0,max=1" doc:"0 ranks by score alone, 1 avoids answers that say the same."`
+	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Leave out what is less relevant than this on the absolute scale, 0 to 1."`
+	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Answer with what is ready after this many milliseconds. 0 waits."`
+	Explain        bool         `json:"explain,omitempty" doc:"Say what each stage kept and how each memory was found."`
+}
+
+// SpatialSort orders by Euclidean distance to a point.
+type SpatialSort struct {
+	Field       string    `json:"field" validate:"required,max=256" doc:"Context path of the coordinates, such as spatial.object_position."`
+	Target      []float64 `json:"target" validate:"required,min=2,max=3,dive,finite" doc:"[x, y] or [x, y, z], in the unit of the stored coordinates."`
+	MaxDistance *float64  `json:"max_distance,omitempty" validate:"omitempty,finite,min=0" doc:"Leave out what is farther, in the same unit."`
+	Mode        string    `json:"mode,omitempty" validate:"omitempty,oneof=strict fused" default:"strict" doc:"strict: exact nearest neighbours, nearest first. fused: place is one more ranked list."`
+	FrameID     string    `json:"frame_id,omitempty" validate:"max=256" doc:"Only coordinates of this frame."`
+	MapID       string    `json:"map_id,omitempty" validate:"max=256" doc:"Only coordinates of this map."`
+}
+
+// UnmarshalJSON implements json.Unmarshaler: an object, or a string that holds one.
+func (s *SpatialSort) UnmarshalJSON(data []byte) error {
+	type plain SpatialSort
+	data, err := unquoteObject(data)
+	if err != nil {
+		return err
+	}
+	return decode(data, (*plain)(s))
+}
+
+// Like names the perception to compare with: one that is stored, or bytes.
+type Like struct {
+	MemoryID   int64  `json:"memory_id,omitempty" validate:"min=0" doc:"A stored perception; it is left out of the answer."`
+	DataBase64 []byte `json:"data_base64,omitempty" doc:"The bytes of a perception, base64."`
+	MediaType  string `json:"media_type,omitempty" validate:"max=128" doc:"Their media type; sniffed if absent."`
+}
+
+// UnmarshalJSON implements json.Unmarshaler: an object, or a string that holds one.
+func (l *Like) UnmarshalJSON(data []byte) error {
+	type plain Like
+	data, err := unquoteObject(data)
+	if err != nil {
+		return err
+	}
+	return decode(data, (*plain)(l))
+}
+
+// SearchRequest is RecallRequest with plain parameters.
+type SearchRequest struct {
+	Q          string `json:"q" validate:"required,utf8" cli:"arg" doc:"What to look for, in words."`
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace to look in; all if absent."`
+	TopK       int    `json:"top_k,omitempty" validate:"min=1,max=100" default:"10" doc:"How many to return, 1 to 100."`
+	Explain    bool   `json:"explain,omitempty" doc:"Say what each stage kept and how each memory was found."`
+}
+
+// SavePerceptionRequest stores what a sensor gave.
+type SavePerceptionRequest struct {
+	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
+	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"visual, tactile, auditory, proprioceptive, procedural or spatial."`
+	Data           string     `json:"data,omitempty" doc:"The payload as text, kept as UTF-8. At most one of data, data_base64 and path."`
+	DataBase64     []byte     `json:"data_base64,omitempty" doc:"The payload as base64. At most 32 MiB of bytes."`
+	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file to read on the node's machine, below one of the folders its operator allows."`
+	MediaType      string     `json:"media_type,omitempty" validate:"max=128" doc:"Media type of the payload; sniffed if absent."`
+	Metadata       Object     `json:"metadata,omitempty" doc:"How to read the payload: shape, rate_hz or duration_s, channels, units."`
+	Context        Object     `json:"context,omitempty" doc:"JSON object beside it, as in learn."`
+	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. The session's if a session is given, else default."`
+	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Episode this belongs to, from start_session."`
+	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"When it was sensed (RFC 3339). Now if absent."`
+}
+
+// ForgetRequest takes one memory out of recall.
+type ForgetRequest struct {
+	MemoryID int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+	Reason   string `json:"reason" validate:"required,max=1000" doc:"Why it is wrong, up to 1,000 characters."`
+}
+
+// RestoreRequest makes a memory active again.
+type RestoreRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+}
+
+// UpdateRequest replaces a memory's text.
+type UpdateRequest struct {
+	MemoryID   int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory; its id stays."`
+	NewContent string `json:"new_content" validate:"required,utf8,maxbytes=16384" cli:"arg" doc:"The new text, 1 byte to 16 KiB, kept byte for byte."`
+	Context    Object `json:"context,omitempty" doc:"A new context; the old one is kept if absent."`
+}
+
+// StartSessionRequest opens an episode.
+type StartSessionRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of all it learns."`
+	Context    Object `json:"context,omitempty" doc:"What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for it."`
+}
+
+// EndSessionRequest closes an episode.
+type EndSessionRequest struct {
+	SessionID     string   `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode, from start_session."`
+	OutcomeScore  *float64 `json:"outcome_score,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"How well it went, 0 (failed) to 1 (succeeded)."`
+	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that helped: their clock of fading starts anew."`
+}
+
+// GetRequest asks for one memory.
+type GetRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+}
+
+// DataRequest asks for the bytes of a perception.
+type DataRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
+}
+
+// HistoryRequest asks for every state of a memory.
+type HistoryRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+}
+
+// ListRequest pages through memories.
+type ListRequest struct {
+	Page           int      `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
+	Limit          int      `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Memories a page, 1 to 1,000."`
+	Collection     string   `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Type           string   `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
+	Category       string   `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
+	Status         string   `json:"status,omitempty" validate:"oneof=active superseded invalidated all" default:"active" doc:"active, superseded, invalidated or all."`
+	ConfidenceMin  *float64 `json:"confidence_min,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Stored confidence at least this."`
+	ConfidenceMax  *float64 `json:"confidence_max,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Stored confidence at most this."`
+	Days           int      `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only those created in the last so many days; 0 for all."`
+	PerceptionType string   `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+}
+
+// SessionsRequest pages through episodes.
+type SessionsRequest struct {
+	Page       int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
+	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Episodes a page, 1 to 1,000."`
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Status     string `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended; both if absent."`
+}
+
+// SessionMemoriesRequest asks for an episode in the order it was lived.
+type SessionMemoriesRequest struct {
+	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
+	Page      int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
+	Limit     int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"100" doc:"Memories a page, 1 to 1,000."`
+}
+
+// CollectionsRequest asks for all collections.
+type CollectionsRequest struct{}
+
+// CategoriesRequest asks for the categories in use.
+type CategoriesRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+}
+
+// RecentFailuresRequest asks what went wrong lately.
+type RecentFailuresRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"How many, 1 to 1,000."`
+	Days       int    `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only the last so many days; 0 for all."`
+}
+
+// StatsRequest asks for counts.
+type StatsRequest struct{}
+
+// DoctorRequest asks for a check-up.
+type DoctorRequest struct{}
+
+// RepairRequest asks for all indexes to be rebuilt.
+type RepairRequest struct{}
+
+// trim prepares the texts whose surrounding space has no meaning.
+func (r *LearnRequest) trim() { r.Insight = strings.TrimSpace(r.Insight) }
+
+func (r *SavePerceptionRequest) trim() { r.Description = strings.TrimSpace(r.Description) }
+
+func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) }
+
+func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
+
+func (r *RecallRequest) trim() { r.Query = strings.TrimSpace(r.Query) }
+
+func (l *Like) check() error {
+	if (l.MemoryID == 0) == (len(l.DataBase64) == 0) {
+		return errors.New("takes exactly one of memory_id and data_base64")
+	}
+	return nil
+}

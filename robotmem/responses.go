@@ -1,0 +1,344 @@
+package robotmem
+
+import "time"
+
+// Memory is one stored item, as Get answers it. In a recall the fields of the
+// second group say how it was found.
+type Memory struct {
+	MemoryID   int64    `json:"memory_id"`
+	UID        string   `json:"uid"`
+	Type       string   `json:"type"`
+	Content    string   `json:"content"`
+	Summary    string   `json:"summary"`
+	Category   string   `json:"category"`
+	Tags       []string `json:"tags"`
+	Confidence float64  `json:"confidence" doc:"0 to 1, as it stands now."`
+
+	Score     *float64    `json:"score,omitempty" doc:"Best = 1.0."`
+	Relevance *float64    `json:"relevance,omitempty" doc:"Absolute, 0 to 1: how much of the question it answers."`
+	Distance  *float64    `json:"distance,omitempty" doc:"To the target, in the unit of the coordinates."`
+	Found     []ListEntry `json:"found,omitempty" doc:"With explain: its place in every ranked list."`
+
+	Context Object `json:"context,omitempty"`
+	Params  any    `json:"params,omitempty"`
+	Spatial any    `json:"spatial,omitempty"`
+	Robot   any    `json:"robot,omitempty"`
+	Task    any    `json:"task,omitempty"`
+	Env     any    `json:"env,omitempty"`
+
+	SessionID  string    `json:"session_id,omitempty"`
+	Collection string    `json:"collection"`
+	CreatedAt  time.Time `json:"created_at"`
+	ObservedAt time.Time `json:"observed_at"`
+
+	PerceptionType string `json:"perception_type,omitempty"`
+	MediaType      string `json:"media_type,omitempty"`
+	DataURI        string `json:"data_uri,omitempty"`
+	Metadata       Object `json:"metadata,omitempty"`
+	Bytes          int64  `json:"bytes,omitempty"`
+	SHA256         string `json:"sha256,omitempty"`
+
+	Status       string     `json:"status,omitempty"`
+	SupersededBy int64      `json:"superseded_by,omitempty"`
+	Version      int        `json:"version,omitempty"`
+	Pinned       bool       `json:"pinned,omitempty"`
+	Source       string     `json:"source,omitempty"`
+	Sightings    int        `json:"sightings,omitempty"`
+	AccessCount  int        `json:"access_count,omitempty"`
+	ReturnCount  int        `json:"return_count,omitempty"`
+	DecayRate    float64    `json:"decay_rate,omitempty" doc:"A day."`
+	LastAccessed *time.Time `json:"last_accessed,omitempty"`
+	UpdatedAt    *time.Time `json:"updated_at,omitempty"`
+	ScopeFiles   []string   `json:"scope_files,omitempty"`
+	ScopeEntity  []string   `json:"scope_entities,omitempty"`
+}
+
+// ListEntry is a memory's place in one ranked list.
+type ListEntry struct {
+	List  string  `json:"list" doc:"bm25, place, likeness or time."`
+	Rank  int     `json:"rank" doc:"From 0."`
+	Value float64 `json:"value" doc:"The list's own measure: a BM25 score, a distance."`
+}
+
+// Stage says what one stage of a recall kept.
+type Stage struct {
+	Stage string  `json:"stage"`
+	Kept  int     `json:"kept"`
+	MS    float64 `json:"ms"`
+}
+
+// Inferred is what the rules made of a text.
+type Inferred struct {
+	Category      string   `json:"category"`
+	Confidence    float64  `json:"confidence"`
+	Tags          []string `json:"tags"`
+	ScopeFiles    []string `json:"scope_files"`
+	ScopeEntities []string `json:"scope_entities"`
+}
+
+// ConflictWith names an active memory that says otherwise.
+type ConflictWith struct {
+	MemoryID int64  `json:"memory_id"`
+	Reason   string `json:"reason"`
+}
+
+// LearnResponse says what became of a fact.
+type LearnResponse struct {
+	Status       string         `json:"status" doc:"created or duplicate."`
+	MemoryID     int64          `json:"memory_id"`
+	UID          string         `json:"uid"`
+	Method       string         `json:"method,omitempty" doc:"On a duplicate: exact, jaccard or cosine."`
+	ExistingID   int64          `json:"existing_id,omitempty"`
+	Similarity   float64        `json:"similarity,omitempty"`
+	AutoInferred Inferred       `json:"auto_inferred"`
+	Conflicts    []ConflictWith `json:"conflicts"`
+}
+
+// BatchResult is one item's outcome: a learn response or an error.
+type BatchResult struct {
+	*LearnResponse
+	Error *BatchError `json:"error,omitempty"`
+}
+
+// BatchError is why one item was refused.
+type BatchError struct {
+	Kind   Kind   `json:"kind"`
+	Field  string `json:"field,omitempty"`
+	Detail string `json:"detail"`
+}
+
+// LearnBatchResponse holds one result per item, in order.
+type LearnBatchResponse struct {
+	Results []BatchResult `json:"results"`
+}
+
+// RecallResponse is the ranked answer.
+type RecallResponse struct {
+	Memories []Memory `json:"memories"`
+	Total    int      `json:"total" doc:"How many are in this answer."`
+	Mode     string   `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
+	Degraded []string `json:"degraded" doc:"What could not answer, and why."`
+	QueryMS  float64  `json:"query_ms"`
+	Stages   []Stage  `json:"stages,omitempty"`
+}
+
+// SavePerceptionResponse says what was stored.
+type SavePerceptionResponse struct {
+	MemoryID       int64  `json:"memory_id"`
+	UID            string `json:"uid"`
+	PerceptionType string `json:"perception_type"`
+	Collection     string `json:"collection"`
+	MediaType      string `json:"media_type"`
+	Bytes          int64  `json:"bytes"`
+	SHA256         string `json:"sha256"`
+	Summary        string `json:"summary"`
+	HasEmbedding   bool   `json:"has_embedding"`
+}
+
+// ForgetResponse confirms a forget.
+type ForgetResponse struct {
+	Status   string `json:"status"`
+	MemoryID int64  `json:"memory_id"`
+	Content  string `json:"content" doc:"The first 100 characters."`
+	Reason   string `json:"reason"`
+}
+
+// RestoreResponse confirms a restore.
+type RestoreResponse struct {
+	Status   string `json:"status"`
+	MemoryID int64  `json:"memory_id"`
+	Content  string `json:"content" doc:"The first 100 characters."`
+}
+
+// UpdateResponse confirms an update.
+type UpdateResponse struct {
+	Status       string   `json:"status"`
+	MemoryID     int64    `json:"memory_id"`
+	Version      int      `json:"version"`
+	OldContent   string   `json:"old_content"`
+	NewContent   string   `json:"new_content"`
+	AutoInferred Inferred `json:"auto_inferred"`
+}
+
+// StartSessionResponse opens an episode.
+type StartSessionResponse struct {
+	SessionID           string   `json:"session_id"`
+	Collection          string   `json:"collection"`
+	ActiveMemoriesCount int64    `json:"active_memories_count"`
+	Briefing            Briefing `json:"briefing"`
+}
+
+// Briefing is what to know before an episode begins.
+type Briefing struct {
+	Text        string          `json:"text" doc:"The briefing in a few lines."`
+	Rules       []BriefMemory   `json:"rules" doc:"Constraints and pinned memories."`
+	Failures    []BriefMemory   `json:"failures" doc:"What went wrong lately."`
+	Relevant    []BriefMemory   `json:"relevant" doc:"What fits the session's context."`
+	LastSession *SessionSummary `json:"last_session,omitempty"`
+}
+
+// BriefMemory is a memory in one line.
+type BriefMemory struct {
+	MemoryID   int64   `json:"memory_id"`
+	Summary    string  `json:"summary"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+}
+
+// SessionSummary is what an episode came to.
+type SessionSummary struct {
+	Text         string           `json:"text"`
+	SessionID    string           `json:"session_id"`
+	Facts        int              `json:"facts"`
+	Perceptions  int              `json:"perceptions"`
+	Categories   map[string]int   `json:"categories"`
+	Successes    int              `json:"successes" doc:"Memories with task.success true."`
+	Failures     int              `json:"failures" doc:"Memories with task.success false."`
+	Recalled     int              `json:"recalled" doc:"Memories that were recalled for the session."`
+	Used         int              `json:"used"`
+	OutcomeScore *float64         `json:"outcome_score,omitempty"`
+	DurationS    float64          `json:"duration_s"`
+	EndedAt      *time.Time       `json:"ended_at,omitempty"`
+	Drops        map[string]int64 `json:"drops,omitempty"`
+}
+
+// Consolidated says what an episode's consolidation merged.
+type Consolidated struct {
+	MergedGroups     int     `json:"merged_groups"`
+	SupersededCount  int     `json:"superseded_count"`
+	CompressionRatio float64 `json:"compression_ratio" doc:"Superseded over candidates, 0 to 1."`
+	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard of the merged pairs, 0 to 1."`
+}
+
+// EndSessionResponse closes an episode.
+type EndSessionResponse struct {
+	Status          string         `json:"status"`
+	SessionID       string         `json:"session_id"`
+	Summary         SessionSummary `json:"summary"`
+	Consolidated    Consolidated   `json:"consolidated"`
+	DecayedCount    int64          `json:"decayed_count" doc:"Memories of the collection that have faded below 0.3."`
+	RelatedMemories []BriefMemory  `json:"related_memories" doc:"From earlier episodes, for what this one was about."`
+}
+
+// DataResponse holds the bytes of a perception.
+type DataResponse struct {
+	MemoryID   int64  `json:"memory_id"`
+	MediaType  string `json:"media_type"`
+	Bytes      int64  `json:"bytes"`
+	SHA256     string `json:"sha256"`
+	DataBase64 []byte `json:"data_base64"`
+}
+
+// Version is one state of a memory.
+type Version struct {
+	Version      int        `json:"version"`
+	Content      string     `json:"content"`
+	Context      Object     `json:"context,omitempty"`
+	Category     string     `json:"category"`
+	Confidence   float64    `json:"confidence" doc:"As stored."`
+	Status       string     `json:"status"`
+	SupersededBy int64      `json:"superseded_by,omitempty"`
+	From         time.Time  `json:"from"`
+	To           *time.Time `json:"to,omitempty" doc:"Absent for the present state."`
+	Change       string     `json:"change,omitempty" doc:"What ended it: updated, forgotten, restored or superseded."`
+	Reason       string     `json:"reason,omitempty"`
+}
+
+// HistoryResponse holds every state of a memory, oldest first.
+type HistoryResponse struct {
+	MemoryID int64     `json:"memory_id"`
+	UID      string    `json:"uid"`
+	Versions []Version `json:"versions"`
+}
+
+// ListResponse is a page of memories.
+type ListResponse struct {
+	Memories []Memory `json:"memories"`
+	Total    int64    `json:"total" doc:"How many match, on all pages."`
+	Page     int      `json:"page"`
+	Limit    int      `json:"limit"`
+}
+
+// Session is one episode.
+type Session struct {
+	SessionID    string     `json:"session_id"`
+	Collection   string     `json:"collection"`
+	Status       string     `json:"status"`
+	Context      Object     `json:"context,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
+	EndedAt      *time.Time `json:"ended_at,omitempty"`
+	MemoryCount  int64      `json:"memory_count"`
+	OutcomeScore *float64   `json:"outcome_score,omitempty"`
+	ClientType   string     `json:"client_type,omitempty"`
+}
+
+// SessionsResponse is a page of episodes.
+type SessionsResponse struct {
+	Sessions []Session `json:"sessions"`
+	Total    int64     `json:"total"`
+	Page     int       `json:"page"`
+	Limit    int       `json:"limit"`
+}
+
+// CollectionCount counts one collection.
+type CollectionCount struct {
+	Collection string `json:"collection"`
+	Active     int64  `json:"active"`
+	Total      int64  `json:"total"`
+	Sessions   int64  `json:"sessions"`
+}
+
+// CollectionsResponse counts all collections.
+type CollectionsResponse struct {
+	Collections []CollectionCount `json:"collections"`
+}
+
+// CategoryCount counts one category.
+type CategoryCount struct {
+	Category string `json:"category"`
+	Count    int64  `json:"count"`
+}
+
+// CategoriesResponse counts the categories in use.
+type CategoriesResponse struct {
+	Categories []CategoryCount `json:"categories"`
+}
+
+// StatsResponse counts what the node holds and what it was asked.
+type StatsResponse struct {
+	Total         int64            `json:"total" doc:"Active memories of all collections."`
+	ByStatus      map[string]int64 `json:"by_status"`
+	ByType        map[string]int64 `json:"by_type" doc:"Active ones."`
+	ByCategory    map[string]int64 `json:"by_category" doc:"Active ones."`
+	Collections   int64            `json:"collections"`
+	Sessions      int64            `json:"sessions"`
+	LastDay       int64            `json:"last_day" doc:"Memories created in the last 24 hours."`
+	Recalls       int64            `json:"recalls"`
+	ZeroHits      int64            `json:"zero_hits" doc:"Recalls that found nothing."`
+	DBBytes       int64            `json:"db_bytes"`
+	PayloadBytes  int64            `json:"payload_bytes"`
+	Embedder      string           `json:"embedder"`
+	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
+	SchemaVersion int              `json:"schema_version"`
+}
+
+// Check is one finding of the doctor.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status" doc:"ok, warn or fail."`
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
+// DoctorResponse is a check-up.
+type DoctorResponse struct {
+	Healthy bool    `json:"healthy" doc:"False when data is lost, corrupt or diverging. A warning is healthy."`
+	Status  string  `json:"status" doc:"The worst of the checks: ok, warn or fail."`
+	Checks  []Check `json:"checks"`
+}
+
+// RepairResponse says what was rebuilt.
+type RepairResponse struct {
+	Repaired []string       `json:"repaired"`
+	Doctor   DoctorResponse `json:"doctor"`
+}

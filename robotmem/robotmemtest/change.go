@@ -1,0 +1,138 @@
+package robotmemtest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// tick is longer than the clock of any platform needs to move on.
+const tick = 20 * time.Millisecond
+
+var changeCases = []testCase{
+	{"ForgetAndRestore", func(t *testing.T, s robotmem.Service) {
+		text := "é glass: " + strings.Repeat("日本", 100)
+		id := learn(t, s, text, object{"i": 1})
+		res := do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
+		if res.Status != "forgotten" || res.MemoryID != id || res.Reason != "measured wrongly" || !strings.HasPrefix(res.Content, string([]rune(text)[:99])) || len([]rune(res.Content)) > 101 {
+			t.Errorf("got %+v", res)
+		}
+		for name, r := range map[string]*robotmem.RecallRequest{"words": {Query: "glass"}, "filter": {ContextFilter: robotmem.Object{"i": 1}}, "everywhere": {Query: "glass", Collection: "*"}} {
+			equal(t, "after forget, by "+name, recalled(t, s, r), []int64{})
+		}
+		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Status != "invalidated" || m.Content != text {
+			t.Errorf("got %+v", m)
+		}
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "again"}, robotmem.Conflict, "memory_id")
+		if res, ok := try(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}); ok {
+			if res.Status != "restored" || res.MemoryID != id {
+				t.Errorf("got %+v", res)
+			}
+			equal(t, "after restore", recalled(t, s, &robotmem.RecallRequest{Query: "glass"}), []int64{id})
+			refused(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}, robotmem.Conflict, "memory_id")
+		}
+	}},
+	{"UnknownIsNotFound", func(t *testing.T, s robotmem.Service) {
+		const no = 4711
+		refused(t, s.Get, &robotmem.GetRequest{MemoryID: no}, robotmem.NotFound, "memory_id", "4711")
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: no, Reason: "x"}, robotmem.NotFound, "memory_id")
+		refused(t, s.Restore, &robotmem.RestoreRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: no, NewContent: "x"}, robotmem.NotFound, "memory_id")
+		refused(t, s.History, &robotmem.HistoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+		refused(t, s.Data, &robotmem.DataRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+	}},
+	{"ForgetNeedsAReason", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, nil)
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id}, robotmem.Invalid, "reason")
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "  "}, robotmem.Invalid, "reason")
+		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: strings.Repeat("x", 1001)}, robotmem.Invalid, "reason")
+		equal(t, "still there", recalled(t, s, &robotmem.RecallRequest{Query: grip}), []int64{id})
+	}},
+	{"UpdateKeepsTheID", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, object{"i": 1})
+		old := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " the arm must never exceed 15 N "})
+		if res.Status != "updated" || res.MemoryID != id || res.Version != 2 || res.OldContent != grip || res.NewContent != "the arm must never exceed 15 N" || res.AutoInferred.Category != "constraint" {
+			t.Errorf("got %+v", res)
+		}
+		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		if m.Content != "the arm must never exceed 15 N" || m.UID != old.UID || m.Category != "constraint" || m.Version != 2 || m.Status != "active" {
+			t.Errorf("got %+v", m)
+		}
+		equal(t, "context is kept", any(object(m.Context)), asJSON(t, object{"i": 1}))
+		equal(t, "the old words", recalled(t, s, &robotmem.RecallRequest{Query: "wet glass"}), []int64{})
+		equal(t, "the new words", recalled(t, s, &robotmem.RecallRequest{Query: "exceed"}), []int64{id})
+		res = do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "third", Context: robotmem.Object{"i": 3}})
+		equal(t, "version", res.Version, 3)
+		equal(t, "context is replaced", any(object(do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Context)), asJSON(t, object{"i": 3}))
+		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " "}, robotmem.Invalid, "new_content")
+		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: strings.Repeat("x", 16385)}, robotmem.TooLarge, "new_content")
+	}},
+	{"UpdatedTextIsWhatDuplicatesAreMeasuredBy", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, nil)
+		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the camera is calibrated"})
+		if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "the camera is calibrated"}); res.Status != "duplicate" || res.ExistingID != id {
+			t.Errorf("got %+v, want a duplicate of %d", res, id)
+		}
+		learn(t, s, grip, nil)
+	}},
+	{"HistoryHoldsEveryState", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, "first", object{"i": 1})
+		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "second"})
+		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "no longer so"})
+		do(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id})
+		res := do(t, s.History, &robotmem.HistoryRequest{MemoryID: id})
+		got := ""
+		for i, v := range res.Versions {
+			got += fmt.Sprintf("%s %s %s %s; ", v.Content, v.Status, v.Change, v.Reason)
+			if last := i == len(res.Versions)-1; (v.To == nil) != last {
+				t.Errorf("state %d ends %v", i, v.To)
+			}
+			if i > 0 && !v.From.Equal(*res.Versions[i-1].To) {
+				t.Errorf("state %d begins %v, the one before ends %v", i, v.From, res.Versions[i-1].To)
+			}
+		}
+		equal(t, "states", got, "first active updated ; second active forgotten no longer so; second invalidated restored ; second active  ; ")
+		equal(t, "context", any(object(res.Versions[0].Context)), asJSON(t, object{"i": 1}))
+	}},
+	{"AsOfAnswersAsBelievedThen", func(t *testing.T, s robotmem.Service) {
+		moment := func() *time.Time {
+			time.Sleep(tick)
+			now := time.Now()
+			time.Sleep(tick)
+			return &now
+		}
+		before := moment()
+		id := learn(t, s, "the door opens inwards", object{"i": 1})
+		gone := learn(t, s, "the lift is broken", object{"i": 2})
+		first := moment()
+		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the door opens outwards", Context: robotmem.Object{"i": 3}})
+		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "mended"})
+		second := moment()
+		for name, tt := range map[string]struct {
+			r    robotmem.RecallRequest
+			want []int64
+		}{
+			"before all":                {robotmem.RecallRequest{Query: "door", AsOf: before}, []int64{}},
+			"old words then":            {robotmem.RecallRequest{Query: "inwards", AsOf: first}, []int64{id}},
+			"new words then":            {robotmem.RecallRequest{Query: "outwards", AsOf: first}, []int64{}},
+			"old words later":           {robotmem.RecallRequest{Query: "inwards", AsOf: second}, []int64{}},
+			"new words later":           {robotmem.RecallRequest{Query: "outwards", AsOf: second}, []int64{id}},
+			"forgotten, but not yet":    {robotmem.RecallRequest{Query: "lift", AsOf: first}, []int64{gone}},
+			"forgotten by then":         {robotmem.RecallRequest{Query: "lift", AsOf: second}, []int64{}},
+			"the old context then":      {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}, AsOf: first}, []int64{id}},
+			"the new context not then":  {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: first}, []int64{}},
+			"the new context later":     {robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 3}, AsOf: second}, []int64{id}},
+			"without as_of, as of now ": {robotmem.RecallRequest{Query: "inwards lift"}, []int64{}},
+		} {
+			equal(t, name, recalled(t, s, &tt.r), tt.want)
+		}
+		res := recall(t, s, &robotmem.RecallRequest{Query: "inwards", AsOf: first})
+		if len(res.Memories) == 1 && res.Memories[0].Content != "the door opens inwards" {
+			t.Errorf("content %q, want what was believed then", res.Memories[0].Content)
+		}
+	}},
+}

@@ -1,0 +1,171 @@
+package robotmemtest_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	mcpclient "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
+)
+
+// child is a Service behind the tools of a child process. What is not a tool
+// is not offered.
+type child struct{ c *mcpclient.Client }
+
+var _ robotmem.Service = child{}
+
+func startChild(t *testing.T, program string) robotmem.Service {
+	t.Helper()
+	home := t.TempDir()
+	c, err := mcpclient.NewStdioMCPClient(program, []string{"HOME=" + home, "ROBOTMEM_HOME=" + home},
+		"mcp", "--db", filepath.Join(home, "memory.db"), "--embedder", "none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var init mcp.InitializeRequest
+	init.Params.ProtocolVersion = mcp.LATEST_PROTOCOL_VERSION
+	init.Params.ClientInfo = mcp.Implementation{Name: "robotmemtest", Version: "1"}
+	if _, err := c.Initialize(t.Context(), init); err != nil {
+		t.Fatal(err)
+	}
+	return child{c}
+}
+
+func use[In, Out any](ctx context.Context, ch child, name string, in *In) (*Out, error) {
+	fail := func(kind robotmem.Kind, field string, err error) (*Out, error) {
+		return nil, &robotmem.Error{Op: name, Kind: kind, Field: field, Err: err}
+	}
+	if !robotmem.OpByName(name).Hints.Tool {
+		return fail(robotmem.Invalid, "", fmt.Errorf("%s is no tool: %w", name, robotmemtest.ErrNotOffered))
+	}
+	args, err := json.Marshal(in)
+	if err != nil {
+		return fail(robotmem.Invalid, "", err)
+	}
+	if bytes.Contains(args, []byte(`\ufffd`)) { // how the encoder writes a byte that is not UTF-8
+		return fail(robotmem.Invalid, "", fmt.Errorf("JSON cannot carry the text: %w", robotmemtest.ErrNotOffered))
+	}
+	var req mcp.CallToolRequest
+	req.Params.Name, req.Params.Arguments = name, json.RawMessage(args)
+	res, err := ch.c.CallTool(ctx, req)
+	if err != nil {
+		return fail(robotmem.Unavailable, "", err)
+	}
+	if res.IsError {
+		var parts struct{ Kind, Field, Detail string }
+		data, err := json.Marshal(res.Meta)
+		if err != nil {
+			return fail(robotmem.Internal, "", err)
+		}
+		var meta map[string]json.RawMessage
+		if err := errors.Join(json.Unmarshal(data, &meta), json.Unmarshal(meta["robotmem/error"], &parts)); err != nil {
+			return fail(robotmem.Internal, "", fmt.Errorf("_meta %s: %w", data, err))
+		}
+		return fail(robotmem.Kind(parts.Kind), parts.Field, errors.New(parts.Detail))
+	}
+	out := new(Out)
+	dec := json.NewDecoder(bytes.NewReader(res.RawStructuredContent))
+	dec.UseNumber()
+	return out, dec.Decode(out)
+}
+
+func (ch child) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+	return use[robotmem.LearnRequest, robotmem.LearnResponse](ctx, ch, "learn", r)
+}
+
+func (ch child) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+	return use[robotmem.LearnBatchRequest, robotmem.LearnBatchResponse](ctx, ch, "learn_batch", r)
+}
+
+func (ch child) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	return use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", r)
+}
+
+func (ch child) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+	return use[robotmem.SearchRequest, robotmem.RecallResponse](ctx, ch, "search", r)
+}
+
+func (ch child) SavePerception(ctx context.Context, r *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+	return use[robotmem.SavePerceptionRequest, robotmem.SavePerceptionResponse](ctx, ch, "save_perception", r)
+}
+
+func (ch child) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+	return use[robotmem.ForgetRequest, robotmem.ForgetResponse](ctx, ch, "forget", r)
+}
+
+func (ch child) Restore(ctx context.Context, r *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+	return use[robotmem.RestoreRequest, robotmem.RestoreResponse](ctx, ch, "restore", r)
+}
+
+func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+	return use[robotmem.UpdateRequest, robotmem.UpdateResponse](ctx, ch, "update", r)
+}
+
+func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+	return use[robotmem.StartSessionRequest, robotmem.StartSessionResponse](ctx, ch, "start_session", r)
+}
+
+func (ch child) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+	return use[robotmem.EndSessionRequest, robotmem.EndSessionResponse](ctx, ch, "end_session", r)
+}
+
+func (ch child) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Memory, error) {
+	return use[robotmem.GetRequest, robotmem.Memory](ctx, ch, "get", r)
+}
+
+func (ch child) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+	return use[robotmem.DataRequest, robotmem.DataResponse](ctx, ch, "data", r)
+}
+
+func (ch child) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+	return use[robotmem.HistoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
+}
+
+func (ch child) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	return use[robotmem.ListRequest, robotmem.ListResponse](ctx, ch, "list", r)
+}
+
+func (ch child) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+	return use[robotmem.SessionsRequest, robotmem.SessionsResponse](ctx, ch, "sessions", r)
+}
+
+func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	return use[robotmem.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
+}
+
+func (ch child) Collections(ctx context.Context, r *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
+	return use[robotmem.CollectionsRequest, robotmem.CollectionsResponse](ctx, ch, "collections", r)
+}
+
+func (ch child) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
+	return use[robotmem.CategoriesRequest, robotmem.CategoriesResponse](ctx, ch, "categories", r)
+}
+
+func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
+}
+
+func (ch child) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+	return use[robotmem.StatsRequest, robotmem.StatsResponse](ctx, ch, "stats", r)
+}
+
+func (ch child) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
+	return use[robotmem.DoctorRequest, robotmem.DoctorResponse](ctx, ch, "doctor", r)
+}
+
+func (ch child) Repair(ctx context.Context, r *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
+	return use[robotmem.RepairRequest, robotmem.RepairResponse](ctx, ch, "repair", r)
+}

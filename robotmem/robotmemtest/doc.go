@@ -1,0 +1,22 @@
+// Package robotmemtest is the contract of a robotmem.Service as a test suite.
+// Every Service passes it, wherever the memory lives:
+//
+//	func TestEngine(t *testing.T) {
+//		robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
+//			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "m.db")})
+//			if err != nil {
+//				t.Fatal(err)
+//			}
+//			t.Cleanup(func() { e.Close() })
+//			return e
+//		})
+//	}
+//
+// # Caveats
+//
+// A Service that does not offer an operation fails it with ErrNotOffered; the
+// checks that need it are then left out, and so are not proven.
+//
+// The suite asks from outside: it has no clock, so what takes days (decay) is
+// tested where a clock can be handed in.
+package robotmemtest

@@ -1,0 +1,184 @@
+package robotmemtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// filtered are the contexts that the filters below are tried on; a memory's
+// "i" is its place here.
+var filtered = []object{
+	{"i": 0, "task": object{"success": true}, "params": object{"force": 10, "mode": "slow"}},
+	{"i": 1, "task": object{"success": false}, "params": object{"force": json.Number("12.50"), "mode": "fast"}},
+	{"i": 2, "task": object{"success": true}, "params": object{"force": 15, "mode": "slow"}, "robot": "arm-1"},
+	{"i": 3, "params": object{"force": "12.5"}, "category": "mine"},
+	{"i": 4, "params": object{"力": 1, "a b": object{"c'd": "quoted"}}},
+	{"i": 5, "id": json.Number("9007199254740993")},
+}
+
+var filterCases = []testCase{
+	{"Operators", func(t *testing.T, s robotmem.Service) {
+		id := learnFiltered(t, s)
+		for _, tt := range []struct {
+			filter string
+			want   []int
+		}{
+			{`{"task.success":true}`, []int{0, 2}},
+			{`{"task":{"success":true}}`, []int{0, 2}},
+			{`{"task.success":{"$eq":false}}`, []int{1}},
+			{`{"robot":"arm-1"}`, []int{2}},
+			{`{"i":3}`, []int{3}},
+			{`{"i":3.0}`, []int{3}},
+			{`{"params.force":12.5}`, []int{1}},
+			{`{"params.force":1.25e1}`, []int{1}},
+			{`{"params.force":"12.5"}`, []int{3}},
+			{`{"id":9007199254740993}`, []int{5}},
+			{`{"params.mode":{"$ne":"slow"}}`, []int{1, 3, 4, 5}},
+			{`{"params.force":{"$lt":12.5}}`, []int{0}},
+			{`{"params.force":{"$lte":12.5}}`, []int{0, 1}},
+			{`{"params.force":{"$gt":12.5}}`, []int{2}},
+			{`{"params.force":{"$gte":12.5}}`, []int{1, 2}},
+			{`{"params.force":{"$gte":10,"$lt":15}}`, []int{0, 1}},
+			{`{"i":{"$in":[1,4,99]}}`, []int{1, 4}},
+			{`{"i":{"$in":[]}}`, []int{}},
+			{`{"params.mode":{"$in":["fast",10,true]}}`, []int{1}},
+			{`{"i":{"$nin":[0,1,2]}}`, []int{3, 4, 5}},
+			{`{"params.mode":{"$nin":["slow"]}}`, []int{1, 3, 4, 5}},
+			{`{"params.mode":{"$exists":true}}`, []int{0, 1, 2}},
+			{`{"params.mode":{"$exists":false}}`, []int{3, 4, 5}},
+			{`{"params":{"$exists":false}}`, []int{5}},
+			{`{"params.mode":"slow","task.success":true,"params.force":{"$gt":11}}`, []int{2}},
+			{`{"$and":[{"params.mode":"slow"},{"params.force":{"$lt":11}}]}`, []int{0}},
+			{`{"$or":[{"i":1},{"robot":"arm-1"},{"params.force":10}]}`, []int{0, 1, 2}},
+			{`{"$not":{"task.success":true}}`, []int{1, 3, 4, 5}},
+			{`{"$not":{"$or":[{"i":{"$lt":4}},{"i":5}]}}`, []int{4}},
+			{`{"i":{"$lt":4},"$or":[{"task.success":true},{"params.force":"12.5"}]}`, []int{0, 2, 3}},
+			{`{"params.力":1}`, []int{4}},
+			{`{"params.a b.c'd":"quoted"}`, []int{4}},
+		} {
+			checkFilter(t, s, id, tt.filter, tt.want)
+		}
+	}},
+	{"MissingPathsAndOtherTypesDoNotMatch", func(t *testing.T, s robotmem.Service) {
+		id := learnFiltered(t, s)
+		all := []int{0, 1, 2, 3, 4, 5}
+		for _, tt := range []struct {
+			filter string
+			want   []int
+		}{
+			{`{"no.path":1}`, []int{}},
+			{`{"no.path":{"$lt":1}}`, []int{}},
+			{`{"no.path":{"$gte":0}}`, []int{}},
+			{`{"no.path":{"$in":[1]}}`, []int{}},
+			{`{"no.path":{"$exists":true}}`, []int{}},
+			{`{"no.path":{"$exists":false}}`, all},
+			{`{"no.path":{"$ne":1}}`, all},
+			{`{"no.path":{"$nin":[1]}}`, all},
+			{`{"$not":{"no.path":1}}`, all},
+			{`{"task.success":"true"}`, []int{}},
+			{`{"task.success":1}`, []int{}},
+			{`{"i":"1"}`, []int{}},
+			{`{"i":true}`, []int{}},
+			{`{"params.mode":{"$gt":5}}`, []int{}},
+			{`{"params":{"$lt":5}}`, []int{}},
+			{`{"params.mode.deeper":"slow"}`, []int{}},
+			{`{"x' OR 1=1 --":1}`, []int{}},
+			{`{"i":{"$eq":"' OR 1=1 --"}}`, []int{}},
+		} {
+			checkFilter(t, s, id, tt.filter, tt.want)
+		}
+	}},
+	{"AMemorysOwnFieldsWin", func(t *testing.T, s robotmem.Service) {
+		id := learnFiltered(t, s)
+		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id[3]})
+		checkFilter(t, s, id, `{"category":"mine"}`, []int{})
+		checkFilter(t, s, id, fmt.Sprintf(`{"category":%q,"i":3}`, m.Category), []int{3})
+		checkFilter(t, s, id, `{"confidence":{"$gte":0.5}}`, []int{0, 1, 2, 3, 4, 5})
+		checkFilter(t, s, id, `{"confidence":{"$gt":1}}`, []int{})
+		checkFilter(t, s, id, `{"perception_type":{"$exists":true}}`, []int{})
+		after := day.Add(4 * time.Hour).Format(time.RFC3339)
+		checkFilter(t, s, id, fmt.Sprintf(`{"observed_at":{"$gte":%q}}`, after), []int{4, 5})
+		session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
+		in := created(t, s, &robotmem.LearnRequest{Insight: "within", SessionID: session})
+		equal(t, "session_id", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"session_id": session}}), []int64{in})
+	}},
+	{"BadFiltersAreInvalid", func(t *testing.T, s robotmem.Service) {
+		learnFiltered(t, s)
+		many, deep := robotmem.Object{}, robotmem.Object{"i": 1}
+		for i := range 33 {
+			many[fmt.Sprint("c", i)] = i
+		}
+		for range 20 {
+			deep = robotmem.Object{"$not": map[string]any(deep)}
+		}
+		for _, tt := range []struct {
+			filter robotmem.Object
+			words  []string
+		}{
+			{robotmem.Object{"i": object{"$regex": "x"}}, []string{"$regex", "$exists"}},
+			{robotmem.Object{"$nor": []any{}}, []string{"$nor"}},
+			{robotmem.Object{"$and": []any{object{"i": object{"$near": 1}}}}, []string{"$near"}},
+			{robotmem.Object{"i": object{"$in": 1}}, []string{"$in"}},
+			{robotmem.Object{"i": object{"$exists": "yes"}}, []string{"$exists"}},
+			{robotmem.Object{"$or": object{"i": 1}}, []string{"$or"}},
+			{many, []string{"32"}},
+			{deep, []string{"8"}},
+		} {
+			_, err := s.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: tt.filter})
+			t.Run(fmt.Sprintf("%.40v", tt.filter), func(t *testing.T) { checkFilterRefused(t, err, tt.words) })
+		}
+		delete(many, "c32")
+		recall(t, s, &robotmem.RecallRequest{ContextFilter: many})
+		recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"$not": object{"$and": []any{object{"$not": object{"i": 1}}}}}})
+	}},
+	{"FollowsUpdates", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, object{"i": 1})
+		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "now otherwise", Context: robotmem.Object{"i": 2}})
+		equal(t, "old value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 1}}), []int64{})
+		equal(t, "new value", recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": 2}}), []int64{id})
+	}},
+}
+
+func learnFiltered(t *testing.T, s robotmem.Service) []int64 {
+	t.Helper()
+	var id []int64
+	for i, ctx := range filtered {
+		id = append(id, created(t, s, &robotmem.LearnRequest{Insight: "filtered fact", Context: ctx, ObservedAt: at(time.Duration(i) * time.Hour)}))
+	}
+	return id
+}
+
+// checkFilter tries a filter alone and beside words; both must give the same.
+func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, want []int) {
+	t.Helper()
+	var f robotmem.Object
+	if err := json.Unmarshal([]byte(filter), &f); err != nil {
+		t.Fatal(err)
+	}
+	wantIDs := []int64{}
+	for _, i := range want {
+		wantIDs = append(wantIDs, id[i])
+	}
+	for _, query := range []string{"", "fact"} {
+		got := sortedIDs(recalled(t, s, &robotmem.RecallRequest{Query: query, ContextFilter: f, N: 100}))
+		equal(t, fmt.Sprintf("%s with %q", filter, query), got, wantIDs)
+	}
+}
+
+// checkFilterRefused accepts any field within context_filter: a filter may be
+// named as a whole or down to the path.
+func checkFilterRefused(t *testing.T, err error, words []string) {
+	t.Helper()
+	var e *robotmem.Error
+	if !errors.As(err, &e) || !strings.HasPrefix(e.Field, "context_filter") {
+		t.Errorf("got %v, want context_filter to be invalid", err)
+		return
+	}
+	checkRefused(t, err, robotmem.Invalid, e.Field, words...)
+}

@@ -1,0 +1,141 @@
+package robotmemtest
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+func near(target ...float64) *robotmem.SpatialSort {
+	return &robotmem.SpatialSort{Field: "spatial.position", Target: target}
+}
+
+func placed(at ...any) object { return object{"spatial": object{"position": at}} }
+
+var placeCases = []testCase{
+	{"NearestFirst", func(t *testing.T, s robotmem.Service) {
+		far := learn(t, s, "seen in the hall", placed(10, 0, 0))
+		c := learn(t, s, "seen behind the door", placed(0, 2, 0))
+		a := learn(t, s, "seen at the sink", placed(0, 0, 0))
+		b := learn(t, s, "seen on the table", placed(1, 0, 0))
+		b2 := learn(t, s, "seen above the floor", placed(0, 0, 1))
+		flat := learn(t, s, "seen on the map", placed(0.5, 0))
+		learn(t, s, "seen nowhere", nil)
+		learn(t, s, "seen somewhere", object{"spatial": object{"position": "kitchen"}})
+		learn(t, s, "seen in four dimensions", placed(0, 0, 0, 0))
+		learn(t, s, "seen badly", placed(0, nil, 0))
+		for name, tt := range map[string]struct {
+			r    robotmem.RecallRequest
+			want []int64
+		}{
+			"by place alone":         {robotmem.RecallRequest{SpatialSort: near(0, 0, 0)}, []int64{a, b, b2, c, far}},
+			"whatever the words":     {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, b, b2, c, far}},
+			"words do not reorder":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far}},
+			"the n nearest":          {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
+			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{flat}},
+			"the edge is within":     {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
+			"zero is a distance":     {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
+			"no field of that name":  {robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}}, []int64{}},
+			"other filters still do": {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), ContextFilter: robotmem.Object{"spatial.position": object{"$exists": false}}}, []int64{}},
+		} {
+			equal(t, name, recalled(t, s, &tt.r), tt.want)
+		}
+		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: near(0, 0, 0)})
+		for i, want := range []float64{0, 1, 1, 2, 10} {
+			if d := res.Memories[i].Distance; d == nil || *d != want {
+				t.Errorf("distance %v, want %v", d, want)
+			}
+		}
+		equal(t, "mode", res.Mode, "structured")
+	}},
+	{"ExactUnderAFilter", func(t *testing.T, s robotmem.Service) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		type point struct {
+			id   int64
+			d    float64
+			even bool
+		}
+		var points []point
+		for i := range 200 {
+			x, y, z := rng.Float64()*4, rng.Float64()*4, rng.Float64()*4
+			ctx := placed(x, y, z)
+			ctx["even"] = i%2 == 0
+			points = append(points, point{learn(t, s, fmt.Sprintf("point number %d", i), ctx), math.Sqrt((x-2)*(x-2) + (y-2)*(y-2) + (z-2)*(z-2)), i%2 == 0})
+		}
+		slices.SortFunc(points, func(a, b point) int { return cmp.Compare(a.d, b.d) })
+		var want []int64
+		for _, p := range points {
+			if p.even && len(want) < 10 {
+				want = append(want, p.id)
+			}
+		}
+		equal(t, "ten nearest", recalled(t, s, &robotmem.RecallRequest{SpatialSort: near(2, 2, 2), ContextFilter: robotmem.Object{"even": true}, N: 10}), want)
+	}},
+	{"FusedIsOneMoreList", func(t *testing.T, s robotmem.Service) {
+		words := learn(t, s, "wet glass on a shelf", placed(50, 0, 0))
+		place := learn(t, s, "battery is charged here", placed(0, 0, 0))
+		both := learn(t, s, "wet glass slips from the hand while it rains outside", placed(0.1, 0, 0))
+		spot := near(0, 0, 0)
+		spot.Mode = "fused"
+		res := recall(t, s, &robotmem.RecallRequest{Query: "wet glass", SpatialSort: spot})
+		if len(res.Memories) != 3 || res.Memories[0].MemoryID != both || *res.Memories[0].Score != 1 {
+			t.Errorf("got %v, want %d, which both lists hold, first with score 1", ids(res.Memories), both)
+		}
+		equal(t, "all", sortedIDs(ids(res.Memories)), []int64{words, place, both})
+	}},
+	{"Frames", func(t *testing.T, s robotmem.Service) {
+		in := func(frame, m string, at ...any) object {
+			return object{"spatial": object{"position": at, "frame_id": frame, "map_id": m}}
+		}
+		world := learn(t, s, "in the world frame", in("world", "floor-1", 0, 0))
+		odom := learn(t, s, "in the odometry frame", in("odom", "floor-1", 1, 0))
+		upstairs := learn(t, s, "in the world frame upstairs", in("world", "floor-2", 2, 0))
+		for _, tt := range []struct {
+			frame, m string
+			want     []int64
+			mixed    bool
+		}{
+			{"world", "", []int64{world, upstairs}, true},
+			{"world", "floor-2", []int64{upstairs}, false},
+			{"odom", "", []int64{odom}, false},
+			{"nowhere", "", []int64{}, false},
+			{"", "", []int64{world, odom, upstairs}, true},
+		} {
+			spot := near(0, 0)
+			spot.FrameID, spot.MapID = tt.frame, tt.m
+			res := recall(t, s, &robotmem.RecallRequest{SpatialSort: spot})
+			equal(t, "frame "+tt.frame+tt.m, ids(res.Memories), tt.want)
+			if tt.frame == "" && len(res.Degraded) == 0 {
+				t.Error("places of several frames were compared without a word")
+			}
+			if !tt.mixed && len(res.Degraded) != 0 {
+				t.Errorf("frame %s: degraded %v", tt.frame, res.Degraded)
+			}
+		}
+	}},
+	{"BadPlacesAreInvalid", func(t *testing.T, s robotmem.Service) {
+		bad := func(change func(*robotmem.SpatialSort), field string) {
+			t.Helper()
+			spot := near(0, 0)
+			change(spot)
+			refused(t, s.Recall, &robotmem.RecallRequest{SpatialSort: spot}, robotmem.Invalid, field)
+		}
+		bad(func(p *robotmem.SpatialSort) { p.Field = "" }, "spatial_sort.field")
+		bad(func(p *robotmem.SpatialSort) { p.Target = nil }, "spatial_sort.target")
+		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1} }, "spatial_sort.target")
+		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1, 2, 3, 4} }, "spatial_sort.target")
+		bad(func(p *robotmem.SpatialSort) { p.MaxDistance = new(-1.0) }, "spatial_sort.max_distance")
+		bad(func(p *robotmem.SpatialSort) { p.Mode = "sideways" }, "spatial_sort.mode")
+	}},
+}
+
+func within(limit float64, target ...float64) *robotmem.SpatialSort {
+	spot := near(target...)
+	spot.MaxDistance = &limit
+	return spot
+}

@@ -1,0 +1,153 @@
+package robotmemtest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// noSession has the form of a session id and is nobody's.
+const noSession = "0190163d-8694-739b-aea5-966c26f8ad90"
+
+func start(t *testing.T, s robotmem.Service, collection string) string {
+	t.Helper()
+	res := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: collection})
+	if len(res.SessionID) != 36 || res.SessionID[14] != '7' {
+		t.Fatalf("session id %q, want a UUIDv7", res.SessionID)
+	}
+	return res.SessionID
+}
+
+func end(t *testing.T, s robotmem.Service, session string) *robotmem.EndSessionResponse {
+	t.Helper()
+	res := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session})
+	if res.Status != "ended" || res.SessionID != session {
+		t.Errorf("got %+v", res)
+	}
+	return res
+}
+
+var sessionCases = []testCase{
+	{"Life", func(t *testing.T, s robotmem.Service) {
+		learn(t, s, "known before", nil)
+		rule := created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed 20 N", Collection: "lab"})
+		res := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip glass"}}})
+		if res.Collection != "lab" || res.ActiveMemoriesCount != 1 || res.Briefing.Text == "" {
+			t.Errorf("got %+v", res)
+		}
+		if r := res.Briefing.Rules; len(r) != 1 || r[0].MemoryID != rule || r[0].Summary == "" {
+			t.Errorf("rules %+v, want the one of the collection", r)
+		}
+		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: res.SessionID})
+		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})
+		equal(t, "collection of a perception", seen.Collection, "lab")
+		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: in})
+		if m.Collection != "lab" || m.SessionID != res.SessionID {
+			t.Errorf("got %+v, want the session's collection", m)
+		}
+		done := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: res.SessionID, OutcomeScore: new(0.0), UsedMemoryIDs: []int64{rule}})
+		sum := done.Summary
+		if done.Status != "ended" || sum.SessionID != res.SessionID || sum.Facts != 1 || sum.Perceptions != 1 || sum.Used != 1 || sum.Text == "" {
+			t.Errorf("got %+v", done)
+		}
+		if sum.OutcomeScore == nil || *sum.OutcomeScore != 0 {
+			t.Errorf("outcome %v, want 0, which is not unset", sum.OutcomeScore)
+		}
+	}},
+	{"ASessionIsCheckedWhereverItIsNamed", func(t *testing.T, s robotmem.Service) {
+		open, ended := start(t, s, "lab"), start(t, s, "lab")
+		end(t, s, ended)
+		for name, tt := range map[string]struct {
+			session, collection string
+			kind                robotmem.Kind
+			field               string
+		}{
+			"unknown":               {noSession, "", robotmem.NotFound, "session_id"},
+			"no id at all":          {"first", "", robotmem.Invalid, "session_id"},
+			"ended":                 {ended, "", robotmem.Conflict, "session_id"},
+			"of another collection": {open, "default", robotmem.Invalid, "collection"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", SessionID: tt.session, Collection: tt.collection}, tt.kind, tt.field)
+				refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a view", SessionID: tt.session, Collection: tt.collection}, tt.kind, tt.field)
+				if tt.collection == "" {
+					refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: tt.session}, tt.kind, tt.field)
+				}
+			})
+		}
+		created(t, s, &robotmem.LearnRequest{Insight: "named as it is", SessionID: open, Collection: "lab"})
+		refused(t, s.Recall, &robotmem.RecallRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
+		refused(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
+	}},
+	{"Limits", func(t *testing.T, s robotmem.Service) {
+		refused(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "*"}, robotmem.Invalid, "collection")
+		refused(t, s.StartSession, &robotmem.StartSessionRequest{Context: robotmem.Object{"x": strings.Repeat("x", 64<<10)}}, robotmem.TooLarge, "context")
+		session := start(t, s, "")
+		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(1.1)}, robotmem.Invalid, "outcome_score")
+		refused(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, UsedMemoryIDs: []int64{0}}, robotmem.Invalid, "used_memory_ids[0]")
+		end(t, s, session)
+	}},
+	{"ReplayInTheOrderItWasLived", func(t *testing.T, s robotmem.Service) {
+		session := start(t, s, "")
+		hour := map[int]int64{}
+		for i, h := range []int{2, 0, 3, 1} {
+			hour[h] = created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(time.Duration(h) * time.Hour)})
+		}
+		created(t, s, &robotmem.LearnRequest{Insight: "step of nobody", ObservedAt: at(0)})
+		want := []int64{hour[0], hour[1], hour[2], hour[3]}
+		res := recall(t, s, &robotmem.RecallRequest{SessionID: session})
+		equal(t, "replay", ids(res.Memories), want)
+		equal(t, "mode", res.Mode, "structured")
+		equal(t, "the first two", recalled(t, s, &robotmem.RecallRequest{SessionID: session, N: 2}), want[:2])
+		equal(t, "by words", sortedIDs(recalled(t, s, &robotmem.RecallRequest{SessionID: session, Query: "step"})), sortedIDs(want))
+		if page, ok := try(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 3, Page: 2}); ok {
+			equal(t, "second page", ids(page.Memories), want[3:])
+			equal(t, "total", page.Total, int64(4))
+		}
+	}},
+	{"SessionsAreListed", func(t *testing.T, s robotmem.Service) {
+		first := start(t, s, "a")
+		second := start(t, s, "b")
+		created(t, s, &robotmem.LearnRequest{Insight: "within", SessionID: first})
+		end(t, s, first)
+		list := func(r *robotmem.SessionsRequest) []string {
+			t.Helper()
+			out := []string{}
+			for _, e := range do(t, s.Sessions, r).Sessions {
+				out = append(out, e.SessionID+" "+e.Status)
+			}
+			return out
+		}
+		equal(t, "all, newest first", list(&robotmem.SessionsRequest{}), []string{second + " active", first + " ended"})
+		equal(t, "ended", list(&robotmem.SessionsRequest{Status: "ended"}), []string{first + " ended"})
+		equal(t, "of a collection", list(&robotmem.SessionsRequest{Collection: "b"}), []string{second + " active"})
+		res := do(t, s.Sessions, &robotmem.SessionsRequest{Limit: 1, Page: 2})
+		if res.Total != 2 || len(res.Sessions) != 1 || res.Sessions[0].MemoryCount != 1 || res.Sessions[0].EndedAt == nil {
+			t.Errorf("got %+v", res)
+		}
+	}},
+	{"EndingSessionsFadesNothing", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, nil)
+		before := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Confidence
+		for range 60 {
+			if res := end(t, s, start(t, s, "")); res.DecayedCount != 0 {
+				t.Fatalf("%d memories have faded within seconds", res.DecayedCount)
+			}
+		}
+		if after := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Confidence; after < before-1e-4 || after > before {
+			t.Errorf("confidence %v, was %v", after, before)
+		}
+	}},
+	{"ARecallCanBeForASession", func(t *testing.T, s robotmem.Service) {
+		session := start(t, s, "")
+		id := learn(t, s, grip, nil)
+		equal(t, "not only of the session", recalled(t, s, &robotmem.RecallRequest{Query: grip, ForSession: session}), []int64{id})
+		res := do(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session, UsedMemoryIDs: []int64{id}})
+		if res.Summary.Recalled != 1 || res.Summary.Used != 1 {
+			t.Errorf("recalled %d, used %d; want 1 and 1", res.Summary.Recalled, res.Summary.Used)
+		}
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: grip, ForSession: "mine"}, robotmem.Invalid, "for_session")
+	}},
+}

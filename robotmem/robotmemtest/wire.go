@@ -1,0 +1,215 @@
+package robotmemtest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+var wireCases = []testCase{
+	{"EmptyRequestNamesItsField", func(t *testing.T, s robotmem.Service) {
+		for _, op := range robotmem.Ops() {
+			required, _ := op.InputSchema()["required"].([]string)
+			field := ""
+			switch {
+			case op.Name == "recall":
+				field = "query"
+			case len(required) > 0:
+				field = required[0]
+			}
+			res, err := op.Call(t.Context(), s, json.RawMessage(`{}`))
+			switch {
+			case field != "":
+				t.Run(op.Name, func(t *testing.T) { checkRefused(t, err, robotmem.Invalid, field) })
+			case errors.Is(err, ErrNotOffered):
+			case err != nil:
+				t.Errorf("%s {}: %v, want an answer", op.Name, err)
+			default:
+				fitsSchema(t, op, res)
+			}
+		}
+	}},
+	{"UnknownFieldIsRefusedByName", func(t *testing.T, s robotmem.Service) {
+		for _, op := range robotmem.Ops() {
+			_, err := op.Call(t.Context(), s, json.RawMessage(`{"colection":"x"}`))
+			t.Run(op.Name, func(t *testing.T) { checkRefused(t, err, robotmem.Invalid, "colection") })
+		}
+		_, err := robotmem.OpByName("recall").Call(t.Context(), s, json.RawMessage(`{"spatial_sort":{"field":"a","target":[0,0],"limit":1}}`))
+		checkRefused(t, err, robotmem.Invalid, "spatial_sort.limit")
+	}},
+	{"BadRequestsAreInvalid", func(t *testing.T, s robotmem.Service) {
+		for _, tt := range []struct{ op, request, field string }{
+			{"learn", `[]`, ""},
+			{"learn", `"x"`, ""},
+			{"learn", `{"insight":"x"} {}`, ""},
+			{"learn", `{"insight":`, ""},
+			{"learn", `{"insight":7}`, "insight"},
+			{"learn", `{"insight":"x","context":[1]}`, "context"},
+			{"learn", `{"insight":"x","context":"no object"}`, "context"},
+			{"learn", `{"insight":"x","context":{"n":1e999}}`, "context.n"},
+			{"learn", `{"insight":"x","observed_at":"yesterday"}`, "observed_at"},
+			{"learn", `{"insight":"x","tags":"one"}`, "tags"},
+			{"recall", `{"query":"x","n":"five"}`, "n"},
+			{"recall", `{"query":"x","n":2.5}`, "n"},
+			{"recall", `{"query":"x","min_confidence":"high"}`, "min_confidence"},
+			{"get", `{"memory_id":"seven"}`, "memory_id"},
+			{"get", `{"memory_id":-1}`, "memory_id"},
+			{"save_perception", `{"description":"a trace","data_base64":"%%%"}`, "data_base64"},
+		} {
+			_, err := robotmem.OpByName(tt.op).Call(t.Context(), s, json.RawMessage(tt.request))
+			t.Run(tt.op+" "+tt.request, func(t *testing.T) { checkRefused(t, err, robotmem.Invalid, tt.field) })
+		}
+	}},
+	{"JSONValuedFieldsMayBeStrings", func(t *testing.T, s robotmem.Service) {
+		call(t, s, "learn", `{"insight":"grip at the sink","context":"{\"i\":1,\"spatial\":{\"position\":[1,2]}}"}`)
+		call(t, s, "save_perception", `{"description":"trace of the grip","metadata":"{\"rate_hz\":100}","context":"{\"i\":2}"}`)
+		for _, request := range []string{
+			`{"context_filter":"{\"i\":1}"}`,
+			`{"context_filter":{"i":1}}`,
+			`{"spatial_sort":"{\"field\":\"spatial.position\",\"target\":[0,0]}"}`,
+		} {
+			res, ok := call(t, s, "recall", request).(*robotmem.RecallResponse)
+			if !ok || len(res.Memories) != 1 || res.Memories[0].Content != "grip at the sink" {
+				t.Errorf("%s: got %+v", request, res)
+			}
+		}
+		res, ok := call(t, s, "recall", `{"context_filter":"{\"i\":2}"}`).(*robotmem.RecallResponse)
+		if !ok || len(res.Memories) != 1 {
+			t.Fatalf("got %+v", res)
+		}
+		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.Memories[0].MemoryID})
+		equal(t, "metadata", m.Metadata, robotmem.Object{"rate_hz": json.Number("100")})
+	}},
+	{"AnswersFitTheirSchemas", func(t *testing.T, s robotmem.Service) {
+		session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
+		for i, step := range []struct{ op, request string }{
+			{"start_session", `{"context":{"task":{"name":"grip"}}}`},
+			{"learn", fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session)},
+			{"learn", fmt.Sprintf(`{"insight":"grip_force=12.5 N holds wet glass","session_id":%q,"context":{"task":{"success":true},"spatial":{"position":[0,0]}}}`, session)},
+			{"learn_batch", `{"items":[{"insight":"a trace of slip"},{}]}`},
+			{"recall", `{"query":"wet glass","explain":true}`},
+			{"recall", `{"query":"nothing like it"}`},
+			{"recall", `{"spatial_sort":{"field":"spatial.position","target":[0,1]}}`},
+			{"search", `{"q":"glass"}`},
+			{"save_perception", fmt.Sprintf(`{"description":"force trace","data":"0.1,0.2","session_id":%q}`, session)},
+			{"update", `{"memory_id":1,"new_content":"grip_force=13 N holds wet glass"}`},
+			{"get", `{"memory_id":1}`},
+			{"history", `{"memory_id":1}`},
+			{"forget", `{"memory_id":1,"reason":"measured again"}`},
+			{"restore", `{"memory_id":1}`},
+			{"end_session", fmt.Sprintf(`{"session_id":%q,"outcome_score":1,"used_memory_ids":[1]}`, session)},
+			{"start_session", `{}`},
+			{"list", `{}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
+			{"collections", `{}`}, {"categories", `{}`}, {"recent_failures", `{}`},
+			{"stats", `{}`}, {"doctor", `{}`}, {"repair", `{}`},
+		} {
+			op := robotmem.OpByName(step.op)
+			res, err := op.Call(t.Context(), s, json.RawMessage(step.request))
+			if errors.Is(err, ErrNotOffered) {
+				continue
+			}
+			if err != nil {
+				t.Errorf("step %d, %s %s: %v", i, step.op, step.request, err)
+				continue
+			}
+			fitsSchema(t, op, res)
+		}
+	}},
+}
+
+func call(t *testing.T, s robotmem.Service, op, request string) any {
+	t.Helper()
+	res, err := robotmem.OpByName(op).Call(t.Context(), s, json.RawMessage(request))
+	if errors.Is(err, ErrNotOffered) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatalf("%s %s: %v", op, request, err)
+	}
+	return res
+}
+
+// fitsSchema checks an answer against the schema that clients are given: a
+// strict one refuses an answer with null for a list.
+func fitsSchema(t *testing.T, op *robotmem.Op, res any) {
+	t.Helper()
+	data, err := json.Marshal(res)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(data, &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range misfits(op.Name, asObject(t, op.OutputSchema()), v) {
+		t.Errorf("%s\nanswer: %s", problem, data)
+	}
+}
+
+func asObject(t *testing.T, v any) object {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out object
+	if err := json.Unmarshal(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// misfits knows the keywords that response schemas use: type, properties,
+// required, items and additionalProperties.
+func misfits(path string, schema object, v any) []string {
+	kind, _ := schema["type"].(string)
+	ok := true
+	switch x := v.(type) {
+	case nil:
+		ok = kind == ""
+	case bool:
+		ok = kind == "boolean" || kind == ""
+	case string:
+		ok = kind == "string" || kind == ""
+	case float64:
+		ok = kind == "number" || kind == "" || kind == "integer" && x == float64(int64(x))
+	case []any:
+		ok = kind == "array" || kind == ""
+	case object:
+		ok = kind == "object" || kind == ""
+	}
+	if !ok {
+		return []string{fmt.Sprintf("%s is %T, the schema says %s", path, v, kind)}
+	}
+	var out []string
+	switch v := v.(type) {
+	case []any:
+		items, _ := schema["items"].(object)
+		for i := range v {
+			out = append(out, misfits(fmt.Sprintf("%s[%d]", path, i), items, v[i])...)
+		}
+	case object:
+		required, _ := schema["required"].([]any)
+		for _, name := range required {
+			if _, ok := v[fmt.Sprint(name)]; !ok {
+				out = append(out, fmt.Sprintf("%s.%v is required and missing", path, name))
+			}
+		}
+		props, _ := schema["properties"].(object)
+		rest, _ := schema["additionalProperties"].(object)
+		for name := range v {
+			sub, known := props[name].(object)
+			if !known {
+				sub = rest
+			}
+			if !known && props != nil && rest == nil {
+				out = append(out, fmt.Sprintf("%s.%s is not in the schema", path, name))
+			}
+			out = append(out, misfits(path+"."+name, sub, v[name])...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,61 @@
+package robotmem
+
+import "context"
+
+// Service is everything that can be asked of a memory. Every method has the
+// same shape, so that one table (Ops) carries it to MCP, REST and the CLI.
+// Every method fails with *Error and nothing else. A duplicate is an outcome,
+// not an error.
+type Service interface {
+	// Learn stores one fact. The response says "duplicate" and names the
+	// existing memory when one already says the same in the same context.
+	Learn(context.Context, *LearnRequest) (*LearnResponse, error)
+	// LearnBatch stores many facts; one bad item does not stop the rest.
+	LearnBatch(context.Context, *LearnBatchRequest) (*LearnBatchResponse, error)
+	// Recall returns the memories that answer the query, best first, out of
+	// all that pass the filters. It reads what it can: a signal that could
+	// not answer is named in Degraded.
+	Recall(context.Context, *RecallRequest) (*RecallResponse, error)
+	// Search is Recall with plain parameters, over all collections unless one
+	// is named.
+	Search(context.Context, *SearchRequest) (*RecallResponse, error)
+	// SavePerception stores what a sensor gave, byte for byte.
+	SavePerception(context.Context, *SavePerceptionRequest) (*SavePerceptionResponse, error)
+	// Forget takes a memory out of recall. Restore undoes it.
+	// NotFound if there is no such memory, Conflict if it is forgotten already.
+	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
+	// Restore makes a forgotten or superseded memory active again.
+	Restore(context.Context, *RestoreRequest) (*RestoreResponse, error)
+	// Update replaces a memory's text under the same id; the old text stays
+	// readable through History.
+	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
+	// StartSession opens an episode and says what to know before it.
+	StartSession(context.Context, *StartSessionRequest) (*StartSessionResponse, error)
+	// EndSession closes an episode: outcome, credit, consolidation, summary.
+	// Conflict if it has ended already.
+	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
+	// Get returns one memory, whatever its status.
+	Get(context.Context, *GetRequest) (*Memory, error)
+	// Data returns the bytes of a perception.
+	Data(context.Context, *DataRequest) (*DataResponse, error)
+	// History returns every state a memory has been in, oldest first.
+	History(context.Context, *HistoryRequest) (*HistoryResponse, error)
+	// List pages through memories, newest first.
+	List(context.Context, *ListRequest) (*ListResponse, error)
+	// Sessions pages through episodes, newest first.
+	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)
+	// SessionMemories returns an episode in the order it was lived.
+	SessionMemories(context.Context, *SessionMemoriesRequest) (*ListResponse, error)
+	// Collections counts the memories of every collection.
+	Collections(context.Context, *CollectionsRequest) (*CollectionsResponse, error)
+	// Categories counts the active memories of every category.
+	Categories(context.Context, *CategoriesRequest) (*CategoriesResponse, error)
+	// RecentFailures returns what went wrong lately, newest first.
+	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
+	// Stats counts what the node holds and what it has been asked.
+	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
+	// Doctor checks the node and names a remedy for all it finds.
+	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
+	// Repair rebuilds every index from the tables.
+	Repair(context.Context, *RepairRequest) (*RepairResponse, error)
+}

@@ -1,0 +1,294 @@
+package robotmem
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/robotmem/robotmem-go/consolidate"
+)
+
+const (
+	maxSessionContext = 64 << 10
+	briefLength       = 5 // memories of each sort in a briefing
+	fadedBelow        = 0.3
+	// maxProactive bounds a question that the node asks itself, in characters.
+	maxProactive = 400
+)
+
+// StartSession implements Service.
+func (e *Engine) StartSession(ctx context.Context, req *StartSessionRequest) (*StartSessionResponse, error) {
+	r := *req
+	if err := normalize("start_session", &r); err != nil {
+		return nil, err
+	}
+	object, raw, err := normalObject("context", r.Context, maxSessionContext)
+	if err != nil {
+		return nil, wrap("start_session", err)
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return nil, wrap("start_session", err)
+	}
+	res := &StartSessionResponse{SessionID: id.String(), Collection: r.Collection}
+	err = e.write(ctx, func(tx *writeTx) error {
+		return tx.insertSession(res.SessionID, r.Collection, raw, e.options.ClientType)
+	})
+	if err != nil {
+		return nil, wrap("start_session", err)
+	}
+	// The episode is open; a briefing that cannot be made does not undo it.
+	if err := e.brief(ctx, res, object); err != nil {
+		e.log.Warn("no briefing", "session", res.SessionID, "err", err)
+		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
+	}
+	res.Briefing.fill()
+	return res, nil
+}
+
+func (b *Briefing) fill() {
+	b.Rules, b.Failures, b.Relevant = orEmpty(b.Rules), orEmpty(b.Failures), orEmpty(b.Relevant)
+}
+
+// brief gathers what to know before an episode: rules, failures, what fits its
+// context, and how the last one went.
+func (e *Engine) brief(ctx context.Context, res *StartSessionResponse, object Object) error {
+	b := &res.Briefing
+	err := e.read(ctx, func(c *conn) (err error) {
+		if err := e.roster.sync(c); err != nil {
+			return err
+		}
+		res.ActiveMemoriesCount = e.roster.active(res.Collection)
+		if b.Rules, err = c.rules(res.Collection, briefLength, e.now()); err != nil {
+			return err
+		}
+		failures, _, err := e.failures(c, res.Collection, time.Time{}, briefLength)
+		if err != nil {
+			return err
+		}
+		b.Failures = briefs(failures, nil, 0)
+		summary, err := c.lastSummary(res.Collection)
+		if err != nil || summary == "" {
+			return err
+		}
+		b.LastSession = &SessionSummary{}
+		return json.Unmarshal([]byte(summary), b.LastSession)
+	})
+	if err != nil {
+		return err
+	}
+	if words := contextWords(object); words != "" {
+		found, err := e.Recall(ctx, &RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength})
+		if err != nil {
+			return err
+		}
+		b.Relevant = briefs(found.Memories, ids(b.Rules, b.Failures), briefLength)
+	}
+	b.Text = b.text(res)
+	return nil
+}
+
+func (b *Briefing) text(res *StartSessionResponse) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d active memories in %s.", res.ActiveMemoriesCount, res.Collection)
+	if l := b.LastSession; l != nil {
+		s.WriteString(" Last session: " + l.Text)
+	}
+	for _, part := range []struct {
+		title string
+		list  []BriefMemory
+	}{{"Rules", b.Rules}, {"Recent failures", b.Failures}, {"Fits this task", b.Relevant}} {
+		for i, m := range part.list {
+			if i == 0 {
+				s.WriteString("\n" + part.title + ":")
+			}
+			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, clip(m.Summary, 160))
+		}
+	}
+	return s.String()
+}
+
+// contextWords are the texts and keys in a context, to search by.
+func contextWords(v any) string {
+	var words []string
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			words = append(words, v)
+		case Object:
+			walk(map[string]any(v))
+		case map[string]any:
+			for _, k := range sortedKeys(v) {
+				if b, ok := v[k].(bool); ok && b {
+					words = append(words, k)
+				}
+				walk(v[k])
+			}
+		case []any:
+			for i := range v {
+				walk(v[i])
+			}
+		}
+	}
+	walk(v)
+	return clip(strings.Join(words, " "), maxProactive)
+}
+
+func ids(lists ...[]BriefMemory) map[int64]bool {
+	out := map[int64]bool{}
+	for _, l := range lists {
+		for _, m := range l {
+			out[m.MemoryID] = true
+		}
+	}
+	return out
+}
+
+// briefs are memories in one line each, without those in skip, n at most (0 for all).
+func briefs(ms []Memory, skip map[int64]bool, n int) []BriefMemory {
+	out := []BriefMemory{}
+	for _, m := range ms {
+		if !skip[m.MemoryID] && (n == 0 || len(out) < n) {
+			out = append(out, BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence})
+		}
+	}
+	return out
+}
+
+// EndSession implements Service.
+func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSessionResponse, error) {
+	r := *req
+	if err := normalize("end_session", &r); err != nil {
+		return nil, err
+	}
+	e.tallies.flush(e)
+	res := &EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []BriefMemory{}}
+	var session *Session
+	err := e.write(ctx, func(tx *writeTx) (err error) {
+		session, err = e.endSession(tx, &r, res)
+		return err
+	})
+	if err != nil {
+		return nil, wrap("end_session", err)
+	}
+	if err := e.lookAround(ctx, session, res); err != nil {
+		e.log.Warn("no related memories", "session", r.SessionID, "err", err)
+	}
+	return res, nil
+}
+
+func (e *Engine) endSession(tx *writeTx, r *EndSessionRequest, res *EndSessionResponse) (*Session, error) {
+	s, err := tx.openSession(r.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range r.UsedMemoryIDs {
+		if err := tx.used(r.SessionID, id); err != nil {
+			return nil, err
+		}
+	}
+	if res.Consolidated, err = tx.consolidate(s); err != nil {
+		return nil, err
+	}
+	if res.Summary, err = tx.summarizeSession(s, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+		return nil, err
+	}
+	summary, err := encodeJSON(res.Summary)
+	if err != nil {
+		return nil, err
+	}
+	return s, tx.finishSession(r.SessionID, string(summary), r.OutcomeScore)
+}
+
+// consolidate merges what the episode said more than once.
+func (tx *writeTx) consolidate(s *Session) (Consolidated, error) {
+	candidates, err := tx.candidates(s.SessionID, s.Collection)
+	if err != nil {
+		return Consolidated{}, err
+	}
+	groups, considered := consolidate.Plan(candidates)
+	var out Consolidated
+	for _, g := range groups {
+		for _, id := range g.Supersede {
+			if err := tx.supersede(id, g.Keep); err != nil {
+				return Consolidated{}, err
+			}
+		}
+		out.MergedGroups++
+		out.SupersededCount += len(g.Supersede)
+		out.AvgSimilarity += g.Similarity
+	}
+	if out.MergedGroups > 0 {
+		out.AvgSimilarity /= float64(out.MergedGroups)
+		out.CompressionRatio = float64(out.SupersededCount) / float64(considered)
+	}
+	return out, nil
+}
+
+// describe fills what consolidation compares.
+func describe(c *consolidate.Candidate, content string, object Object) {
+	c.Statement = statementOf(content)
+	c.Outcome = outcomeOf(object)
+	if spatial, ok := object["spatial"]; ok {
+		c.Place = string(digest(blobObject, spatial))
+	}
+	var numbers []string
+	attrs, _ := flatten(object)
+	for _, a := range attrs {
+		switch v := a.value.(type) {
+		case int64, float64:
+			numbers = append(numbers, fmt.Sprintf("%s=%v", a.path, v))
+		case []byte:
+			if strings.HasPrefix(string(v), blobList) {
+				numbers = append(numbers, fmt.Sprintf("%s=%x", a.path, v))
+			}
+		}
+	}
+	slices.Sort(numbers)
+	c.Numbers = strings.Join(numbers, "\n")
+}
+
+// lookAround counts what has faded and recalls, unasked, what earlier episodes
+// knew about the same thing.
+func (e *Engine) lookAround(ctx context.Context, s *Session, res *EndSessionResponse) error {
+	var words string
+	err := e.read(ctx, func(c *conn) (err error) {
+		if err := e.roster.sync(c); err != nil {
+			return err
+		}
+		res.DecayedCount = e.roster.faded(s.Collection, e.now())
+		words, err = c.sessionWords(s.SessionID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	words = strings.TrimSpace(clip(contextWords(s.Context)+" "+words, maxProactive))
+	if words == "" {
+		return nil
+	}
+	found, err := e.recall(ctx, &RecallRequest{
+		Query: words, Collection: s.Collection, N: briefLength,
+		ContextFilter: Object{"session_id": map[string]any{"$ne": s.SessionID}},
+	})
+	if err != nil {
+		return err
+	}
+	res.RelatedMemories = briefs(found.Memories, nil, briefLength)
+	return nil
+}
+
+// faded counts the active memories of a collection that are less sure than
+// 0.3 now.
+func (r *roster) faded(collection string, now time.Time) int64 {
+	alive := basic{collection: collection, now: now}
+	all, _ := r.admit(alive)
+	alive.minConfidence = fadedBelow
+	sure, _ := r.admit(alive)
+	return int64(all.Count() - sure.Count())
+}

@@ -1,0 +1,220 @@
+package robotmem
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// tally counts what the roster knows.
+func (r *roster) tally(res *StatsResponse, now time.Time) {
+	collections := map[uint32]bool{}
+	dayAgo := now.Add(-24 * time.Hour).UnixNano()
+	r.each(func(row *rosterRow, text func(uint32) string) {
+		collections[row.collection] = true
+		if row.created >= dayAgo {
+			res.LastDay++
+		}
+		switch row.status {
+		case statusSuperseded:
+			res.ByStatus["superseded"]++
+			return
+		case statusInvalidated:
+			res.ByStatus["invalidated"]++
+			return
+		}
+		res.ByStatus["active"]++
+		res.Total++
+		if row.kind == 1 {
+			res.ByType["fact"]++
+		} else {
+			res.ByType["perception"]++
+		}
+		res.ByCategory[text(row.category)]++
+	})
+	res.Collections = int64(len(collections))
+}
+
+// stats counts what only the file knows.
+func (c *conn) stats(res *StatsResponse) error {
+	for _, q := range []struct {
+		to  *int64
+		sql string
+	}{
+		{&res.Sessions, "SELECT count(*) FROM sessions"},
+		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
+		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
+	} {
+		n, err := c.number(q.sql)
+		if err != nil {
+			return err
+		}
+		*q.to = n
+	}
+	version, err := c.number("PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	res.SchemaVersion = int(version)
+	return c.query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite3.Stmt) error {
+		if s.ColumnText(0) == "recalls" {
+			res.Recalls += s.ColumnInt64(1)
+		} else {
+			res.ZeroHits += s.ColumnInt64(1)
+		}
+		return nil
+	})
+}
+
+// integrity returns what SQLite finds wrong with the file, "" if nothing.
+func (c *conn) integrity() (string, error) {
+	var lines []string
+	err := c.query("PRAGMA quick_check(10)", nil, func(s *sqlite3.Stmt) error {
+		if line := s.ColumnText(0); line != "ok" {
+			lines = append(lines, line)
+		}
+		return nil
+	})
+	return clip(strings.Join(lines, "; "), 500), err
+}
+
+const repairRemedy = "run: robotmem doctor --repair"
+
+// indexCheck compares one index with the tables: both queries return counts
+// that must be zero.
+type indexCheck struct {
+	name           string
+	missing, extra string
+}
+
+// indexChecks are cheap enough to run beside a working robot: each is one walk
+// over ids.
+var indexChecks = []indexCheck{
+	{"full-text index",
+		"SELECT count(*) FROM memories WHERE status = 'active' AND id NOT IN (SELECT id FROM memories_fts_docsize)",
+		"SELECT count(*) FROM memories_fts_docsize WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active')"},
+	{"attributes",
+		"SELECT count(*) FROM memories WHERE context <> '{}' AND id NOT IN (SELECT memory_id FROM attributes)",
+		"SELECT count(*) FROM attributes WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"points",
+		"SELECT 0",
+		"SELECT count(*) FROM points WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"duplicate signatures",
+		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
+		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"tags",
+		"SELECT 0",
+		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)"},
+}
+
+func (ic indexCheck) run(c *conn, d *DoctorResponse) error {
+	missing, err := c.number(ic.missing)
+	if err != nil {
+		return err
+	}
+	extra, err := c.number(ic.extra)
+	if err != nil {
+		return err
+	}
+	if missing+extra == 0 {
+		d.add(ic.name, checkOK, "in step with the tables", "")
+		return nil
+	}
+	d.add(ic.name, checkFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing, extra), repairRemedy)
+	return nil
+}
+
+// examinePayloads looks for payloads that are named and not there, and for
+// files that nothing names.
+func (e *Engine) examinePayloads(c *conn, d *DoctorResponse) error {
+	lost, err := c.number("SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND perception_data NOT IN (SELECT sha256 FROM payloads)")
+	if err != nil {
+		return err
+	}
+	named := map[[sha256.Size]byte]bool{}
+	err = c.query("SELECT sha256, bytes FROM payloads WHERE data IS NULL", nil, func(s *sqlite3.Stmt) error {
+		sum := [sha256.Size]byte(s.ColumnRawBlob(0))
+		named[sum] = true
+		name := hex.EncodeToString(sum[:])
+		if info, err := os.Stat(e.files().Path(sum)); err != nil || info.Size() != s.ColumnInt64(1) {
+			lost++
+			e.log.Error("payload missing", "sha256", name)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	sums, stray, err := e.files().List()
+	if err != nil {
+		return fail(Unavailable, "", "the folder of payloads cannot be read (%s)", reason(err))
+	}
+	orphans := len(stray)
+	for _, sum := range sums {
+		if !named[sum] {
+			orphans++
+		}
+	}
+	switch {
+	case lost > 0:
+		d.add("payloads", checkFail, fmt.Sprintf("%d are missing or of the wrong size", lost), "bring the folder beside the file back from a backup")
+	case orphans > 0:
+		d.add("payloads", checkWarn, fmt.Sprintf("%d files in the folder belong to no memory", orphans), "they take space and harm nothing")
+	default:
+		d.add("payloads", checkOK, "all in their place", "")
+	}
+	return nil
+}
+
+// rebuild makes every index anew from the tables.
+func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
+	for _, table := range []string{"memories_fts", "attributes", "points", "signatures"} {
+		if err := tx.exec("DELETE FROM " + table); err != nil {
+			return nil, err
+		}
+	}
+	if err := tx.exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+		return nil, err
+	}
+	const chunk = 1000
+	for after := int64(0); ; {
+		memories, err := tx.page(" FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?", []any{after, chunk}, tx.now)
+		if err != nil {
+			return nil, err
+		}
+		for i := range memories {
+			if err := e.reindex(tx, &memories[i]); err != nil {
+				return nil, err
+			}
+			after = memories[i].MemoryID
+		}
+		if len(memories) < chunk {
+			break
+		}
+	}
+	e.groups.reset()
+	return []string{"full-text index", "attributes", "points", "duplicate signatures", "tags"}, nil
+}
+
+func (e *Engine) reindex(tx *writeTx, m *Memory) error {
+	rec, err := e.recordOf(m)
+	if err != nil {
+		return err
+	}
+	revision := tx.nextRevision()
+	if err := tx.exec("UPDATE memories SET revision = ? WHERE id = ?", revision, m.MemoryID); err != nil {
+		return err
+	}
+	if err := tx.index(m.MemoryID, rec, revision); err != nil {
+		return err
+	}
+	if m.Status != "active" {
+		return tx.unindexText(m.MemoryID)
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package robotmem
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+// BM25 as FTS5 has it: score = Σ idf · f (k1+1) / (f + k1 (1 − b + b · D/avgD)),
+// idf = ln((N − df + ½) / (df + ½)), at least 1e-6 (Robertson, Zaragoza 2009).
+// FTS5 scores every match of a question. A few memories are scored here
+// instead, by the same formula with the index's own figures: the members of a
+// small filtered set, and past states, which have left the index.
+const (
+	bm25K1     = 1.2
+	bm25B      = 0.75
+	bm25MinIDF = 1e-6
+
+	// fewTexts is the size of a set below which reading its texts is cheaper
+	// than walking every match of the question.
+	fewTexts = 256
+)
+
+const (
+	searchAll    = "SELECT rowid, -bm25(memories_fts) AS score FROM memories_fts WHERE memories_fts MATCH ? ORDER BY score DESC, rowid LIMIT ?"
+	searchWithin = "SELECT rowid, -bm25(memories_fts) AS score FROM memories_fts WHERE memories_fts MATCH ? AND admitted(rowid) ORDER BY score DESC, rowid LIMIT ?"
+)
+
+// lexicalSignal ranks by the words of the question, within the admitted set.
+// Memories that share only stop words with it come after all others. With
+// whole, the list goes on to the last match, because other lists are fused
+// with it and every rank counts.
+func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([]ranked, error) {
+	limit := q.depth(1)
+	if whole {
+		limit = -1
+	}
+	items, err := e.search(c, a, q.content, limit)
+	if err != nil || len(items) >= q.N || len(q.stop) == 0 {
+		return items, err
+	}
+	more, err := e.search(c, a, q.stop, limit)
+	if err != nil {
+		return nil, err
+	}
+	have := map[int64]bool{}
+	for _, r := range items {
+		have[r.id] = true
+	}
+	for _, r := range more {
+		if !have[r.id] {
+			items = append(items, ranked{r.id, 0})
+		}
+	}
+	return items, nil
+}
+
+// search ranks the admitted memories that hold any of the terms.
+func (e *Engine) search(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
+	var items []ranked
+	var err error
+	if few := a.set.Count() <= fewTexts; few || len(a.past) > 0 {
+		if items, err = e.searchFew(c, a, terms, few); err != nil || few {
+			return items, err
+		}
+	}
+	sql := searchWithin
+	c.admit = a.set
+	if a.all {
+		sql, c.admit = searchAll, nil
+	}
+	defer func() { c.admit = nil }()
+	past := len(items)
+	err = c.query(sql, []any{matchExpression(terms), limit}, func(s *sqlite3.Stmt) error {
+		items = append(items, ranked{s.ColumnInt64(0), s.ColumnFloat(1)})
+		return nil
+	})
+	if past > 0 {
+		slices.SortFunc(items, better)
+	}
+	return items, err
+}
+
+// better orders by value, the larger first, ties by id.
+func better(x, y ranked) int { return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(x.id, y.id)) }
+
+// searchFew scores past states, and with present the whole admitted set.
+func (e *Engine) searchFew(c *conn, a *admitted, terms []string, present bool) ([]ranked, error) {
+	weights, average, err := e.figures.weights(c, e.roster.changes(), terms)
+	if err != nil {
+		return nil, err
+	}
+	var items []ranked
+	score := func(id int64, words []string) {
+		if s, ok := bm25(weights, words, average); ok {
+			items = append(items, ranked{id, s})
+		}
+	}
+	for id, s := range a.past {
+		score(id, text.Terms(s.memory.Content))
+	}
+	for id, ok := a.set.NextSet(0); ok && present; id, ok = a.set.NextSet(id + 1) {
+		_, err := c.one("SELECT content, human_summary, scope_files, scope_entities FROM memories_fts WHERE rowid = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
+			score(int64(id), strings.Fields(s.ColumnText(0)+" "+s.ColumnText(1)+" "+s.ColumnText(2)+" "+s.ColumnText(3)))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(items, better)
+	return items, nil
+}
+
+// bm25 scores one text; ok is false when it holds none of the terms.
+func bm25(weights map[string]float64, words []string, average float64) (score float64, ok bool) {
+	counts := make(map[string]float64, len(weights))
+	for _, w := range words {
+		stem := text.Stem(w)
+		if _, asked := weights[stem]; asked {
+			counts[stem]++
+		}
+	}
+	for stem, f := range counts {
+		score += weights[stem] * f * (bm25K1 + 1) / (f + bm25K1*(1-bm25B+bm25B*float64(len(words))/average))
+	}
+	return score, len(counts) > 0
+}
+
+// figures are what BM25 needs to know of the whole index, kept until the next
+// change of any memory.
+type figures struct {
+	mu       sync.Mutex // guards everything below
+	revision int64
+	rows     float64
+	average  float64 // terms a row
+	idf      map[string]float64
+}
+
+// weights returns the idf of every term by its stem, and the mean length.
+func (g *figures) weights(c *conn, revision int64, terms []string) (map[string]float64, float64, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.idf == nil || g.revision != revision {
+		rows, average, err := indexFigures(c)
+		if err != nil {
+			return nil, 0, err
+		}
+		g.revision, g.rows, g.average, g.idf = revision, rows, average, map[string]float64{}
+	}
+	out := map[string]float64{}
+	for _, t := range terms {
+		stem := text.Stem(t)
+		weight, known := g.idf[stem]
+		if !known {
+			df, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]string{t}))
+			if err != nil {
+				return nil, 0, err
+			}
+			weight = max(bm25MinIDF, math.Log((g.rows-float64(df)+0.5)/(float64(df)+0.5)))
+			g.idf[stem] = weight
+		}
+		out[stem] = weight
+	}
+	return out, g.average, nil
+}
+
+// indexFigures returns the number of indexed rows and their mean length in
+// terms. FTS5 keeps them as varints in its record of averages (id 1): rows,
+// then the terms of each column.
+func indexFigures(c *conn) (rows, average float64, err error) {
+	var blob []byte
+	_, err = c.one("SELECT block FROM memories_fts_data WHERE id = 1", nil, func(s *sqlite3.Stmt) { blob = s.ColumnBlob(0, nil) })
+	if err != nil || len(blob) == 0 {
+		return 1, 1, err
+	}
+	var counts []uint64
+	for len(blob) > 0 {
+		n, size := sqliteVarint(blob)
+		counts, blob = append(counts, n), blob[size:]
+	}
+	total := 0.0
+	for _, n := range counts[1:] {
+		total += float64(n)
+	}
+	rows = max(1, float64(counts[0]))
+	return rows, max(1, total/rows), nil
+}
+
+// sqliteVarint reads SQLite's big-endian variable-length integer: seven bits a
+// byte, the ninth byte whole.
+func sqliteVarint(b []byte) (n uint64, size int) {
+	for i, x := range b {
+		if i == 8 {
+			return n<<8 | uint64(x), 9
+		}
+		n = n<<7 | uint64(x&0x7f)
+		if x < 0x80 {
+			return n, i + 1
+		}
+	}
+	return n, len(b)
+}

@@ -1,0 +1,174 @@
+package robotmem
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// list returns one page of memories, newest first, and how many match in all.
+func (c *conn) list(r *ListRequest, now time.Time) ([]Memory, int64, error) {
+	var where []string
+	var args []any
+	add := func(condition string, value any) {
+		where = append(where, condition)
+		args = append(args, value)
+	}
+	if r.Collection != "*" {
+		add("m.collection = ?", r.Collection)
+	}
+	if r.Status != "all" {
+		add("m.status = ?", r.Status)
+	}
+	for column, value := range map[string]string{"m.type": r.Type, "m.category": r.Category, "m.perception_type": r.PerceptionType} {
+		if value != "" {
+			add(column+" = ?", value)
+		}
+	}
+	if r.ConfidenceMin != nil {
+		add("m.confidence >= ?", *r.ConfidenceMin)
+	}
+	if r.ConfidenceMax != nil {
+		add("m.confidence <= ?", *r.ConfidenceMax)
+	}
+	if r.Days > 0 {
+		add("m.created_at >= ?", formatTime(now.AddDate(0, 0, -r.Days)))
+	}
+	from := " FROM memories m"
+	if len(where) > 0 {
+		from += " WHERE " + strings.Join(where, " AND ")
+	}
+	total, err := c.number("SELECT count(*)"+from, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	page, err := c.page(from+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(args, r.Limit, (r.Page-1)*r.Limit), now)
+	return page, total, err
+}
+
+func (c *conn) sessions(r *SessionsRequest) ([]Session, int64, error) {
+	from, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
+	total, err := c.number("SELECT count(*)"+from, args...)
+	if err != nil {
+		return nil, 0, err
+	}
+	out := []Session{}
+	err = c.query("SELECT "+sessionColumns+from+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit, (r.Page-1)*r.Limit), func(s *sqlite3.Stmt) error {
+		out = append(out, scanSession(s))
+		return nil
+	})
+	return out, total, err
+}
+
+// sessionMemories are an episode's, whatever their status, as it was lived.
+func (c *conn) sessionMemories(r *SessionMemoriesRequest, now time.Time) ([]Memory, int64, error) {
+	total, err := c.number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID)
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := c.page(" FROM memories m WHERE m.session_id = ? ORDER BY m.observed_at, m.id LIMIT ? OFFSET ?", []any{r.SessionID, r.Limit, (r.Page - 1) * r.Limit}, now)
+	return out, total, err
+}
+
+func (c *conn) collections(r *roster) ([]CollectionCount, error) {
+	counts := map[string]*CollectionCount{}
+	at := func(name string) *CollectionCount {
+		if counts[name] == nil {
+			counts[name] = &CollectionCount{Collection: name}
+		}
+		return counts[name]
+	}
+	r.each(func(row *rosterRow, text func(uint32) string) {
+		n := at(text(row.collection))
+		n.Total++
+		if row.status == statusActive {
+			n.Active++
+		}
+	})
+	err := c.query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s *sqlite3.Stmt) error {
+		at(s.ColumnText(0)).Sessions = s.ColumnInt64(1)
+		return nil
+	})
+	out := []CollectionCount{}
+	for _, n := range counts {
+		out = append(out, *n)
+	}
+	slices.SortFunc(out, func(a, b CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
+	return out, err
+}
+
+// each visits every memory. text spells the roster's numbers.
+func (r *roster) each(visit func(row *rosterRow, text func(uint32) string)) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.rows {
+		if r.rows[i].kind != 0 {
+			visit(&r.rows[i], r.names.text)
+		}
+	}
+}
+
+func (r *roster) active(collection string) (n int64) {
+	set, _ := r.admit(basic{collection: collection})
+	return int64(set.Count())
+}
+
+func (r *roster) categories(collection string) []CategoryCount {
+	counts := map[string]int64{}
+	r.each(func(row *rosterRow, text func(uint32) string) {
+		if row.status == statusActive && (collection == "*" || text(row.collection) == collection) {
+			counts[text(row.category)]++
+		}
+	})
+	out := []CategoryCount{}
+	for c, n := range counts {
+		out = append(out, CategoryCount{c, n})
+	}
+	slices.SortFunc(out, func(a, b CategoryCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Category, b.Category))
+	})
+	return out
+}
+
+// failed is what counts as a failure: lessons, and a task that did not succeed.
+var failed = condition{op: "$or", kids: []condition{
+	{op: "$in", path: "category", values: []any{"postmortem", "gotcha"}},
+	{op: "$eq", path: "task.success", values: []any{[]byte(blobFalse)}},
+}}
+
+// failures returns what went wrong since a time, newest first, n at most, and
+// how many there are.
+func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([]Memory, int64, error) {
+	if err := e.roster.sync(c); err != nil {
+		return nil, 0, err
+	}
+	now := e.now()
+	b := basic{collection: collection, now: now}
+	if !since.IsZero() {
+		b.after = &since
+	}
+	base, _ := e.roster.admit(b)
+	set, err := e.narrow(c, &failed, base, now)
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := c.newest(e.roster.moments(set), n, now)
+	return out, int64(set.Count()), err
+}
+
+// newest loads the latest n.
+func (c *conn) newest(moments []moment, n int, now time.Time) ([]Memory, error) {
+	slices.SortFunc(moments, func(a, b moment) int { return cmp.Or(cmp.Compare(b.ns, a.ns), cmp.Compare(b.id, a.id)) })
+	out := []Memory{}
+	for _, m := range moments[:min(n, len(moments))] {
+		memory, err := c.memory(m.id, now)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *memory)
+	}
+	return out, nil
+}

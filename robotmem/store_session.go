@@ -1,0 +1,158 @@
+package robotmem
+
+import (
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/consolidate"
+)
+
+// joinSession checks the record's session and settles its collection.
+func (tx *writeTx) joinSession(r *record) error {
+	if r.session == "" {
+		if r.collection == "" {
+			r.collection = defaultCollection
+		}
+		return nil
+	}
+	s, err := tx.openSession(r.session)
+	if err != nil {
+		return err
+	}
+	if r.collection == "" {
+		r.collection = s.Collection
+	}
+	if r.collection != s.Collection {
+		return fail(Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.collection, s.Collection)
+	}
+	return nil
+}
+
+// openSession returns a session that has not ended.
+func (c *conn) openSession(id string) (*Session, error) {
+	s, err := c.session(id)
+	if err == nil && s.Status == "ended" {
+		err = fail(Conflict, "session_id", "the session ended at %s; start a new one with start_session", s.EndedAt.Format(time.RFC3339))
+	}
+	return s, err
+}
+
+const sessionColumns = `s.external_id, s.collection, s.status, s.context, s.created_at, s.ended_at, s.client_type,
+	(SELECT count(*) FROM memories m WHERE m.session_id = s.external_id),
+	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)`
+
+func scanSession(s *sqlite3.Stmt) Session {
+	out := Session{
+		SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Status: s.ColumnText(2), Context: decodeObject(s.ColumnText(3)),
+		CreatedAt: parseTime(s.ColumnText(4)), EndedAt: parseTimePtr(s.ColumnText(5)), ClientType: s.ColumnText(6), MemoryCount: s.ColumnInt64(7),
+	}
+	if s.ColumnType(8) != sqlite3.NULL {
+		score := s.ColumnFloat(8)
+		out.OutcomeScore = &score
+	}
+	return out
+}
+
+// session returns one session; NotFound if there is none.
+func (c *conn) session(id string) (*Session, error) {
+	var out Session
+	found, err := c.one("SELECT external_id, collection, status, context, created_at, ended_at, client_type, 0, NULL FROM sessions WHERE external_id = ?", []any{id}, func(s *sqlite3.Stmt) { out = scanSession(s) })
+	if err == nil && !found {
+		err = fail(NotFound, "session_id", "there is no session %s; ids come from start_session", id)
+	}
+	return &out, err
+}
+
+func (tx *writeTx) insertSession(id, collection, context, clientType string) error {
+	now := formatTime(tx.now)
+	return tx.exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
+		id, collection, context, clientType, now, now)
+}
+
+// finishSession marks a session as ended.
+func (tx *writeTx) finishSession(id, summary string, score *float64) error {
+	now := formatTime(tx.now)
+	if err := tx.exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
+		return err
+	}
+	if score == nil {
+		return nil
+	}
+	return tx.exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, now)
+}
+
+// sessionSummary returns what was stored when the last session of a
+// collection ended, "" if none has.
+func (c *conn) lastSummary(collection string) (summary string, err error) {
+	_, err = c.one("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite3.Stmt) { summary = s.ColumnText(0) })
+	return summary, err
+}
+
+// used credits a memory with having helped: its clock of fading starts anew.
+func (tx *writeTx) used(session string, id int64) error {
+	ok, err := tx.number("SELECT count(*) FROM memories WHERE id = ?", id)
+	if err != nil {
+		return err
+	}
+	if ok == 0 {
+		return fail(NotFound, "used_memory_ids", "there is no memory %d; nothing was stored, the session is still open", id)
+	}
+	err = tx.exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,1) ON CONFLICT DO UPDATE SET used = 1", session, id)
+	if err != nil {
+		return err
+	}
+	return tx.exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", formatTime(tx.now), tx.nextRevision(), id)
+}
+
+// storeTallies writes what recalls have counted.
+func storeTallies(tx *writeTx, recalls, zeroHits int64, returned map[int64]int64, credit map[string]map[int64]bool) error {
+	for name, n := range map[string]int64{"recalls": recalls, "zero_hits": zeroHits} {
+		if err := tx.exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
+			return err
+		}
+	}
+	for id, n := range returned {
+		if err := tx.exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
+			return err
+		}
+	}
+	for session, ids := range credit {
+		for id := range ids {
+			if err := tx.exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) VALUES (?,?)", session, id); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// candidates returns the active facts of a session for consolidation.
+func (c *conn) candidates(session, collection string) ([]consolidate.Candidate, error) {
+	var out []consolidate.Candidate
+	err := c.query(`SELECT id, category, confidence, access_count, created_at, pinned, type, content, context
+		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s *sqlite3.Stmt) error {
+		cand := consolidate.Candidate{
+			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2), AccessCount: s.ColumnInt(3),
+			CreatedAt: parseTime(s.ColumnText(4)), Pinned: s.ColumnBool(5), Perception: s.ColumnText(6) == "perception",
+		}
+		if consolidate.Mergeable(cand) {
+			describe(&cand, s.ColumnText(7), decodeObject(s.ColumnText(8)))
+		}
+		out = append(out, cand)
+		return nil
+	})
+	return out, err
+}
+
+// supersede makes one memory the representative of another.
+func (tx *writeTx) supersede(id, by int64) error {
+	if err := tx.archive(id, "superseded", ""); err != nil {
+		return err
+	}
+	if err := tx.unindexText(id); err != nil {
+		return err
+	}
+	now := formatTime(tx.now)
+	return tx.exec("UPDATE memories SET status = 'superseded', superseded_by = ?, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
+		by, now, now, tx.nextRevision(), id)
+}

@@ -1,0 +1,97 @@
+package robotmem
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// summarizeSession says what an episode came to.
+func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) (SessionSummary, error) {
+	out := SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
+	ended := tx.now
+	out.EndedAt = &ended
+	out.DurationS = ended.Sub(s.CreatedAt).Seconds()
+	err := tx.query(`SELECT type, category, json_extract(context, '$.task.success'), count(*)
+		FROM memories WHERE session_id = ? GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
+		n := st.ColumnInt(3)
+		if st.ColumnText(0) == "fact" {
+			out.Facts += n
+		} else {
+			out.Perceptions += n
+		}
+		out.Categories[st.ColumnText(1)] += n
+		switch {
+		case st.ColumnType(2) == sqlite3.NULL:
+		case st.ColumnBool(2):
+			out.Successes += n
+		default:
+			out.Failures += n
+		}
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	_, err = tx.one("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
+		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
+	})
+	out.Text = out.text(superseded)
+	return out, err
+}
+
+func (s *SessionSummary) text(superseded int) string {
+	parts := []string{fmt.Sprintf("%d facts and %d perceptions in %s", s.Facts, s.Perceptions, time.Duration(s.DurationS*float64(time.Second)).Round(time.Second))}
+	if s.Successes+s.Failures > 0 {
+		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
+	}
+	if superseded > 0 {
+		parts = append(parts, fmt.Sprintf("%d merged", superseded))
+	}
+	if s.OutcomeScore != nil {
+		parts = append(parts, fmt.Sprintf("outcome %.2g", *s.OutcomeScore))
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// sessionWords are the first texts of an episode, to search by.
+func (c *conn) sessionWords(id string) (string, error) {
+	var words []string
+	err := c.query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite3.Stmt) error {
+		words = append(words, s.ColumnText(0))
+		return nil
+	})
+	return strings.Join(words, " "), err
+}
+
+// rules are the constraints and pinned memories of a collection, newest first.
+func (c *conn) rules(collection string, n int, now time.Time) ([]BriefMemory, error) {
+	out := []BriefMemory{}
+	err := c.query("SELECT "+memoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
+		AND (m.category = 'constraint' OR m.pinned) AND m.category NOT IN ('postmortem', 'gotcha') ORDER BY m.id DESC LIMIT ?`, []any{collection, n}, func(s *sqlite3.Stmt) error {
+		m := scanMemory(s, now)
+		out = append(out, BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence})
+		return nil
+	})
+	return out, err
+}
+
+// page runs a query that ends in where and returns its memories with tags.
+func (c *conn) page(where string, args []any, now time.Time) ([]Memory, error) {
+	out := []Memory{}
+	err := c.query("SELECT "+memoryColumns+where, args, func(s *sqlite3.Stmt) error {
+		out = append(out, scanMemory(s, now))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		if err := c.addTags(&out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,180 @@
+package robotmem
+
+import (
+	"slices"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/consolidate"
+)
+
+// Duplicates and contradictions are looked up by signature, never through the
+// text index: facts of one collection and context form a group, and within a
+// group a sketch of 128 bits rules nearly everything out.
+
+// signature is what one fact is looked up by.
+type signature struct {
+	seq, memoryID int64
+	terms         int64 // how many
+	numbers       int64 // hash of all quantities and of the negation
+	skeleton      int64 // hash of the parameters it names, else of its words
+	sketch        consolidate.Sketch
+}
+
+func signatureOf(st consolidate.Statement) signature {
+	var numbers, names []string
+	for _, q := range st.Quantities {
+		numbers = append(numbers, q.Value+" "+q.Unit)
+		if q.Name != "" {
+			names = append(names, q.Name+" "+q.Unit)
+		}
+	}
+	slices.Sort(numbers)
+	if st.Negated {
+		numbers = append(numbers, "-")
+	}
+	skeleton := distinct(names)
+	if len(skeleton) == 0 {
+		skeleton = st.Words
+	}
+	return signature{
+		terms: int64(len(st.Terms)), numbers: hash64(numbers...), skeleton: hash64(skeleton...),
+		sketch: consolidate.NewSketch(st.Terms),
+	}
+}
+
+const (
+	smallGroup      = 64  // groups up to this size are read when needed
+	maxCachedGroups = 256 // groups kept in memory at most
+	maxTwinChecks   = 64  // texts compared in full for one new fact
+	maxDissent      = 8   // of these, how many for a contradiction
+	maxConflicts    = 5   // contradictions named in one answer
+)
+
+// groupCache keeps the signatures of large groups. Only the writer uses it.
+type groupCache struct{ groups map[int64][]signature }
+
+// reset forgets everything; a transaction that was undone may have left
+// signatures here that do not exist.
+func (g *groupCache) reset() { g.groups = nil }
+
+// signatures returns the group's, oldest first.
+func (g *groupCache) signatures(c *conn, key int64) ([]signature, error) {
+	cached := g.groups[key]
+	last := int64(-1)
+	if len(cached) > 0 {
+		last = cached[len(cached)-1].seq
+	}
+	err := c.query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
+		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite3.Stmt) error {
+		cached = append(cached, signature{
+			seq: s.ColumnInt64(0), memoryID: s.ColumnInt64(1), terms: s.ColumnInt64(2), numbers: s.ColumnInt64(3), skeleton: s.ColumnInt64(4),
+			sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))},
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(cached) > smallGroup {
+		if g.groups == nil || len(g.groups) >= maxCachedGroups {
+			g.groups = map[int64][]signature{}
+		}
+		g.groups[key] = cached
+	}
+	return cached, nil
+}
+
+// twin is an active fact that says the same.
+type twin struct {
+	id         int64
+	uid        string
+	method     string
+	similarity float64
+}
+
+// findTwin looks for an active fact that r repeats, and for those it
+// contradicts. self is left out.
+func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []ConflictWith, error) {
+	var same *twin
+	err := tx.query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+		AND collection = ? AND content = ? ORDER BY id`, []any{r.hash(), r.collection, r.content}, func(s *sqlite3.Stmt) error {
+		if id := s.ColumnInt64(0); same == nil && id != self {
+			same = &twin{id: id, uid: s.ColumnText(1), method: "exact", similarity: 1}
+		}
+		return nil
+	})
+	if err != nil || same != nil {
+		return same, nil, err
+	}
+	group, err := e.groups.signatures(tx.conn, r.groupKey())
+	if err != nil {
+		return nil, nil, err
+	}
+	mine, conflicts := r.signature, []ConflictWith(nil)
+	checks, dissent := 0, 0
+	for i := len(group) - 1; i >= 0 && checks < maxTwinChecks; i-- {
+		s := &group[i]
+		repeats := s.numbers == mine.numbers && consolidate.MayMatch(s.sketch, mine.sketch, int(s.terms), int(mine.terms))
+		opposes := s.numbers != mine.numbers && s.skeleton == mine.skeleton && dissent < maxDissent
+		if s.memoryID == self || !repeats && !opposes {
+			continue
+		}
+		checks++
+		if opposes {
+			dissent++
+		}
+		other, ok, err := tx.activeFact(s.memoryID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			continue
+		}
+		theirs := statementOf(other.Content)
+		switch verdict, similarity := consolidate.Compare(theirs, r.statement); verdict {
+		case consolidate.Duplicate:
+			return &twin{id: other.MemoryID, uid: other.UID, method: "jaccard", similarity: similarity}, nil, nil
+		case consolidate.Contradicts:
+			if len(conflicts) < maxConflicts {
+				conflicts = append(conflicts, ConflictWith{other.MemoryID, dissentReason(theirs, r.statement, other.Content)})
+			}
+		}
+	}
+	return nil, conflicts, nil
+}
+
+// activeFact returns the id, uid and text of an active fact.
+func (c *conn) activeFact(id int64) (m Memory, ok bool, err error) {
+	ok, err = c.one("SELECT id, uid, content FROM memories WHERE id = ? AND status = 'active' AND type = 'fact'", []any{id}, func(s *sqlite3.Stmt) {
+		m = Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
+	})
+	return m, ok, err
+}
+
+func dissentReason(theirs, mine consolidate.Statement, content string) string {
+	about := clip(content, 120)
+	if theirs.Negated != mine.Negated {
+		return "says the opposite: " + about
+	}
+	for _, q := range theirs.Quantities {
+		for _, p := range mine.Quantities {
+			if q.Name != "" && q.Name == p.Name && q.Value != p.Value {
+				return "has " + q.Name + " = " + joinUnit(q) + ", not " + joinUnit(p) + ": " + about
+			}
+		}
+	}
+	return "says otherwise: " + about
+}
+
+func joinUnit(q consolidate.Quantity) string {
+	if q.Unit == "" {
+		return q.Value
+	}
+	return q.Value + " " + q.Unit
+}
+
+// sighted counts another sighting of a memory, which is evidence for it.
+func (tx *writeTx) sighted(id int64) error {
+	return tx.exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
+		last_accessed = ?, revision = ? WHERE id = ?`, formatTime(tx.now), tx.nextRevision(), id)
+}

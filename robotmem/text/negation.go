@@ -1,0 +1,89 @@
+package text
+
+import "strings"
+
+var negating = wordSet(`not no never none nothing nobody nowhere neither nor cannot without
+	dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt mustnt hasnt havent hadnt`)
+
+// failing negates what follows "to".
+var failing = wordSet(`fail fails failed failing refuse refuses refused unable`)
+
+// hanNegations are read at each character, the longest first.
+var hanNegations = []string{
+	"绝不", "決不", "绝对不", "不要", "不能", "不可", "不准", "不会", "不會", "不得", "从不", "從不", "没有", "沒有",
+	"无法", "無法", "禁止", "严禁", "嚴禁", "切勿", "不", "没", "沒", "未", "无", "無", "勿", "别", "別", "莫",
+}
+
+// hanHarmless are words that hold such a character and negate nothing.
+var hanHarmless = []string{
+	"不锈", "不鏽", "不仅", "不僅", "不但", "不过", "不過", "不断", "不斷", "不同", "不管", "不论", "不久",
+	"无线", "無線", "无人", "無人", "无论", "無論", "无刷", "無刷", "无穷", "未来", "未來", "未知",
+	"特别", "特別", "分别", "分別", "级别", "級別", "类别", "類別", "识别", "識別", "区别", "區別", "个别", "差别",
+	"辨别", "鉴别", "性别", "别的", "别人", "别名", "莫名",
+}
+
+// Negations counts the words of s that negate: not, no, never, without, -n't,
+// "fails to", 不, 没, 禁止 and their like. A text that differs from another by
+// one of them says the opposite.
+func Negations(s string) int {
+	s = prepare(s)
+	count := 0
+	failed := false // the word before was a failing one
+	for i := 0; i < len(s); {
+		c, n := classAt(s, i)
+		switch c {
+		case letter:
+			start := i
+			for i < len(s) && (c == letter || c == digit || s[i] == '\'') {
+				i += n
+				c, n = classAt(s, i)
+			}
+			w := fold(s[start:i])
+			if negates(w, s[i:]) || failed && w == "to" {
+				count++
+			}
+			_, failed = failing[w]
+		case han:
+			harmless, negation := hanNegation(s[i:])
+			if negation > 0 {
+				count++
+			}
+			i += max(n, harmless, negation)
+			failed = false
+		default:
+			i += n
+			failed = failed && s[i-n] == ' '
+		}
+	}
+	return count
+}
+
+// negates judges a lower-case word. "No. 3" is a number, not a refusal.
+func negates(w, rest string) bool {
+	w = strings.TrimRight(w, "'")
+	if strings.HasSuffix(w, "n't") {
+		return true
+	}
+	if w == "no" && strings.HasPrefix(rest, ".") {
+		next := strings.TrimLeft(rest[1:min(len(rest), 4)], " ")
+		return next == "" || !isDigit(next[0])
+	}
+	_, ok := negating[w]
+	return ok
+}
+
+// hanNegation returns the length of the harmless word or of the negation that s
+// begins with.
+func hanNegation(s string) (harmless, negation int) {
+	for _, w := range hanHarmless {
+		if strings.HasPrefix(s, w) {
+			return len(w), 0
+		}
+	}
+	for _, w := range hanNegations {
+		if strings.HasPrefix(s, w) {
+			return 0, len(w)
+		}
+	}
+	return 0, 0
+}

@@ -1,0 +1,197 @@
+package text
+
+// The stemmer is M. F. Porter's of 1980 ("An algorithm for suffix stripping",
+// Program 14(3)) with the departures of SQLite's FTS5, because its results are
+// compared with what FTS5 wrote into a file: words of fewer than three bytes
+// and of more than 64 pass unchanged, "bli" and "logi" stand in step 2 (from
+// Porter's later errata), a suffix never covers the whole word, and every byte
+// that is not an ASCII vowel counts as a consonant, digits and the bytes of
+// other scripts too.
+
+const (
+	minStemBytes = 3
+	maxStemBytes = 64 // FTS5_PORTER_MAX_TOKEN
+)
+
+// suffix is one rewriting rule: the first whose ending fits decides the step,
+// whether or not its condition then holds.
+type suffix struct{ end, to string }
+
+var step2 = []suffix{
+	{"ational", "ate"}, {"tional", "tion"},
+	{"enci", "ence"}, {"anci", "ance"},
+	{"izer", "ize"}, {"logi", "log"},
+	{"bli", "ble"}, {"alli", "al"}, {"entli", "ent"}, {"eli", "e"}, {"ousli", "ous"},
+	{"ization", "ize"}, {"ation", "ate"}, {"ator", "ate"},
+	{"alism", "al"}, {"iveness", "ive"}, {"fulness", "ful"}, {"ousness", "ous"},
+	{"aliti", "al"}, {"iviti", "ive"}, {"biliti", "ble"},
+}
+
+var step3 = []suffix{
+	{"ical", "ic"}, {"ness", ""}, {"icate", "ic"}, {"iciti", "ic"},
+	{"ful", ""}, {"ative", ""}, {"alize", "al"},
+}
+
+var step4 = []suffix{
+	{"al", ""}, {"ance", ""}, {"ence", ""}, {"er", ""}, {"ic", ""},
+	{"able", ""}, {"ible", ""}, {"ant", ""}, {"ement", ""}, {"ment", ""}, {"ent", ""},
+	{"ion", ""}, {"ou", ""}, {"ism", ""}, {"ate", ""}, {"iti", ""},
+	{"ous", ""}, {"ive", ""}, {"ize", ""},
+}
+
+// Stem maps a term of Terms to the form that FTS5 stores for it under Tokenize.
+func Stem(term string) string {
+	if len(term) < minStemBytes || len(term) > maxStemBytes {
+		return term
+	}
+	var buf [maxStemBytes + 8]byte // "e" may be put back, nothing else grows
+	w := append(buf[:0], term...)
+	w = plural(w)
+	w = pastAndGerund(w)
+	if n := len(w); w[n-1] == 'y' && hasVowel(w[:n-1]) {
+		w[n-1] = 'i'
+	}
+	w = rewrite(w, step2, 1)
+	w = rewrite(w, step3, 1)
+	w = rewrite(w, step4, 2)
+	if n := len(w); w[n-1] == 'e' {
+		if m := measure(w[:n-1]); m > 1 || m == 1 && !shortEnd(w[:n-1]) {
+			w = w[:n-1]
+		}
+	}
+	if n := len(w); n > 1 && w[n-1] == 'l' && w[n-2] == 'l' && measure(w[:n-1]) > 1 {
+		w = w[:n-1]
+	}
+	if string(w) == term {
+		return term
+	}
+	return string(w)
+}
+
+// plural is step 1a.
+func plural(w []byte) []byte {
+	n := len(w)
+	if w[n-1] != 's' {
+		return w
+	}
+	switch {
+	case w[n-2] == 'e':
+		if n > 4 && w[n-4] == 's' && w[n-3] == 's' || n > 3 && w[n-3] == 'i' {
+			return w[:n-2]
+		}
+		return w[:n-1]
+	case w[n-2] != 's':
+		return w[:n-1]
+	}
+	return w
+}
+
+// pastAndGerund is step 1b with its repair of the bared stem.
+func pastAndGerund(w []byte) []byte {
+	n := len(w)
+	switch {
+	case ends(w, "eed"):
+		if measure(w[:n-3]) > 0 {
+			w = w[:n-1]
+		}
+		return w
+	case ends(w, "ed") && hasVowel(w[:n-2]):
+		w = w[:n-2]
+	case ends(w, "ing") && hasVowel(w[:n-3]):
+		w = w[:n-3]
+	default:
+		return w
+	}
+	if ends(w, "at") || ends(w, "bl") || ends(w, "iz") {
+		return append(w, 'e')
+	}
+	n = len(w)
+	switch c := w[n-1]; {
+	case !vowel(c, false) && c != 'l' && c != 's' && c != 'z' && n > 1 && c == w[n-2]:
+		return w[:n-1]
+	case measure(w) == 1 && shortEnd(w):
+		return append(w, 'e')
+	}
+	return w
+}
+
+// rewrite applies the rule whose ending fits if what is left of the word has a
+// measure of at least m.
+func rewrite(w []byte, rules []suffix, m int) []byte {
+	if len(w) < 2 {
+		return w
+	}
+	for _, r := range rules {
+		if !ends(w, r.end) {
+			continue
+		}
+		left := w[:len(w)-len(r.end)]
+		if r.end == "ion" && left[len(left)-1] != 's' && left[len(left)-1] != 't' {
+			return w
+		}
+		if measure(left) >= m {
+			return append(left, r.to...)
+		}
+		return w
+	}
+	return w
+}
+
+// ends reports a proper suffix: something must stand before it.
+func ends(w []byte, end string) bool {
+	n := len(w) - len(end)
+	return n > 0 && string(w[n:]) == end
+}
+
+// vowel reads c as a letter; y is one only behind a consonant.
+func vowel(c byte, afterConsonant bool) bool {
+	switch c {
+	case 'a', 'e', 'i', 'o', 'u':
+		return true
+	case 'y':
+		return afterConsonant
+	}
+	return false
+}
+
+func hasVowel(w []byte) bool {
+	for i, c := range w {
+		if vowel(c, i > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// measure is Porter's m, the number of vowel-consonant turns, counted to 2 as
+// no rule asks for more.
+func measure(w []byte) int {
+	m, cons, seen := 0, false, false
+	for _, c := range w {
+		cons = !vowel(c, cons)
+		if !cons {
+			seen = true
+		} else if seen {
+			if m++; m == 2 {
+				return m
+			}
+			seen = false
+		}
+	}
+	return m
+}
+
+// shortEnd is Porter's *o: consonant, vowel, consonant, the last not w, x or y.
+func shortEnd(w []byte) bool {
+	n := len(w)
+	if n < 3 || w[n-1] == 'w' || w[n-1] == 'x' || w[n-1] == 'y' {
+		return false
+	}
+	var last [3]bool
+	cons := false
+	for _, c := range w {
+		cons = !vowel(c, cons)
+		last = [3]bool{last[1], last[2], cons}
+	}
+	return last == [3]bool{true, false, true}
+}

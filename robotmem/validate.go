@@ -1,0 +1,214 @@
+package robotmem
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-playground/validator/v10"
+)
+
+// Requests carry their rules in tags, so that validation, the MCP schema, the
+// OpenAPI entry and the help text cannot disagree: validate:"…" with the rules
+// of validator/v10 and those below, default:"…", doc:"…".
+
+var collectionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+var tagName = regexp.MustCompile(`^[\p{L}\p{N}._-]{1,64}$`)
+
+// Times are kept as 64-bit nanoseconds since 1970, which these years fit.
+const minYear, maxYear = 1678, 2261
+
+var validate = sync.OnceValue(func() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(jsonName)
+	rules := map[string]validator.Func{
+		"utf8": func(f validator.FieldLevel) bool { return utf8.ValidString(f.Field().String()) },
+		"maxbytes": func(f validator.FieldLevel) bool {
+			limit, err := strconv.Atoi(f.Param())
+			return err == nil && len(f.Field().String()) <= limit
+		},
+		"collection": func(f validator.FieldLevel) bool { return collectionName.MatchString(f.Field().String()) },
+		"collections": func(f validator.FieldLevel) bool {
+			return f.Field().String() == "*" || collectionName.MatchString(f.Field().String())
+		},
+		"tag": func(f validator.FieldLevel) bool { return tagName.MatchString(f.Field().String()) },
+		"finite": func(f validator.FieldLevel) bool {
+			return !math.IsNaN(f.Field().Float()) && !math.IsInf(f.Field().Float(), 0)
+		},
+		"instant": func(f validator.FieldLevel) bool {
+			t, ok := f.Field().Interface().(time.Time)
+			return ok && t.UTC().Year() >= minYear && t.UTC().Year() <= maxYear
+		},
+	}
+	for name, fn := range rules {
+		if err := v.RegisterValidation(name, fn); err != nil {
+			panic(err)
+		}
+	}
+	return v
+})
+
+// normalize trims, fills defaults and checks every rule of *req. It is the
+// first line of every Engine method.
+func normalize(opName string, req any) error {
+	if t, ok := req.(interface{ trim() }); ok {
+		t.trim()
+	}
+	setDefaults(reflect.ValueOf(req).Elem())
+	err := validate().Struct(req)
+	var fields validator.ValidationErrors
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &fields):
+		return &Error{Op: opName, Kind: Internal, Err: err}
+	}
+	f := fields[0]
+	_, name, _ := strings.Cut(f.Namespace(), ".")
+	kind := Invalid
+	if f.Tag() == "maxbytes" {
+		kind = TooLarge
+	}
+	return &Error{Op: opName, Kind: kind, Field: name, Err: errors.New(ruleText(f, reflect.TypeOf(req).Elem()))}
+}
+
+func setDefaults(v reflect.Value) {
+	for i := range v.NumField() {
+		f, sf := v.Field(i), v.Type().Field(i)
+		if d := sf.Tag.Get("default"); d != "" && f.IsZero() {
+			setDefault(f, d)
+		}
+		if f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().Kind() == reflect.Struct && jsonName(sf) != "" && f.Elem().Type() != reflect.TypeFor[time.Time]() {
+			// The caller's struct is not ours to change.
+			c := reflect.New(f.Elem().Type())
+			c.Elem().Set(f.Elem())
+			setDefaults(c.Elem())
+			f.Set(c)
+		}
+	}
+}
+
+func setDefault(f reflect.Value, s string) {
+	if f.Kind() == reflect.Pointer {
+		f.Set(reflect.New(f.Type().Elem()))
+		f = f.Elem()
+	}
+	switch f.Kind() {
+	case reflect.String:
+		f.SetString(s)
+	case reflect.Int, reflect.Int64:
+		n, err := strconv.ParseInt(s, 10, 64)
+		if err != nil {
+			panic("robotmem: bad default tag " + s)
+		}
+		f.SetInt(n)
+	case reflect.Float64:
+		n, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			panic("robotmem: bad default tag " + s)
+		}
+		f.SetFloat(n)
+	default:
+		panic("robotmem: default on " + f.Kind().String())
+	}
+}
+
+// ruleText says what is allowed and what was given.
+func ruleText(f validator.FieldError, root reflect.Type) string {
+	given := clip(fmt.Sprintf("%v", f.Value()), 40)
+	switch f.Tag() {
+	case "required":
+		return "is required"
+	case "utf8":
+		return "is not valid UTF-8; store bytes with save_perception"
+	case "maxbytes":
+		return fmt.Sprintf("is %d bytes; the limit is %s bytes; split it, or store long data with save_perception", len(fmt.Sprint(f.Value())), f.Param())
+	case "collection":
+		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", given)
+	case "collections":
+		return fmt.Sprintf("must be 1 to 64 of A-Z a-z 0-9 . _ -, or * for all, not %q", given)
+	case "tag":
+		return fmt.Sprintf("must be 1 to 64 letters, digits, . _ or -, not %q", given)
+	case "finite":
+		return "must be a finite number, not " + given
+	case "instant":
+		return fmt.Sprintf("must be a time between the years %d and %d", minYear, maxYear)
+	case "uuid":
+		return fmt.Sprintf("must be a session id as start_session returns it, not %q", given)
+	case "oneof":
+		return fmt.Sprintf("must be one of %s, not %q", strings.ReplaceAll(f.Param(), " ", ", "), given)
+	case "min", "max":
+		return limitText(f, given, limitsOf(root, f.StructNamespace()))
+	}
+	return "breaks the rule " + f.Tag()
+}
+
+func limitText(f validator.FieldError, given string, l limits) string {
+	unit := ""
+	switch f.Kind() {
+	case reflect.String:
+		unit, given = " characters", strconv.Itoa(utf8.RuneCountInString(fmt.Sprint(f.Value())))
+	case reflect.Slice:
+		unit, given = " items", strconv.Itoa(reflect.ValueOf(f.Value()).Len())
+	}
+	switch {
+	case l.min != "" && l.max != "":
+		return fmt.Sprintf("must be between %s and %s%s, not %s", l.min, l.max, unit, given)
+	case l.min != "":
+		return fmt.Sprintf("must be at least %s%s, not %s", l.min, unit, given)
+	}
+	return fmt.Sprintf("must be at most %s%s, not %s", l.max, unit, given)
+}
+
+type limits struct{ min, max string }
+
+// rulesOf splits a validate tag into the rules of the field and those of its
+// items (after dive).
+func rulesOf(tag string) (field, items map[string]string) {
+	field, items = map[string]string{}, map[string]string{}
+	into := field
+	for r := range strings.SplitSeq(tag, ",") {
+		if r == "dive" {
+			into = items
+			continue
+		}
+		k, v, _ := strings.Cut(r, "=")
+		if k != "" {
+			into[k] = v
+		}
+	}
+	return field, items
+}
+
+// limitsOf finds the min and max of a field named by validator's namespace,
+// such as RecallRequest.SpatialSort.Target[0].
+func limitsOf(t reflect.Type, namespace string) limits {
+	var l limits
+	for i, part := range strings.Split(namespace, ".") {
+		if i == 0 {
+			continue
+		}
+		name, _, indexed := strings.Cut(part, "[")
+		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		f, ok := t.FieldByName(name)
+		if !ok {
+			return l
+		}
+		rules, items := rulesOf(f.Tag.Get("validate"))
+		if indexed {
+			rules = items
+		}
+		l, t = limits{rules["min"], rules["max"]}, f.Type
+	}
+	return l
+}

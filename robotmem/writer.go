@@ -1,0 +1,226 @@
+package robotmem
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// One writer owns the writing connection. Callers that wait at the same time
+// share a commit: the writer takes what is queued, runs each job in a
+// savepoint of one transaction, commits, and acknowledges them all.
+
+// writeTx is what a job writes through. It is valid until the job returns.
+type writeTx struct {
+	*conn
+	now      time.Time
+	revision int64 // the change counter as of this job
+}
+
+// nextRevision counts one changed memory.
+func (tx *writeTx) nextRevision() int64 {
+	tx.revision++
+	return tx.revision
+}
+
+type writeJob struct {
+	ctx  context.Context
+	run  func(*writeTx) error
+	done chan error // buffered, so that the writer never waits for a caller
+}
+
+const (
+	writeQueue    = 256 // callers that may wait before further ones block
+	jobsPerCommit = 128 // bounds how long the first caller of a group waits
+	// commitLimit bounds a commit that its caller has given up on.
+	commitLimit = 10 * time.Minute
+)
+
+var errClosed = fail(Unavailable, "", "the memory is closed")
+
+// write runs f in a transaction and returns once it is durable, or has failed
+// and left no trace. A ctx that ends while the job waits withdraws it; once it
+// runs it is carried through.
+func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if e.readOnly != nil {
+		return e.readOnly
+	}
+	job := &writeJob{ctx: ctx, run: f, done: make(chan error, 1)}
+	e.closing.RLock()
+	if e.closed {
+		e.closing.RUnlock()
+		return errClosed
+	}
+	select {
+	case e.jobs <- job:
+		e.closing.RUnlock()
+	case <-ctx.Done():
+		e.closing.RUnlock()
+		return ctx.Err()
+	}
+	return <-job.done
+}
+
+// runWriter serves jobs until e.jobs is closed.
+func (e *Engine) runWriter() {
+	defer close(e.writerDone)
+	for job := range e.jobs {
+		group := []*writeJob{job}
+	fill:
+		for len(group) < jobsPerCommit {
+			select {
+			case next, ok := <-e.jobs:
+				if !ok {
+					break fill
+				}
+				group = append(group, next)
+			default:
+				break fill
+			}
+		}
+		e.commit(group)
+	}
+}
+
+// commit runs a group in one transaction. If the commit itself fails, each
+// job is tried alone, so that one that cannot be stored does not take the
+// others with it.
+func (e *Engine) commit(group []*writeJob) {
+	results, err := e.tryCommit(group)
+	if err != nil {
+		e.forgetUncommitted()
+	}
+	if err != nil && len(group) > 1 {
+		for _, job := range group {
+			e.commit([]*writeJob{job})
+		}
+		return
+	}
+	for i, job := range group {
+		if err != nil {
+			job.done <- err
+		} else {
+			job.done <- results[i]
+		}
+	}
+}
+
+func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
+	defer cancel()
+	c := e.writer
+	c.SetInterrupt(ctx)
+	defer c.SetInterrupt(context.Background())
+
+	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
+		return nil, err
+	}
+	tx := &writeTx{conn: c, now: e.now()}
+	defer func() {
+		if err != nil && !c.GetAutocommit() {
+			err = errors.Join(err, c.Exec("ROLLBACK"))
+		}
+	}()
+	if tx.revision, err = c.changes(); err != nil {
+		return nil, err
+	}
+	before := tx.revision
+	results = make([]error, len(group))
+	for i, job := range group {
+		if results[i] = job.ctx.Err(); results[i] != nil {
+			continue
+		}
+		if results[i], err = e.runJob(tx, job, len(group) > 1); err != nil {
+			return nil, err
+		}
+		if len(group) == 1 && results[i] != nil {
+			e.forgetUncommitted()
+			return results, c.Exec("ROLLBACK")
+		}
+	}
+	if tx.revision != before {
+		if err := c.setChanges(tx.revision); err != nil {
+			return nil, err
+		}
+	}
+	return results, c.Exec("COMMIT")
+}
+
+// forgetUncommitted drops what the writer remembers of the file, after
+// something that it may have seen was undone.
+func (e *Engine) forgetUncommitted() {
+	e.groups.reset()
+	clear(e.writer.paths)
+}
+
+// runJob runs one job; a job that fails inside a group is undone alone. The
+// second error is one that ends the whole transaction.
+func (e *Engine) runJob(tx *writeTx, job *writeJob, shared bool) (failed, fatal error) {
+	if !shared {
+		return job.run(tx), nil
+	}
+	mark := tx.revision
+	if err := tx.exec("SAVEPOINT job"); err != nil {
+		return nil, err
+	}
+	if failed = job.run(tx); failed != nil {
+		if tx.GetAutocommit() {
+			return nil, failed // SQLite has rolled everything back
+		}
+		if err := tx.exec("ROLLBACK TO job"); err != nil {
+			return nil, err
+		}
+		tx.revision = mark
+		e.forgetUncommitted()
+	}
+	return failed, tx.exec("RELEASE job")
+}
+
+// read runs f on a reading connection inside one snapshot.
+func (e *Engine) read(ctx context.Context, f func(*conn) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e.closing.RLock()
+	defer e.closing.RUnlock()
+	if e.closed {
+		return errClosed
+	}
+	c, err := e.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { e.readers <- c }()
+	c.SetInterrupt(ctx)
+	defer func() {
+		c.SetInterrupt(context.Background())
+		c.admit = nil
+		if !c.GetAutocommit() {
+			err = errors.Join(err, c.Exec("ROLLBACK"))
+		}
+	}()
+	if err := c.Exec("BEGIN"); err != nil {
+		return err
+	}
+	return f(c)
+}
+
+// reader takes a connection from the pool, opening it on first use.
+func (e *Engine) reader(ctx context.Context) (*conn, error) {
+	select {
+	case c := <-e.readers:
+		if c != nil {
+			return c, nil
+		}
+		c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB, e.readOnly != nil))
+		if err != nil {
+			e.readers <- nil
+		}
+		return c, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
