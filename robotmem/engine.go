@@ -203,7 +203,17 @@ func openWriter(ctx context.Context, path string, o connOptions) (*conn, error) 
 	if err := migrate(c); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
+	makePrivate(path)
 	return c, nil
+}
+
+// makePrivate closes the log and its index to others, as the file is. SQLite
+// makes them when it opens the file. On a file system without modes there is
+// nothing to close.
+func makePrivate(path string) {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Chmod(path+suffix, 0o600)
+	}
 }
 
 func (e *Engine) connOptions(cacheKiB int, readOnly bool) connOptions {

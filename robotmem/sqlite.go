@@ -193,7 +193,7 @@ func classifySQLite(err error) *Error {
 	case sqlite3.FULL:
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"
 	case sqlite3.IOERR:
-		kind, text = Unavailable, "the disk did not read or write; nothing was stored; check its space and health, then run robotmem doctor"
+		kind, text = Unavailable, "the disk did not read or write, perhaps because it is full; nothing was stored; check its space and health, then try again"
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
 	case sqlite3.NOTADB:

@@ -73,6 +73,12 @@ func (c *conn) stats(res *StatsResponse) error {
 
 // integrity returns what SQLite finds wrong with the file, "" if nothing.
 func (c *conn) integrity() (string, error) {
+	// FTS5 refreshes what a connection remembers of its structure when a query
+	// begins, not when it is checked, and then takes another connection's
+	// merge for damage.
+	if _, err := c.number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
+		return "", err
+	}
 	var lines []string
 	err := c.query("PRAGMA quick_check(10)", nil, func(s *sqlite3.Stmt) error {
 		if line := s.ColumnText(0); line != "ok" {

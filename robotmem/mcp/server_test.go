@@ -271,12 +271,15 @@ func TestHandlerServesToolsOverHTTP(t *testing.T) {
 	if got := textOf(t, callTool(t, c, "recall", map[string]any{"query": "over"})); !strings.Contains(got, "over HTTP") {
 		t.Errorf("got %s", got)
 	}
-	res, err := http.Post(ts.URL, "application/json", strings.NewReader(call(1, "learn", `{"insight":"`+strings.Repeat("x", 5000)+`"}`)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("a message over the limit: %s", res.Status)
+	long := call(1, "learn", `{"insight":"`+strings.Repeat("x", 5000)+`"}`)
+	for name, body := range map[string]io.Reader{"length declared": strings.NewReader(long), "chunked": io.MultiReader(strings.NewReader(long))} {
+		res, err := http.Post(ts.URL, "application/json", body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("a message over the limit, %s: %s", name, res.Status)
+		}
 	}
 }

@@ -217,8 +217,8 @@ func TestCancelledContextFinishesAcceptedCalls(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if got := parse(t, out.String()); len(got) != 3 {
-		t.Errorf("%d answers, want 3: %+v", len(got), got)
+	if got := parse(t, out.String()); len(got) != 3 || len(f.texts) != 3 {
+		t.Errorf("%d facts, answers %+v; want 3 of both", len(f.texts), got)
 	}
 }
 

@@ -33,7 +33,7 @@ var consolidationCases = []testCase{
 		for _, w := range words[:3] {
 			all = append(all, noted(t, s, session, slip, note(w, nil)))
 		}
-		other := noted(t, s, session, "battery is warm after the climb", nil)
+		other := noted(t, s, session, "battery warm after climb", nil)
 		res := end(t, s, session)
 		c := res.Consolidated
 		if c.MergedGroups != 1 || c.SupersededCount != 2 || c.CompressionRatio <= 0 || c.CompressionRatio > 1 || c.AvgSimilarity <= 0.5 || c.AvgSimilarity > 1 {
@@ -116,7 +116,7 @@ var consolidationCases = []testCase{
 			created(t, s, &robotmem.LearnRequest{Insight: slip, Context: note(w, nil), SessionID: session, Pinned: new(true)})
 			do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: slip, Context: note(w, nil), SessionID: session})
 		}
-		keeps(t, s, session, slip, 8)
+		keeps(t, s, session, "rubber gripper slips", 8)
 		equal(t, "constraints", len(recalled(t, s, &robotmem.RecallRequest{Query: "exceed limit people", N: 10})), 4)
 	}},
 	{"FewerThanThreeStay", func(t *testing.T, s robotmem.Service) {

@@ -84,7 +84,7 @@ var perceptionCases = []testCase{
 	}},
 	{"RecalledByItsDescriptionAndWithoutItsBytes", func(t *testing.T, s robotmem.Service) {
 		saved := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{
-			Description: "depth image of a wet glass", Data: "SECRETBYTES", MediaType: "text/csv", Metadata: robotmem.Object{"rate_hz": json.Number("100.0")},
+			Description: "depth image of a wet glass", Data: "SECRETBYTES", MediaType: "application/x-raw", Metadata: robotmem.Object{"rate_hz": json.Number("100.0")},
 			Context: robotmem.Object{"i": 7}, Collection: "lab", ObservedAt: at(0),
 		})
 		res := recall(t, s, &robotmem.RecallRequest{Query: "wet glass", Collection: "lab"})
@@ -92,7 +92,7 @@ var perceptionCases = []testCase{
 			t.Fatalf("got %+v", res)
 		}
 		m := res.Memories[0]
-		if m.MemoryID != saved.MemoryID || m.Type != "perception" || m.Content != "depth image of a wet glass" || m.PerceptionType != "visual" || m.MediaType != "text/csv" || m.DataURI == "" || !m.ObservedAt.Equal(day) {
+		if m.MemoryID != saved.MemoryID || m.Type != "perception" || m.Content != "depth image of a wet glass" || m.PerceptionType != "visual" || m.MediaType != "application/x-raw" || m.DataURI == "" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
 		}
 		if data, err := json.Marshal(res); err != nil || bytes.Contains(data, []byte("SECRETBYTES")) {

@@ -78,8 +78,8 @@ var placeCases = []testCase{
 	}},
 	{"FusedIsOneMoreList", func(t *testing.T, s robotmem.Service) {
 		words := learn(t, s, "wet glass on a shelf", placed(50, 0, 0))
-		place := learn(t, s, "battery is charged here", placed(0, 0, 0))
-		both := learn(t, s, "wet glass slips from the hand while it rains outside", placed(0.1, 0, 0))
+		place := learn(t, s, "battery is charged here", placed(0.1, 0, 0))
+		both := learn(t, s, "wet glass slips from the hand while it rains outside", placed(0, 0, 0))
 		spot := near(0, 0, 0)
 		spot.Mode = "fused"
 		res := recall(t, s, &robotmem.RecallRequest{Query: "wet glass", SpatialSort: spot})

@@ -1,0 +1,166 @@
+package eval
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Set is one data set.
+type Set struct {
+	Name    string
+	Docs    []Doc
+	Queries []Query
+	Judged  map[string]Judged // by query id
+}
+
+// Doc is one document.
+type Doc struct {
+	ID    string         `json:"_id"`
+	Title string         `json:"title"`
+	Text  string         `json:"text"`
+	Meta  map[string]any `json:"meta"`
+}
+
+// Query is one question.
+type Query struct {
+	ID   string         `json:"_id"`
+	Text string         `json:"text"`
+	Meta map[string]any `json:"meta"`
+}
+
+// Load reads the data set in dir.
+func Load(dir string) (*Set, error) {
+	s := &Set{Name: filepath.Base(filepath.Clean(dir)), Judged: map[string]Judged{}}
+	if err := readLines(filepath.Join(dir, "corpus.jsonl"), func(line []byte) error {
+		var d Doc
+		err := unmarshal(line, &d, &d.ID)
+		s.Docs = append(s.Docs, d)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	if err := readLines(filepath.Join(dir, "queries.jsonl"), func(line []byte) error {
+		var q Query
+		err := unmarshal(line, &q, &q.ID)
+		s.Queries = append(s.Queries, q)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	qrels := filepath.Join(dir, "qrels.tsv")
+	if _, err := os.Stat(qrels); errors.Is(err, fs.ErrNotExist) {
+		qrels = filepath.Join(dir, "qrels", "test.tsv")
+	}
+	first := true
+	if err := readLines(qrels, func(line []byte) error {
+		header := first
+		first = false
+		err := s.judge(string(line))
+		if header && err != nil {
+			return nil // the header, which holds no number
+		}
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// judge reads one line of qrels: query-id, corpus-id, score.
+func (s *Set) judge(line string) error {
+	cells := strings.Split(strings.TrimRight(line, "\r"), "\t")
+	if len(cells) != 3 {
+		return fmt.Errorf("want 3 cells separated by tabs, got %d", len(cells))
+	}
+	grade, err := strconv.Atoi(strings.TrimSpace(cells[2]))
+	if err != nil {
+		return fmt.Errorf("the score %q is not a whole number", cells[2])
+	}
+	if s.Judged[cells[0]] == nil {
+		s.Judged[cells[0]] = Judged{}
+	}
+	s.Judged[cells[0]][cells[1]] = grade
+	return nil
+}
+
+func unmarshal(line []byte, to any, id *string) error {
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber() // so that meta reads as it is written
+	if err := dec.Decode(to); err != nil {
+		return err
+	}
+	if *id == "" {
+		return errors.New("_id is missing")
+	}
+	return nil
+}
+
+// readLines calls f for each line that is not blank, and names file and line
+// in its errors.
+func readLines(path string, f func([]byte) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	const maxLine = 64 << 20
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for n := 1; lines.Scan(); n++ {
+		line := bytes.TrimSpace(lines.Bytes())
+		if len(line) == 0 {
+			continue
+		}
+		if err := f(line); err != nil {
+			return fmt.Errorf("%s line %d: %w", path, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// conv is the collection that meta names, "" for none.
+func conv(meta map[string]any) string {
+	v, ok := meta["conv"]
+	if !ok || v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// Condition keeps the queries whose meta has one of the values under the key.
+type Condition struct {
+	Key    string
+	Values []string
+}
+
+// ParseCondition reads key=value,value.
+func ParseCondition(s string) (Condition, error) {
+	key, values, ok := strings.Cut(s, "=")
+	if !ok || key == "" || values == "" {
+		return Condition{}, fmt.Errorf("must be key=value,value, not %q", s)
+	}
+	return Condition{key, strings.Split(values, ",")}, nil
+}
+
+func (c Condition) admits(meta map[string]any) bool {
+	v, ok := meta[c.Key]
+	return ok && slices.Contains(c.Values, fmt.Sprint(v))
+}
+
+func bestFirst(grades []int) []int {
+	slices.Sort(grades)
+	slices.Reverse(grades)
+	return grades
+}

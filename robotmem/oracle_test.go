@@ -1,0 +1,249 @@
+package robotmem
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The indexes are compared with a pass over all rows that uses none of them.
+
+func openTest(t testing.TB, o Options) *Engine {
+	t.Helper()
+	o.Path = filepath.Join(t.TempDir(), "memory.db")
+	e, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// randomMemories fills a node and returns what is in it.
+func randomMemories(t *testing.T, e *Engine, rng *rand.Rand, n int) []Memory {
+	t.Helper()
+	words := []string{"gripper", "wet", "glass", "slips", "holds", "torque", "battery", "aisle", "blocked", "door", "must never", "because", "not", "pose", "drift"}
+	var req LearnBatchRequest
+	req.KeepDuplicates = true
+	for i := range n {
+		var s string
+		for range 3 + rng.IntN(6) {
+			s += words[rng.IntN(len(words))] + " "
+		}
+		c := Object{"i": i % 50, "params": map[string]any{"force": []any{rng.IntN(30), float64(rng.IntN(300)) / 10, "12 N", nil, true}[rng.IntN(5)]}}
+		if rng.IntN(3) > 0 {
+			c["task"] = map[string]any{"success": rng.IntN(2) == 0, "name": words[rng.IntN(4)], "note": map[string]any{"a.b": rng.IntN(3)}}
+		}
+		if rng.IntN(2) == 0 {
+			p := []any{rng.IntN(20), float64(rng.IntN(200)) / 10}
+			if rng.IntN(2) == 0 {
+				p = append(p, rng.IntN(5))
+			}
+			c["spatial"] = map[string]any{"position": p, "frame_id": []string{"map", "odom"}[rng.IntN(2)]}
+		}
+		at := time.Date(2026, 1, 1, 0, 0, rng.IntN(100_000), 0, time.UTC)
+		req.Items = append(req.Items, LearnRequest{Insight: s + fmt.Sprint(i%7), Context: c, Collection: []string{"a", "b"}[rng.IntN(2)], ObservedAt: &at})
+	}
+	res, err := e.LearnBatch(t.Context(), &req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range res.Results {
+		if res.Results[i].Error != nil {
+			t.Fatal(res.Results[i].Error)
+		}
+		if i%17 == 0 {
+			if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: res.Results[i].MemoryID, Reason: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var all []Memory
+	for page := 1; ; page++ {
+		l, err := e.List(t.Context(), &ListRequest{Page: page, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l.Memories...)
+		if len(l.Memories) < 1000 {
+			break
+		}
+	}
+	if len(all) < n*9/10 {
+		t.Fatalf("%d of %d memories are active", len(all), n)
+	}
+	return all
+}
+
+func randomFilter(rng *rand.Rand, depth int) Object {
+	value := func() any {
+		return []any{rng.IntN(30), float64(rng.IntN(300)) / 10, "12 N", nil, true, false, "gripper", map[string]any{"a.b": rng.IntN(3)}, []any{1, 2.5}}[rng.IntN(9)]
+	}
+	path := []string{"params.force", "task.success", "task.name", "i", "missing.path", "task.note", "task.note.a.b", "spatial", "spatial.frame_id", "category", "confidence", "observed_at", "task"}[rng.IntN(13)]
+	switch k := rng.IntN(10); {
+	case depth > 0 && k == 0:
+		return Object{"$and": []any{randomFilter(rng, depth-1), randomFilter(rng, depth-1)}}
+	case depth > 0 && k == 1:
+		return Object{"$or": []any{randomFilter(rng, depth-1), randomFilter(rng, depth-1)}}
+	case depth > 0 && k == 2:
+		return Object{"$not": randomFilter(rng, depth-1)}
+	case k == 3:
+		return Object{path: map[string]any{"$exists": rng.IntN(2) == 0}}
+	case k == 4:
+		return Object{path: map[string]any{[]string{"$in", "$nin"}[rng.IntN(2)]: []any{value(), value(), value()}}}
+	case k == 5:
+		return Object{path: value()}
+	case k == 6 && path == "observed_at":
+		return Object{path: map[string]any{"$lt": "2026-01-01T10:00:00+01:00"}}
+	}
+	op := []string{"$eq", "$ne", "$lt", "$lte", "$gt", "$gte"}[rng.IntN(6)]
+	if path == "confidence" {
+		return Object{path: map[string]any{op: 0.8 + float64(rng.IntN(4))/20}}
+	}
+	return Object{path: map[string]any{op: value()}}
+}
+
+func TestFiltersEqualBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	now := time.Now()
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	all := randomMemories(t, e, rng, 3000)
+	nonEmpty := 0
+	for i := range 600 {
+		filter := randomFilter(rng, 3)
+		node, err := parseFilter(filter)
+		if err != nil {
+			t.Fatalf("%v: %v", filter, err)
+		}
+		var want []int64
+		for _, m := range all {
+			v := view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}
+			if node.match(&v) {
+				want = append(want, m.MemoryID)
+			}
+		}
+		var got []int64
+		err = e.read(t.Context(), func(c *conn) error {
+			q := &question{RecallRequest: RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
+			a, err := e.filter(c, q)
+			if err != nil {
+				return err
+			}
+			for _, m := range e.roster.moments(a.set) {
+				got = append(got, m.id)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("filter %d %v: %d wanted, %d found", i, filter, len(want), len(got))
+		}
+		if len(want) > 0 && len(want) < len(all) {
+			nonEmpty++
+		}
+	}
+	if nonEmpty < 100 {
+		t.Errorf("only %d filters divided the memories", nonEmpty)
+	}
+}
+
+func TestPlacesEqualBruteForce(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 8))
+	e := openTest(t, Options{})
+	all := randomMemories(t, e, rng, 2000)
+	for range 100 {
+		s := &SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(20)), float64(rng.IntN(20))}}
+		if rng.IntN(2) == 0 {
+			s.Target = append(s.Target, 2)
+		}
+		if rng.IntN(2) == 0 {
+			limit := float64(rng.IntN(8))
+			s.MaxDistance = &limit
+		}
+		if rng.IntN(2) == 0 {
+			s.FrameID = "odom"
+		}
+		n := 1 + rng.IntN(100)
+		var want []ranked
+		for _, m := range all {
+			_, places := flatten(m.Context)
+			for _, p := range places {
+				if d, ok := s.distance(p.xyz); ok && (s.FrameID == "" || p.frame == s.FrameID) && m.Collection == "a" {
+					want = append(want, ranked{m.MemoryID, d})
+				}
+			}
+		}
+		slices.SortFunc(want, nearer)
+		want = want[:min(n, len(want))]
+		res, err := e.Recall(t.Context(), &RecallRequest{Collection: "a", SpatialSort: s, N: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []ranked
+		for _, m := range res.Memories {
+			got = append(got, ranked{m.MemoryID, *m.Distance})
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v: got %v, want %v", s, got, want)
+		}
+	}
+}
+
+// A few memories are scored here, many by FTS5: the figures are the same.
+func TestBM25EqualsFTS5(t *testing.T) {
+	rng := rand.New(rand.NewPCG(9, 9))
+	e := openTest(t, Options{})
+	randomMemories(t, e, rng, 2000)
+	err := e.read(t.Context(), func(c *conn) error {
+		if err := e.roster.sync(c); err != nil {
+			return err
+		}
+		zero := 0.0
+		q := &question{RecallRequest: RecallRequest{Query: "wet glass holds battery 3", Collection: "*", N: 100, MinConfidence: &zero}}
+		if err := q.parse(time.Now()); err != nil {
+			return err
+		}
+		a, err := e.filter(c, q)
+		if err != nil {
+			return err
+		}
+		many, err := e.search(c, a, q.content, -1)
+		if err != nil {
+			return err
+		}
+		few, err := e.searchFew(c, a, q.content, true)
+		if err != nil {
+			return err
+		}
+		if len(many) != len(few) || len(many) < 500 {
+			t.Fatalf("FTS5 finds %d, the walk %d", len(many), len(few))
+		}
+		score := map[int64]float64{}
+		for _, r := range few {
+			score[r.id] = r.value
+		}
+		for _, r := range many {
+			if d := score[r.id] - r.value; d > 1e-9 || d < -1e-9 {
+				t.Fatalf("memory %d: FTS5 %v, here %v", r.id, r.value, score[r.id])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
