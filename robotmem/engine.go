@@ -64,9 +64,8 @@ type Engine struct {
 	tallies tallies
 
 	// closing is held for reading by every call, for writing by Close.
-	closing  sync.RWMutex
-	closed   bool
-	readOnly error // why writes are refused; nil when they are not
+	closing sync.RWMutex
+	closed  bool
 }
 
 var _ Service = (*Engine)(nil)
@@ -106,7 +105,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	for range min(maxReaders, max(2, runtime.NumCPU())) {
 		e.readers <- nil
 	}
-	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB, false)); err != nil {
+	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, err
 	}
 	go e.runWriter()
@@ -216,8 +215,8 @@ func makePrivate(path string) {
 	}
 }
 
-func (e *Engine) connOptions(cacheKiB int, readOnly bool) connOptions {
-	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, readOnly: readOnly}
+func (e *Engine) connOptions(cacheKiB int) connOptions {
+	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB}
 }
 
 func (e *Engine) now() time.Time { return e.options.Clock().UTC() }

@@ -122,11 +122,12 @@ func (e *Engine) payload(r *SavePerceptionRequest) (data []byte, given bool, err
 	if sources > 1 {
 		return nil, false, fail(Invalid, "data", "give at most one of data, data_base64 and path")
 	}
+	field := "data"
 	switch {
 	case r.Path != "":
 		data, err = e.readAllowed(r.Path)
 	case r.DataBase64 != nil:
-		data = r.DataBase64
+		data, field = r.DataBase64, "data_base64"
 	case r.Data != "":
 		if !utf8.ValidString(r.Data) {
 			return nil, false, fail(Invalid, "data", "is not valid UTF-8; pass bytes as data_base64")
@@ -136,7 +137,7 @@ func (e *Engine) payload(r *SavePerceptionRequest) (data []byte, given bool, err
 		return nil, false, nil
 	}
 	if err == nil && int64(len(data)) > e.options.MaxPayload {
-		err = fail(TooLarge, "data", "is %d bytes; the limit of one payload is %d", len(data), e.options.MaxPayload)
+		err = fail(TooLarge, field, "is %d bytes; the limit of one payload is %d", len(data), e.options.MaxPayload)
 	}
 	return data, true, err
 }

@@ -122,6 +122,7 @@ func (e *Engine) recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (q *question) parse(now time.Time) error {
+	named := q.Collection != "" && q.Collection != "*"
 	if err := normalize("recall", &q.RecallRequest); err != nil {
 		return err
 	}
@@ -148,8 +149,8 @@ func (q *question) parse(now time.Time) error {
 		q.content, q.stop = q.content[:maxQueryTerms], nil
 		q.degraded = append(q.degraded, "query: only its first 256 different words were looked for")
 	}
-	if q.Query == "" && !q.narrows() {
-		return fail(Invalid, "query", "is required unless something else narrows the search, such as session_id, context_filter, spatial_sort, after or tags")
+	if q.Query == "" && !named && !q.narrows() {
+		return fail(Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
 	return nil
 }

@@ -179,10 +179,8 @@ func (e *Engine) examinePayloads(c *conn, d *DoctorResponse) error {
 
 // rebuild makes every index anew from the tables.
 func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
-	for _, table := range []string{"memories_fts", "attributes", "points", "signatures"} {
-		if err := tx.exec("DELETE FROM " + table); err != nil {
-			return nil, err
-		}
+	if err := tx.emptyIndexes(); err != nil {
+		return nil, err
 	}
 	if err := tx.exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
 		return nil, err
@@ -205,6 +203,21 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 	}
 	e.groups.reset()
 	return []string{"full-text index", "attributes", "points", "duplicate signatures", "tags"}, nil
+}
+
+// emptyIndexes clears what rebuild fills. The full-text index is made anew: one
+// that is damaged cannot be emptied.
+func (tx *writeTx) emptyIndexes() error {
+	var create string
+	if _, err := tx.one("SELECT sql FROM sqlite_schema WHERE name = 'memories_fts'", nil, func(s *sqlite3.Stmt) { create = s.ColumnText(0) }); err != nil {
+		return err
+	}
+	for _, sql := range []string{"DROP TABLE memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures"} {
+		if err := tx.Exec(sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *Engine) reindex(tx *writeTx, m *Memory) error {

@@ -3,6 +3,8 @@ package robotmem
 import (
 	"context"
 	"errors"
+	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,9 +26,9 @@ func (tx *writeTx) nextRevision() int64 {
 }
 
 type writeJob struct {
-	ctx  context.Context
-	run  func(*writeTx) error
-	done chan error // buffered, so that the writer never waits for a caller
+	run     func(*writeTx) error
+	done    chan error  // buffered, so that the writer never waits for a caller
+	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
 }
 
 const (
@@ -45,10 +47,7 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if e.readOnly != nil {
-		return e.readOnly
-	}
-	job := &writeJob{ctx: ctx, run: f, done: make(chan error, 1)}
+	job := &writeJob{run: f, done: make(chan error, 1)}
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -60,6 +59,14 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	case <-ctx.Done():
 		e.closing.RUnlock()
 		return ctx.Err()
+	}
+	select {
+	case err := <-job.done:
+		return err
+	case <-ctx.Done():
+	}
+	if job.claimed.CompareAndSwap(false, true) {
+		return ctx.Err() // withdrawn before the writer came to it
 	}
 	return <-job.done
 }
@@ -81,7 +88,11 @@ func (e *Engine) runWriter() {
 				break fill
 			}
 		}
-		e.commit(group)
+		// What its caller has withdrawn is left out.
+		group = slices.DeleteFunc(group, func(j *writeJob) bool { return !j.claimed.CompareAndSwap(false, true) })
+		if len(group) > 0 {
+			e.commit(group)
+		}
 	}
 }
 
@@ -130,9 +141,6 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	before := tx.revision
 	results = make([]error, len(group))
 	for i, job := range group {
-		if results[i] = job.ctx.Err(); results[i] != nil {
-			continue
-		}
 		if results[i], err = e.runJob(tx, job, len(group) > 1); err != nil {
 			return nil, err
 		}
@@ -215,7 +223,7 @@ func (e *Engine) reader(ctx context.Context) (*conn, error) {
 		if c != nil {
 			return c, nil
 		}
-		c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB, e.readOnly != nil))
+		c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
 		if err != nil {
 			e.readers <- nil
 		}

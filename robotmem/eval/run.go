@@ -37,8 +37,8 @@ type Result struct {
 
 const (
 	batch   = 500
-	depth   = 100       // how many are recalled
-	maxText = 16 << 10  // bytes of one memory
+	depth   = 100        // how many are recalled
+	maxText = 16 << 10   // bytes of one memory
 	anyConf = float64(0) // a benchmark says nothing of confidence
 )
 

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -24,6 +25,9 @@ func (f *fake) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.L
 	time.Sleep(f.delay)
 	if err := ctx.Err(); err != nil {
 		return nil, &robotmem.Error{Op: "learn", Kind: robotmem.Unavailable, Err: err}
+	}
+	if r.Context["n"] == json.Number("1e999") {
+		return nil, &robotmem.Error{Op: "learn", Kind: robotmem.Invalid, Field: "context.n", Err: errors.New("is out of range")}
 	}
 	switch r.Insight {
 	case "":

@@ -24,24 +24,30 @@ func (s *Server) Handler() http.Handler {
 		server.WithStreamableHTTPLogger(s.log),
 	)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost && !s.bounded(w, r) {
-			return
+		if r.Method == http.MethodPost {
+			body, ok := s.body(w, r)
+			if !ok {
+				return
+			}
+			ctx, message := detach(r.Context(), body)
+			r = r.WithContext(ctx)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 		}
 		h.ServeHTTP(w, r)
 	})
 }
 
-// bounded reads the body up to the limit, which the library does not have.
-func (s *Server) bounded(w http.ResponseWriter, r *http.Request) bool {
+// body reads the body up to the limit, which the library does not have. What
+// goes wrong is answered here.
+func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	limit := int64(s.maxMessage)
 	tooLarge := r.ContentLength > limit
 	if !tooLarge {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
-		large := (*http.MaxBytesError)(nil)
-		if tooLarge = errors.As(err, &large); err != nil && !tooLarge {
-			return false // the caller went away in the middle of its request
+		var err error
+		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit)); err == nil {
+			return body, true
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		tooLarge = errors.As(err, new(*http.MaxBytesError))
 	}
 	if tooLarge {
 		w.Header().Set("Content-Type", "application/json")
@@ -50,5 +56,5 @@ func (s *Server) bounded(w http.ResponseWriter, r *http.Request) bool {
 			_, _ = w.Write(data) // a caller that has gone needs no answer
 		}
 	}
-	return !tooLarge
+	return nil, false
 }

@@ -102,7 +102,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
-		args, err := arguments(req)
+		args, err := arguments(ctx, req)
 		if err != nil {
 			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil
 		}
@@ -122,22 +122,6 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			RawStructuredContent: data,
 		}, nil
 	}
-}
-
-// arguments are the bytes that came over the wire, so that numbers keep their
-// spelling.
-func arguments(req mcp.CallToolRequest) (json.RawMessage, error) {
-	switch {
-	case len(req.Params.RawArguments) > 0:
-		return req.Params.RawArguments, nil
-	case req.Params.Arguments == nil:
-		return nil, nil
-	}
-	data, err := json.Marshal(req.Params.Arguments)
-	if err != nil {
-		return nil, fmt.Errorf("the arguments are not JSON: %w", err)
-	}
-	return data, nil
 }
 
 // errorResult is a failed operation as the model reads it. The parts are in

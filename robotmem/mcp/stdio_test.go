@@ -133,6 +133,7 @@ func TestBadMessagesAreAnsweredAndServingGoesOn(t *testing.T) {
 		{"no such tool", strings.TrimSpace(call(7, "nope", `{}`)), -32602, 7.0},
 		{"notification", `{"jsonrpc":"2.0","method":"notifications/nope"}`, -1, nil},
 		{"call without id", `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"learn","arguments":{"insight":"x"}}}`, -1, nil},
+		{"a number out of range", strings.TrimSpace(call(7, "learn", `{"insight":"x","context":{"n":1e999}}`)), 0, 7.0},
 		{"arguments no object", strings.TrimSpace(call(7, "learn", `"insight"`)), 0, 7.0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
