@@ -87,7 +87,7 @@ func writeAside(folder, path string, data []byte) (err error) {
 // settle puts the names that lead to a payload on the disk: that of the file, of
 // its subfolder and of the folder.
 func (f Files) settle(folder string) error {
-	for _, dir := range []string{folder, f.Dir, filepath.Dir(f.Dir)} {
+	for _, dir := range []string{folder, filepath.Clean(f.Dir), filepath.Dir(f.Dir)} {
 		if err := syncFolder(dir); err != nil {
 			return fmt.Errorf("syncing a payload's folder: %w", err)
 		}

@@ -11,10 +11,11 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// The media types of formats that the mimetype library does not know. MCAP's is
-// the registered one; the others have none, so theirs are marked by the x-.
+// The media types that are found here, not by the mimetype library. MCAP's and
+// FLAC's are registered; the others have none, so theirs are marked by the x-.
 const (
 	typeMCAP  = "application/vnd.mcap"
+	typeFLAC  = "audio/flac"
 	typeNPY   = "application/x-npy"
 	typePCD   = "application/x-pcd"
 	typePLY   = "application/x-ply"
@@ -24,6 +25,7 @@ const (
 const (
 	npyMagic  = "\x93NUMPY"
 	mcapMagic = "\x89MCAP0\r\n"
+	flacMagic = "fLaC"
 )
 
 // maxMediaType is twice the 127 characters that RFC 6838 allows a name, with
@@ -76,6 +78,9 @@ func sniff(data []byte) string {
 		return typeBytes
 	case bytes.HasPrefix(data, []byte(npyMagic)):
 		return typeNPY
+	case bytes.HasPrefix(data, []byte(flacMagic)):
+		// The library misses a file whose only metadata is the stream's own.
+		return typeFLAC
 	case bytes.HasPrefix(data, []byte(mcapMagic)):
 		return typeMCAP
 	case isPCD(data):

@@ -3,6 +3,7 @@ package perception
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -43,7 +44,7 @@ func summarize(it Item) string {
 		s = summarizeNPY(it.Data)
 	case jsonText:
 		s = summarizeJSON(it.Data)
-	case freeText:
+	case textTable, freeText:
 		s = summarizeText(it.Data)
 	}
 	if s != "" {
@@ -158,8 +159,9 @@ func thousands(n uint64) string {
 
 // figure writes a reading with three significant digits, large ones in full.
 func figure(v float64) string {
-	if v > -1e3 && v < 1e3 || v < -1e7 || v > 1e7 {
-		return strconv.FormatFloat(v, 'g', 3, 64)
+	const threeDigits, inFull = 999.5, 1e7
+	if m := math.Abs(v); m >= threeDigits && m < inFull {
+		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	return strconv.FormatFloat(v, 'f', 0, 64)
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }

@@ -83,7 +83,7 @@ func summarizeWAV(data []byte) string {
 // summarizeFLAC reads STREAMINFO, which is always the first block.
 func summarizeFLAC(data []byte) string {
 	const info = 8 // after the magic and the block's header
-	if len(data) < info+34 || !bytes.HasPrefix(data, []byte("fLaC")) || data[4]&0x7f != 0 {
+	if len(data) < info+34 || !bytes.HasPrefix(data, []byte(flacMagic)) || data[4]&0x7f != 0 {
 		return ""
 	}
 	// From byte 10 on: 20 bits rate, 3 channels-1, 5 bits-1, 36 samples.

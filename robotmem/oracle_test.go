@@ -133,6 +133,9 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		var got []int64
+		if i%2 == 0 {
+			e.roster.leaves.sets = nil // half of the filters may use what is kept
+		}
 		err = e.read(t.Context(), func(c *conn) error {
 			q := &question{RecallRequest: RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
 			a, err := e.filter(c, q)
@@ -159,6 +162,52 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	if nonEmpty < 100 {
 		t.Errorf("only %d filters divided the memories", nonEmpty)
 	}
+}
+
+// The sets that are kept between questions follow every kind of change.
+func TestKeptFiltersFollowChanges(t *testing.T) {
+	e := openTest(t, Options{})
+	ask := func(want ...int64) {
+		t.Helper()
+		for range 2 { // once from the index, once from what is kept
+			res, err := e.Recall(t.Context(), &RecallRequest{Collection: "*", ContextFilter: Object{"params.force": map[string]any{"$gt": 10}}, N: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int64
+			for _, m := range res.Memories {
+				got = append(got, m.MemoryID)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	}
+	// Beyond fewMemories the index is asked.
+	for i := range fewMemories + 10 {
+		if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "filler", Context: Object{"i": i}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	force := func(f int) Object { return Object{"params": map[string]any{"force": f}} }
+	a, _ := e.Learn(t.Context(), &LearnRequest{Insight: "strong", Context: force(12)})
+	ask(a.MemoryID)
+	b, _ := e.Learn(t.Context(), &LearnRequest{Insight: "weak", Context: force(2)})
+	ask(a.MemoryID)
+	if _, err := e.Update(t.Context(), &UpdateRequest{MemoryID: b.MemoryID, NewContent: "stronger", Context: force(20)}); err != nil {
+		t.Fatal(err)
+	}
+	ask(a.MemoryID, b.MemoryID)
+	if _, err := e.Update(t.Context(), &UpdateRequest{MemoryID: a.MemoryID, NewContent: "weaker", Context: force(1)}); err != nil {
+		t.Fatal(err)
+	}
+	ask(b.MemoryID)
+	if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: b.MemoryID, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	ask()
 }
 
 func TestPlacesEqualBruteForce(t *testing.T) {

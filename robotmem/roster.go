@@ -19,6 +19,7 @@ type roster struct {
 	names    interner
 	rows     []rosterRow
 	points   map[int64]*pointColumn // by path id
+	leaves   leaves
 }
 
 // rosterRow is one memory. Texts are interned numbers.

@@ -92,18 +92,34 @@ func (e *Engine) answer(c *conn, n *condition, base *bitset.BitSet, now time.Tim
 	if ownField(n.path) {
 		return e.roster.own(n, base, now), nil
 	}
-	set, leaf := bitset.New(base.Len()), n
 	if n.namesObject() {
-		leaf = &condition{op: "$exists", path: n.path}
-	}
-	if err := attributeSet(c, leaf, set); err != nil {
-		return nil, err
-	}
-	set.InPlaceIntersection(base)
-	if n.namesObject() {
+		// The index holds an object only through its values.
+		set, err := e.attributes(c, &condition{op: "$exists", path: n.path}, base)
+		if err != nil {
+			return nil, err
+		}
 		return e.narrowEach(c, n, set, now)
 	}
-	return set, nil
+	return e.attributes(c, n, base)
+}
+
+// attributes answers a leaf over a context path from what is kept, or from the
+// index.
+func (e *Engine) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	key := leafKey(n)
+	if set, ok := e.roster.leaf(key, base); ok {
+		return set, nil
+	}
+	set := bitset.New(base.Len())
+	if err := attributeSet(c, n, set); err != nil {
+		return nil, err
+	}
+	revision, err := c.changes()
+	if err != nil {
+		return nil, err
+	}
+	e.roster.keepLeaf(key, n, set, revision)
+	return base.Intersection(set), nil
 }
 
 // attributeSet adds every memory that has a value at the path which the leaf

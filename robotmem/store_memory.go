@@ -256,7 +256,7 @@ func (r *roster) load(c *conn, after int64) error {
 	}
 	err := c.query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		json_extract(context, '$.env.sim_or_real') = 'real'
+		json_extract(context, '$.env.sim_or_real') = 'real', context
 		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite3.Stmt) error {
 		id := s.ColumnInt64(0)
 		for int64(len(r.rows)) <= id {
@@ -274,6 +274,7 @@ func (r *roster) load(c *conn, after int64) error {
 			for _, col := range r.points {
 				col.drop(id)
 			}
+			r.leaves.change(id, s.ColumnText(14))
 		}
 		return nil
 	})

@@ -1,0 +1,122 @@
+package perception_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
+
+// wrenchCSV is 15 samples at rest under a load of 60, with a blow at the fifth.
+func wrenchCSV(header string) string {
+	var b strings.Builder
+	b.WriteString(header)
+	for i := range 15 {
+		fz := 60
+		if i == 4 {
+			fz = -62
+		}
+		fmt.Fprintf(&b, "1,2,%d,0,900,-900\n", fz-i%2)
+	}
+	return b.String()
+}
+
+func TestSummarize(t *testing.T) {
+	seconds := map[string]any{"duration_s": 0.315}
+	units := map[string]any{"duration_s": 0.315, "units": map[string]any{"force": "N", "torque": "Nm"}}
+	kind := map[string]any{"kind": "wrench"}
+	gyro := "gyro_x,gyro_y,gyro_z\n" + strings.Repeat("0,0,0.1\n", 80) + "0.3,0,2.1\n" + strings.Repeat("0,0,0\n", 119)
+	depth := image.NewGray16(image.Rect(0, 0, 20, 10))
+	tests := []struct {
+		name string
+		item perception.Item
+		want string
+	}{
+		{"wrench", with(csvItem(wrenchCSV("Fx,Fy,Fz,Tx,Ty,Tz\n")), units), "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms"},
+		{"wrench without units", with(csvItem(wrenchCSV("fx,fy,fz,tx,ty,tz\n")), seconds), "6-axis wrench, 15 samples over 315 ms, fz peak -62 at 84 ms"},
+		{"wrench without time", csvItem(wrenchCSV("force.x,force.y,force.z,torque.x,torque.y,torque.z\n")), "6-axis wrench, 15 samples, force.z peak -62 at sample 5"},
+		{"wrench by metadata", with(csvItem(wrenchCSV("")), kind), "6-axis wrench, 15 samples, Fz peak -62 at sample 5"},
+		{"torques first", csvItem("Tx,Ty,Tz,Fx,Fy,Fz\n0,0,0,0,0,0\n9,9,9,1,0,0\n"), "6-axis wrench, 2 samples, Fx peak 1 at sample 2"},
+		{"six channels of something", csvItem(wrenchCSV("")), "6-channel trace, 15 samples, channel 3 peak -62 at sample 5"},
+		{"generic", with(csvItem(gyro), map[string]any{"rate_hz": 200.0, "units": "rad/s"}), "3-channel trace, 200 samples over 1.00 s, gyro_z peak 2.1 rad/s at 0.40 s"},
+		{"impact at the first sample", csvItem("a\n-133\n21\n14\n6\n1\n0\n0\n"), "1-channel trace, 7 samples, a peak -133 at sample 1"},
+		{"grip that is held", csvItem("a\n0\n11\n12\n12\n12\n12\n"), "1-channel trace, 6 samples, a peak 12 at sample 3"},
+		{"between two impacts", csvItem("a\n50\n0\n0\n0\n40\n"), "1-channel trace, 5 samples, a peak 50 at sample 1"},
+		{"constant", csvItem("a,b\n1,2\n1,2\n"), "2-channel trace, 2 samples"},
+		{"missing readings", csvItem("a,b\n1,\n,nan\n"), "2-channel trace, 2 samples"},
+		{"position", jsonItem("[0.5,0.25,-1.5]"), "1-channel trace, 3 samples, peak -1.5 at sample 3"},
+		{"npy", npyItem("<f4", "(3, 2)", binary.LittleEndian, []float32{0, 0, 0, 12345, 0, 0}), "2-channel trace, 3 samples, channel 2 peak 12345 at sample 2"},
+		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "array, 1x2x3, elements |u1"},
+		{"npy that lies", perception.Item{Data: npy("|u1", "(9, 2, 3)", make([]byte, 6)), MediaType: "application/x-npy"}, "79 bytes of application/x-npy"},
+
+		{"png", perception.Item{MediaType: "image/png", Data: pngOf(t, picture(640, 480, color.White, color.Black))}, "image/png image, 640x480"},
+		{"depth", perception.Item{Data: pngOf(t, depth)}, "image/png image, 20x10, 16-bit grey"},
+		{"jpeg by another name", perception.Item{MediaType: "image/png", Data: jpegOf(t, picture(64, 48, color.White, color.Black))}, "image/jpeg image, 64x48"},
+		{"webp lossy", perception.Item{Data: webp("VP8 ", []byte{0, 0, 0, 0x9d, 1, 0x2a, 0x80, 2, 0xe0, 1})}, "image/webp image, 640x480"},
+		{"webp lossless", perception.Item{Data: webp("VP8L", []byte{0x2f, 0x7f, 0xc2, 0x77, 0})}, "image/webp image, 640x480"},
+		{"webp extended", perception.Item{Data: webp("VP8X", []byte{0, 0, 0, 0, 0x7f, 2, 0, 0xdf, 1, 0})}, "image/webp image, 640x480"},
+
+		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio, 2.0 s, 16 kHz, mono, 16-bit"},
+		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio, 100 ms, 44.1 kHz, stereo, 16-bit"},
+		{"flac", perception.Item{Data: flac(48000, 4, 24, 120000)}, "audio, 2.5 s, 48 kHz, 4 channels, 24-bit"},
+
+		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii"},
+		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd"},
+		{"ply", perception.Item{Data: []byte(ply)}, "mesh, 3 vertices, 1 face, fields x y z, ascii"},
+
+		{"text", perception.Item{MediaType: "text/plain", Data: []byte("1. open the gripper\n\n2. move   up\n")}, "text, 3 lines: 1. open the gripper 2. move up"},
+		{"table of words", csvItem("a,b\nx,y\n"), "text, 2 lines: a,b x,y"},
+		{"json object", jsonItem(`{"door":"open","tags":[1,2]}`), "JSON object, 2 keys: door, tags"},
+		{"json list", jsonItem(`["a",{"b":1}]`), "JSON list, 2 elements"},
+		{"json scalar", jsonItem(`"open"`), "6 bytes of application/json"},
+		{"bytes", perception.Item{MediaType: "application/octet-stream", Data: make([]byte, 1234)}, "1,234 bytes of application/octet-stream"},
+		{"one byte", perception.Item{MediaType: "application/x-thing; a=b", Data: []byte{0}}, "1 byte of application/x-thing"},
+		{"nothing", perception.Item{MediaType: "text/plain"}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if got := perception.Summarize(test.item); got != test.want {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+		})
+	}
+}
+
+func with(item perception.Item, metadata map[string]any) perception.Item {
+	item.Metadata = metadata
+	return item
+}
+
+func TestSummarizeStaysOneShortLine(t *testing.T) {
+	long := strings.Repeat("夹爪\n力\x00\x1b[31m", 500)
+	for name, item := range map[string]perception.Item{
+		"text":    {MediaType: "text/plain", Data: []byte(long)},
+		"keys":    jsonItem(`{"` + strings.Repeat("é", 999) + `":1,"` + strings.Repeat("x", 999) + `":1}`),
+		"channel": csvItem(strings.Repeat("é", 999) + ",b\n1,2\n3,2\n"),
+		"unit":    with(csvItem("a\n1\n3\n"), map[string]any{"units": long}),
+		"type":    {MediaType: strings.Repeat("x", 5000), Data: []byte{0}},
+		"fields":  {Data: []byte(strings.Replace(pcd, "x y z", strings.Repeat("field ", 500), 1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := perception.Summarize(item)
+			if got == "" || strings.ContainsAny(got, "\n\x00\x1b") || utf8.RuneCountInString(got) > 300 {
+				t.Errorf("got %d characters: %q", utf8.RuneCountInString(got), got)
+			}
+		})
+	}
+}
+
+func TestSummarizeEveryRobotFailure(t *testing.T) {
+	for _, f := range failures(t) {
+		item := with(perception.Item{Data: f.CSV()}, map[string]any{"duration_s": 0.315})
+		if got := perception.Summarize(item); !strings.HasPrefix(got, "6-axis wrench, 15 samples over 315 ms, F") {
+			t.Fatalf("%s %d: got %q", f.Set, f.Index, got)
+		}
+	}
+}
