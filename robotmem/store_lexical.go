@@ -116,19 +116,26 @@ func (e *Engine) searchFew(c *conn, a *admitted, terms []string, present bool) (
 	return items, nil
 }
 
-// bm25 scores one text; ok is false when it holds none of the terms.
-func bm25(weights map[string]float64, words []string, average float64) (score float64, ok bool) {
-	counts := make(map[string]float64, len(weights))
+// weighted is a term of the question, stemmed, with its idf.
+type weighted struct {
+	stem string
+	idf  float64
+}
+
+// bm25 scores one text; ok is false when it holds none of the terms. It adds
+// up in the order of the terms, so that equal texts have equal scores.
+func bm25(terms []weighted, words []string, average float64) (score float64, ok bool) {
+	counts := make(map[string]float64, len(words))
 	for _, w := range words {
-		stem := text.Stem(w)
-		if _, asked := weights[stem]; asked {
-			counts[stem]++
+		counts[text.Stem(w)]++
+	}
+	for _, t := range terms {
+		if f := counts[t.stem]; f > 0 {
+			ok = true
+			score += t.idf * f * (bm25K1 + 1) / (f + bm25K1*(1-bm25B+bm25B*float64(len(words))/average))
 		}
 	}
-	for stem, f := range counts {
-		score += weights[stem] * f * (bm25K1 + 1) / (f + bm25K1*(1-bm25B+bm25B*float64(len(words))/average))
-	}
-	return score, len(counts) > 0
+	return score, ok
 }
 
 // figures are what BM25 needs to know of the whole index, kept until the next
@@ -141,8 +148,8 @@ type figures struct {
 	idf      map[string]float64
 }
 
-// weights returns the idf of every term by its stem, and the mean length.
-func (g *figures) weights(c *conn, revision int64, terms []string) (map[string]float64, float64, error) {
+// weights returns the terms with their idf, and the mean length of a row.
+func (g *figures) weights(c *conn, revision int64, terms []string) ([]weighted, float64, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idf == nil || g.revision != revision {
@@ -152,7 +159,7 @@ func (g *figures) weights(c *conn, revision int64, terms []string) (map[string]f
 		}
 		g.revision, g.rows, g.average, g.idf = revision, rows, average, map[string]float64{}
 	}
-	out := map[string]float64{}
+	out := make([]weighted, 0, len(terms))
 	for _, t := range terms {
 		stem := text.Stem(t)
 		weight, known := g.idf[stem]
@@ -164,7 +171,7 @@ func (g *figures) weights(c *conn, revision int64, terms []string) (map[string]f
 			weight = max(bm25MinIDF, math.Log((g.rows-float64(df)+0.5)/(float64(df)+0.5)))
 			g.idf[stem] = weight
 		}
-		out[stem] = weight
+		out = append(out, weighted{stem, weight})
 	}
 	return out, g.average, nil
 }
