@@ -479,17 +479,24 @@ func (q *question) relevance(m *Memory) float64 {
 	if len(q.content) == 0 {
 		return 1
 	}
-	has := map[string]bool{}
-	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
-		has[text.Stem(t)] = true
+	wanted := make(map[string]bool, len(q.content)) // by stem: found yet?
+	var initial [256]bool                           // stemming leaves the first letter
+	for _, t := range q.content {
+		wanted[text.Stem(t)] = false
+		initial[t[0]] = true
 	}
 	n := 0
-	for _, t := range q.content {
-		if has[text.Stem(t)] {
+	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
+		if !initial[t[0]] {
+			continue
+		}
+		stem := text.Stem(t)
+		if found, asked := wanted[stem]; asked && !found {
+			wanted[stem] = true
 			n++
 		}
 	}
-	return float64(n) / float64(len(q.content))
+	return float64(n) / float64(len(wanted))
 }
 
 // answer is the memory as the caller sees it.

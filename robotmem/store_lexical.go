@@ -21,9 +21,9 @@ const (
 	bm25B      = 0.75
 	bm25MinIDF = 1e-6
 
-	// fewTexts is the size of a set below which reading its texts is cheaper
-	// than walking every match of the question.
-	fewTexts = 256
+	// fewTerms is the length of all texts of a set, in terms, up to which
+	// reading them is cheaper than walking every match of the question.
+	fewTerms = 5000
 )
 
 const (
@@ -62,9 +62,12 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([
 
 // search ranks the admitted memories that hold any of the terms.
 func (e *Engine) search(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
+	_, average, err := e.figures.weights(c, e.roster.changes(), nil)
+	if err != nil {
+		return nil, err
+	}
 	var items []ranked
-	var err error
-	if few := a.set.Count() <= fewTexts; few || len(a.past) > 0 {
+	if few := float64(a.set.Count())*average <= fewTerms; few || len(a.past) > 0 {
 		if items, err = e.searchFew(c, a, terms, few); err != nil || few {
 			return items, err
 		}

@@ -79,8 +79,9 @@ var consolidationCases = []testCase{
 		session := start(t, s, "")
 		for x := range 4 {
 			noted(t, s, session, slip, object{"spatial": object{"position": []any{x, 0, 0}}})
+			noted(t, s, session, slip, object{"spatial": object{"room": words[x]}})
 		}
-		keeps(t, s, session, slip, 4)
+		keeps(t, s, session, slip, 8)
 	}},
 	{"OppositeOutcomesNeverMerge", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
@@ -112,7 +113,8 @@ var consolidationCases = []testCase{
 	{"ProtectedOnesStay", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for _, w := range words {
-			noted(t, s, session, "the arm must never exceed the limit near people", note(w, nil))
+			// Not pinned by name, the category alone protects it.
+			created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed the limit near people", Context: note(w, nil), SessionID: session, Pinned: new(false)})
 			created(t, s, &robotmem.LearnRequest{Insight: slip, Context: note(w, nil), SessionID: session, Pinned: new(true)})
 			do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: slip, Context: note(w, nil), SessionID: session})
 		}

@@ -37,6 +37,7 @@ var placeCases = []testCase{
 			"whatever the words":     {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "quartz"}, []int64{a, b, b2, c, far}},
 			"words do not reorder":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far}},
 			"the n nearest":          {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
+			"a tie at the cut":       {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
 			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{flat}},
 			"the edge is within":     {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
 			"zero is a distance":     {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
