@@ -79,7 +79,9 @@ func TestJaccardThresholdIsInclusive(t *testing.T) {
 
 func TestSketchMissesNothingNear(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	word := func() string { return string(rune('a'+rng.IntN(26))) + string(rune('a'+rng.IntN(26))) + string(rune('a'+rng.IntN(26))) }
+	word := func() string {
+		return string(rune('a'+rng.IntN(26))) + string(rune('a'+rng.IntN(26))) + string(rune('a'+rng.IntN(26)))
+	}
 	near, missed, far, passed := 0, 0, 0, 0
 	for range 20_000 {
 		n := 8 + rng.IntN(16)

@@ -24,7 +24,6 @@ type question struct {
 	filter        *condition
 	content, stop []string // terms of the query
 	now           time.Time
-	like          *features // of the perception to compare with
 	degraded      []string
 }
 
