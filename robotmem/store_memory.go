@@ -3,6 +3,7 @@ package robotmem
 import (
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"strings"
 	"time"
 
@@ -214,7 +215,7 @@ func scanMemory(s *sqlite3.Stmt, now time.Time) Memory {
 	if m.LastAccessed != nil {
 		useful = *m.LastAccessed
 	}
-	m.Confidence = consolidate.Now(m.Confidence, m.DecayRate, now.Sub(useful))
+	m.Confidence = math.Round(consolidate.Now(m.Confidence, m.DecayRate, now.Sub(useful))*1e6) / 1e6
 	m.lift()
 	return m
 }
