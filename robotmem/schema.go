@@ -112,7 +112,7 @@ func responseSchema(t reflect.Type) map[string]any {
 	}
 	switch t.Kind() {
 	case reflect.Interface:
-		return map[string]any{}
+		return anyValue()
 	case reflect.Map:
 		s := map[string]any{"type": "object"}
 		if t.Elem().Kind() != reflect.Interface {
@@ -131,6 +131,16 @@ func responseSchema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "number"}
 	}
 	return map[string]any{"type": "integer"}
+}
+
+// anyValue is a section of the caller's context, which may hold any JSON value.
+// It is spelt out, because some clients warn of a schema that says nothing.
+func anyValue() map[string]any {
+	var types []any
+	for _, t := range []string{"object", "array", "string", "number", "boolean", "null"} {
+		types = append(types, map[string]any{"type": t})
+	}
+	return map[string]any{"anyOf": types}
 }
 
 func structSchema(t reflect.Type) map[string]any {

@@ -18,6 +18,8 @@ const (
 	fadedBelow        = 0.3
 	// maxProactive bounds a question that the node asks itself, in characters.
 	maxProactive = 400
+	// proactiveDiversity keeps an unasked answer from saying one thing five times.
+	proactiveDiversity = 0.5
 )
 
 // StartSession implements Service.
@@ -82,7 +84,7 @@ func (e *Engine) brief(ctx context.Context, res *StartSessionResponse, object Ob
 		return err
 	}
 	if words := contextWords(object); words != "" {
-		found, err := e.Recall(ctx, &RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength})
+		found, err := e.recall(ctx, &RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity})
 		if err != nil {
 			return err
 		}
@@ -154,7 +156,7 @@ func briefs(ms []Memory, skip map[int64]bool, n int) []BriefMemory {
 	out := []BriefMemory{}
 	for _, m := range ms {
 		if !skip[m.MemoryID] && (n == 0 || len(out) < n) {
-			out = append(out, BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence})
+			out = append(out, BriefMemory{m.MemoryID, summarize(m.Content), m.Category, m.Confidence})
 		}
 	}
 	return out
@@ -273,7 +275,7 @@ func (e *Engine) lookAround(ctx context.Context, s *Session, res *EndSessionResp
 		return nil
 	}
 	found, err := e.recall(ctx, &RecallRequest{
-		Query: words, Collection: s.Collection, N: briefLength,
+		Query: words, Collection: s.Collection, N: briefLength, Diversity: proactiveDiversity,
 		ContextFilter: Object{"session_id": map[string]any{"$ne": s.SessionID}},
 	})
 	if err != nil {

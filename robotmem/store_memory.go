@@ -257,7 +257,7 @@ func (r *roster) load(c *conn, after int64) error {
 	}
 	err := c.query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		json_extract(context, '$.env.sim_or_real') = 'real', context
+		instr(context, 'sim_or_real') > 0 AND json_extract(context, '$.env.sim_or_real') = 'real', context
 		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite3.Stmt) error {
 		id := s.ColumnInt64(0)
 		for int64(len(r.rows)) <= id {
@@ -267,8 +267,8 @@ func (r *roster) load(c *conn, after int64) error {
 			collection: r.names.id(s.ColumnText(1)), session: r.names.id(s.ColumnText(2)), category: r.names.id(s.ColumnText(3)),
 			kind: kindOf(s.ColumnText(4)), perception: r.names.id(s.ColumnText(5)), status: statusOf(s.ColumnText(6)),
 			confidence: s.ColumnFloat(7), decay: s.ColumnFloat(8),
-			observed: parseTime(s.ColumnText(9)).UnixNano(), useful: parseTime(s.ColumnText(10)).UnixNano(),
-			created: parseTime(s.ColumnText(11)).UnixNano(), validFrom: parseTime(s.ColumnText(12)).UnixNano(),
+			observed: parseNano(s.ColumnRawText(9)), useful: parseNano(s.ColumnRawText(10)),
+			created: parseNano(s.ColumnRawText(11)), validFrom: parseNano(s.ColumnRawText(12)),
 			real: s.ColumnBool(13),
 		}
 		if after > 0 {

@@ -15,7 +15,7 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 	out.EndedAt = &ended
 	out.DurationS = ended.Sub(s.CreatedAt).Seconds()
 	err := tx.query(`SELECT type, category, json_extract(context, '$.task.success'), count(*)
-		FROM memories WHERE session_id = ? GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
+		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
 			out.Facts += n
@@ -43,7 +43,7 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 }
 
 func (s *SessionSummary) text(superseded int) string {
-	parts := []string{fmt.Sprintf("%d facts and %d perceptions in %s", s.Facts, s.Perceptions, time.Duration(s.DurationS*float64(time.Second)).Round(time.Second))}
+	parts := []string{fmt.Sprintf("%s and %s in %s", counted(s.Facts, "fact"), counted(s.Perceptions, "perception"), rounded(s.DurationS))}
 	if s.Successes+s.Failures > 0 {
 		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
 	}
@@ -51,9 +51,25 @@ func (s *SessionSummary) text(superseded int) string {
 		parts = append(parts, fmt.Sprintf("%d merged", superseded))
 	}
 	if s.OutcomeScore != nil {
-		parts = append(parts, fmt.Sprintf("outcome %.2g", *s.OutcomeScore))
+		parts = append(parts, fmt.Sprintf("outcome %.2f", *s.OutcomeScore))
 	}
 	return strings.Join(parts, ", ") + "."
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// rounded is a time in seconds as a person would say it.
+func rounded(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
 }
 
 // sessionWords are the first texts of an episode, to search by.
@@ -72,7 +88,7 @@ func (c *conn) rules(collection string, n int, now time.Time) ([]BriefMemory, er
 	err := c.query("SELECT "+memoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
 		AND (m.category = 'constraint' OR m.pinned) AND m.category NOT IN ('postmortem', 'gotcha') ORDER BY m.id DESC LIMIT ?`, []any{collection, n}, func(s *sqlite3.Stmt) error {
 		m := scanMemory(s, now)
-		out = append(out, BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence})
+		out = append(out, briefs([]Memory{m}, nil, 0)...)
 		return nil
 	})
 	return out, err
