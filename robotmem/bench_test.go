@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 )
 
@@ -90,4 +91,26 @@ func BenchmarkRecall(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkLearnCallers has eight callers at a time on a file that holds much.
+func BenchmarkLearnCallers(b *testing.B) {
+	e := openTest(b, Options{})
+	requests := facts(50_000 + b.N)
+	for start := 0; start < 50_000; start += 5000 {
+		if _, err := e.LearnBatch(b.Context(), &LearnBatchRequest{Items: requests[start : start+5000]}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	rest := requests[50_000:]
+	b.ResetTimer()
+	b.SetParallelism(4)
+	var next atomic.Int64
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if _, err := e.Learn(b.Context(), &rest[next.Add(1)-1]); err != nil {
+				b.Error(err)
+			}
+		}
+	})
 }

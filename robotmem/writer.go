@@ -9,8 +9,8 @@ import (
 )
 
 // One writer owns the writing connection. Callers that wait at the same time
-// share a commit: the writer takes what is queued, runs each job in a
-// savepoint of one transaction, commits, and acknowledges them all.
+// share a commit: the writer takes what is queued, runs each job in one
+// transaction, commits, and acknowledges them all.
 
 // writeTx is what a job writes through. It is valid until the job returns.
 type writeTx struct {
@@ -96,9 +96,9 @@ func (e *Engine) runWriter() {
 	}
 }
 
-// commit runs a group in one transaction. If the commit itself fails, each
+// commit runs a group in one transaction. If that fails, it is undone and each
 // job is tried alone, so that one that cannot be stored does not take the
-// others with it.
+// others with it; a job may therefore run twice, and commit once.
 func (e *Engine) commit(group []*writeJob) {
 	results, err := e.tryCommit(group)
 	if err != nil {
@@ -141,12 +141,8 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	before := tx.revision
 	results = make([]error, len(group))
 	for i, job := range group {
-		if results[i], err = e.runJob(tx, job, len(group) > 1); err != nil {
+		if results[i], err = e.runJob(tx, job); err != nil {
 			return nil, err
-		}
-		if len(group) == 1 && results[i] != nil {
-			e.forgetUncommitted()
-			return results, c.Exec("ROLLBACK")
 		}
 	}
 	if tx.revision != before {
@@ -164,27 +160,20 @@ func (e *Engine) forgetUncommitted() {
 	clear(e.writer.paths)
 }
 
-// runJob runs one job; a job that fails inside a group is undone alone. The
-// second error is one that ends the whole transaction.
-func (e *Engine) runJob(tx *writeTx, job *writeJob, shared bool) (failed, fatal error) {
-	if !shared {
-		return job.run(tx), nil
-	}
-	mark := tx.revision
-	if err := tx.exec("SAVEPOINT job"); err != nil {
+// runJob runs one job of a group. A job that is refused before it has written
+// anything leaves the others alone; one that fails later ends the transaction
+// (the second error). There is no savepoint between jobs: FTS5 writes out all
+// it has gathered at every savepoint, which costs more than it saves.
+func (e *Engine) runJob(tx *writeTx, job *writeJob) (refused, fatal error) {
+	before, revision := tx.TotalChanges(), tx.revision
+	err := job.run(tx)
+	if err != nil && (tx.TotalChanges() != before || tx.GetAutocommit()) {
 		return nil, err
 	}
-	if failed = job.run(tx); failed != nil {
-		if tx.GetAutocommit() {
-			return nil, failed // SQLite has rolled everything back
-		}
-		if err := tx.exec("ROLLBACK TO job"); err != nil {
-			return nil, err
-		}
-		tx.revision = mark
-		e.forgetUncommitted()
+	if err != nil {
+		tx.revision = revision
 	}
-	return failed, tx.exec("RELEASE job")
+	return err, nil
 }
 
 // read runs f on a reading connection inside one snapshot.
