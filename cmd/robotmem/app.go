@@ -1,0 +1,130 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/client"
+)
+
+// app is what every command is given: the streams, the settings, and the ways
+// to reach a memory. A command is a struct with
+//
+//	Run(ctx context.Context, a *app) error
+//
+// whose ctx ends at the first SIGINT or SIGTERM. Stdout carries the answer and
+// nothing else; everything else goes to Stderr or Log.
+type app struct {
+	Version string
+	Stdin   io.Reader
+	Stdout  io.Writer
+	Stderr  io.Writer
+	Config  config
+	Log     *slog.Logger
+
+	env func(string) (string, bool)
+}
+
+// exitError ends the program with a code and, when err is set, a message.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// Who asks, as sessions record it.
+const (
+	clientCLI = "cli"
+	clientMCP = "mcp_direct"
+	clientWeb = "web"
+)
+
+// Open opens the memory at path with the settings of the command line.
+func (a *app) Open(ctx context.Context, path string) (*robotmem.Engine, error) {
+	return a.open(ctx, path, clientCLI)
+}
+
+func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engine, error) {
+	o := robotmem.Options{
+		Path:       path,
+		Durability: robotmem.Durability(a.Config.Durability),
+		AllowPaths: a.Config.AllowPath,
+		ClientType: clientType,
+		Logger:     a.Log,
+	}
+	if a.Config.Taxonomy != "" {
+		rules, err := os.ReadFile(a.Config.Taxonomy)
+		if err != nil {
+			return nil, invalid("taxonomy", "cannot be read: %v", err)
+		}
+		o.Taxonomy = rules
+	}
+	return robotmem.Open(ctx, o)
+}
+
+// OpenDefault opens the user's own memory: --db, or memory.db in the home.
+func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Engine, error) {
+	path, err := a.Config.dbPath()
+	if err != nil {
+		return nil, err
+	}
+	return a.open(ctx, path, clientType)
+}
+
+// Use calls f with the memory that the settings name, a file or a node at
+// --url, and closes it.
+func (a *app) Use(ctx context.Context, f func(robotmem.Service) error) error {
+	return a.useAs(ctx, clientCLI, f)
+}
+
+func (a *app) useAs(ctx context.Context, clientType string, f func(robotmem.Service) error) error {
+	if a.Config.URL != "" {
+		return f(client.New(a.Config.URL, client.Options{Token: a.Config.Token}))
+	}
+	m, err := a.OpenDefault(ctx, clientType)
+	if err != nil {
+		return err
+	}
+	// An error of the work itself says more than one of closing after it.
+	return errors.Join(f(m), m.Close())
+}
+
+// PrintJSON writes v as REST answers it: one line, characters as they are.
+func (a *app) PrintJSON(v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(data)
+	return err
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// invalid is bad input that the command line sees before the memory does.
+func invalid(field, format string, args ...any) error {
+	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
+}

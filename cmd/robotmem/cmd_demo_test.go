@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// runDemo runs the command as a user does, with a home of its own.
+func runDemo(t *testing.T, home string, args ...string) string {
+	t.Helper()
+	t.Setenv("ROBOTMEM_HOME", home)
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"demo"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("exit code %d: %s", code, errs.String())
+	}
+	if errs.Len() > 0 {
+		t.Errorf("stderr: %s", errs.String())
+	}
+	return out.String()
+}
+
+func demoReportOf(t *testing.T, out string) *demoReport {
+	t.Helper()
+	r := &demoReport{}
+	if err := json.Unmarshal([]byte(out), r); err != nil {
+		t.Fatalf("%v in %.200s", err, out)
+	}
+	return r
+}
+
+// TestDemo runs it no more than twice, in one folder: under the race detector a
+// run takes ten seconds and more.
+func TestDemo(t *testing.T) {
+	home, dir := filepath.Join(t.TempDir(), "home"), t.TempDir()
+	r := demoReportOf(t, runDemo(t, home, "--json", "--dir", dir))
+	t.Run("lives every recording", func(t *testing.T) { checkDemoLife(t, r) })
+	t.Run("answers what a controller asks", func(t *testing.T) { checkDemoAnswers(t, r) })
+	t.Run("tells it in lines of a terminal", func(t *testing.T) { checkDemoStory(t, r) })
+	t.Run("keeps a file that answers", func(t *testing.T) {
+		m, err := robotmem.Open(t.Context(), robotmem.Options{Path: r.DB})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		res, err := m.Recall(t.Context(), &robotmem.RecallRequest{Query: "torque rising", Collection: "*"})
+		if err != nil || len(res.Memories) == 0 {
+			t.Errorf("got %v, %v", res, err)
+		}
+	})
+	t.Run("is fresh on every run and leaves nothing when asked", func(t *testing.T) {
+		again := demoReportOf(t, runDemo(t, home, "--json", "--no-keep", "--dir", dir))
+		if again.DB == r.DB || again.Lived.Facts != r.Lived.Facts {
+			t.Errorf("%s with %d facts, then %s with %d", r.DB, r.Lived.Facts, again.DB, again.Lived.Facts)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != 1 {
+			t.Errorf("%v is left, %v; want the first run's folder alone", left, err)
+		}
+	})
+	if _, err := os.Stat(home); !os.IsNotExist(err) {
+		t.Errorf("the user's own folder was touched: %v", err)
+	}
+}
+
+func checkDemoLife(t *testing.T, r *demoReport) {
+	l := r.Lived
+	if l.Recordings != 463 || l.Perceptions != 463 || l.Facts+l.Duplicates != 463 {
+		t.Errorf("lived %d recordings as %d perceptions, %d facts and %d duplicates, want 463 of each kind", l.Recordings, l.Perceptions, l.Facts, l.Duplicates)
+	}
+	recordings, sessions := 0, 0
+	for _, task := range l.Tasks {
+		recordings += task.Recordings
+		sessions += task.Sessions
+	}
+	if recordings != 463 || sessions != l.Sessions || len(l.Tasks) != 5 {
+		t.Errorf("%d tasks of %d recordings and %d sessions, want 5, 463 and %d", len(l.Tasks), recordings, sessions, l.Sessions)
+	}
+	if got, want := r.Stats.Total, int64(l.Facts+l.Perceptions); got != want {
+		t.Errorf("%d active memories, want %d", got, want)
+	}
+	if !r.Doctor.Healthy {
+		t.Errorf("the doctor finds %+v", r.Doctor.Checks)
+	}
+	if share := l.Foreseen.share(); share <= l.Chance {
+		t.Errorf("foreseen %.2f, by chance %.2f", share, l.Chance)
+	}
+}
+
+func checkDemoAnswers(t *testing.T, r *demoReport) {
+	if n := len(r.Words.Answers); n == 0 || r.Words.Rising != n || r.Words.RightJob != n {
+		t.Errorf("in words: %d of %d rise, %d are of the task", r.Words.Rising, n, r.Words.RightJob)
+	}
+	f := r.Filter
+	if f.Known == 0 || f.Found != f.Known || f.Others != 0 {
+		t.Errorf("filter found %d of %d collisions and %d others", f.Found, f.Known, f.Others)
+	}
+	if f.RareKnown == 0 || f.RareFound != f.RareKnown {
+		t.Errorf("filter found %d of %d of %s", f.RareFound, f.RareKnown, f.Rarest)
+	}
+	for _, a := range f.Hardest {
+		if !strings.Contains(a.Class, "collision") || a.Params["peak_force"].(float64) <= f.Above {
+			t.Errorf("not a hard collision: %+v", a)
+		}
+	}
+	if share := r.Likeness.All.share(); share <= 0.5 || share <= r.Likeness.Chance || r.Likeness.All.Of != 463*demoNeighbors {
+		t.Errorf("%.2f of the nearest %d traces share the class, by chance %.2f", share, r.Likeness.All.Of, r.Likeness.Chance)
+	}
+	if len(r.Briefing.Failures) == 0 || r.Briefing.LastSession == nil {
+		t.Errorf("the briefing is empty: %+v", r.Briefing)
+	}
+}
+
+func checkDemoStory(t *testing.T, r *demoReport) {
+	var out bytes.Buffer
+	if err := r.print(&app{Stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	story, commands, ok := strings.Cut(out.String(), "Next, on the same file:\n")
+	if !ok || !strings.Contains(commands, "robotmem recall") {
+		t.Errorf("no next steps in:\n%s", out.String())
+	}
+	for line := range strings.Lines(story) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > demoWidth && !strings.Contains(line, r.DB) {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+}
+
+func TestDemoThatIsInterruptedLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := (&demoCmd{Dir: dir, Keep: true}).Run(ctx, &app{}); err == nil {
+		t.Error("no error")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+type exportCmd struct{}
+
+// maxTags is how many tags a learn request may carry.
+const maxTags = 32
+
+// Run writes the facts oldest first, so that an import gives them ids in the
+// same order. The memory lists the newest first: pages are kept in a temporary
+// file and copied from the last to the first.
+func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
+	spool, err := os.CreateTemp("", "robotmem-export-*")
+	if err != nil {
+		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	}
+	// Where an open file can be removed, no end of this process leaves it.
+	early := os.Remove(spool.Name())
+	defer func() {
+		err = errors.Join(err, spool.Close())
+		if early != nil {
+			err = errors.Join(err, os.Remove(spool.Name()))
+		}
+	}()
+	return a.Use(ctx, func(m robotmem.Service) error {
+		bar := a.newProgress("export", 0)
+		defer bar.Done()
+		ends, err := c.spool(ctx, a, m, spool, bar)
+		if err != nil {
+			return err
+		}
+		out := bufio.NewWriterSize(a.Stdout, 1<<20)
+		if err := copyBackward(out, spool, ends); err != nil {
+			return fmt.Errorf("export: %w", err)
+		}
+		return out.Flush()
+	})
+}
+
+// copyBackward copies the pages, which end at ends, from the last to the first.
+func copyBackward(out io.Writer, spool io.ReaderAt, ends []int64) error {
+	for i, end := range slices.Backward(ends) {
+		start := int64(0)
+		if i > 0 {
+			start = ends[i-1]
+		}
+		if _, err := io.Copy(out, io.NewSectionReader(spool, start, end-start)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spool writes every page, oldest first within it, and returns where each
+// ends. Memories may come and go meanwhile: a new one pushes others onto the
+// next page, where they are known by their ids; one that is forgotten pulls
+// others onto a page that was read, which is then read again.
+func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool io.Writer, bar *progress) (ends []int64, err error) {
+	collection := a.Config.Collection
+	var end, total int64
+	last := int64(1<<63 - 1)
+	for page := 1; ; page++ {
+		res, err := m.List(ctx, &robotmem.ListRequest{Page: page, Limit: listPage, Collection: collection, Type: "fact"})
+		if err != nil {
+			return nil, err
+		}
+		if res.Total < total && page > 1 {
+			total = res.Total
+			page -= 2
+			continue
+		}
+		total = res.Total
+		var lines []byte
+		oldest := last
+		for _, fact := range slices.Backward(res.Memories) {
+			if fact.MemoryID >= last {
+				continue
+			}
+			oldest = min(oldest, fact.MemoryID)
+			line, err := encode(learnRequest(&fact))
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, line...)
+			bar.Add(1)
+		}
+		last = oldest
+		if _, err := spool.Write(lines); err != nil {
+			return nil, fmt.Errorf("export: %w", err)
+		}
+		end += int64(len(lines))
+		ends = append(ends, end)
+		if len(res.Memories) < listPage {
+			return ends, nil
+		}
+	}
+}
+
+// learnRequest is the request that a fact could be learnt with again. Its
+// session is left out: it belongs to this file.
+func learnRequest(m *robotmem.Memory) *robotmem.LearnRequest {
+	return &robotmem.LearnRequest{
+		Insight: m.Content, Context: m.Context, Collection: m.Collection,
+		Tags: m.Tags[:min(len(m.Tags), maxTags)], ObservedAt: &m.ObservedAt,
+		Pinned: &m.Pinned, Source: m.Source,
+	}
+}

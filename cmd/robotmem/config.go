@@ -1,0 +1,257 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/goccy/go-yaml"
+	"github.com/knadh/koanf/providers/file"
+	"github.com/knadh/koanf/v2"
+)
+
+// A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
+// and allow_path in the file. A flag wins over the environment, that over the
+// file, and that over the default.
+
+// config holds the settings, merged.
+type config struct {
+	Home       string   `koanf:"-"`
+	DB         string   `koanf:"db"`
+	Collection string   `koanf:"collection"`
+	Embedder   string   `koanf:"embedder"`
+	Taxonomy   string   `koanf:"taxonomy"`
+	Durability string   `koanf:"durability"`
+	AllowPath  []string `koanf:"allow_path"`
+	LogLevel   string   `koanf:"log_level"`
+	URL        string   `koanf:"url"`
+	Token      string   `koanf:"token"`
+	Addr       string   `koanf:"addr"`
+
+	// collectionGiven: on the command line, and not as a standing default.
+	collectionGiven bool
+	homeErr         error
+}
+
+// pathSettings are resolved against the folder of the file that holds them.
+var pathSettings = []string{"db", "taxonomy", "allow_path"}
+
+func defaults() map[string]any {
+	return map[string]any{
+		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full",
+		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
+	}
+}
+
+// yamlParser reads the file with the YAML library that reads everything else.
+type yamlParser struct{}
+
+func (yamlParser) Unmarshal(data []byte) (map[string]any, error) {
+	out := map[string]any{}
+	if err := yaml.Unmarshal(data, &out); err != nil {
+		return nil, errors.New(yaml.FormatError(err, false, false))
+	}
+	return out, nil
+}
+
+func (yamlParser) Marshal(m map[string]any) ([]byte, error) { return yaml.Marshal(m) }
+
+// loadConfig merges defaults, file, environment and flags.
+func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
+	c := config{collectionGiven: g.Collection != nil}
+	c.Home, c.homeErr = home(env)
+	k := koanf.New(".")
+	for key, value := range defaults() {
+		if err := k.Set(key, value); err != nil {
+			return c, err
+		}
+	}
+	path, required, err := configPath(g, env, c.Home)
+	if err != nil {
+		return c, err
+	}
+	if path != "" {
+		if err := loadFile(k, path, required, env); err != nil {
+			return c, err
+		}
+	}
+	for key := range defaults() {
+		v, ok := env("ROBOTMEM_" + strings.ToUpper(key))
+		if !ok || v == "" {
+			continue
+		}
+		var value any = v
+		if key == "allow_path" {
+			value = filepath.SplitList(v)
+		}
+		if err := k.Set(key, value); err != nil {
+			return c, err
+		}
+	}
+	for key, value := range g.given() {
+		if err := k.Set(key, value); err != nil {
+			return c, err
+		}
+	}
+	if err := k.UnmarshalWithConf("", &c, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+		return c, invalid("config", "%v", err)
+	}
+	return c, c.check()
+}
+
+// home is the folder of the memory and its settings.
+func home(env func(string) (string, bool)) (string, error) {
+	if h, ok := env("ROBOTMEM_HOME"); ok && h != "" {
+		return filepath.Abs(h)
+	}
+	user, ok := env("HOME")
+	if !ok || user == "" {
+		if user, ok = env("USERPROFILE"); !ok || user == "" {
+			return "", errors.New("there is no home folder (HOME is not set); pass --db, or set ROBOTMEM_HOME")
+		}
+	}
+	return filepath.Join(user, ".robotmem"), nil
+}
+
+// configPath is the file to read, "" for none, and whether it was asked for.
+func configPath(g *globals, env func(string) (string, bool), home string) (path string, required bool, err error) {
+	if g.Config != nil {
+		return *g.Config, true, nil
+	}
+	if p, ok := env("ROBOTMEM_CONFIG"); ok && p != "" {
+		return p, true, nil
+	}
+	if home == "" {
+		return "", false, nil
+	}
+	return filepath.Join(home, "config.yaml"), false, nil
+}
+
+// loadFile reads the settings of one file. A key that is not known is refused:
+// a misspelt setting must not be silently without effect.
+func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (string, bool)) error {
+	f := koanf.New(".")
+	err := f.Load(file.Provider(path), yamlParser{})
+	// A home below something that is not a folder has no settings either.
+	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
+		return nil
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return invalid("config", "%s cannot be read: %v", path, p.Err)
+	}
+	if err != nil {
+		return invalid("config", "%s is not YAML: %v", path, err)
+	}
+	known := slices.Sorted(maps.Keys(defaults()))
+	raw := f.Raw()
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		value := raw[key]
+		if !slices.Contains(known, key) {
+			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(known, ", "))
+		}
+		value, err := fileValue(key, value)
+		if err != nil {
+			return invalid("config", "%s: %s %v", path, key, err)
+		}
+		if slices.Contains(pathSettings, key) {
+			value = resolvePaths(value, filepath.Dir(path), env)
+		}
+		if err := k.Set(key, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileValue is a setting as the file spells it: text, or for allow_path a list
+// of texts. A number or a flag is read as its text.
+func fileValue(key string, value any) (any, error) {
+	switch v := value.(type) {
+	case nil:
+		return defaults()[key], nil
+	case []any:
+		if key != "allow_path" {
+			return nil, errors.New("must be one value, not a list")
+		}
+		list := make([]string, len(v))
+		for i := range v {
+			list[i] = fmt.Sprint(v[i])
+		}
+		return list, nil
+	case map[string]any:
+		return nil, errors.New("must be one value, not a section")
+	}
+	if key == "allow_path" {
+		return []string{fmt.Sprint(value)}, nil
+	}
+	return fmt.Sprint(value), nil
+}
+
+func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
+	resolve := func(p string) string {
+		if rest, ok := strings.CutPrefix(p, "~/"); ok {
+			if user, ok := env("HOME"); ok {
+				return filepath.Join(user, rest)
+			}
+		}
+		if p == "" || filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, p)
+	}
+	if list, ok := value.([]string); ok {
+		out := make([]string, len(list))
+		for i := range list {
+			out[i] = resolve(list[i])
+		}
+		return out
+	}
+	s, _ := value.(string)
+	return resolve(s)
+}
+
+// check refuses what this program does not know. Durability and the rest are
+// the engine's to judge.
+func (c *config) check() error {
+	switch c.Embedder {
+	case "auto", "none":
+	default:
+		return invalid("embedder", "must be auto or none, not %q: this build knows auto and none", c.Embedder)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
+	}
+	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
+		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
+	}
+	return nil
+}
+
+// logger writes to w what is at least as grave as the settings ask for.
+func (c *config) logger(a *app) *slog.Logger {
+	level := slog.LevelWarn
+	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked when it was read
+	return slog.New(slog.NewTextHandler(a.Stderr, &slog.HandlerOptions{Level: level}))
+}
+
+// dbPath is the user's own memory.
+func (c *config) dbPath() (string, error) {
+	if c.DB != "" {
+		return c.DB, nil
+	}
+	if c.homeErr != nil {
+		return "", invalid("db", "%v", c.homeErr)
+	}
+	if info, err := os.Stat(c.Home); err == nil && !info.IsDir() {
+		return "", invalid("db", "%s is not a folder; set ROBOTMEM_HOME to one, or pass --db", c.Home)
+	}
+	return filepath.Join(c.Home, "memory.db"), nil
+}

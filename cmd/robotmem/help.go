@@ -1,0 +1,50 @@
+package main
+
+import "strings"
+
+// exampleLines show each command in use, by its path.
+var exampleLines = map[string][]string{
+	"learn": {
+		`robotmem learn "grip_force=12.5 N holds wet glass" --context '{"params":{"grip_force":12.5},"task":{"success":true}}'`,
+		`echo "the gripper slips below 8 N" | robotmem learn -`,
+	},
+	"recall": {
+		`robotmem recall "hold a wet glass"`,
+		`robotmem recall "grip force" --context-filter '{"task.success":false}' --n 10 --json`,
+		`robotmem recall --spatial-sort '{"field":"spatial.position","target":[1.2,0.4,0],"max_distance":2}'`,
+	},
+	"search":          {`robotmem search "wet glass" --top-k 20`},
+	"save-perception": {`robotmem save-perception "the cup before the grasp" --file cup.png --perception-type visual`, `robotmem save-perception "wrist force while inserting" --file force.csv --perception-type tactile --metadata '{"rate_hz":1000}'`},
+	"forget":          {`robotmem forget 12 --reason "the sensor was not calibrated"`},
+	"restore":         {`robotmem restore 12`},
+	"update":          {`robotmem update 12 "grip_force=13 N holds wet glass"`},
+	"session start":   {`robotmem session start --collection kitchen --context '{"task":{"name":"set the table"}}'`},
+	"session end":     {`robotmem session end 01980c2e-0000-7000-8000-000000000000 --outcome-score 0.9 --used-memory-ids 12,15`},
+	"session list":    {`robotmem session list --status active`},
+	"session show":    {`robotmem session show 01980c2e-0000-7000-8000-000000000000`},
+	"get":             {`robotmem get 12`},
+	"data":            {`robotmem data 12 --output cup.png`, `robotmem data 12 | file -`},
+	"history":         {`robotmem history 12`},
+	"list":            {`robotmem list --category constraint --limit 50`, `robotmem list --status all --days 7 --json`},
+	"collections":     {`robotmem collections`},
+	"categories":      {`robotmem categories --collection kitchen`},
+	"recent-failures": {`robotmem recent-failures --days 7`},
+	"stats":           {`robotmem stats --json`},
+	"import":          {`robotmem import facts.jsonl`, `zcat facts.jsonl.gz | robotmem import -`},
+	"export":          {`robotmem export --collection kitchen > kitchen.jsonl`},
+	"mcp":             {`robotmem mcp`, `robotmem mcp --db /data/arm.db --collection arm`},
+	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`},
+	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},
+	"demo":            {`robotmem demo`},
+	"bench":           {`robotmem bench --n 100000`},
+	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
+	"version":         {`robotmem version --json`},
+}
+
+func examples(path string) string {
+	lines := exampleLines[path]
+	if len(lines) == 0 {
+		return ""
+	}
+	return "Examples:\n\n  " + strings.Join(lines, "\n  ")
+}

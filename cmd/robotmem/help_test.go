@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// runArgs runs the program in this process.
+func runArgs(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("ROBOTMEM_HOME", t.TempDir())
+	var out, errs bytes.Buffer
+	code = run(args, strings.NewReader(""), &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+func TestEveryCommandShowsAnExample(t *testing.T) {
+	var paths []string
+	for _, op := range robotmem.Ops() {
+		if op.CLI != "" {
+			paths = append(paths, op.CLI)
+		}
+	}
+	paths = append(paths, "import", "export", "mcp", "web", "doctor", "demo", "bench", "eval", "version")
+	for _, path := range paths {
+		code, out, errs := runArgs(t, append(strings.Fields(path), "--help")...)
+		if code != 0 || errs != "" {
+			t.Errorf("%s --help: exit code %d, stderr %q", path, code, errs)
+		}
+		if !strings.Contains(out, "robotmem "+path) || !strings.Contains(out, "Examples:") {
+			t.Errorf("%s --help shows no example:\n%s", path, out)
+		}
+		delete(exampleLines, path)
+	}
+	for path := range exampleLines {
+		t.Errorf("an example of %q, which is no command", path)
+	}
+}
+
+// Every field of every request can be given on the command line.
+func TestEveryFieldIsAFlagOrArgument(t *testing.T) {
+	for _, op := range robotmem.Ops() {
+		if op.CLI == "" {
+			continue
+		}
+		_, out, _ := runArgs(t, append(strings.Fields(op.CLI), "--help")...)
+		for _, field := range op.Fields() {
+			name := strings.ReplaceAll(field, "_", "-")
+			if !strings.Contains(out, "--"+name) && !strings.Contains(out, "<"+name+">") && !strings.Contains(out, "--[no-]"+name) {
+				t.Errorf("%s: no flag for %s", op.CLI, field)
+			}
+		}
+	}
+}
+
+func TestEveryKindHasAnExitCode(t *testing.T) {
+	for _, k := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict,
+		robotmem.TooLarge, robotmem.Unavailable, robotmem.Corrupt, robotmem.Internal} {
+		if exitCodes[k] == 0 {
+			t.Errorf("%s ends with 0", k)
+		}
+	}
+}
+
+func TestStoredTextCannotSteerTheTerminal(t *testing.T) {
+	got := oneLine("a\x1b[2Jb\nc\td\u202ee\x7f")
+	if want := "a\uFFFD[2Jb c d\uFFFDe\uFFFD"; got != want {
+		t.Errorf("oneLine = %q, want %q", got, want)
+	}
+}

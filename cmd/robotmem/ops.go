@@ -1,0 +1,247 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The commands of single operations are made from robotmem.Ops: a request's
+// fields become flags, those with cli:"arg" positional arguments. Values are
+// taken as text and decoded by the operation itself, so that what is wrong
+// with them is said in the same words as over MCP and REST.
+
+// opCommands are those commands with the struct that kong parses them into.
+type opCommands struct {
+	grammar  any // pointer to the struct; a kong plugin
+	commands []*opCommand
+}
+
+// opCommand is the command of one operation.
+type opCommand struct {
+	path   string // "session start"
+	op     *robotmem.Op
+	fields []opField
+	target reflect.Value // the parsed struct
+}
+
+// opField is one field of the request, in the struct under the same index.
+type opField struct {
+	name string // "min_confidence"
+	in   reflect.StructField
+}
+
+// extras are flags beside the request's own, by command. They come after the
+// fields of the request.
+var extras = map[string][]reflect.StructField{
+	"save-perception": {extraFlag("File", "file", "PATH")},
+	"data":            {extraFlag("Output", "output", "FILE")},
+}
+
+var extraHelp = map[string]string{
+	"file":   "A file on this machine to save; its bytes are sent along, wherever the memory is.",
+	"output": "Write the bytes to this file instead of stdout.",
+	"json":   "Print the answer as JSON, as REST gives it.",
+}
+
+func extraFlag(field, name, placeholder string) reflect.StructField {
+	return reflect.StructField{Name: field, Type: reflect.TypeFor[*string](), Tag: reflect.StructTag(fmt.Sprintf(`name:%q placeholder:%q`, name, placeholder))}
+}
+
+// newOpCommands builds the struct: one field a command, and for "session
+// start" one in the struct of "session".
+func newOpCommands() *opCommands {
+	b := &opCommands{}
+	var top []reflect.StructField
+	groups := map[string][]reflect.StructField{}
+	var order []string
+	for _, op := range robotmem.Ops() {
+		if op.CLI == "" {
+			continue
+		}
+		c := &opCommand{path: op.CLI, op: op}
+		b.commands = append(b.commands, c)
+		group, name, nested := strings.Cut(op.CLI, " ")
+		field := reflect.StructField{
+			Name: fmt.Sprintf("Op%d", len(b.commands)), Type: c.build(),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"memory"`, group)),
+		}
+		if !nested {
+			top = append(top, field)
+			continue
+		}
+		if groups[group] == nil {
+			order = append(order, group)
+		}
+		field.Tag = reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"sessions"`, name))
+		groups[group] = append(groups[group], field)
+	}
+	for i, name := range order {
+		top = append(top, reflect.StructField{
+			Name: fmt.Sprintf("Group%d", i), Type: reflect.StructOf(groups[name]),
+			Tag: reflect.StructTag(fmt.Sprintf(`cmd:"" name:%q group:"sessions"`, name)),
+		})
+	}
+	b.grammar = reflect.New(reflect.StructOf(top)).Interface()
+	return b
+}
+
+// build makes the struct that holds the command's values as text.
+func (c *opCommand) build() reflect.Type {
+	var out []reflect.StructField
+	for i := range c.op.In.NumField() {
+		f := c.op.In.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		// --collection is a setting of every command.
+		if name == "" || name == "-" || !f.IsExported() || name == "collection" {
+			continue
+		}
+		c.fields = append(c.fields, opField{name, f})
+		out = append(out, reflect.StructField{Name: fmt.Sprintf("F%d", len(out)), Type: textType(f.Type), Tag: fieldTag(name, f)})
+	}
+	out = append(out, extras[c.path]...)
+	out = append(out, reflect.StructField{Name: "JSON", Type: reflect.TypeFor[bool](), Tag: `name:"json"`})
+	return reflect.StructOf(out)
+}
+
+// textType is what kong reads a field into; nil is not given.
+func textType(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t.Kind() == reflect.Bool:
+		return reflect.TypeFor[*bool]()
+	case t.Kind() == reflect.Slice && !isBytes(t):
+		return reflect.TypeFor[[]string]()
+	}
+	return reflect.TypeFor[*string]()
+}
+
+func isBytes(t reflect.Type) bool { return t == reflect.TypeFor[[]byte]() }
+
+func fieldTag(name string, f reflect.StructField) reflect.StructTag {
+	flag := strings.ReplaceAll(name, "_", "-")
+	if f.Tag.Get("cli") == "arg" {
+		optional := ""
+		if !required(f) {
+			optional = ` optional:""`
+		}
+		return reflect.StructTag(fmt.Sprintf(`arg:"" name:%q%s`, flag, optional))
+	}
+	tag := fmt.Sprintf(`name:%q`, flag)
+	switch t := f.Type; {
+	case t == reflect.TypeFor[*bool]():
+		tag += ` negatable:""`
+	case t.Kind() == reflect.Slice && !isBytes(t):
+		tag += fmt.Sprintf(` sep:"none" placeholder:%q`, placeholder(t.Elem())+",...")
+	case t.Kind() != reflect.Bool:
+		tag += fmt.Sprintf(` placeholder:%q`, placeholder(t))
+	}
+	return reflect.StructTag(tag)
+}
+
+func required(f reflect.StructField) bool {
+	return slices.Contains(strings.Split(f.Tag.Get("validate"), ","), "required")
+}
+
+func placeholder(t reflect.Type) string {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == reflect.TypeFor[time.Time]():
+		return "TIME"
+	case isBytes(t):
+		return "BASE64"
+	case t.Kind() == reflect.String:
+		return "TEXT"
+	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
+		return "N"
+	case t.Kind() == reflect.Float64:
+		return "X"
+	}
+	return "JSON"
+}
+
+// describe gives the parsed grammar its help texts and finds each command's
+// struct. Texts are set here and not in tags, which could not hold their
+// quotes.
+func (b *opCommands) describe(root *kong.Node) {
+	for _, n := range leaves(root) {
+		n.Detail = examples(commandPath(n))
+		if c := b.find(n); c != nil {
+			c.describe(n)
+		}
+	}
+	for _, n := range root.Children {
+		if n.Name == "session" {
+			n.Help = "Open, close, list and replay episodes."
+		}
+	}
+}
+
+func leaves(n *kong.Node) []*kong.Node {
+	if n.Leaf() && n.Type == kong.CommandNode {
+		return []*kong.Node{n}
+	}
+	var out []*kong.Node
+	for _, child := range n.Children {
+		out = append(out, leaves(child)...)
+	}
+	return out
+}
+
+func (c *opCommand) describe(n *kong.Node) {
+	c.target = n.Target
+	doc, _, _ := strings.Cut(c.op.Doc, " Example: ")
+	first, rest, _ := strings.Cut(doc, ". ") // lists of commands show the first sentence
+	n.Help = strings.TrimSuffix(first, ".") + "."
+	if rest != "" {
+		n.Detail = rest + "\n\n" + n.Detail
+	}
+	help := map[string]string{}
+	for _, f := range c.fields {
+		text := f.in.Tag.Get("doc")
+		if d := f.in.Tag.Get("default"); d != "" {
+			text = strings.TrimSuffix(text, ".") + " (default " + d + ")."
+		}
+		if required(f.in) && f.in.Tag.Get("cli") != "arg" {
+			text += " Required."
+		}
+		help[strings.ReplaceAll(f.name, "_", "-")] = text
+	}
+	for _, flag := range n.Flags {
+		if text, ok := help[flag.Name]; ok {
+			flag.Help = text
+		} else if text, ok := extraHelp[flag.Name]; ok {
+			flag.Help = text
+		}
+	}
+	for _, p := range n.Positional {
+		p.Help = help[p.Name] + " - reads it from stdin."
+		if c.op.In.Field(0).Type.Kind() != reflect.String {
+			p.Help = help[p.Name]
+		}
+	}
+}
+
+// find returns the command of a node, nil if it is not one of an operation.
+func (b *opCommands) find(n *kong.Node) *opCommand {
+	if n == nil {
+		return nil
+	}
+	path := commandPath(n)
+	for _, c := range b.commands {
+		if c.path == path {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+)
+
+const (
+	progressEvery = 100 * time.Millisecond // redrawing more often only flickers
+	progressWidth = 24
+)
+
+// progress is a bar on one line of a terminal. On anything else than a
+// terminal it draws nothing. Its methods may be called from many goroutines.
+type progress struct {
+	mu    sync.Mutex
+	w     io.Writer // nil draws nothing
+	label string
+	total int64
+	done  int64
+	text  func(int64) string
+	start time.Time
+	drawn time.Time
+}
+
+// newProgress starts a bar on the terminal's stderr. total 0 is unknown.
+func (a *app) newProgress(label string, total int64) *progress {
+	p := &progress{label: label, total: total, text: func(n int64) string { return fmt.Sprint(n) }, start: time.Now()}
+	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		p.w = f
+	}
+	return p
+}
+
+// inBytes shows the amounts as sizes.
+func (p *progress) inBytes() *progress { p.text = sizeText; return p }
+
+// Add counts n more as done.
+func (p *progress) Add(n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	if p.w != nil && time.Since(p.drawn) >= progressEvery {
+		p.draw()
+	}
+}
+
+// Set says how far it is, and how far there is to go.
+func (p *progress) Set(done, total int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.total = done, total
+	if p.w != nil && time.Since(p.drawn) >= progressEvery {
+		p.draw()
+	}
+}
+
+// Clear takes the bar away until it is drawn again, so that a line can be
+// written in its place.
+func (p *progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.w != nil && !p.drawn.IsZero() {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.drawn = time.Time{}
+	}
+}
+
+// Done removes the bar.
+func (p *progress) Done() {
+	p.Clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.w = nil
+}
+
+func (p *progress) draw() {
+	p.drawn = time.Now()
+	rate := float64(p.done) / max(time.Since(p.start).Seconds(), 1e-3)
+	line := fmt.Sprintf("%s %s, %s/s", p.label, p.text(p.done), p.text(int64(rate)))
+	if p.total > 0 {
+		part := min(float64(p.done)/float64(p.total), 1)
+		filled := int(part * progressWidth)
+		line = fmt.Sprintf("%s [%s%s] %3.0f %% of %s, %s/s", p.label,
+			strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), 100*part, p.text(p.total), p.text(int64(rate)))
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+}
+
+// sizeText is a number of bytes for people.
+func sizeText(n int64) string {
+	const unit = 1024
+	f, u := float64(n), 0
+	for f >= unit && u < 4 {
+		f, u = f/unit, u+1
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %ciB", f, "KMGT"[u-1])
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"robotmem": main})
+}
+
+// TestScripts runs testdata/script: what a user types and what comes back.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ROBOTMEM_HOME", filepath.Join(e.WorkDir, "home"))
+			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"code":   codeCmd,
+			"json":   jsonCmd,
+			"sqlite": sqliteCmd,
+			"facts":  factsCmd,
+			"signal": signalCmd,
+			"get":    getCmd,
+			"url":    urlCmd,
+		},
+	})
+}
+
+// code N robotmem ARGS... runs the program and demands its exit code. Its
+// output is compared as that of exec is, through stdout and stderr files.
+func codeCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program args...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if exit := (*exec.ExitError)(nil); err != nil {
+		var ok bool
+		if exit, ok = err.(*exec.ExitError); !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if fmt.Sprint(got) != args[0] {
+		ts.Fatalf("exit code %d, want %s", got, args[0])
+	}
+}
+
+// json FILE [PATH VALUE] demands that every line of the file is JSON, and that
+// the value at the dot path of the last line, written as JSON, is VALUE.
+func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
+	var last any
+	lines := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[0])))
+	lines.Buffer(nil, 64<<20)
+	n := 0
+	for lines.Scan() {
+		if err := json.Unmarshal(lines.Bytes(), &last); err != nil {
+			ts.Fatalf("line %d is not JSON: %v: %s", n+1, err, lines.Text())
+		}
+		n++
+	}
+	if n == 0 {
+		ts.Fatalf("%s is empty", args[0])
+	}
+	if len(args) < 3 {
+		return
+	}
+	for name := range strings.SplitSeq(args[1], ".") {
+		switch v := last.(type) {
+		case map[string]any:
+			last = v[name]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(name, &i); err != nil || i >= len(v) {
+				ts.Fatalf("no item %s of %d", name, len(v))
+			}
+			last = v[i]
+		}
+	}
+	got, err := json.Marshal(last)
+	ts.Check(err)
+	if same := string(got) == args[2]; same == neg {
+		ts.Fatalf("%s is %s, want %s", args[1], got, args[2])
+	}
+}
+
+// sqlite FILE SQL runs SQL, as another program would.
+func sqliteCmd(ts *testscript.TestScript, neg bool, args []string) {
+	db, err := sqlite3.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(db.Exec(args[1]))
+	ts.Check(db.Close())
+}
+
+// facts FILE N writes N different facts, one learn request a line.
+func factsCmd(ts *testscript.TestScript, neg bool, args []string) {
+	var n int
+	_, err := fmt.Sscan(args[1], &n)
+	ts.Check(err)
+	var b bytes.Buffer
+	for i := range n {
+		fmt.Fprintf(&b, "{\"insight\":\"torque %d.5 Nm on joint %d\"}\n", i, i%7)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o644))
+}
+
+// signal NAME FILE ARGS... starts robotmem, waits until FILE matches a file
+// that is not empty, sends the signal, and demands that the program ends. Its
+// input is signal.in, if there is one, and stays open as a client's would. Its
+// output is left in signal.out and signal.err, its exit code in signal.code.
+func signalCmd(ts *testscript.TestScript, neg bool, args []string) {
+	send := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}[args[0]]
+	cmd := exec.Command("robotmem", args[2:]...)
+	cmd.Path = filepath.Join(strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator))[0], "robotmem")
+	cmd.Dir = ts.MkAbs(".")
+	cmd.Env = []string{"ROBOTMEM_HOME=" + ts.Getenv("ROBOTMEM_HOME"), "HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	stdin, err := cmd.StdinPipe()
+	ts.Check(err)
+	defer stdin.Close()
+	out, err := os.Create(ts.MkAbs("signal.out"))
+	ts.Check(err)
+	defer out.Close()
+	errs, err := os.Create(ts.MkAbs("signal.err"))
+	ts.Check(err)
+	defer errs.Close()
+	cmd.Stdout, cmd.Stderr = out, errs
+	ts.Check(cmd.Start())
+	if input, err := os.ReadFile(ts.MkAbs("signal.in")); err == nil {
+		_, err := stdin.Write(input)
+		ts.Check(err)
+	}
+	defer cmd.Process.Kill()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if matches, _ := filepath.Glob(ts.MkAbs(args[1])); len(matches) > 0 {
+			if info, err := os.Stat(matches[0]); err == nil && info.Size() > 0 {
+				break
+			}
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s did not appear", args[1])
+		}
+	}
+	ts.Check(cmd.Process.Signal(send))
+	_ = cmd.Wait() // the code says more
+	ts.Check(os.WriteFile(ts.MkAbs("signal.code"), fmt.Appendf(nil, "%d\n", cmd.ProcessState.ExitCode()), 0o644))
+}
+
+// url NAME FILE waits until FILE holds an address and sets the variable.
+func urlCmd(ts *testscript.TestScript, neg bool, args []string) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		data, err := os.ReadFile(ts.MkAbs(args[1]))
+		if url := strings.TrimSpace(string(data)); err == nil && strings.HasPrefix(url, "http://") && bytes.HasSuffix(data, []byte("\n")) {
+			ts.Setenv(args[0], url)
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("%s holds no address: %s", args[1], data)
+		}
+	}
+}
+
+// get STATUS URL FILE asks over HTTP and keeps the answer in FILE.
+func getCmd(ts *testscript.TestScript, neg bool, args []string) {
+	res, err := http.Get(args[1])
+	ts.Check(err)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	ts.Check(err)
+	if fmt.Sprint(res.StatusCode) != args[0] {
+		ts.Fatalf("%s: status %d, want %s: %s", args[1], res.StatusCode, args[0], body)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), body, 0o644))
+}

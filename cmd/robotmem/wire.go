@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// globals are the settings that every command takes. nil is not given.
+type globals struct {
+	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set."`
+	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)."`
+	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto or none (ROBOTMEM_EMBEDDER). This build knows no other."`
+	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME."`
+	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
+	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
+	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)."`
+	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)."`
+	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)."`
+}
+
+// given are the flags of the command line by their names in the file.
+func (g *globals) given() map[string]any {
+	out := map[string]any{}
+	for key, value := range map[string]*string{
+		"db": g.DB, "collection": g.Collection, "embedder": g.Embedder, "taxonomy": g.Taxonomy,
+		"durability": g.Durability, "log_level": g.LogLevel, "url": g.URL,
+	} {
+		if value != nil {
+			out[key] = *value
+		}
+	}
+	if len(g.AllowPath) > 0 {
+		out["allow_path"] = g.AllowPath
+	}
+	return out
+}
+
+// cli is the grammar: the commands made from robotmem.Ops, and those that are
+// more than one operation.
+type cli struct {
+	globals `group:"settings"`
+
+	kong.Plugins // one command for each operation
+
+	Import  importCmd  `cmd:"" group:"data" help:"Learn facts from a file, one learn request a line."`
+	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line."`
+	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
+	Web     webCmd     `cmd:"" group:"node" help:"Serve REST and MCP over HTTP."`
+	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
+	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
+	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
+	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
+	Version versionCmd `cmd:"" group:"node" help:"Print the version."`
+}
+
+const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
+
+// execute parses args and runs the command. The code is that of a run without
+// an error.
+func (a *app) execute(ctx context.Context, args []string) (code int, err error) {
+	grammar := &cli{}
+	ops := newOpCommands()
+	grammar.Plugins = kong.Plugins{ops.grammar}
+	ended := -1
+	parser, err := kong.New(grammar,
+		kong.Name("robotmem"), kong.Description(description),
+		kong.Writers(a.Stdout, a.Stderr),
+		kong.Exit(func(code int) { ended = code }),
+		kong.WithHyphenPrefixedParameters(true),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, FlagsLast: true, WrapUpperBound: 100}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "memory", Title: "Memory:"},
+			{Key: "sessions", Title: "Sessions:"},
+			{Key: "data", Title: "Files:"},
+			{Key: "node", Title: "Node:"},
+			{Key: "try", Title: "Try and measure:"},
+			{Key: "settings", Title: "Settings:"},
+		}),
+	)
+	if err != nil {
+		return 0, fmt.Errorf("the command line's grammar: %w", err)
+	}
+	ops.describe(parser.Model.Node)
+	k, err := parser.Parse(args)
+	if ended >= 0 { // help was printed
+		return ended, nil
+	}
+	if err != nil {
+		return 0, usage(err)
+	}
+	if a.Config, err = loadConfig(&grammar.globals, a.env); err != nil {
+		if k.Command() != "version" {
+			return 0, err
+		}
+	}
+	a.Log = a.Config.logger(a)
+	if c := ops.find(k.Selected()); c != nil {
+		return 0, c.run(ctx, a)
+	}
+	k.BindTo(ctx, (*context.Context)(nil))
+	return 0, k.Run(a)
+}
+
+// usage is a command line that cannot be understood.
+func usage(err error) error {
+	help := "robotmem --help"
+	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
+		name := commandPath(p.Context.Selected())
+		help = "robotmem " + name + " --help"
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return &exitError{code: exitCodes[robotmem.Invalid], err: fmt.Errorf("%w; see %s", err, help)}
+}
+
+// commandPath is a command's name with those above it: "session start".
+func commandPath(n *kong.Node) string {
+	var names []string
+	for ; n != nil && n.Type != kong.ApplicationNode; n = n.Parent {
+		names = append([]string{n.Name}, names...)
+	}
+	return strings.Join(names, " ")
+}
+
+// exitCodes maps every kind to the code it ends with.
+var exitCodes = map[robotmem.Kind]int{
+	robotmem.Invalid:     2,
+	robotmem.Forbidden:   2,
+	robotmem.NotFound:    3,
+	robotmem.Conflict:    1,
+	robotmem.TooLarge:    2,
+	robotmem.Unavailable: 1,
+	robotmem.Corrupt:     4,
+	robotmem.Internal:    1,
+}
+
+const exitUnhealthy = 4
+
+// fail says what went wrong and returns the exit code. What is not the
+// caller's business goes to the log.
+func (a *app) fail(err error) int {
+	code := exitCodes[robotmem.KindOf(err)]
+	exit := (*exitError)(nil)
+	if errors.As(err, &exit) {
+		code = exit.code
+	}
+	if exit == nil || exit.err != nil {
+		fmt.Fprintf(a.Stderr, "robotmem: %v\n", err)
+	}
+	if a.Log != nil && exit == nil {
+		level := slog.LevelDebug
+		if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Corrupt {
+			level = slog.LevelError
+		}
+		if cause := innermost(err); cause.Error() != err.Error() {
+			a.Log.Log(context.Background(), level, "cause", "kind", robotmem.KindOf(err), "err", cause)
+		}
+	}
+	return code
+}
+
+// innermost is the error that all others were made around.
+func innermost(err error) error {
+	for {
+		switch e := err.(type) {
+		case interface{ Unwrap() []error }:
+			if errs := e.Unwrap(); len(errs) > 0 {
+				err = errs[0]
+				continue
+			}
+		case interface{ Unwrap() error }:
+			if inner := e.Unwrap(); inner != nil {
+				err = inner
+				continue
+			}
+		}
+		return err
+	}
+}
