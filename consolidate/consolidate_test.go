@@ -50,6 +50,8 @@ func TestCompare(t *testing.T) {
 		{"a number differs", "grip_force=12.5:N holds wet glass", "grip_force=12:N holds wet glass", Contradicts},
 		{"a unit differs", "grip_force=12:N holds wet glass", "grip_force=12:kN holds wet glass", Different},
 		{"an unnamed number differs", "trial =12 lifted cup up", "trial =13 lifted cup up", Different},
+		{"one unnamed quantity differs", "never exceed =20:N wet glass", "never exceed =30:N wet glass", Contradicts},
+		{"an unnamed quantity about something else", "never exceed =20:N wet glass", "never exceed =30:N dry steel", Different},
 		{"one number more", "speed=1 wheel slips here", "speed=1 wheel slips here =3", Different},
 		{"numbers in another order", "x=1 y=2 moves arm left", "y=2 x=1 moves arm left", Duplicate},
 		{"negated", "gripper can hold wet glass", "gripper can not hold wet glass", Contradicts},

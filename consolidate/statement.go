@@ -61,7 +61,19 @@ func Compare(a, b Statement) (Verdict, float64) {
 	if Reassigns(a.Quantities, b.Quantities) && (subject >= subjectJaccard || len(a.Words) == 0 && len(b.Words) == 0) {
 		return Contradicts, similarity
 	}
+	if len(a.Words) > 0 && slices.Equal(a.Words, b.Words) && remeasures(a.Quantities, b.Quantities) {
+		return Contradicts, similarity
+	}
 	return Different, similarity
+}
+
+// remeasures reports whether two texts each hold one quantity that is bound to
+// no name, in the same unit and with another value: "never exceed 20 N on
+// glass", "never exceed 30 N on glass". A bare number counts something else:
+// trial 12 does not contradict trial 13.
+func remeasures(a, b []Quantity) bool {
+	return len(a) == 1 && len(b) == 1 && a[0].Name == "" && b[0].Name == "" &&
+		a[0].Unit != "" && a[0].Unit == b[0].Unit && a[0].Value != b[0].Value
 }
 
 // SameQuantities reports whether two texts hold the same numbers with the same

@@ -105,9 +105,7 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 	if m.Type == "perception" {
 		rec.summary = m.Summary
 	}
-	if rec.userTags, err = tx.userTags(m.MemoryID); err != nil {
-		return err
-	}
+	rec.userTags = m.UserTags
 	if err := tx.archive(m.MemoryID, "updated", ""); err != nil {
 		return err
 	}
@@ -125,7 +123,7 @@ func (e *Engine) recordOf(m *Memory) (*record, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.collection, rec.session, rec.pinned = m.Collection, m.SessionID, m.Pinned
+	rec.collection, rec.session, rec.pinned, rec.userTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
 	if m.Type == "perception" {
 		rec.summary = m.Summary
 		rec.ftsSummary = text.Index(m.Summary)

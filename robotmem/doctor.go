@@ -77,7 +77,7 @@ func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error
 	if damage == "" {
 		d.add("file", checkOK, "every page reads as it should", "")
 	} else {
-		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair")
+		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair; what that does not mend needs a backup")
 	}
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {

@@ -122,6 +122,9 @@ func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func (q *question) parse(now time.Time) error {
 	named := q.Collection != "" && q.Collection != "*"
+	if q.SessionID != "" && q.Collection == "" {
+		q.Collection = "*" // an episode lies in one collection, whichever it is
+	}
 	if err := normalize("recall", &q.RecallRequest); err != nil {
 		return err
 	}
@@ -505,7 +508,7 @@ func (h *hit) answer(q *question) Memory {
 	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
 	// What is asked for by id stays out of a list of answers.
 	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0
-	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy = nil, nil, nil, nil, 0
+	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
 	return m
 }
 

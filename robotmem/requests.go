@@ -199,6 +199,7 @@ type HistoryRequest struct {
 type ListRequest struct {
 	Page           int      `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
 	Limit          int      `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Memories a page, 1 to 1,000."`
+	BeforeID       int64    `json:"before_id,omitempty" validate:"min=0" doc:"Only memories with a smaller id: the last one of a page begins the next, whatever is learnt meanwhile."`
 	Collection     string   `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
 	Type           string   `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
 	Category       string   `json:"category,omitempty" validate:"max=64" doc:"Only this category."`

@@ -12,6 +12,7 @@ type Memory struct {
 	Summary    string   `json:"summary"`
 	Category   string   `json:"category"`
 	Tags       []string `json:"tags"`
+	UserTags   []string `json:"user_tags,omitempty" doc:"Those of the tags that a caller gave."`
 	Confidence float64  `json:"confidence" doc:"0 to 1, as it stands now."`
 
 	Score     *float64    `json:"score,omitempty" doc:"Best = 1.0."`

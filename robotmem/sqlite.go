@@ -199,7 +199,7 @@ func classifySQLite(err error) *Error {
 	case sqlite3.NOTADB:
 		kind, text = Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db"
 	case sqlite3.CORRUPT:
-		kind, text = Corrupt, "the file is damaged; copy it away, then run robotmem doctor --repair"
+		kind, text = Corrupt, "the file is damaged and was left as it is; bring it back from a backup, or copy out what can be read with the recover command of the sqlite3 shell"
 	case sqlite3.INTERRUPT:
 		kind, text = Unavailable, "interrupted before it was done; try again"
 	case sqlite3.TOOBIG:

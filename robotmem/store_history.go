@@ -59,12 +59,3 @@ func (c *conn) storedConfidence(id int64) (f float64, err error) {
 	_, err = c.one("SELECT confidence FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { f = s.ColumnFloat(0) })
 	return f, err
 }
-
-// userTags are the tags that callers gave a memory.
-func (c *conn) userTags(id int64) (tags []string, err error) {
-	err = c.query("SELECT tag FROM memory_tags WHERE memory_id = ? AND source = 'user' ORDER BY tag", []any{id}, func(s *sqlite3.Stmt) error {
-		tags = append(tags, s.ColumnText(0))
-		return nil
-	})
-	return tags, err
-}

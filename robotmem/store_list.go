@@ -17,6 +17,9 @@ func (c *conn) list(r *ListRequest, now time.Time) ([]Memory, int64, error) {
 		where = append(where, condition)
 		args = append(args, value)
 	}
+	if r.BeforeID > 0 {
+		add("m.id < ?", r.BeforeID)
+	}
 	if r.Collection != "*" {
 		add("m.collection = ?", r.Collection)
 	}

@@ -243,8 +243,11 @@ func noMemory(id int64) error {
 }
 
 func (c *conn) addTags(m *Memory) error {
-	return c.query("SELECT tag FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{m.MemoryID}, func(s *sqlite3.Stmt) error {
+	return c.query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{m.MemoryID}, func(s *sqlite3.Stmt) error {
 		m.Tags = append(m.Tags, s.ColumnText(0))
+		if s.ColumnText(1) == "user" {
+			m.UserTags = append(m.UserTags, s.ColumnText(0))
+		}
 		return nil
 	})
 }

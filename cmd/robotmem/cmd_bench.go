@@ -27,7 +27,8 @@ type benchReport struct {
 }
 
 const (
-	benchBatch   = 500
+	benchLeast   = 500
+	benchBatch   = 5000
 	benchCalls   = 1000 // of each kind; fewer when there are few facts
 	benchCallers = 8
 	benchTop     = 10
@@ -36,8 +37,8 @@ const (
 
 // Run learns n facts into a file of its own and measures from there.
 func (c *benchCmd) Run(ctx context.Context, a *app) error {
-	if c.N < benchBatch || c.N > 10_000_000 {
-		return invalid("n", "must be between %d and 10000000, not %d", benchBatch, c.N)
+	if c.N < benchLeast || c.N > 10_000_000 {
+		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}
 	r := benchReport{Machine: thisMachine(), Facts: c.N, Durability: a.Config.Durability}
 	err := a.inTempMemory(ctx, c.Dir, func(m *robotmem.Engine, path string) error {
@@ -121,7 +122,7 @@ func (b *bench) load(n int) error {
 		}
 		bar.Add(int64(len(req.Items)))
 	}
-	m := summarize(fmt.Sprintf("learn, batches of %d", benchBatch), took)
+	m := summarize(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took)
 	m.PerSecond *= float64(n) / float64(len(took))
 	b.report.Measures = append(b.report.Measures, m)
 	return nil

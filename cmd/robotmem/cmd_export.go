@@ -14,9 +14,6 @@ import (
 
 type exportCmd struct{}
 
-// maxTags is how many tags a learn request may carry.
-const maxTags = 32
-
 // Run writes the facts oldest first, so that an import gives them ids in the
 // same order. The memory lists the newest first: pages are kept in a temporary
 // file and copied from the last to the first.
@@ -63,31 +60,17 @@ func copyBackward(out io.Writer, spool io.ReaderAt, ends []int64) error {
 }
 
 // spool writes every page, oldest first within it, and returns where each
-// ends. Memories may come and go meanwhile: a new one pushes others onto the
-// next page, where they are known by their ids; one that is forgotten pulls
-// others onto a page that was read, which is then read again.
+// ends. Pages are asked for by id, so that what is learnt or forgotten meanwhile
+// moves nothing onto another page.
 func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool io.Writer, bar *progress) (ends []int64, err error) {
-	collection := a.Config.Collection
-	var end, total int64
-	last := int64(1<<63 - 1)
-	for page := 1; ; page++ {
-		res, err := m.List(ctx, &robotmem.ListRequest{Page: page, Limit: listPage, Collection: collection, Type: "fact"})
+	req := &robotmem.ListRequest{Limit: listPage, Collection: a.Config.Collection, Type: "fact"}
+	for end := int64(0); ; {
+		res, err := m.List(ctx, req)
 		if err != nil {
 			return nil, err
 		}
-		if res.Total < total && page > 1 {
-			total = res.Total
-			page -= 2
-			continue
-		}
-		total = res.Total
 		var lines []byte
-		oldest := last
 		for _, fact := range slices.Backward(res.Memories) {
-			if fact.MemoryID >= last {
-				continue
-			}
-			oldest = min(oldest, fact.MemoryID)
 			line, err := encode(learnRequest(&fact))
 			if err != nil {
 				return nil, err
@@ -95,7 +78,6 @@ func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool
 			lines = append(lines, line...)
 			bar.Add(1)
 		}
-		last = oldest
 		if _, err := spool.Write(lines); err != nil {
 			return nil, fmt.Errorf("export: %w", err)
 		}
@@ -104,6 +86,7 @@ func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool
 		if len(res.Memories) < listPage {
 			return ends, nil
 		}
+		req.BeforeID = res.Memories[len(res.Memories)-1].MemoryID
 	}
 }
 
@@ -112,7 +95,7 @@ func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool
 func learnRequest(m *robotmem.Memory) *robotmem.LearnRequest {
 	return &robotmem.LearnRequest{
 		Insight: m.Content, Context: m.Context, Collection: m.Collection,
-		Tags: m.Tags[:min(len(m.Tags), maxTags)], ObservedAt: &m.ObservedAt,
+		Tags: m.UserTags, ObservedAt: &m.ObservedAt,
 		Pinned: &m.Pinned, Source: m.Source,
 	}
 }
