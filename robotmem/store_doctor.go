@@ -197,6 +197,9 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 			}
 			after = memories[i].MemoryID
 		}
+		if err := tx.flush(); err != nil {
+			return nil, err
+		}
 		if len(memories) < chunk {
 			break
 		}

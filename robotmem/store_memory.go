@@ -59,9 +59,7 @@ func (tx *writeTx) index(id int64, r *record, revision int64) error {
 	if err := tx.indexText(id, r); err != nil {
 		return err
 	}
-	if err := tx.indexTags(id, r); err != nil {
-		return err
-	}
+	tx.indexTags(id, r)
 	if err := tx.indexContext(id, r); err != nil {
 		return err
 	}
@@ -78,19 +76,13 @@ func (tx *writeTx) indexText(id int64, r *record) error {
 		id, r.ftsContent, r.ftsSummary, r.ftsFiles, r.ftsEntities)
 }
 
-func (tx *writeTx) indexTags(id int64, r *record) error {
-	// A tag that the caller gave stays the caller's when the rules find it too.
-	for _, given := range []struct {
-		source string
-		tags   []string
-	}{{"user", r.userTags}, {"auto", r.inferred.Tags}} {
-		for _, tag := range given.tags {
-			if err := tx.exec("INSERT OR IGNORE INTO memory_tags(memory_id, tag, source) VALUES (?,?,?)", id, tag, given.source); err != nil {
-				return err
-			}
-		}
+func (tx *writeTx) indexTags(id int64, r *record) {
+	for _, tag := range r.userTags {
+		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "user", id})
 	}
-	return nil
+	for _, tag := range r.inferred.Tags {
+		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "auto", id})
+	}
 }
 
 func (tx *writeTx) indexContext(id int64, r *record) error {
@@ -99,9 +91,7 @@ func (tx *writeTx) indexContext(id int64, r *record) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.exec("INSERT OR IGNORE INTO attributes(path_id, value, memory_id) VALUES (?,?,?)", path, a.value, id); err != nil {
-			return err
-		}
+		tx.pending.attributes = append(tx.pending.attributes, attributeRow{path, id, a.value})
 	}
 	for _, p := range r.places {
 		path, err := tx.pathID(p.path)

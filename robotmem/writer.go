@@ -17,6 +17,7 @@ type writeTx struct {
 	*conn
 	now      time.Time
 	revision int64 // the change counter as of this job
+	pending  pending
 }
 
 // nextRevision counts one changed memory.
@@ -166,7 +167,11 @@ func (e *Engine) forgetUncommitted() {
 // it has gathered at every savepoint, which costs more than it saves.
 func (e *Engine) runJob(tx *writeTx, job *writeJob) (refused, fatal error) {
 	before, revision := tx.TotalChanges(), tx.revision
+	tx.pending = pending{}
 	err := job.run(tx)
+	if err == nil {
+		err = tx.flush()
+	}
 	if err != nil && (tx.TotalChanges() != before || tx.GetAutocommit()) {
 		return nil, err
 	}

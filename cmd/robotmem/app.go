@@ -125,6 +125,6 @@ func encode(v any) ([]byte, error) {
 }
 
 // invalid is bad input that the command line sees before the memory does.
-func invalid(field, format string, args ...any) error {
+func invalid(field, format string, args ...any) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
 }

@@ -45,7 +45,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	svc := inCollection(m, a.Config.Collection)
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log})
-	l, err := net.Listen("tcp", addr)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
 	}
@@ -77,7 +77,9 @@ func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.Close() // requests that hang are cut off
 	}
-	<-ended
+	if served := <-ended; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }
 

@@ -69,7 +69,7 @@ func (c *opCommand) request(a *app) (json.RawMessage, error) {
 }
 
 func (c *opCommand) invalid(field, format string, args ...any) error {
-	err := invalid(field, format, args...).(*robotmem.Error)
+	err := invalid(field, format, args...)
 	err.Op = c.op.Name
 	return err
 }

@@ -94,6 +94,9 @@ func (f *fts) check(t testing.TB, s string) {
 }
 
 func TestFTS5StoresEachTermAsOneToken(t *testing.T) {
+	if testing.Short() {
+		t.Skip("every code point, one goroutine: nothing for -race")
+	}
 	f := openFTS(t)
 	for _, s := range samples {
 		f.check(t, s)
@@ -125,6 +128,9 @@ func TestFTS5StoresEachTermAsOneToken(t *testing.T) {
 }
 
 func TestStemIsThatOfFTS5(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole vocabulary, one goroutine: nothing for -race")
+	}
 	f := openFTS(t)
 	heads := strings.Fields(`a e o y b ab tr oa by fly cry sky hop hopp fall fil hiss fizz tan fail troubl
 		siz conflat run cav relat rat adopt hom conn feud agre contr roll tre syzyg say dy 12.5 v1.2 grip_forc яб ø`)
