@@ -452,7 +452,7 @@ func diversify(q *question, hits []hit) []hit {
 	terms := map[int64][]string{}
 	for _, h := range rest {
 		if h.memory != nil {
-			terms[h.id] = statementOf(h.memory.Content).Terms
+			terms[h.id] = statementOf(h.memory.Content, text.Terms(h.memory.Content)).Terms
 		}
 	}
 	chosen := make([]hit, 0, len(hits))

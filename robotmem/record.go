@@ -64,12 +64,13 @@ func (e *Engine) prepare(kind, content string, context Object) (*record, error) 
 	r.inferred = e.rules.Classify(content, contextLen)
 	r.summary = summarize(content)
 	r.pinned = consolidate.Protected(r.inferred.Category)
+	terms := text.Terms(content)
 	if kind == "fact" {
-		r.statement = statementOf(content)
+		r.statement = statementOf(content, terms)
 		r.signature = signatureOf(r.statement)
 	}
 	r.attrs, r.places = flatten(r.context)
-	r.ftsContent = text.Index(content)
+	r.ftsContent = strings.Join(terms, " ")
 	r.ftsFiles = text.Index(strings.Join(r.inferred.ScopeFiles, " "))
 	r.ftsEntities = text.Index(strings.Join(r.inferred.ScopeEntities, " "))
 	return r, nil
@@ -112,8 +113,8 @@ func hash64(parts ...string) int64 {
 	return int64(h.Sum64())
 }
 
-// statementOf prepares a text for comparison with others.
-func statementOf(s string) consolidate.Statement {
+// statementOf prepares a text, with its search terms, for comparison.
+func statementOf(s string, terms []string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s)%2 == 1}
 	units := map[string]bool{}
 	for _, q := range text.Quantities(s) {
@@ -122,7 +123,7 @@ func statementOf(s string) consolidate.Statement {
 			units[strings.ToLower(q.Unit)] = true
 		}
 	}
-	for _, t := range text.Terms(s) {
+	for _, t := range terms {
 		if text.Stop(t) {
 			continue
 		}

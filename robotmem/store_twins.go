@@ -5,6 +5,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
 // Duplicates and contradictions are looked up by signature, never through the
@@ -130,7 +131,7 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []Conflict
 		if !ok {
 			continue
 		}
-		theirs := statementOf(other.Content)
+		theirs := statementOf(other.Content, text.Terms(other.Content))
 		switch verdict, similarity := consolidate.Compare(theirs, r.statement); verdict {
 		case consolidate.Duplicate:
 			return &twin{id: other.MemoryID, uid: other.UID, method: "jaccard", similarity: similarity}, nil, nil
