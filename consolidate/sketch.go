@@ -21,23 +21,26 @@ const sketchSlack = 35
 
 // NewSketch makes the sketch of a set.
 func NewSketch(terms []string) Sketch {
-	var least [sketchBits]uint64
+	var least [sketchBits]uint16
 	for i := range least {
-		least[i] = ^uint64(0)
+		least[i] = ^uint16(0)
 	}
 	for _, t := range terms {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(t)) // never fails
 		x := h.Sum64()
-		for i := range least {
-			if m := mix(x ^ uint64(i+1)*0x9e3779b97f4a7c15); m < least[i] {
-				least[i] = m
+		// Each mixed word holds four hashes of 16 bits, which is plenty to
+		// order the terms of one text.
+		for i := 0; i < sketchBits; i += 4 {
+			m := mix(x ^ uint64(i+1)*0x9e3779b97f4a7c15)
+			for j := range 4 {
+				least[i+j] = min(least[i+j], uint16(m>>(16*j)))
 			}
 		}
 	}
 	var s Sketch
 	for i, m := range least {
-		s[i/64] |= (m & 1) << (i % 64)
+		s[i/64] |= uint64(m&1) << (i % 64)
 	}
 	return s
 }
