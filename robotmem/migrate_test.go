@@ -1,0 +1,85 @@
+package robotmem_test
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A file of every past version opens, and holds what it held. The stored files
+// were written by the program of that version and are never written again.
+func TestStoredVersionsOpen(t *testing.T) {
+	files, err := filepath.Glob("testdata/v*.db.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stored files", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			e := open(t, robotmem.Options{Path: unzip(t, name)})
+			l, err := e.List(t.Context(), &robotmem.ListRequest{Status: "all"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, m := range l.Memories {
+				got = append(got, m.Status+": "+m.Content)
+			}
+			want := []string{
+				"invalidated: a mistake",
+				"active: force trace of a slip",
+				"active: 抓取湿玻璃时必须降低速度",
+				"active: the glass slipped because the pad was worn",
+				"active: grip_force=12.5 N holds wet glass",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("memories (-want +got):\n%s", diff)
+			}
+			found := recall(t, e, &robotmem.RecallRequest{
+				Query: "wet glass", Collection: "arm", ContextFilter: robotmem.Object{"params.grip_force": 12.5},
+				SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{1, 2, 0}, FrameID: "map"},
+			})
+			if found.Total != 1 || *found.Memories[0].Distance != 0.5 {
+				t.Errorf("recall finds %+v", found.Memories)
+			}
+			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
+			if err != nil || len(h.Versions) != 2 || h.Versions[0].Content != "the glass slipped because the pad was dusty" {
+				t.Errorf("history %+v, %v", h, err)
+			}
+			data, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: 4})
+			if err != nil || string(data.DataBase64) != "Fx,Fy\n1,2\n3,4\n" {
+				t.Errorf("data %+v, %v", data, err)
+			}
+			d, err := e.Doctor(t.Context(), nil)
+			if err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+func unzip(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "memory.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
