@@ -5,27 +5,15 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
 // A recall reads downwards: parse, filter, signals, fuse, stages, load. The
 // filter comes first and is exact; every signal ranks within it; nothing after
 // the signals drops a memory that the filter admits, other than the cut to n
 // and the floor of relevance that the caller asked for.
-
-// question is a parsed recall.
-type question struct {
-	RecallRequest
-	filter        *condition
-	content, stop []string // terms of the query
-	now           time.Time
-	degraded      []string
-}
 
 // ranked is one entry of a list: the better the earlier.
 type ranked struct {
@@ -46,18 +34,6 @@ type hit struct {
 	distance *float64
 	found    []ListEntry
 	memory   *Memory // once loaded
-}
-
-// rankStages is the whole of ranking after fusion, in order.
-var rankStages = []struct {
-	name string
-	run  func(*question, []hit) []hit
-}{
-	{"relevant", keepRelevant}, // only with min_relevance
-	{"diverse", diversify},     // only with diversity
-	{"nearest", nearestFirst},  // only with a strict place
-	{"top-n", topN},
-	{"normalize", normalizeScores}, // best = 1.0
 }
 
 const (
@@ -119,60 +95,6 @@ func (e *Engine) recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-func (q *question) parse(now time.Time) error {
-	named := q.Collection != "" && q.Collection != "*"
-	if q.SessionID != "" && q.Collection == "" {
-		q.Collection = "*" // an episode lies in one collection, whichever it is
-	}
-	if err := normalize("recall", &q.RecallRequest); err != nil {
-		return err
-	}
-	var err error
-	if q.filter, err = parseFilter(q.ContextFilter); err != nil {
-		return err
-	}
-	if q.Like != nil {
-		if err := q.Like.check(); err != nil {
-			return fail(Invalid, "like", "%v", err)
-		}
-	}
-	if q.AsOf != nil && q.AsOf.Before(now) {
-		now = *q.AsOf
-	} else {
-		q.AsOf = nil // the future is believed as the present
-	}
-	q.now = now
-	q.content, q.stop = text.Query(q.Query)
-	if len(q.content) == 0 {
-		q.content, q.stop = q.stop, nil
-	}
-	if len(q.content) > maxQueryTerms {
-		q.content, q.stop = q.content[:maxQueryTerms], nil
-		q.degraded = append(q.degraded, "query: only its first 256 different words were looked for")
-	}
-	if q.Query == "" && !named && !q.narrows() {
-		return fail(Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
-	}
-	return nil
-}
-
-func (q *question) narrows() bool {
-	return q.SessionID != "" || q.filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
-		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
-}
-
-func (q *question) mode() string {
-	if q.Query == "" {
-		return "structured"
-	}
-	return "bm25_only"
-}
-
-// strict reports whether the answer is in the order of distance.
-func (q *question) strict() bool {
-	return q.SpatialSort != nil && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
-}
 
 // ask runs the pipeline inside one snapshot.
 func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallResponse) error {
@@ -346,21 +268,11 @@ func (e *Engine) timeSignal(q *question, a *admitted) []ranked {
 		}
 		return cmp.Or(cmp.Compare(x.ns, y.ns), cmp.Compare(x.id, y.id))
 	})
-	items := make([]ranked, min(len(moments), q.depth(1)))
+	items := make([]ranked, min(len(moments), q.depth()))
 	for i := range items {
 		items[i] = ranked{moments[i].id, float64(moments[i].ns) / 1e9}
 	}
 	return items
-}
-
-// depth is how far down a single list can matter: with realWeight, the entry
-// at rank r can still reach the first n while w/(k+r+1) > 1/(k+n).
-func (q *question) depth(lists int) int {
-	d := int(realWeight*float64(rrfK+q.N)) + 1
-	if q.Diversity > 0 || q.MinRelevance > 0 {
-		d = max(d, 20*q.N, 1000)
-	}
-	return d * lists
 }
 
 // fuse merges ranked lists by reciprocal rank: score = Σ 1/(k + rank + 1),
@@ -398,107 +310,8 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 	return hits
 }
 
-// timeOrder reports whether the answer stays in the order of time whatever
-// the weights: a replay is a replay.
-func (q *question) timeOrder() bool { return q.Query == "" && q.SpatialSort == nil && q.Like == nil }
-
 func byScore(hits []hit) {
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
-}
-
-func nearestFirst(q *question, hits []hit) []hit {
-	if !q.strict() {
-		return hits
-	}
-	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
-	return hits
-}
-
-func topN(q *question, hits []hit) []hit { return hits[:min(q.N, len(hits))] }
-
-// normalizeScores divides by the largest score, which is not always the first
-// hit's.
-func normalizeScores(_ *question, hits []hit) []hit {
-	best := 0.0
-	for _, h := range hits {
-		best = max(best, h.score)
-	}
-	for i := range hits {
-		if best > 0 {
-			hits[i].score /= best
-		}
-	}
-	return hits
-}
-
-func keepRelevant(q *question, hits []hit) []hit {
-	if q.MinRelevance == 0 {
-		return hits
-	}
-	return slices.DeleteFunc(hits, func(h hit) bool { return h.memory == nil || q.relevance(h.memory) < q.MinRelevance })
-}
-
-// diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998):
-// each next memory is the one with the best score less its likeness to those
-// already chosen.
-func diversify(q *question, hits []hit) []hit {
-	if q.Diversity == 0 || q.strict() || len(hits) < 2 {
-		return hits
-	}
-	const pool = 200 // those further down are not worth comparing
-	best := hits[0].score
-	rest := slices.Clone(hits[:min(pool, len(hits))])
-	terms := map[int64][]string{}
-	for _, h := range rest {
-		if h.memory != nil {
-			terms[h.id] = statementOf(h.memory.Content, text.Terms(h.memory.Content)).Terms
-		}
-	}
-	chosen := make([]hit, 0, len(hits))
-	likeness := make([]float64, len(rest))
-	for len(rest) > 0 && len(chosen) < q.N {
-		pick, top := 0, 0.0
-		for i, h := range rest {
-			gain := (1-q.Diversity)*h.score/best - q.Diversity*likeness[i]
-			if i == 0 || gain > top {
-				pick, top = i, gain
-			}
-		}
-		h := rest[pick]
-		chosen = append(chosen, h)
-		rest, likeness = slices.Delete(rest, pick, pick+1), slices.Delete(likeness, pick, pick+1)
-		for i := range rest {
-			likeness[i] = max(likeness[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
-		}
-	}
-	return append(chosen, rest...)
-}
-
-// relevance is the share of the question's words that a memory holds; 1 when
-// the question has none.
-func (q *question) relevance(m *Memory) float64 {
-	if len(q.content) == 0 {
-		return 1
-	}
-	wanted := make(map[string]bool, len(q.content)) // by stem: found yet?
-	var initial [256]bool                           // stemming leaves the first letter
-	for _, t := range q.content {
-		wanted[text.Stem(t)] = false
-		initial[t[0]] = true
-	}
-	n := 0
-	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
-		if !initial[t[0]] {
-			continue
-		}
-		stem := text.Stem(t)
-		if found, asked := wanted[stem]; asked && !found {
-			wanted[stem] = true
-			n++
-		}
-	}
-	return float64(n) / float64(len(wanted))
 }
 
 // answer is the memory as the caller sees it.
@@ -526,18 +339,4 @@ func (t *tracer) add(stage string, kept int) {
 	now := time.Now()
 	t.stages = append(t.stages, Stage{stage, kept, millis(now.Sub(t.last))})
 	t.last = now
-}
-
-// matchExpression is a full-text query for any of the terms.
-func matchExpression(terms []string) string {
-	var b strings.Builder
-	for i, t := range terms {
-		if i > 0 {
-			b.WriteString(" OR ")
-		}
-		b.WriteByte('"')
-		b.WriteString(strings.ReplaceAll(t, `"`, `""`))
-		b.WriteByte('"')
-	}
-	return b.String()
 }

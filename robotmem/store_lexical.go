@@ -36,7 +36,7 @@ const (
 // whole, the list goes on to the last match, because other lists are fused
 // with it and every rank counts.
 func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([]ranked, error) {
-	limit := q.depth(1)
+	limit := q.depth()
 	if whole {
 		limit = -1
 	}
@@ -214,4 +214,18 @@ func sqliteVarint(b []byte) (n uint64, size int) {
 		}
 	}
 	return n, len(b)
+}
+
+// matchExpression is a full-text query for any of the terms.
+func matchExpression(terms []string) string {
+	var b strings.Builder
+	for i, t := range terms {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteByte('"')
+		b.WriteString(strings.ReplaceAll(t, `"`, `""`))
+		b.WriteByte('"')
+	}
+	return b.String()
 }

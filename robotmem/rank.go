@@ -1,0 +1,116 @@
+package robotmem
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+// rankStages is the whole of ranking after fusion, in order.
+var rankStages = []struct {
+	name string
+	run  func(*question, []hit) []hit
+}{
+	{"relevant", keepRelevant}, // only with min_relevance
+	{"diverse", diversify},     // only with diversity
+	{"nearest", nearestFirst},  // only with a strict place
+	{"top-n", topN},
+	{"normalize", normalizeScores}, // best = 1.0
+}
+
+func nearestFirst(q *question, hits []hit) []hit {
+	if !q.strict() {
+		return hits
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
+	return hits
+}
+
+func topN(q *question, hits []hit) []hit { return hits[:min(q.N, len(hits))] }
+
+// normalizeScores divides by the largest score, which is not always the first
+// hit's.
+func normalizeScores(_ *question, hits []hit) []hit {
+	best := 0.0
+	for _, h := range hits {
+		best = max(best, h.score)
+	}
+	for i := range hits {
+		if best > 0 {
+			hits[i].score /= best
+		}
+	}
+	return hits
+}
+
+func keepRelevant(q *question, hits []hit) []hit {
+	if q.MinRelevance == 0 {
+		return hits
+	}
+	return slices.DeleteFunc(hits, func(h hit) bool { return h.memory == nil || q.relevance(h.memory) < q.MinRelevance })
+}
+
+// diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998):
+// each next memory is the one with the best score less its likeness to those
+// already chosen.
+func diversify(q *question, hits []hit) []hit {
+	if q.Diversity == 0 || q.strict() || len(hits) < 2 {
+		return hits
+	}
+	const pool = 200 // those further down are not worth comparing
+	best := hits[0].score
+	rest := slices.Clone(hits[:min(pool, len(hits))])
+	terms := map[int64][]string{}
+	for _, h := range rest {
+		if h.memory != nil {
+			terms[h.id] = statementOf(h.memory.Content, text.Terms(h.memory.Content)).Terms
+		}
+	}
+	chosen := make([]hit, 0, len(hits))
+	likeness := make([]float64, len(rest))
+	for len(rest) > 0 && len(chosen) < q.N {
+		pick, top := 0, 0.0
+		for i, h := range rest {
+			gain := (1-q.Diversity)*h.score/best - q.Diversity*likeness[i]
+			if i == 0 || gain > top {
+				pick, top = i, gain
+			}
+		}
+		h := rest[pick]
+		chosen = append(chosen, h)
+		rest, likeness = slices.Delete(rest, pick, pick+1), slices.Delete(likeness, pick, pick+1)
+		for i := range rest {
+			likeness[i] = max(likeness[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+		}
+	}
+	return append(chosen, rest...)
+}
+
+// relevance is the share of the question's words that a memory holds; 1 when
+// the question has none.
+func (q *question) relevance(m *Memory) float64 {
+	if len(q.content) == 0 {
+		return 1
+	}
+	wanted := make(map[string]bool, len(q.content)) // by stem: found yet?
+	var initial [256]bool                           // stemming leaves the first letter
+	for _, t := range q.content {
+		wanted[text.Stem(t)] = false
+		initial[t[0]] = true
+	}
+	n := 0
+	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
+		if !initial[t[0]] {
+			continue
+		}
+		stem := text.Stem(t)
+		if found, asked := wanted[stem]; asked && !found {
+			wanted[stem] = true
+			n++
+		}
+	}
+	return float64(n) / float64(len(wanted))
+}
