@@ -73,8 +73,8 @@ func (q *question) strict() bool {
 // at rank r can still reach the first n while w/(k+r+1) > 1/(k+n).
 func (q *question) depth() int {
 	d := int(realWeight*float64(rrfK+q.N)) + 1
-	if q.Diversity > 0 || q.MinRelevance > 0 {
-		d = max(d, 20*q.N, 1000)
+	if q.Diversity > 0 {
+		d = max(d, diversePool)
 	}
 	return d
 }

@@ -13,9 +13,8 @@ var rankStages = []struct {
 	name string
 	run  func(*question, []hit) []hit
 }{
-	{"relevant", keepRelevant}, // only with min_relevance
-	{"diverse", diversify},     // only with diversity
-	{"nearest", nearestFirst},  // only with a strict place
+	{"diverse", diversify},    // only with diversity
+	{"nearest", nearestFirst}, // only with a strict place
 	{"top-n", topN},
 	{"normalize", normalizeScores}, // best = 1.0
 }
@@ -46,12 +45,9 @@ func normalizeScores(_ *question, hits []hit) []hit {
 	return hits
 }
 
-func keepRelevant(q *question, hits []hit) []hit {
-	if q.MinRelevance == 0 {
-		return hits
-	}
-	return slices.DeleteFunc(hits, func(h hit) bool { return h.memory == nil || q.relevance(h.memory) < q.MinRelevance })
-}
+// diversePool is how many of the best are compared with each other; those
+// further down are not worth it.
+const diversePool = 200
 
 // diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998):
 // each next memory is the one with the best score less its likeness to those
@@ -60,9 +56,8 @@ func diversify(q *question, hits []hit) []hit {
 	if q.Diversity == 0 || q.strict() || len(hits) < 2 {
 		return hits
 	}
-	const pool = 200 // those further down are not worth comparing
 	best := hits[0].score
-	rest := slices.Clone(hits[:min(pool, len(hits))])
+	rest := slices.Clone(hits[:min(diversePool, len(hits))])
 	terms := map[int64][]string{}
 	for _, h := range rest {
 		if h.memory != nil {

@@ -116,11 +116,10 @@ func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallRespo
 	c.SetInterrupt(context.WithoutCancel(ctx))
 	hits := e.fuse(q, lists)
 	trace.add("fuse", len(hits))
-	if q.MinRelevance > 0 || q.Diversity > 0 {
-		if err := e.load(c, q, set, hits); err != nil {
-			return err
-		}
+	if hits, err = e.loadForRanking(c, q, set, hits); err != nil {
+		return err
 	}
+	trace.add("relevant", len(hits))
 	for _, s := range rankStages {
 		hits = s.run(q, hits)
 		trace.add(s.name, len(hits))

@@ -34,10 +34,10 @@ const (
 // lexicalSignal ranks by the words of the question, within the admitted set.
 // Memories that share only stop words with it come after all others. With
 // whole, the list goes on to the last match, because other lists are fused
-// with it and every rank counts.
+// with it and every rank counts, and so it does when relevance has a floor.
 func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([]ranked, error) {
 	limit := q.depth()
-	if whole {
+	if whole || q.MinRelevance > 0 {
 		limit = -1
 	}
 	items, err := e.search(c, a, q.content, limit)

@@ -37,6 +37,35 @@ func (e *Engine) load(c *conn, q *question, a *admitted, hits []hit) error {
 	return nil
 }
 
+// loadForRanking loads what ranking looks at: with a floor of relevance it goes
+// down the hits until enough have passed, with diversity it loads the best.
+func (e *Engine) loadForRanking(c *conn, q *question, a *admitted, hits []hit) ([]hit, error) {
+	enough := q.N
+	if q.Diversity > 0 {
+		enough = max(enough, diversePool)
+	}
+	if q.MinRelevance == 0 {
+		if q.Diversity == 0 {
+			return hits, nil
+		}
+		return hits, e.load(c, q, a, hits[:min(enough, len(hits))])
+	}
+	kept := hits[:0]
+	for rest := hits; len(rest) > 0 && len(kept) < enough; {
+		part := rest[:min(enough, len(rest))]
+		rest = rest[len(part):]
+		if err := e.load(c, q, a, part); err != nil {
+			return nil, err
+		}
+		for _, h := range part {
+			if h.memory != nil && q.relevance(h.memory) >= q.MinRelevance {
+				kept = append(kept, h)
+			}
+		}
+	}
+	return kept, nil
+}
+
 // pastStates returns, of the memories that have changed since as_of, those
 // whose state at that time passes every filter.
 func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, error) {
