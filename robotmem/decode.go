@@ -178,6 +178,9 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	case t.Kind() == reflect.Bool && v == "":
 		return json.RawMessage("true"), nil // ?explain, as in --explain
 	}
+	if custom && !json.Valid([]byte(v)) {
+		return encodeJSON(v) // its own decoder says what is wrong with it
+	}
 	return jsonLiteral(v, wireType(t))
 }
 

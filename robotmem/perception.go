@@ -146,7 +146,7 @@ func (e *Engine) payload(r *SavePerceptionRequest) (data []byte, given bool, err
 // every way out of the folder, symbolic links included.
 func (e *Engine) readAllowed(path string) ([]byte, error) {
 	if len(e.options.AllowPaths) == 0 {
-		return nil, fail(Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64")
+		return nil, fail(Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -207,7 +207,7 @@ func (e *Engine) Data(ctx context.Context, req *DataRequest) (*DataResponse, err
 			return err
 		}
 		if m.SHA256 == "" {
-			return fail(NotFound, "memory_id", "memory %d has no payload", r.MemoryID)
+			return fail(NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", r.MemoryID, m.Type)
 		}
 		res.MediaType, res.SHA256 = m.MediaType, m.SHA256
 		res.DataBase64, err = e.loadPayload(c, m.SHA256)

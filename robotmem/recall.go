@@ -134,7 +134,10 @@ func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallRespo
 	}
 	trace.add("load", len(res.Memories))
 	res.Stages = trace.stages
-	return nil
+	if len(res.Memories) > 0 {
+		return nil
+	}
+	return e.explainNothing(c, q)
 }
 
 // checkSessions refuses sessions that do not exist.

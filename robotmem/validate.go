@@ -126,7 +126,7 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	given := clip(fmt.Sprintf("%v", f.Value()), 40)
 	switch f.Tag() {
 	case "required":
-		return "is required"
+		return "is required: " + docOf(root, f.StructNamespace())
 	case "utf8":
 		return "is not valid UTF-8; store bytes with save_perception"
 	case "maxbytes":
@@ -170,6 +170,15 @@ func limitText(f validator.FieldError, given string, l limits) string {
 
 type limits struct{ min, max string }
 
+// docOf is what the documentation says of a field.
+func docOf(t reflect.Type, namespace string) string {
+	f, ok := fieldAt(t, namespace)
+	if !ok {
+		return "it has no default"
+	}
+	return f.Tag.Get("doc")
+}
+
 // rulesOf splits a validate tag into the rules of the field and those of its
 // items (after dive).
 func rulesOf(tag string) (field, items map[string]string) {
@@ -191,24 +200,30 @@ func rulesOf(tag string) (field, items map[string]string) {
 // limitsOf finds the min and max of a field named by validator's namespace,
 // such as RecallRequest.SpatialSort.Target[0].
 func limitsOf(t reflect.Type, namespace string) limits {
-	var l limits
+	f, ok := fieldAt(t, namespace)
+	if !ok {
+		return limits{}
+	}
+	rules, items := rulesOf(f.Tag.Get("validate"))
+	if strings.HasSuffix(namespace, "]") {
+		rules = items
+	}
+	return limits{rules["min"], rules["max"]}
+}
+
+func fieldAt(t reflect.Type, namespace string) (f reflect.StructField, ok bool) {
 	for i, part := range strings.Split(namespace, ".") {
 		if i == 0 {
 			continue
 		}
-		name, _, indexed := strings.Cut(part, "[")
+		name, _, _ := strings.Cut(part, "[")
 		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 			t = t.Elem()
 		}
-		f, ok := t.FieldByName(name)
-		if !ok {
-			return l
+		if f, ok = t.FieldByName(name); !ok {
+			return f, false
 		}
-		rules, items := rulesOf(f.Tag.Get("validate"))
-		if indexed {
-			rules = items
-		}
-		l, t = limits{rules["min"], rules["max"]}, f.Type
+		t = f.Type
 	}
-	return l
+	return f, ok
 }

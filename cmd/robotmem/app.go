@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -83,7 +84,14 @@ func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Eng
 	if err != nil {
 		return nil, err
 	}
-	return a.open(ctx, path, clientType)
+	_, err = os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	m, err := a.open(ctx, path, clientType)
+	if err == nil && isNew {
+		// A mistyped --db would otherwise look like an empty memory.
+		fmt.Fprintf(a.Stderr, "robotmem: new memory %s\n", path)
+	}
+	return m, err
 }
 
 // Use calls f with the memory that the settings name, a file or a node at

@@ -140,6 +140,7 @@ func (r *demoReport) printNext(w *demoText) {
 	task := r.Lived.Tasks[0].Collection
 	w.line("")
 	w.say("Next, on the same file:")
+	w.line("   go install ./cmd/robotmem    # once, if the shell knows no robotmem")
 	w.line("   export ROBOTMEM_DB=%s", shellQuote(r.DB))
 	w.line(`   robotmem recall "torque rising" --collection '*' --explain`)
 	w.line(`   robotmem recall --collection '*' --context-filter '{"task.class":%q}' --type fact`, r.Filter.Rarest)

@@ -43,6 +43,9 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	if res.Queries == 0 {
+		return invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
+	}
 	if c.JSON {
 		return a.PrintJSON(res)
 	}
