@@ -82,10 +82,6 @@ func Plan(all []Candidate) (groups []Group, considered int) {
 
 // bucket is equal for memories that nothing but their words keeps apart.
 func bucket(c Candidate) string {
-	qs := slices.Clone(c.Quantities)
-	slices.SortFunc(qs, func(p, q Quantity) int {
-		return cmp.Or(cmp.Compare(p.Value, q.Value), cmp.Compare(p.Unit, q.Unit))
-	})
 	var b strings.Builder
 	for _, s := range []string{c.Category, c.Outcome, c.Place, c.Numbers} {
 		b.WriteString(s)
@@ -94,8 +90,8 @@ func bucket(c Candidate) string {
 	if c.Negated {
 		b.WriteByte('-')
 	}
-	for _, q := range qs {
-		b.WriteString(q.Value + " " + q.Unit + "\x00")
+	for _, q := range ByName(c.Quantities) {
+		b.WriteString(q.Name + " " + q.Value + " " + q.Unit + "\x00")
 	}
 	return b.String()
 }

@@ -58,5 +58,11 @@ func MayMatch(a, b Sketch, sizeA, sizeB int) bool {
 	if lo, hi := min(sizeA, sizeB), max(sizeA, sizeB); float64(lo) < DuplicateJaccard*float64(hi) {
 		return false
 	}
-	return bits.OnesCount64(a[0]^b[0])+bits.OnesCount64(a[1]^b[1]) <= sketchSlack
+	return a.Distance(b) <= sketchSlack
+}
+
+// Distance is the number of differing bits, 0 to 128: the smaller, the likelier
+// the sets are alike.
+func (s Sketch) Distance(t Sketch) int {
+	return bits.OnesCount64(s[0]^t[0]) + bits.OnesCount64(s[1]^t[1])
 }

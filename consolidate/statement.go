@@ -17,7 +17,7 @@ type Statement struct {
 	Terms      []string   // search terms, stemmed, sorted, distinct, without stop words
 	Words      []string   // Terms without those that hold digits, units or negations
 	Quantities []Quantity // in text order
-	Negated    bool       // an odd number of negating words
+	Negated    bool       // it holds a negating word, or one of failure
 }
 
 const (
@@ -76,19 +76,17 @@ func remeasures(a, b []Quantity) bool {
 		a[0].Unit != "" && a[0].Unit == b[0].Unit && a[0].Value != b[0].Value
 }
 
-// SameQuantities reports whether two texts hold the same numbers with the same
-// units, in any order.
-func SameQuantities(a, b []Quantity) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	x, y := slices.Clone(a), slices.Clone(b)
-	order := func(p, q Quantity) int {
-		return cmp.Or(cmp.Compare(p.Value, q.Value), cmp.Compare(p.Unit, q.Unit))
-	}
-	slices.SortFunc(x, order)
-	slices.SortFunc(y, order)
-	return slices.EqualFunc(x, y, func(p, q Quantity) bool { return p.Value == q.Value && p.Unit == q.Unit })
+// SameQuantities reports whether two texts give the same names the same
+// numbers and units, and hold those without a name in the same order: "kp=10
+// ki=20" is not "kp=20 ki=10", and "from 10 N to 20 N" is not the way back.
+func SameQuantities(a, b []Quantity) bool { return slices.Equal(ByName(a), ByName(b)) }
+
+// ByName sorts quantities by name; those of one name, or without one, stay in
+// the order of the text.
+func ByName(qs []Quantity) []Quantity {
+	qs = slices.Clone(qs)
+	slices.SortStableFunc(qs, func(p, q Quantity) int { return cmp.Compare(p.Name, q.Name) })
+	return qs
 }
 
 // Reassigns reports whether two texts name the same parameters in the same

@@ -51,6 +51,13 @@ func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResp
 			return fail(Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 		res.Content = clip(m.Content, maxEcho)
+		by, err := tx.supersededBefore(m)
+		if err != nil {
+			return err
+		}
+		if by != 0 {
+			return tx.setSuperseded(m.MemoryID, by, "restored")
+		}
 		rec, err := e.recordOf(m)
 		if err != nil {
 			return err
@@ -102,7 +109,7 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 	}
 	rec.collection, rec.session, rec.pinned = m.Collection, m.SessionID, m.Pinned || rec.pinned
 	rec.perception, rec.ftsSummary = old.perception, old.ftsSummary
-	if m.Type == "perception" {
+	if hasOwnSummary(m) {
 		rec.summary = m.Summary
 	}
 	rec.userTags = m.UserTags
@@ -124,11 +131,17 @@ func (e *Engine) recordOf(m *Memory) (*record, error) {
 		return nil, err
 	}
 	rec.collection, rec.session, rec.pinned, rec.userTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
-	if m.Type == "perception" {
+	if hasOwnSummary(m) {
 		rec.summary = m.Summary
 		rec.ftsSummary = text.Index(m.Summary)
 	}
 	return rec, nil
+}
+
+// hasOwnSummary reports whether a summary was made from a payload, and not
+// from the text.
+func hasOwnSummary(m *Memory) bool {
+	return m.Type == "perception" && m.Summary != summarize(m.Content)
 }
 
 // History implements Service.

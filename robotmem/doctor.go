@@ -72,7 +72,8 @@ func (d *DoctorResponse) conclude() {
 func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error {
 	damage, err := c.integrity()
 	if err != nil {
-		return err
+		damage = "it cannot be checked: " + classifySQLite(err).Detail()
+		e.log.Error("integrity check", "err", err)
 	}
 	if damage == "" {
 		d.add("file", checkOK, "every page reads as it should", "")
@@ -81,8 +82,13 @@ func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error
 	}
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
-			return err
+			e.log.Error("index check", "index", sync.name, "err", err)
+			d.add(sync.name, checkFail, "it cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
 		}
+	}
+	if err := e.examineSample(c, d); err != nil {
+		e.log.Error("sample check", "err", err)
+		d.add("index contents", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
 	}
 	if err := e.examinePayloads(c, d); err != nil {
 		return err

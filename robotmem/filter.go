@@ -237,12 +237,25 @@ func (c *condition) match(v *view) bool {
 	if c.path == "observed_at" {
 		return c.matchTime(v.observed.UnixNano())
 	}
+	if c.op == "$exists" && !ownField(c.path) {
+		return pathExists(v.context, c.path)
+	}
 	for _, value := range v.values(c.path) {
 		if c.holds(value) {
 			return true
 		}
 	}
 	return false
+}
+
+// pathExists reports whether a context has a value at a path or below it. A key
+// that holds dots itself counts as the path that it spells.
+func pathExists(context Object, path string) bool {
+	attrs, _ := flatten(context)
+	return slices.ContainsFunc(attrs, func(a attribute) bool {
+		rest, ok := strings.CutPrefix(a.path, path)
+		return ok && (rest == "" || rest[0] == '.')
+	})
 }
 
 // values are those at a path: none, one, or several where a key holds dots.
@@ -319,7 +332,7 @@ func (c *condition) matchTime(observed int64) bool {
 		if !isText || err != nil {
 			continue
 		}
-		order := cmpOrdered(observed, t.UnixNano())
+		order := time.Unix(0, observed).Compare(t)
 		if (c.op == "$eq" || c.op == "$in") && order == 0 || orderHolds(c.op, order) {
 			return true
 		}

@@ -61,7 +61,7 @@ func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*LearnRespo
 		if same != nil {
 			res.Status, res.MemoryID, res.UID = "duplicate", same.id, same.uid
 			res.Method, res.ExistingID, res.Similarity = same.method, same.id, same.similarity
-			return res, tx.sighted(same.id)
+			return res, tx.sighted(same.id, r)
 		}
 		res.Conflicts = orEmpty(conflicts)
 	}

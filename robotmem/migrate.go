@@ -105,6 +105,20 @@ func migrateStep(c *conn, scripts []string) (err error) {
 	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version+1))
 }
 
+// createFTS is the statement that makes the full-text index.
+func createFTS() (string, error) {
+	scripts, err := migrations()
+	if err != nil {
+		return "", err
+	}
+	const begin = "CREATE VIRTUAL TABLE memories_fts"
+	at := strings.LastIndex(scripts[0], begin)
+	if at < 0 {
+		return "", fmt.Errorf("no %s in the migrations", begin)
+	}
+	return scripts[0][at:], nil
+}
+
 // writeTagMeta stores the tag tree, when it differs from what is stored.
 func writeTagMeta(c *conn, tags [][3]string) error {
 	stored := map[string][2]string{}

@@ -49,6 +49,9 @@ func (e *Engine) SavePerception(ctx context.Context, req *SavePerceptionRequest)
 	if err != nil {
 		return nil, wrap("save_perception", err)
 	}
+	if err := e.checkSession(ctx, rec); err != nil {
+		return nil, wrap("save_perception", err)
+	}
 	if err := e.storeLarge(rec.perception); err != nil {
 		return nil, wrap("save_perception", err)
 	}
@@ -74,6 +77,15 @@ func (e *Engine) SavePerception(ctx context.Context, req *SavePerceptionRequest)
 		return nil, wrap("save_perception", err)
 	}
 	return res, nil
+}
+
+// checkSession refuses what its session does not take, before a large payload
+// is written for it.
+func (e *Engine) checkSession(ctx context.Context, rec *record) error {
+	return e.read(ctx, func(c *conn) error {
+		probe := *rec
+		return c.joinSession(&probe)
+	})
 }
 
 // perceptionRecord reads the payload and prepares what will be stored.
@@ -172,6 +184,10 @@ func (e *Engine) readBelow(folder, rel string) (data []byte, err error) {
 		return nil, fail(Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
+	// Looked at before it is opened: opening a named pipe waits for its writer.
+	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
+		return nil, fail(Invalid, "path", "is not a regular file")
+	}
 	f, err := root.Open(rel)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fail(NotFound, "path", "there is no such file")

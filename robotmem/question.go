@@ -13,6 +13,9 @@ type question struct {
 	content, stop []string // terms of the query
 	now           time.Time
 	degraded      []string
+	// stopOnly are the memories that share nothing but stop words with the
+	// question: no weight lifts them above one that shares more.
+	stopOnly map[int64]bool
 }
 
 func (q *question) parse(now time.Time) error {

@@ -175,12 +175,14 @@ func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
 		after: q.After, before: q.Before, minConfidence: *q.MinConfidence, now: q.now, asOf: q.AsOf,
 	}
 	a := &admitted{}
-	a.set, a.all = e.roster.admit(b)
+	var err error
+	if a.set, a.all, err = e.admit(c, b); err != nil {
+		return nil, err
+	}
 	if len(q.Tags) == 0 && q.filter == nil && q.AsOf == nil {
 		return a, nil
 	}
 	a.all = false
-	var err error
 	if a.set, err = tagged(c, q.Tags, a.set); err != nil {
 		return nil, err
 	}
@@ -221,7 +223,7 @@ func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitte
 		if err := try("place", func() ([]ranked, error) { return e.placeSignal(c, q, set) }); err != nil {
 			return nil, err
 		}
-		if q.strict() {
+		if q.strict() && len(lists) > 0 {
 			lists[0].items = lists[0].items[:min(q.N, len(lists[0].items))]
 			within = set.only(lists[0].items)
 		}
@@ -302,7 +304,7 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 		}
 	}
 	for i := range hits {
-		if row, ok := e.roster.row(hits[i].id); ok && row.real {
+		if row, ok := e.roster.row(hits[i].id); ok && row.real && !q.stopOnly[hits[i].id] {
 			hits[i].score *= realWeight
 		}
 	}

@@ -115,7 +115,7 @@ func hash64(parts ...string) int64 {
 
 // statementOf prepares a text, with its search terms, for comparison.
 func statementOf(s string, terms []string) consolidate.Statement {
-	st := consolidate.Statement{Negated: text.Negations(s)%2 == 1}
+	st := consolidate.Statement{Negated: text.Negations(s) > 0, Quantities: marks(s)}
 	units := map[string]bool{}
 	for _, q := range text.Quantities(s) {
 		st.Quantities = append(st.Quantities, consolidate.Quantity{Name: q.Name, Value: q.Value, Unit: q.Unit})
@@ -127,6 +127,7 @@ func statementOf(s string, terms []string) consolidate.Statement {
 		if text.Stop(t) {
 			continue
 		}
+		st.Negated = st.Negated || failing[t]
 		stem := text.Stem(t)
 		st.Terms = append(st.Terms, stem)
 		if !units[t] && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -105,6 +106,13 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 	data, err := unquoteObject(data)
 	if err != nil {
 		return err
+	}
+	// Many encoders write NaN as null, which must not become the origin.
+	var target struct {
+		Target []*float64 `json:"target"`
+	}
+	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
+		return fail(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
 	}
 	return decode(data, (*plain)(s))
 }

@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -35,6 +36,15 @@ type rosterRow struct {
 	real                bool  // sensed in the real world
 	created             int64
 	validFrom           int64
+}
+
+// idle is the time since a memory was last useful, as of now: under as_of, a
+// use that came later does not count.
+func (row *rosterRow) idle(now int64) time.Duration {
+	if row.useful > now {
+		return time.Duration(now - row.created)
+	}
+	return time.Duration(now - row.useful)
 }
 
 type status uint8
@@ -141,18 +151,15 @@ func (r *roster) sync(c *conn) error {
 	if r.loaded && r.revision >= revision {
 		return nil
 	}
+	// A deadline must not end this: what it has read so far would be lost, and
+	// a node whose callers are all in a hurry would never answer.
+	hurry := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(hurry)
 	if err := r.load(c, r.revision); err != nil {
 		return err
 	}
 	r.revision, r.loaded = revision, true
 	return nil
-}
-
-// changes is the change counter that the roster has followed to.
-func (r *roster) changes() int64 {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.revision
 }
 
 // basic is the part of a recall that the roster answers alone.
@@ -235,7 +242,7 @@ func (r *roster) matcher(b basic) (match func(*rosterRow) bool, ok bool) {
 			(perception == 0 || row.perception == perception) &&
 			(kind == 0 || row.kind == kind) &&
 			row.validFrom <= stood && row.observed >= after && (b.before == nil || row.observed < before) &&
-			consolidate.AtLeast(row.confidence, row.decay, time.Duration(now-row.useful), b.minConfidence)
+			consolidate.AtLeast(row.confidence, row.decay, row.idle(now), b.minConfidence)
 	}, true
 }
 

@@ -30,8 +30,21 @@ type connOptions struct {
 	readOnly    bool
 }
 
-// openConn is the one place where a connection is opened and set up.
+// openConn opens a connection. While another process makes or removes the log,
+// SQLite answers busy at once, whatever the time limit; that passes.
 func openConn(ctx context.Context, path string, o connOptions) (*conn, error) {
+	for deadline := time.Now().Add(o.busyTimeout); ; time.Sleep(openRetry) {
+		c, err := openOnce(ctx, path, o)
+		if !errors.Is(err, sqlite3.BUSY) || ctx.Err() != nil || time.Now().After(deadline) {
+			return c, err
+		}
+	}
+}
+
+const openRetry = 5 * time.Millisecond
+
+// openOnce is the one place where a connection is opened and set up.
+func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY

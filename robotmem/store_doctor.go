@@ -3,12 +3,14 @@ package robotmem
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/perception"
 )
 
 // tally counts what the roster knows.
@@ -211,11 +213,12 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 // emptyIndexes clears what rebuild fills. The full-text index is made anew: one
 // that is damaged cannot be emptied.
 func (tx *writeTx) emptyIndexes() error {
-	var create string
-	if _, err := tx.one("SELECT sql FROM sqlite_schema WHERE name = 'memories_fts'", nil, func(s *sqlite3.Stmt) { create = s.ColumnText(0) }); err != nil {
+	clear(tx.paths)
+	create, err := createFTS()
+	if err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures"} {
+	for _, sql := range []string{"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures", "DELETE FROM features"} {
 		if err := tx.Exec(sql); err != nil {
 			return err
 		}
@@ -235,8 +238,104 @@ func (e *Engine) reindex(tx *writeTx, m *Memory) error {
 	if err := tx.index(m.MemoryID, rec, revision); err != nil {
 		return err
 	}
+	if m.SHA256 != "" {
+		if err := e.reindexPayload(tx, m); err != nil {
+			return err
+		}
+	}
 	if m.Status != "active" {
 		return tx.unindexText(m.MemoryID)
 	}
 	return nil
+}
+
+// reindexPayload works out anew what a perception is compared by. A payload
+// that is lost has a check of its own, and does not stop the repair.
+func (e *Engine) reindexPayload(tx *writeTx, m *Memory) error {
+	data, err := e.loadPayload(tx.conn, m.SHA256)
+	if lost := (*Error)(nil); errors.As(err, &lost) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kind, vector, ok := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: data, Metadata: m.Metadata})
+	if !ok {
+		return nil
+	}
+	return tx.insertFeatures(m.MemoryID, &features{kind: kind, vector: vector})
+}
+
+// sampleSize is how many memories have their index entries worked out anew and
+// compared one by one.
+const sampleSize = 500
+
+// examineSample compares what the indexes hold of some memories, spread over
+// the file, with what they should hold.
+func (e *Engine) examineSample(c *conn, d *DoctorResponse) error {
+	last, err := c.number("SELECT coalesce(max(id), 0) FROM memories")
+	if err != nil {
+		return err
+	}
+	memories, err := c.page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, e.now())
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for i := range memories {
+		same, err := e.sameIndexes(c, &memories[i])
+		if err != nil {
+			return err
+		}
+		if !same {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		d.add("index contents", checkFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", len(memories), wrong), repairRemedy)
+		return nil
+	}
+	d.add("index contents", checkOK, fmt.Sprintf("%d memories looked at, all as they should be", len(memories)), "")
+	return nil
+}
+
+// sameIndexes compares one memory with its words, attributes, points, signature
+// and features. Tags may come from other rules than those of today.
+func (e *Engine) sameIndexes(c *conn, m *Memory) (bool, error) {
+	rec, err := e.recordOf(m)
+	if err != nil {
+		return false, err
+	}
+	words, err := c.number("SELECT count(*) FROM memories_fts WHERE rowid = ? AND content = ? AND human_summary = ?", m.MemoryID, rec.ftsContent, rec.ftsSummary)
+	if err != nil || words != 1 {
+		return false, err
+	}
+	for _, a := range rec.attrs {
+		n, err := c.number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.path, a.value, m.MemoryID)
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
+	if m.Type == "fact" {
+		sig := rec.signature
+		n, err := c.number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+			rec.groupKey(), m.MemoryID, sig.numbers, sig.skeleton, int64(sig.sketch[0]), int64(sig.sketch[1]))
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
+	points, err := c.number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
+	if err != nil || points != int64(len(rec.places)) || m.SHA256 == "" {
+		return err == nil && points == int64(len(rec.places)), err
+	}
+	data, err := e.loadPayload(c, m.SHA256)
+	if lost := (*Error)(nil); errors.As(err, &lost) {
+		return true, nil // its own check names it
+	}
+	if err != nil {
+		return false, err
+	}
+	_, _, comparable := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: data, Metadata: m.Metadata})
+	n, err := c.number("SELECT count(*) FROM features WHERE memory_id = ?", m.MemoryID)
+	return comparable == (n == 1), err
 }

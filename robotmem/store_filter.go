@@ -15,6 +15,20 @@ import (
 // is cheaper than asking an index that may hold many more.
 const fewMemories = 64
 
+// admit is what the roster admits, as far as the snapshot has it: the roster
+// may have followed a later commit than the one that c reads.
+func (e *Engine) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
+	set, all = e.roster.admit(b)
+	last, err := c.number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+	if err != nil {
+		return nil, false, err
+	}
+	for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
+		set.Clear(id)
+	}
+	return set, all, nil
+}
+
 // narrow returns the members of base that satisfy the filter.
 func (e *Engine) narrow(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	if filter == nil || base.None() {
@@ -55,7 +69,7 @@ func (r *roster) view(row rosterRow, context string, now time.Time) view {
 		category:       r.names.text(row.category),
 		perceptionType: r.names.text(row.perception),
 		session:        r.names.text(row.session),
-		confidence:     consolidate.Now(row.confidence, row.decay, time.Duration(now.UnixNano()-row.useful)),
+		confidence:     consolidate.Now(row.confidence, row.decay, row.idle(now.UnixNano())),
 		observed:       time.Unix(0, row.observed).UTC(),
 	}
 }
@@ -118,8 +132,9 @@ func (e *Engine) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset
 	if err != nil {
 		return nil, err
 	}
+	answer := base.Intersection(set) // once it is kept, set follows every change
 	e.roster.keepLeaf(key, n, set, revision)
-	return base.Intersection(set), nil
+	return answer, nil
 }
 
 // attributeSet adds every memory that has a value at the path which the leaf
@@ -185,7 +200,7 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 		case n.path == "observed_at":
 			return n.matchTime(row.observed)
 		case n.path == "confidence":
-			return n.holds(consolidate.Now(row.confidence, row.decay, time.Duration(now.UnixNano()-row.useful)))
+			return n.holds(consolidate.Now(row.confidence, row.decay, row.idle(now.UnixNano())))
 		}
 		id := name(row)
 		if id == 0 {

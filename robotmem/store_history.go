@@ -22,6 +22,15 @@ func (tx *writeTx) setStatus(id int64, to, change, why string) error {
 		to, now, now, tx.nextRevision(), id)
 }
 
+// supersededBefore returns what a forgotten memory was superseded by when it
+// was forgotten, 0 if it was active then or is not forgotten.
+func (c *conn) supersededBefore(m *Memory) (by int64, err error) {
+	if m.Status != "invalidated" {
+		return 0, nil
+	}
+	return c.number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
+}
+
 // rewrite gives a memory a new text and context under the same id.
 func (tx *writeTx) rewrite(id int64, r *record, version int) error {
 	now := formatTime(tx.now)
@@ -42,7 +51,7 @@ func (tx *writeTx) rewrite(id int64, r *record, version int) error {
 func (c *conn) versions(id int64) ([]Version, error) {
 	var out []Version
 	err := c.query(`SELECT version, content, context, category, confidence, status, superseded_by, valid_from, valid_to, change, reason
-		FROM versions WHERE memory_id = ? ORDER BY valid_to, rowid`, []any{id}, func(s *sqlite3.Stmt) error {
+		FROM versions WHERE memory_id = ? ORDER BY rowid`, []any{id}, func(s *sqlite3.Stmt) error {
 		v := Version{
 			Version: s.ColumnInt(0), Content: s.ColumnText(1), Context: decodeObject(s.ColumnText(2)), Category: s.ColumnText(3),
 			Confidence: s.ColumnFloat(4), Status: s.ColumnText(5), SupersededBy: s.ColumnInt64(6),

@@ -52,9 +52,11 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([
 	for _, r := range items {
 		have[r.id] = true
 	}
+	q.stopOnly = map[int64]bool{}
 	for _, r := range more {
 		if !have[r.id] {
 			items = append(items, ranked{r.id, 0})
+			q.stopOnly[r.id] = true
 		}
 	}
 	return items, nil
@@ -62,7 +64,7 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([
 
 // search ranks the admitted memories that hold any of the terms.
 func (e *Engine) search(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
-	_, average, err := e.figures.weights(c, e.roster.changes(), nil)
+	_, average, err := e.figures.weights(c, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +96,7 @@ func better(x, y ranked) int { return cmp.Or(cmp.Compare(y.value, x.value), cmp.
 
 // searchFew scores past states, and with present the whole admitted set.
 func (e *Engine) searchFew(c *conn, a *admitted, terms []string, present bool) ([]ranked, error) {
-	weights, average, err := e.figures.weights(c, e.roster.changes(), terms)
+	weights, average, err := e.figures.weights(c, terms)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +154,11 @@ type figures struct {
 }
 
 // weights returns the terms with their idf, and the mean length of a row.
-func (g *figures) weights(c *conn, revision int64, terms []string) ([]weighted, float64, error) {
+func (g *figures) weights(c *conn, terms []string) ([]weighted, float64, error) {
+	revision, err := c.changes()
+	if err != nil {
+		return nil, 0, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idf == nil || g.revision != revision {

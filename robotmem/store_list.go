@@ -153,7 +153,10 @@ func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([
 	if !since.IsZero() {
 		b.after = &since
 	}
-	base, _ := e.roster.admit(b)
+	base, _, err := e.admit(c, b)
+	if err != nil {
+		return nil, 0, err
+	}
 	set, err := e.narrow(c, &failed, base, now)
 	if err != nil {
 		return nil, 0, err

@@ -92,6 +92,12 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 		past.Category, past.Version = s.memory.Category, s.memory.Version
 		past.Confidence = fadedConfidence(&past, s.memory.Confidence, q.now)
 		past.lift()
+		then, err := e.prepare(past.Type, past.Content, past.Context)
+		if err != nil {
+			return nil, err
+		}
+		then.userTags = past.UserTags
+		past.Tags = then.tags()
 		s.memory = past
 		if !b.admits(&past) || !q.admits(&past) {
 			delete(out, id)

@@ -202,7 +202,7 @@ func scanMemory(s *sqlite3.Stmt, now time.Time) Memory {
 		m.DataURI = dataURI(m.MemoryID)
 	}
 	useful := m.CreatedAt
-	if m.LastAccessed != nil {
+	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
 		useful = *m.LastAccessed
 	}
 	m.Confidence = math.Round(consolidate.Now(m.Confidence, m.DecayRate, now.Sub(useful))*1e6) / 1e6

@@ -122,7 +122,7 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	var items []ranked
 	err = c.query("SELECT memory_id, vector FROM features WHERE kind = ?", []any{want.kind}, func(s *sqlite3.Stmt) error {
 		id := s.ColumnInt64(0)
-		if id == want.self || !a.set.Test(uint(id)) {
+		if _, past := a.past[id]; id == want.self || !past && !a.set.Test(uint(id)) {
 			return nil
 		}
 		items = append(items, ranked{id, euclid(want.vector, decodeVector(s.ColumnRawBlob(1)))})

@@ -8,14 +8,14 @@ import (
 )
 
 // joinSession checks the record's session and settles its collection.
-func (tx *writeTx) joinSession(r *record) error {
+func (c *conn) joinSession(r *record) error {
 	if r.session == "" {
 		if r.collection == "" {
 			r.collection = defaultCollection
 		}
 		return nil
 	}
-	s, err := tx.openSession(r.session)
+	s, err := c.openSession(r.session)
 	if err != nil {
 		return err
 	}
@@ -146,10 +146,14 @@ func (c *conn) candidates(session, collection string) ([]consolidate.Candidate, 
 
 // supersede makes one memory the representative of another.
 func (tx *writeTx) supersede(id, by int64) error {
-	if err := tx.archive(id, "superseded", ""); err != nil {
+	if err := tx.unindexText(id); err != nil {
 		return err
 	}
-	if err := tx.unindexText(id); err != nil {
+	return tx.setSuperseded(id, by, "superseded")
+}
+
+func (tx *writeTx) setSuperseded(id, by int64, change string) error {
+	if err := tx.archive(id, change, ""); err != nil {
 		return err
 	}
 	now := formatTime(tx.now)

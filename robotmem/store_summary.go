@@ -14,7 +14,7 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 	ended := tx.now
 	out.EndedAt = &ended
 	out.DurationS = ended.Sub(s.CreatedAt).Seconds()
-	err := tx.query(`SELECT type, category, json_extract(context, '$.task.success'), count(*)
+	err := tx.query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
@@ -23,11 +23,10 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 			out.Perceptions += n
 		}
 		out.Categories[st.ColumnText(1)] += n
-		switch {
-		case st.ColumnType(2) == sqlite3.NULL:
-		case st.ColumnBool(2):
+		switch st.ColumnText(2) {
+		case "true":
 			out.Successes += n
-		default:
+		case "false":
 			out.Failures += n
 		}
 		return nil

@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ncruces/go-sqlite3"
@@ -23,13 +24,12 @@ type signature struct {
 
 func signatureOf(st consolidate.Statement) signature {
 	var numbers, names []string
-	for _, q := range st.Quantities {
-		numbers = append(numbers, q.Value+" "+q.Unit)
+	for _, q := range consolidate.ByName(st.Quantities) {
+		numbers = append(numbers, q.Name+" "+q.Value+" "+q.Unit)
 		if q.Name != "" {
 			names = append(names, q.Name+" "+q.Unit)
 		}
 	}
-	slices.Sort(numbers)
 	if st.Negated {
 		numbers = append(numbers, "-")
 	}
@@ -111,20 +111,9 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []Conflict
 	if err != nil {
 		return nil, nil, err
 	}
-	mine, conflicts := r.signature, []ConflictWith(nil)
-	checks, dissent := 0, 0
-	for i := len(group) - 1; i >= 0 && checks < maxTwinChecks; i-- {
-		s := &group[i]
-		repeats := s.numbers == mine.numbers && consolidate.MayMatch(s.sketch, mine.sketch, int(s.terms), int(mine.terms))
-		opposes := s.numbers != mine.numbers && s.skeleton == mine.skeleton && dissent < maxDissent
-		if s.memoryID == self || !repeats && !opposes {
-			continue
-		}
-		checks++
-		if opposes {
-			dissent++
-		}
-		other, ok, err := tx.activeFact(s.memoryID)
+	conflicts := []ConflictWith(nil)
+	for _, s := range candidates(group, r.signature, self) {
+		other, ok, err := tx.activeFact(r.groupKey(), s)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -144,9 +133,34 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []Conflict
 	return nil, conflicts, nil
 }
 
-// activeFact returns the id, uid and text of an active fact.
-func (c *conn) activeFact(id int64) (m Memory, ok bool, err error) {
-	ok, err = c.one("SELECT id, uid, content FROM memories WHERE id = ? AND status = 'active' AND type = 'fact'", []any{id}, func(s *sqlite3.Stmt) {
+// candidates are the signatures of a group whose texts are worth comparing:
+// those that may repeat mine, the likeliest first, then the newest of those
+// that may oppose it.
+func candidates(group []signature, mine signature, self int64) []*signature {
+	var repeat, oppose []*signature
+	for i := len(group) - 1; i >= 0; i-- {
+		s := &group[i]
+		switch {
+		case s.memoryID == self:
+		case s.numbers == mine.numbers:
+			if consolidate.MayMatch(s.sketch, mine.sketch, int(s.terms), int(mine.terms)) {
+				repeat = append(repeat, s)
+			}
+		case s.skeleton == mine.skeleton && len(oppose) < maxDissent:
+			oppose = append(oppose, s)
+		}
+	}
+	slices.SortStableFunc(repeat, func(a, b *signature) int {
+		return cmp.Compare(a.sketch.Distance(mine.sketch), b.sketch.Distance(mine.sketch))
+	})
+	return append(repeat[:min(len(repeat), maxTwinChecks)], oppose...)
+}
+
+// activeFact returns the id, uid and text of an active fact, if the signature
+// is still its own: another process may have given it another context.
+func (c *conn) activeFact(group int64, sig *signature) (m Memory, ok bool, err error) {
+	ok, err = c.one(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
+		AND EXISTS (SELECT 1 FROM signatures WHERE group_key = ?2 AND seq = ?3 AND memory_id = ?1)`, []any{sig.memoryID, group, sig.seq}, func(s *sqlite3.Stmt) {
 		m = Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
 	})
 	return m, ok, err
@@ -174,8 +188,20 @@ func joinUnit(q consolidate.Quantity) string {
 	return q.Value + " " + q.Unit
 }
 
-// sighted counts another sighting of a memory, which is evidence for it.
-func (tx *writeTx) sighted(id int64) error {
+// sighted counts another sighting of a memory, which is evidence for it. What
+// the caller asked for beside the text is not lost: its tags are added, and a
+// memory that is to be pinned is.
+func (tx *writeTx) sighted(id int64, r *record) error {
+	for _, tag := range r.userTags {
+		if err := tx.exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+			return err
+		}
+	}
+	if r.pinned {
+		if err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ?", id); err != nil {
+			return err
+		}
+	}
 	return tx.exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
 		last_accessed = ?, revision = ? WHERE id = ?`, formatTime(tx.now), tx.nextRevision(), id)
 }

@@ -105,7 +105,7 @@ func (e *Engine) commit(group []*writeJob) {
 	if err != nil {
 		e.forgetUncommitted()
 	}
-	if err != nil && len(group) > 1 {
+	if begun := (*notBegun)(nil); err != nil && len(group) > 1 && !errors.As(err, &begun) {
 		for _, job := range group {
 			e.commit([]*writeJob{job})
 		}
@@ -120,6 +120,12 @@ func (e *Engine) commit(group []*writeJob) {
 	}
 }
 
+// notBegun is a transaction that could not begin: each job alone would wait
+// for the same lock as long again.
+type notBegun struct{ error }
+
+func (n *notBegun) Unwrap() error { return n.error }
+
 func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
 	defer cancel()
@@ -128,10 +134,11 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	defer c.SetInterrupt(context.Background())
 
 	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
-		return nil, err
+		return nil, &notBegun{err}
 	}
 	tx := &writeTx{conn: c, now: e.now()}
 	defer func() {
+		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
 		if err != nil && !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}

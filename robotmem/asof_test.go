@@ -1,0 +1,81 @@
+package robotmem
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAsOfConfidence(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	ask := func(at *time.Time) int {
+		res, err := e.Recall(t.Context(), &RecallRequest{Query: "shelf", AsOf: at})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Total
+	}
+	_, _ = e.Learn(t.Context(), &LearnRequest{Insight: "shelf nine leans"})
+	now = now.AddDate(0, 0, 200)
+	then := now
+	before := ask(nil)
+	now = now.AddDate(0, 0, 100)
+	_, _ = e.Learn(t.Context(), &LearnRequest{Insight: "shelf nine leans"}) // sighted again
+	if after := ask(&then); after != before {
+		t.Errorf("on day 200 it had faded (%d found); as_of day 200 finds %d", before, after)
+	}
+}
+
+func TestAsOfLikeness(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	save := func(k int) int64 {
+		var csv strings.Builder
+		csv.WriteString("t,fx,fy,fz\n")
+		for i := range 50 {
+			fmt.Fprintf(&csv, "%d,%d,1,2\n", i, i%k)
+		}
+		p, err := e.SavePerception(t.Context(), &SavePerceptionRequest{Description: "trace", Data: csv.String(), PerceptionType: "tactile"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.MemoryID
+	}
+	a, b := save(5), save(6)
+	now = now.Add(time.Hour)
+	then := now
+	find := func() int {
+		res, err := e.Recall(t.Context(), &RecallRequest{Like: &Like{MemoryID: a}, AsOf: &then})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Total
+	}
+	l1 := find()
+	now = now.Add(time.Hour)
+	_, _ = e.Forget(t.Context(), &ForgetRequest{MemoryID: b, Reason: "x"})
+	if l2 := find(); l2 != l1 {
+		t.Errorf("likeness as of then: %d at the time, %d now", l1, l2)
+	}
+}
+
+func TestAsOfTags(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	l, err := e.Learn(t.Context(), &LearnRequest{Insight: "the gripper slipped, friction was low"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Hour)
+	then := now
+	now = now.Add(time.Hour)
+	if _, err := e.Update(t.Context(), &UpdateRequest{MemoryID: l.MemoryID, NewContent: "nothing of note"}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Recall(t.Context(), &RecallRequest{Tags: l.AutoInferred.Tags[:1], AsOf: &then})
+	if err != nil || res.Total != 1 {
+		t.Errorf("%d memories with the tags of then, %v", res.Total, err)
+	}
+}
