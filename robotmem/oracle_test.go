@@ -114,6 +114,9 @@ func randomFilter(rng *rand.Rand, depth int) Object {
 }
 
 func TestFiltersEqualBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
 	rng := rand.New(rand.NewPCG(7, 7))
 	now := time.Now()
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
@@ -211,6 +214,9 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 }
 
 func TestPlacesEqualBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
 	rng := rand.New(rand.NewPCG(8, 8))
 	e := openTest(t, Options{})
 	all := randomMemories(t, e, rng, 2000)
@@ -254,6 +260,9 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 
 // A few memories are scored here, many by FTS5: the figures are the same.
 func TestBM25EqualsFTS5(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
 	rng := rand.New(rand.NewPCG(9, 9))
 	e := openTest(t, Options{})
 	randomMemories(t, e, rng, 2000)

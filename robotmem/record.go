@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/fnv"
@@ -138,7 +139,8 @@ func statementOf(s string, terms []string) consolidate.Statement {
 	return st
 }
 
-func distinct(s []string) []string {
+// distinct sorts a list and drops repetitions, in place.
+func distinct[T cmp.Ordered](s []T) []T {
 	slices.Sort(s)
 	return slices.Compact(s)
 }

@@ -190,7 +190,7 @@ func (e *Engine) endSession(tx *writeTx, r *EndSessionRequest, res *EndSessionRe
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range r.UsedMemoryIDs {
+	for _, id := range distinct(slices.Clone(r.UsedMemoryIDs)) {
 		if err := tx.used(r.SessionID, id); err != nil {
 			return nil, err
 		}

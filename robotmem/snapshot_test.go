@@ -202,6 +202,9 @@ func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 }
 
 func TestColdStartWithDeadlines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
 	e := openTest(t, Options{})
 	for range 3 {
 		var b LearnBatchRequest

@@ -13,6 +13,9 @@ import (
 // the worse meets them. The sets are not part of the source: ROBOTMEM_BEIR
 // names the folder that holds them.
 func TestQualityFloors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and thousands of questions: nothing for -race")
+	}
 	folder := os.Getenv("ROBOTMEM_BEIR")
 	if folder == "" && os.Getenv("CI") != "" {
 		t.Fatal("CI must not skip: ROBOTMEM_BEIR names no folder")
