@@ -49,10 +49,7 @@ func (e *Engine) SavePerception(ctx context.Context, req *SavePerceptionRequest)
 	if err != nil {
 		return nil, wrap("save_perception", err)
 	}
-	if err := e.checkSession(ctx, rec); err != nil {
-		return nil, wrap("save_perception", err)
-	}
-	if err := e.storeLarge(rec.perception); err != nil {
+	if err := e.storeLarge(ctx, rec); err != nil {
 		return nil, wrap("save_perception", err)
 	}
 	p := rec.perception

@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -25,9 +26,13 @@ func (e *Engine) files() perception.Files { return perception.Files{Dir: e.path 
 
 // storeLarge writes a large payload to the folder, synced, before the row that
 // names it.
-func (e *Engine) storeLarge(p *perceptionRecord) error {
+func (e *Engine) storeLarge(ctx context.Context, rec *record) error {
+	p := rec.perception
 	if p.size <= inlinePayload {
-		return nil
+		return nil // the transaction that stores it checks the session
+	}
+	if err := e.checkSession(ctx, rec); err != nil {
+		return err
 	}
 	if err := e.files().Put(p.sum, p.data); err != nil {
 		e.log.Error("payload not stored", "err", err)
