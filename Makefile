@@ -7,7 +7,12 @@ GOLANGCI := $(TOOLS)/golangci-lint
 STATICCHECK_VERSION := v0.8.2
 GOLANGCI_VERSION := v2.15.0
 
-.PHONY: check test race vet lint cross examples build fuzz clean
+# What the tests of the embedders run against; robotmem/embedding/embedtest
+# looks for it there. Later versions cannot be built from the module alone.
+OLLAMA_VERSION := v0.11.4
+OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
+
+.PHONY: ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
 
 check: test race vet lint cross examples
 
@@ -46,12 +51,28 @@ examples: build
 	python3 examples/python/episode.py --robotmem bin/robotmem
 	$(GO) run ./examples/nav2d
 
+# This node beside other engines: a module of its own, and a C compiler.
+compare:
+	cd examples/compare && $(GO) run -tags sqlite_fts5 .
+
+compare-test:
+	cd examples/compare && $(GO) vet -tags sqlite_fts5 ./... && $(GO) test -tags sqlite_fts5 ./...
+
 # A number of runs, not a time: go test can fail at the end of a time limit with
 # nothing but "context deadline exceeded".
 fuzz:
-	@for target in ./robotmem/text:FuzzTerms ./classify:FuzzClassify ./classify:FuzzParse ./perception:FuzzDecodeTrace ./perception:FuzzSniff; do \
+	@for target in ./robotmem/text:FuzzTerms ./robotmem/when:FuzzParse ./robotmem/lexical:FuzzRead ./robotmem/lexical:FuzzSearch ./robotmem/vector:FuzzUnmarshalChunk ./classify:FuzzClassify ./classify:FuzzParse ./perception:FuzzDecodeTrace ./perception:FuzzSniff ./robotmem/embedding:FuzzTokenizer ./robotmem/embedding:FuzzTensors ./robotmem/embedding:FuzzCharsmap; do \
 		$(GO) test $${target%:*} -run '^$$' -fuzz "$${target#*:}$$" -fuzztime 15000x || exit 1; \
 	done
+
+# A real Ollama, built once: some 4 minutes and a C compiler.
+ollama: $(OLLAMA)
+
+ollama-path:
+	@echo $(OLLAMA)
+
+$(OLLAMA):
+	CGO_ENABLED=1 GOBIN=$(dir $(OLLAMA)) $(GO) install github.com/ollama/ollama@$(OLLAMA_VERSION)
 
 clean:
 	rm -rf bin artifacts

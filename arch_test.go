@@ -27,10 +27,17 @@ var rules = []rule{
 	{"web", module + "robotmem/client", "a server does not need its client"},
 	{"robotmem/mcp", module + "robotmem/client", "faces know nothing of each other"},
 	{"robotmem/client", module + "robotmem/mcp", "faces know nothing of each other"},
+	{"robotmem", module + "robotmem/embedding", "an embedder is handed in; the engine runs without one"},
+	{"robotmem/embedding", module + "robotmem/mcp", "an embedder serves the engine, not its faces"},
+	{"robotmem/embedding", module + "robotmem/client", "an embedder serves the engine, not its faces"},
+	{"robotmem/embedding", module + "web", "an embedder serves the engine, not its faces"},
 	{"classify", module, "a leaf"},
 	{"consolidate", module, "a leaf"},
 	{"perception", module, "a leaf"},
 	{"robotmem/text", module, "a leaf"},
+	{"robotmem/lexical", module, "a leaf"},
+	{"robotmem/vector", module, "a leaf"},
+	{"robotmem/when", module, "a leaf"},
 	{"ui", module, "a leaf"},
 	{"classify", "net/http", "classifiers are pure"},
 	{"consolidate", "net/http", "plans are pure"},
@@ -49,6 +56,8 @@ var owners = map[string][]string{
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
+	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
+	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
 }
 
 // topLevel is fixed by the customer, plus the usual files.
@@ -129,7 +138,7 @@ func TestLibrariesHaveOneOwner(t *testing.T) {
 }
 
 func TestSQLStandsInStoreFiles(t *testing.T) {
-	for _, dir := range []string{"robotmem", "robotmem/mcp", "robotmem/client", "robotmem/text", "web", "classify", "consolidate", "perception", "cmd/robotmem"} {
+	for _, dir := range []string{"robotmem", "robotmem/mcp", "robotmem/client", "robotmem/text", "robotmem/lexical", "web", "classify", "consolidate", "perception", "cmd/robotmem"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

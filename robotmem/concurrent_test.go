@@ -72,7 +72,7 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 	}
 	held := func(e *Engine) []moment {
-		set, _ := e.roster.admit(basic{collection: "*"})
+		set, _ := e.roster.admit(basic{audience: audience{collection: "*"}})
 		return e.roster.moments(set)
 	}
 	a, b := held(engines[0]), held(engines[1])

@@ -16,6 +16,9 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 			return err
 		}
 		e.roster.tally(res, e.now())
+		if err := e.meaning.stats(c, res); err != nil {
+			return err
+		}
 		return c.stats(res)
 	})
 	if err != nil {
@@ -42,7 +45,15 @@ func (e *Engine) Doctor(ctx context.Context, _ *DoctorRequest) (*DoctorResponse,
 	if err != nil {
 		return nil, wrap("doctor", err)
 	}
+	// The indexes in memory are examined too, so they are read now.
+	if err := e.Warm(ctx); err != nil {
+		e.log.Error("reading the indexes", "err", err)
+		res.add("indexes in memory", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
+	}
 	err = e.read(ctx, func(c *conn) error { return e.examine(c, stats, res) })
+	if err == nil {
+		err = e.examineCodes(ctx, res)
+	}
 	if err != nil {
 		return nil, wrap("doctor", err)
 	}
@@ -90,13 +101,16 @@ func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error
 		e.log.Error("sample check", "err", err)
 		d.add("index contents", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
 	}
+	if err := e.examineWords(c, d); err != nil {
+		e.log.Error("check of the words", "err", err)
+		d.add("index of words in memory", checkFail, "it cannot be compared: "+classifySQLite(err).Detail(), repairRemedy)
+	}
 	if err := e.examinePayloads(c, d); err != nil {
 		return err
 	}
 	zeroHits(stats, d)
 	d.add("size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, bytesText(stats.DBBytes), bytesText(stats.PayloadBytes)), "")
-	d.add("embedder", checkOK, "none: recall works by words, place, time and structure", "")
-	return nil
+	return e.examineEmbedder(c, d)
 }
 
 func zeroHits(s *StatsResponse, d *DoctorResponse) {
@@ -135,6 +149,7 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	if err != nil {
 		return nil, wrap("repair", err)
 	}
+	e.dropIndexesInMemory()
 	d, err := e.Doctor(ctx, &DoctorRequest{})
 	if err != nil {
 		return nil, wrap("repair", err)

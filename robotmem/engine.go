@@ -5,9 +5,12 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,19 +31,29 @@ const (
 
 // Options configure an Engine. The zero value of every field but Path works.
 type Options struct {
-	Path        string           // the file; created, with its folder, if absent
-	Taxonomy    []byte           // rules as YAML; the embedded ones if nil
-	Durability  Durability       // DurabilityFull if empty
-	BusyTimeout time.Duration    // how long to wait for another process's lock; 5 s if zero
-	MaxPayload  int64            // bytes of one inline payload; 32 MiB if zero
-	AllowPaths  []string         // folders that save_perception may read files from; none if empty
-	ClientType  string           // stored with sessions; "library" if empty
-	Clock       func() time.Time // time.Now if nil
-	Logger      *slog.Logger     // silent if nil
+	Path        string        // the file; created, with its folder, if absent
+	Taxonomy    []byte        // rules as YAML; the embedded ones if nil
+	Durability  Durability    // DurabilityFull if empty
+	BusyTimeout time.Duration // how long to wait for another process's lock; 5 s if zero
+	MaxPayload  int64         // bytes of one inline payload; 32 MiB if zero
+	AllowPaths  []string      // folders that save_perception may read files from; none if empty
+	ClientType  string        // stored with sessions; "library" if empty
+	Embedder    Embedder      // recall by meaning; none if nil. Open does not close it
+	// Weights are what the ranked lists count when they are merged: "bm25",
+	// "vector", "place" and "likeness", each from 0; 1 if absent, for vector 0.1
+	// to 1 by how near the nearest is.
+	Weights map[string]float64
+	// RealWeight favours what was sensed in the real world
+	// (env.sim_or_real = "real"); 1.5 if zero.
+	RealWeight float64
+	Clock      func() time.Time // time.Now if nil
+	Location   *time.Location   // what "yesterday" in a question means; time.Local if nil
+	Logger     *slog.Logger     // silent if nil
 }
 
 const (
 	defaultBusyTimeout = 5 * time.Second
+	defaultRealWeight  = 1.5
 	defaultMaxPayload  = 32 << 20
 	writerCacheKiB     = 32 << 10
 	readerCacheKiB     = 16 << 10
@@ -62,6 +75,14 @@ type Engine struct {
 	groups  groupCache
 	figures figures
 	tallies tallies
+	meaning meaning
+	words   words
+	keeping sync.Mutex    // held by who brings words and meaning up from far behind
+	asked   chan struct{} // rouses the keeper
+
+	// background are the goroutines that nobody waits for but Close.
+	background sync.WaitGroup
+	quit       context.CancelFunc
 
 	// closing is held for reading by every call, for writing by Close.
 	closing sync.RWMutex
@@ -110,6 +131,14 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	go e.runWriter()
 	e.tallies.start(e)
+	background, quit := context.WithCancel(context.Background())
+	e.quit = quit
+	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
+	e.asked = make(chan struct{}, 1)
+	e.background.Go(func() { e.runKeeper(background) })
+	if o.Embedder != nil {
+		e.background.Go(func() { e.runEmbedder(background) })
+	}
 	if err := e.storeTaxonomy(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -139,11 +168,32 @@ func (o *Options) complete() error {
 	if o.ClientType == "" {
 		o.ClientType = "library"
 	}
+	if o.RealWeight == 0 {
+		o.RealWeight = defaultRealWeight
+	}
+	if err := o.checkWeights(); err != nil {
+		return err
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
+	if o.Location == nil {
+		o.Location = time.Local
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return nil
+}
+
+func (o *Options) checkWeights() error {
+	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
+		if w := o.Weights[list]; !slices.Contains([]string{listWords, listVector, listPlace, listLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
+			return fail(Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
+		}
+	}
+	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
+		return fail(Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
 	}
 	return nil
 }
@@ -216,7 +266,7 @@ func makePrivate(path string) {
 }
 
 func (e *Engine) connOptions(cacheKiB int) connOptions {
-	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB}
+	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, nearest: e.nearest}
 }
 
 func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
@@ -233,6 +283,11 @@ func (e *Engine) storeTaxonomy(ctx context.Context) error {
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.
 func (e *Engine) Close() error {
+	e.quit()
+	e.background.Wait()
+	if err := e.keepSnapshots(context.Background()); err != nil && !errors.Is(err, Unavailable) {
+		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
+	}
 	e.tallies.stop(e)
 	e.closing.Lock()
 	if e.closed {
@@ -243,6 +298,7 @@ func (e *Engine) Close() error {
 	close(e.jobs)
 	e.closing.Unlock()
 	<-e.writerDone
+	e.meaning.asking.Wait()
 	var errs []error
 	for range cap(e.readers) {
 		select {

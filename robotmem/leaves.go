@@ -12,8 +12,7 @@ import (
 // follows every change as the roster does: the memories that changed are put
 // to each condition anew. The roster's lock guards it.
 type leaves struct {
-	sets  map[string]*leaf
-	clock int64
+	sets map[string]*leaf
 }
 
 type leaf struct {
@@ -41,8 +40,8 @@ func (r *roster) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 	if !ok {
 		return nil, false
 	}
-	r.leaves.clock++
-	l.used = r.leaves.clock
+	r.clock++
+	l.used = r.clock
 	return base.Intersection(l.set), true
 }
 
@@ -66,8 +65,8 @@ func (r *roster) keepLeaf(key string, n *condition, set *bitset.BitSet, revision
 		}
 		delete(r.leaves.sets, oldest)
 	}
-	r.leaves.clock++
-	r.leaves.sets[key] = &leaf{condition: *n, set: set, used: r.leaves.clock}
+	r.clock++
+	r.leaves.sets[key] = &leaf{condition: *n, set: set, used: r.clock}
 }
 
 // change puts a memory that changed to every condition. The caller holds the

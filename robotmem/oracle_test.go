@@ -279,7 +279,7 @@ func TestBM25EqualsFTS5(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		many, err := e.search(c, a, q.content, -1)
+		many, err := e.searchFile(c, a, q.content, -1)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func (e *Engine) placeSignal(c *conn, q *question, a *admitted) ([]ranked, error
 	if err != nil {
 		return nil, err
 	}
-	limit := math.MaxInt // fused: every rank counts
+	limit := q.listDepth()
 	if q.strict() {
 		limit = q.N
 	}
@@ -37,7 +37,7 @@ func (e *Engine) placeSignal(c *conn, q *question, a *admitted) ([]ranked, error
 		q.degraded = append(q.degraded, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(frames)))
 	}
 	slices.SortFunc(items, nearer)
-	return items, nil
+	return items[:min(limit, len(items))], nil
 }
 
 // nearer orders by distance, ties by id.
@@ -86,10 +86,10 @@ func (r *roster) near(path int64, s *SpatialSort, set *bitset.BitSet, limit int)
 		w := where{p.frame, p.mapID}
 		yes, known := asked[w]
 		if !known {
-			yes = s.compares(r.names.text(p.frame), r.names.text(p.mapID))
+			yes = s.compares(r.text(p.frame), r.text(p.mapID))
 			asked[w] = yes
 			if yes {
-				frames[r.names.text(p.frame)+"\x00"+r.names.text(p.mapID)] = true
+				frames[r.text(p.frame)+"\x00"+r.text(p.mapID)] = true
 			}
 		}
 		if !yes {
@@ -103,12 +103,9 @@ func (r *roster) near(path int64, s *SpatialSort, set *bitset.BitSet, limit int)
 	return items, frames
 }
 
-// keepNearest adds one entry to the nearest limit. A small limit is kept in
-// order by insertion, which costs nothing for the many that are farther.
+// keepNearest adds one entry to the nearest limit, in order by insertion, which
+// costs nothing for the many that are farther.
 func keepNearest(items []ranked, r ranked, limit int) []ranked {
-	if limit == math.MaxInt {
-		return append(items, r)
-	}
 	if len(items) == limit && nearer(items[limit-1], r) <= 0 {
 		return items
 	}

@@ -83,29 +83,3 @@ func diversify(q *question, hits []hit) []hit {
 	}
 	return append(chosen, rest...)
 }
-
-// relevance is the share of the question's words that a memory holds; 1 when
-// the question has none.
-func (q *question) relevance(m *Memory) float64 {
-	if len(q.content) == 0 {
-		return 1
-	}
-	wanted := make(map[string]bool, len(q.content)) // by stem: found yet?
-	var initial [256]bool                           // stemming leaves the first letter
-	for _, t := range q.content {
-		wanted[text.Stem(t)] = false
-		initial[t[0]] = true
-	}
-	n := 0
-	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
-		if !initial[t[0]] {
-			continue
-		}
-		stem := text.Stem(t)
-		if found, asked := wanted[stem]; asked && !found {
-			wanted[stem] = true
-			n++
-		}
-	}
-	return float64(n) / float64(len(wanted))
-}

@@ -16,7 +16,7 @@ func TestRelevanceFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for floor, want := range map[float64]int{0: 10, 0.5: 10, 0.6: 1, 1: 1} {
+	for floor, want := range map[float64]int{0: 10, 0.05: 10, 0.5: 1, 0.9: 0} {
 		res, err := e.Recall(t.Context(), &RecallRequest{Query: "forklift aisle", N: 10, MinRelevance: floor})
 		if err != nil || res.Total != want {
 			t.Errorf("floor %v: %d memories, want %d (%v)", floor, res.Total, want, err)

@@ -32,6 +32,7 @@ type hit struct {
 	id       int64
 	score    float64
 	distance *float64
+	cosine   *float64 // to the question's vector, where it was worked out
 	found    []ListEntry
 	memory   *Memory // once loaded
 }
@@ -39,8 +40,6 @@ type hit struct {
 const (
 	// rrfK flattens the head of each list (Cormack, Clarke, Büttcher 2009).
 	rrfK = 60
-	// realWeight favours what was sensed in the real world over simulation.
-	realWeight = 1.5
 	// maxQueryTerms bounds the work of one question.
 	maxQueryTerms = 256
 )
@@ -65,7 +64,7 @@ func (e *Engine) Search(ctx context.Context, req *SearchRequest) (*RecallRespons
 	if err := normalize("search", &r); err != nil {
 		return nil, err
 	}
-	res, err := e.Recall(ctx, &RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, Explain: r.Explain})
+	res, err := e.Recall(ctx, &RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
 	if renamed := (*Error)(nil); errors.As(err, &renamed) {
 		renamed.Op = "search"
 	}
@@ -75,15 +74,19 @@ func (e *Engine) Search(ctx context.Context, req *SearchRequest) (*RecallRespons
 // recall answers without counting the question.
 func (e *Engine) recall(ctx context.Context, req *RecallRequest) (*RecallResponse, error) {
 	start := time.Now()
-	q := &question{RecallRequest: *req}
-	if err := q.parse(e.now()); err != nil {
+	q := &question{RecallRequest: *req, realWeight: e.options.RealWeight}
+	if err := q.parse(e.now().In(e.options.Location)); err != nil {
 		return nil, wrap("recall", err)
 	}
-	res := &RecallResponse{Mode: q.mode(), Memories: []Memory{}}
+	res := &RecallResponse{Memories: []Memory{}, Times: q.times}
 	if q.DeadlineMS > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
 		defer cancel()
+	}
+	if q.lookout = e.lookOut(ctx, q); q.lookout != nil {
+		defer q.lookout.cancel()
+		q.lookout.wait(ctx)
 	}
 	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
 	if err != nil {
@@ -114,6 +117,7 @@ func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallRespo
 	}
 	// From here on the answer is on its way: a deadline no longer stops it.
 	c.SetInterrupt(context.WithoutCancel(ctx))
+	res.Mode = q.mode(lists)
 	hits := e.fuse(q, lists)
 	trace.add("fuse", len(hits))
 	if hits, err = e.loadForRanking(c, q, set, hits); err != nil {
@@ -171,8 +175,8 @@ func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
 		return nil, err
 	}
 	b := basic{
-		collection: q.Collection, session: q.SessionID, category: q.Category, kind: q.Type, perception: q.PerceptionType,
-		after: q.After, before: q.Before, minConfidence: *q.MinConfidence, now: q.now, asOf: q.AsOf,
+		audience: audience{collection: q.Collection, session: q.SessionID, category: q.Category, kind: q.Type, perception: q.PerceptionType, minConfidence: *q.MinConfidence},
+		after:    q.After, before: q.Before, now: q.now, asOf: q.AsOf,
 	}
 	a := &admitted{}
 	var err error
@@ -197,19 +201,20 @@ func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
 
 // signals asks each source for its ranked list. One that fails is named in
 // degraded and the others answer.
-func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitted, trace *tracer) ([]rankedList, error) {
-	var lists []rankedList
+func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitted, trace *tracer) (lists []rankedList, err error) {
 	try := func(name string, run func() ([]ranked, error)) error {
 		items, err := run()
 		refused := (*Error)(nil)
 		switch {
+		case errors.As(err, new(silent)):
+			q.degraded = append(q.degraded, name+": "+err.Error())
+			return nil
 		case errors.As(err, &refused):
 			return err
 		case err != nil:
 			e.log.Warn("signal failed", "signal", name, "err", err)
 			if ctx.Err() != nil {
-				q.degraded = append(q.degraded, name+": "+classifySQLite(ctx.Err()).Detail())
-				return nil
+				err = ctx.Err()
 			}
 			q.degraded = append(q.degraded, name+": "+classifySQLite(err).Detail())
 			return nil
@@ -220,7 +225,7 @@ func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitte
 	}
 	within := set
 	if q.SpatialSort != nil {
-		if err := try("place", func() ([]ranked, error) { return e.placeSignal(c, q, set) }); err != nil {
+		if err := try(listPlace, func() ([]ranked, error) { return e.placeSignal(c, q, set) }); err != nil {
 			return nil, err
 		}
 		if q.strict() && len(lists) > 0 {
@@ -229,21 +234,77 @@ func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitte
 		}
 	}
 	if q.Like != nil {
-		if err := try("likeness", func() ([]ranked, error) { return e.likenessSignal(c, q, set) }); err != nil {
+		if err := try(listLikeness, func() ([]ranked, error) { return e.likenessSignal(c, q, set) }); err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case len(q.content) > 0:
-		if err := try("bm25", func() ([]ranked, error) { return e.lexicalSignal(c, q, within, len(lists) > 0) }); err != nil {
+	words := func() ([]ranked, error) { return e.lexicalSignal(c, q, within) }
+	vectors := func() ([]ranked, error) { return e.vectorSignal(c, q, set) }
+	if len(q.content) > 0 && q.lookout != nil {
+		if words, vectors, err = e.sideBySide(c, q, within, words, vectors); err != nil {
 			return nil, err
 		}
-	case q.Query == "" && q.SpatialSort == nil && q.Like == nil:
-		if err := try("time", func() ([]ranked, error) { return e.timeSignal(q, set), nil }); err != nil {
+	}
+	if len(q.content) > 0 {
+		if err := try(listWords, words); err != nil {
+			return nil, err
+		}
+	}
+	if q.lookout != nil {
+		if err := try(listVector, vectors); err != nil {
+			return nil, err
+		}
+		e.wordsAlone(c, q, within, lists)
+	}
+	if q.timeOrder() {
+		if err := try(listTime, func() ([]ranked, error) { return e.timeSignal(q, set), nil }); err != nil {
 			return nil, err
 		}
 	}
 	return lists, nil
+}
+
+// wordsAlone makes the list of words what it is on a node without an embedder,
+// when the vectors have not answered: it left out what shares only stop words
+// with the question, and ended where other lists take over.
+func (e *Engine) wordsAlone(c *conn, q *question, a *admitted, lists []rankedList) {
+	if slices.ContainsFunc(lists, func(l rankedList) bool { return l.name == listVector }) {
+		return
+	}
+	q.lookout = nil
+	for i := range lists {
+		if lists[i].name != listWords || len(q.stop) == 0 && q.MinRelevance == 0 {
+			continue
+		}
+		if items, err := e.lexicalSignal(c, q, a); err == nil { // else the shorter list stands
+			lists[i].items = items
+		}
+	}
+}
+
+// The names of the ranked lists.
+const (
+	listWords    = "bm25"
+	listVector   = "vector"
+	listPlace    = "place"
+	listLikeness = "likeness"
+	listTime     = "time"
+)
+
+// signal is what gives one ranked list.
+type signal func() ([]ranked, error)
+
+// sideBySide lets words and vectors search at once where the words' index is in
+// memory: only one of them may use the connection.
+func (e *Engine) sideBySide(c *conn, q *question, a *admitted, words, vectors signal) (signal, signal, error) {
+	index, err := e.words.at(c)
+	if err != nil || index == nil {
+		return words, vectors, err
+	}
+	found := make(chan []ranked, 1)
+	go func() { found <- searchWords(index, q.Collection, a, q.content, q.listDepth()) }()
+	items, err := vectors()
+	return func() ([]ranked, error) { return <-found, nil }, func() ([]ranked, error) { return items, err }, nil
 }
 
 // only is the part of the admitted set that is in a list.
@@ -279,13 +340,23 @@ func (e *Engine) timeSignal(q *question, a *admitted) []ranked {
 	return items
 }
 
-// fuse merges ranked lists by reciprocal rank: score = Σ 1/(k + rank + 1),
-// times realWeight for what was sensed in the real world; best first, ties by
-// id.
+// fuse merges ranked lists by reciprocal rank: score = Σ w/(k + rank + 1) with
+// the weight of each list, times the weight of the source for what was sensed
+// in the real world; best first, ties by id.
 func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 	at := map[int64]int{}
 	var hits []hit
+	// When all that was found was found by lists without a weight, their order
+	// is the best there is.
+	weighs := slices.ContainsFunc(lists, func(l rankedList) bool { return len(l.items) > 0 && e.weight(q, l) > 0 })
 	for _, l := range lists {
+		weight := e.weight(q, l)
+		switch {
+		case !weighs:
+			weight = 1
+		case weight == 0 && !(q.strict() && l.name == listPlace): // a strict place decides without a weight
+			continue
+		}
 		for rank, r := range l.items {
 			i, ok := at[r.id]
 			if !ok {
@@ -293,10 +364,12 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 				at[r.id] = i
 				hits = append(hits, hit{id: r.id})
 			}
-			hits[i].score += 1 / float64(rrfK+rank+1)
-			if l.name == "place" {
-				d := r.value
-				hits[i].distance = &d
+			hits[i].score += weight / float64(rrfK+rank+1)
+			switch l.name {
+			case listPlace:
+				hits[i].distance = &r.value
+			case listVector:
+				hits[i].cosine = &r.value
 			}
 			if q.Explain {
 				hits[i].found = append(hits[i].found, ListEntry{l.name, rank, r.value})
@@ -305,7 +378,7 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 	}
 	for i := range hits {
 		if row, ok := e.roster.row(hits[i].id); ok && row.real && !q.stopOnly[hits[i].id] {
-			hits[i].score *= realWeight
+			hits[i].score *= e.options.RealWeight
 		}
 	}
 	if !q.timeOrder() {
@@ -314,6 +387,29 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 	return hits
 }
 
+// weight is what a list counts in the fusion.
+func (e *Engine) weight(q *question, l rankedList) float64 {
+	if w, ok := e.options.Weights[l.name]; ok {
+		return w
+	}
+	if l.name == listVector && len(l.items) > 0 {
+		return vectorWeight(lifted(l.items[0].value, q.usual))
+	}
+	return 1
+}
+
+// vectorWeight is the weight of the vectors where none is configured, by how near
+// the nearest of them is. Ordinarily it is small: vectors bring up what the words
+// have missed, and leave the order of what the words have found, as ranks next to
+// each other differ so little in reciprocal rank fusion that an even vote of a
+// small sentence model undoes it. One that says nearly the same as the question
+// counts like a word. Chosen on the evaluation sets, see docs/recall.md.
+func vectorWeight(nearest float64) float64 {
+	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
+}
+
+const leastVectorWeight = 0.1
+
 func byScore(hits []hit) {
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
 }
@@ -321,7 +417,7 @@ func byScore(hits []hit) {
 // answer is the memory as the caller sees it.
 func (h *hit) answer(q *question) Memory {
 	m := *h.memory
-	score, relevance := h.score, q.relevance(h.memory)
+	score, relevance := h.score, q.relevance(h)
 	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
 	// What is asked for by id stays out of a list of answers.
 	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0

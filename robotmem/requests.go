@@ -79,6 +79,7 @@ type RecallRequest struct {
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only observed before this time (RFC 3339)."`
 	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" doc:"Answer as the node believed at this time (RFC 3339)."`
+	ParseTime      bool         `json:"parse_time,omitempty" doc:"Read time words of the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times says how they were read."`
 	Type           string       `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
 	PerceptionType string       `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
 	Category       string       `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
@@ -139,6 +140,7 @@ type SearchRequest struct {
 	Q          string `json:"q" validate:"required,utf8" cli:"arg" doc:"What to look for, in words."`
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace to look in; all if absent."`
 	TopK       int    `json:"top_k,omitempty" validate:"min=1,max=100" default:"10" doc:"How many to return, 1 to 100."`
+	ParseTime  bool   `json:"parse_time,omitempty" doc:"Read time words of q as bounds; times says how they were read."`
 	Explain    bool   `json:"explain,omitempty" doc:"Say what each stage kept and how each memory was found."`
 }
 

@@ -16,7 +16,7 @@ type Memory struct {
 	Confidence float64  `json:"confidence" doc:"0 to 1, as it stands now."`
 
 	Score     *float64    `json:"score,omitempty" doc:"Best = 1.0."`
-	Relevance *float64    `json:"relevance,omitempty" doc:"Absolute, 0 to 1: how much of the question it answers."`
+	Relevance *float64    `json:"relevance,omitempty" doc:"Absolute, 0 to 1: how likely it answers the question."`
 	Distance  *float64    `json:"distance,omitempty" doc:"To the target, in the unit of the coordinates."`
 	Found     []ListEntry `json:"found,omitempty" doc:"With explain: its place in every ranked list."`
 
@@ -56,9 +56,9 @@ type Memory struct {
 
 // ListEntry is a memory's place in one ranked list.
 type ListEntry struct {
-	List  string  `json:"list" doc:"bm25, place, likeness or time."`
+	List  string  `json:"list" doc:"bm25, vector, place, likeness or time."`
 	Rank  int     `json:"rank" doc:"From 0."`
-	Value float64 `json:"value" doc:"The list's own measure: a BM25 score, a distance."`
+	Value float64 `json:"value" doc:"The list's own measure: a BM25 score, a cosine, a distance."`
 }
 
 // Stage says what one stage of a recall kept.
@@ -115,12 +115,21 @@ type LearnBatchResponse struct {
 
 // RecallResponse is the ranked answer.
 type RecallResponse struct {
-	Memories []Memory `json:"memories"`
-	Total    int      `json:"total" doc:"How many are in this answer."`
-	Mode     string   `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
-	Degraded []string `json:"degraded" doc:"What could not answer, and why."`
-	QueryMS  float64  `json:"query_ms"`
-	Stages   []Stage  `json:"stages,omitempty"`
+	Memories []Memory     `json:"memories"`
+	Total    int          `json:"total" doc:"How many are in this answer."`
+	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
+	Degraded []string     `json:"degraded" doc:"What could not answer, and why."`
+	QueryMS  float64      `json:"query_ms"`
+	Stages   []Stage      `json:"stages,omitempty"`
+	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time, how the time words of the query were read."`
+}
+
+// TimePhrase is some words of a query that were read as a time: after is the
+// first moment, before the first that no longer counts; absent is no bound.
+type TimePhrase struct {
+	Text   string     `json:"text"`
+	After  *time.Time `json:"after,omitempty"`
+	Before *time.Time `json:"before,omitempty"`
 }
 
 // SavePerceptionResponse says what was stored.

@@ -2,10 +2,12 @@ package robotmem
 
 import (
 	"context"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
+
 	"github.com/robotmem/robotmem-go/consolidate"
 )
 
@@ -17,25 +19,37 @@ type roster struct {
 	mu       sync.RWMutex // guards everything below
 	revision int64
 	loaded   bool
-	names    interner
-	rows     []rosterRow
+	names    interner[string] // number 0 is ""
+	beliefs  interner[belief]
+	rows     []rosterRow            // by memory id
+	actives  int                    // rows of status active
 	points   map[int64]*pointColumn // by path id
+	kept     []*admission
 	leaves   leaves
+	clock    int64 // counts uses of what is kept
 }
 
-// rosterRow is one memory. Texts are interned numbers.
+// rosterRow is one memory. Texts and beliefs are interned numbers.
 type rosterRow struct {
 	observed, useful    int64 // nanoseconds since 1970
-	confidence          float64
-	decay               float64
+	created, validFrom  int64
+	belief              uint32
 	collection, session uint32
 	category            uint32
 	perception          uint32 // perception type; 0 for a fact
 	status              status
 	kind                uint8 // 1 fact, 2 perception, 0 no such memory
 	real                bool  // sensed in the real world
-	created             int64
-	validFrom           int64
+}
+
+// belief is how sure a memory is and how that fades. Memories have few
+// different ones.
+type belief struct{ confidence, decay float64 }
+
+// believed returns the confidence of a row as of now.
+func (r *roster) believed(row *rosterRow, now int64) float64 {
+	b := r.beliefs.values[row.belief]
+	return consolidate.Now(b.confidence, b.decay, row.idle(now))
 }
 
 // idle is the time since a memory was last useful, as of now: under as_of, a
@@ -65,74 +79,32 @@ func statusOf(s string) status {
 	return statusInvalidated
 }
 
-// interner gives each text a small number, from 1.
-type interner struct {
-	ids   map[string]uint32
-	texts []string
+// interner numbers values from 0.
+type interner[T comparable] struct {
+	ids    map[T]uint32
+	values []T
 }
 
-func (in *interner) id(s string) uint32 {
-	if s == "" {
-		return 0
-	}
-	if id, ok := in.ids[s]; ok {
+func (in *interner[T]) id(v T) uint32 {
+	if id, ok := in.ids[v]; ok {
 		return id
 	}
 	if in.ids == nil {
-		in.ids = map[string]uint32{}
+		in.ids = map[T]uint32{}
 	}
-	in.texts = append(in.texts, s)
-	id := uint32(len(in.texts))
-	in.ids[s] = id
+	id := uint32(len(in.values))
+	in.values = append(in.values, v)
+	in.ids[v] = id
 	return id
 }
 
-// find returns the number of s; ok is false if no memory ever had it.
-func (in *interner) find(s string) (id uint32, ok bool) {
-	id, ok = in.ids[s]
+// find returns the number of v; ok is false if no memory ever had it.
+func (in *interner[T]) find(v T) (id uint32, ok bool) {
+	id, ok = in.ids[v]
 	return id, ok
 }
 
-func (in *interner) text(id uint32) string {
-	if id == 0 {
-		return ""
-	}
-	return in.texts[id-1]
-}
-
-// pointColumn holds the coordinates of one context path, in no order.
-type pointColumn struct {
-	index  map[int64]int // memory id -> position in points
-	points []point
-}
-
-type point struct {
-	memoryID     int64
-	x, y, z      float64
-	dims         uint8
-	frame, mapID uint32
-}
-
-func (c *pointColumn) put(p point) {
-	if i, ok := c.index[p.memoryID]; ok {
-		c.points[i] = p
-		return
-	}
-	c.index[p.memoryID] = len(c.points)
-	c.points = append(c.points, p)
-}
-
-func (c *pointColumn) drop(id int64) {
-	i, ok := c.index[id]
-	if !ok {
-		return
-	}
-	last := len(c.points) - 1
-	c.points[i] = c.points[last]
-	c.index[c.points[i].memoryID] = i
-	c.points = c.points[:last]
-	delete(c.index, id)
-}
+func (r *roster) text(id uint32) string { return r.names.values[id] }
 
 // sync brings the roster to the snapshot that c reads.
 func (r *roster) sync(c *conn) error {
@@ -155,6 +127,9 @@ func (r *roster) sync(c *conn) error {
 	// a node whose callers are all in a hurry would never answer.
 	hurry := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(hurry)
+	if !r.loaded {
+		r.restore(c)
+	}
 	if err := r.load(c, r.revision); err != nil {
 		return err
 	}
@@ -162,89 +137,27 @@ func (r *roster) sync(c *conn) error {
 	return nil
 }
 
-// basic is the part of a recall that the roster answers alone.
-type basic struct {
-	collection    string // "*" for all
-	session       string
-	category      string
-	kind          string
-	perception    string
-	after, before *time.Time
-	minConfidence float64
-	now           time.Time
-	asOf          *time.Time // only states that have stood since then
+// restore begins with the stored snapshot, if there is one that can be read.
+func (r *roster) restore(c *conn) {
+	var stored *roster
+	revision, err := c.loadSnapshot(rosterSnapshot, func(in io.Reader) (err error) {
+		stored, err = readRoster(in)
+		return err
+	})
+	if err == nil {
+		r.names, r.beliefs, r.rows, r.actives, r.points, r.revision = stored.names, stored.beliefs, stored.rows, stored.actives, stored.points, revision
+	}
 }
 
-// admit returns the active memories that pass b. all is true when every
-// active memory does.
-func (r *roster) admit(b basic) (set *bitset.BitSet, all bool) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	set = bitset.New(uint(len(r.rows)))
-	match, ok := r.matcher(b)
-	if !ok {
-		return set, false
-	}
-	all = true
-	for id := range r.rows {
-		row := &r.rows[id]
-		if row.kind == 0 || row.status != statusActive {
-			continue
-		}
-		if match(row) {
-			set.Set(uint(id))
-		} else {
-			all = false
-		}
-	}
-	return set, all
+// reset forgets everything.
+func (r *roster) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.revision, r.loaded, r.names, r.beliefs, r.rows, r.actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
+	r.points, r.kept, r.leaves = nil, nil, leaves{}
 }
 
-// matcher compiles b; ok is false when nothing can match.
-func (r *roster) matcher(b basic) (match func(*rosterRow) bool, ok bool) {
-	wanted := func(s string) (uint32, bool) {
-		if s == "" {
-			return 0, true
-		}
-		return r.names.find(s)
-	}
-	collection, session, category, perception := uint32(0), uint32(0), uint32(0), uint32(0)
-	if b.collection != "*" {
-		if collection, ok = wanted(b.collection); !ok {
-			return nil, false
-		}
-	}
-	if session, ok = wanted(b.session); !ok {
-		return nil, false
-	}
-	if category, ok = wanted(b.category); !ok {
-		return nil, false
-	}
-	if perception, ok = wanted(b.perception); !ok {
-		return nil, false
-	}
-	kind := kindOf(b.kind)
-	after, before, now := int64(-1<<63), int64(1<<63-1), b.now.UnixNano()
-	stood := int64(1<<63 - 1)
-	if b.asOf != nil {
-		stood = b.asOf.UnixNano()
-	}
-	if b.after != nil {
-		after = b.after.UnixNano()
-	}
-	if b.before != nil {
-		before = b.before.UnixNano()
-	}
-	return func(row *rosterRow) bool {
-		return (collection == 0 || row.collection == collection) &&
-			(session == 0 || row.session == session) &&
-			(category == 0 || row.category == category) &&
-			(perception == 0 || row.perception == perception) &&
-			(kind == 0 || row.kind == kind) &&
-			row.validFrom <= stood && row.observed >= after && (b.before == nil || row.observed < before) &&
-			consolidate.AtLeast(row.confidence, row.decay, row.idle(now), b.minConfidence)
-	}, true
-}
+const rosterSnapshot = "roster"
 
 func kindOf(s string) uint8 {
 	switch s {

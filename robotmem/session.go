@@ -289,7 +289,7 @@ func (e *Engine) lookAround(ctx context.Context, s *Session, res *EndSessionResp
 // faded counts the active memories of a collection that are less sure than
 // 0.3 now.
 func (r *roster) faded(collection string, now time.Time) int64 {
-	alive := basic{collection: collection, now: now}
+	alive := basic{audience: audience{collection: collection}, now: now}
 	all, _ := r.admit(alive)
 	alive.minConfidence = fadedBelow
 	sure, _ := r.admit(alive)

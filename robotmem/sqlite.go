@@ -10,6 +10,8 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
+	"github.com/ncruces/go-sqlite3/ext/vec1"
+	"github.com/robotmem/robotmem-go/robotmem/vector"
 )
 
 // conn is one connection to the file, with its prepared statements. It is used
@@ -28,6 +30,8 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
+	// nearest answers memories_vec; without it there is no such table.
+	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
 
 // openConn opens a connection. While another process makes or removes the log,
@@ -61,8 +65,14 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 }
 
 func (c *conn) setUp(ctx context.Context, o connOptions) error {
-	if err := fts5.Register(c.Conn); err != nil {
+	if err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn)); err != nil {
 		return err
+	}
+	if o.nearest != nil {
+		err := vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) { return o.nearest(c, unit, k) })
+		if err != nil {
+			return err
+		}
 	}
 	err := c.CreateFunction("admitted", 1, sqlite3.DIRECTONLY, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		ctx.ResultBool(c.admit == nil || c.admit.Test(uint(arg[0].Int64())))

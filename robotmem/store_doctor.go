@@ -207,7 +207,13 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 		}
 	}
 	e.groups.reset()
-	return []string{"full-text index", "attributes", "points", "duplicate signatures", "tags"}, nil
+	if err := tx.dropDamagedVectors(); err != nil {
+		return nil, err
+	}
+	if err := tx.dropSnapshots(); err != nil {
+		return nil, err
+	}
+	return []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "indexes in memory"}, nil
 }
 
 // emptyIndexes clears what rebuild fills. The full-text index is made anew: one

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/consolidate"
 )
 
 // fewMemories is the size of a set below which reading each memory's context
@@ -23,8 +22,11 @@ func (e *Engine) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err erro
 	if err != nil {
 		return nil, false, err
 	}
-	for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
-		set.Clear(id)
+	if _, later := set.NextSet(uint(last) + 1); later {
+		set = set.Clone()
+		for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
+			set.Clear(id)
+		}
 	}
 	return set, all, nil
 }
@@ -66,10 +68,10 @@ func (r *roster) view(row rosterRow, context string, now time.Time) view {
 	defer r.mu.RUnlock()
 	return view{
 		context:        decodeObject(context),
-		category:       r.names.text(row.category),
-		perceptionType: r.names.text(row.perception),
-		session:        r.names.text(row.session),
-		confidence:     consolidate.Now(row.confidence, row.decay, row.idle(now.UnixNano())),
+		category:       r.text(row.category),
+		perceptionType: r.text(row.perception),
+		session:        r.text(row.session),
+		confidence:     r.believed(&row, now.UnixNano()),
 		observed:       time.Unix(0, row.observed).UTC(),
 	}
 }
@@ -200,7 +202,7 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 		case n.path == "observed_at":
 			return n.matchTime(row.observed)
 		case n.path == "confidence":
-			return n.holds(consolidate.Now(row.confidence, row.decay, row.idle(now.UnixNano())))
+			return n.holds(r.believed(row, now.UnixNano()))
 		}
 		id := name(row)
 		if id == 0 {
@@ -208,7 +210,7 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 		}
 		yes, known := decided[id]
 		if !known {
-			yes = n.holds(r.names.text(id))
+			yes = n.holds(r.text(id))
 			decided[id] = yes
 		}
 		return yes

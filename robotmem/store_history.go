@@ -37,7 +37,7 @@ func (tx *writeTx) rewrite(id int64, r *record, version int) error {
 	revision := tx.nextRevision()
 	err := tx.exec(`UPDATE memories SET content = ?, human_summary = ?, context = ?, category = ?, confidence = ?,
 		decay_rate = ?, pinned = ?, scope_files = ?, scope_entities = ?, content_hash = ?, version = ?, last_accessed = ?,
-		valid_from = ?, updated_at = ?, revision = ?, embedding = NULL WHERE id = ?`,
+		valid_from = ?, updated_at = ?, revision = ? WHERE id = ?`,
 		r.content, r.summary, r.contextRaw, r.inferred.Category, r.inferred.Confidence,
 		r.decayRate(), r.pinned, listOrNull(r.inferred.ScopeFiles), listOrNull(r.inferred.ScopeEntities), r.hash(), version, now,
 		now, now, revision, id)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
@@ -32,19 +33,22 @@ const (
 )
 
 // lexicalSignal ranks by the words of the question, within the admitted set.
-// Memories that share only stop words with it come after all others. With
-// whole, the list goes on to the last match, because other lists are fused
-// with it and every rank counts, and so it does when relevance has a floor.
-func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([]ranked, error) {
+// Memories that share only stop words with it come after all others, and only
+// where no other list finds more. When relevance has a floor and no other list
+// is merged, the list goes on to the last match.
+func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted) ([]ranked, error) {
 	limit := q.depth()
-	if whole || q.MinRelevance > 0 {
+	switch {
+	case q.fused():
+		limit = q.listDepth()
+	case q.MinRelevance > 0:
 		limit = -1
 	}
-	items, err := e.search(c, a, q.content, limit)
-	if err != nil || len(items) >= q.N || len(q.stop) == 0 {
+	items, err := e.search(c, q.Collection, a, q.content, limit)
+	if err != nil || len(items) >= q.N || len(q.stop) == 0 || q.lookout != nil {
 		return items, err
 	}
-	more, err := e.search(c, a, q.stop, limit)
+	more, err := e.search(c, q.Collection, a, q.stop, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +66,22 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted, whole bool) ([
 	return items, nil
 }
 
-// search ranks the admitted memories that hold any of the terms.
-func (e *Engine) search(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
+// search ranks the admitted memories that hold any of the terms: by the index
+// in memory, or by FTS5 until that has been read. A negative limit is none.
+func (e *Engine) search(c *conn, collection string, a *admitted, terms []string, limit int) ([]ranked, error) {
+	index, err := e.words.at(c)
+	if err != nil {
+		return nil, err
+	}
+	if index != nil {
+		return searchWords(index, collection, a, terms, limit), nil
+	}
+	e.rouseKeeper()
+	return e.searchFile(c, a, terms, limit)
+}
+
+// searchFile is search by FTS5.
+func (e *Engine) searchFile(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
 	_, average, err := e.figures.weights(c, nil)
 	if err != nil {
 		return nil, err
@@ -162,11 +180,14 @@ func (g *figures) weights(c *conn, terms []string) ([]weighted, float64, error) 
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.idf == nil || g.revision != revision {
-		rows, average, err := indexFigures(c)
+		rows, length, err := indexFigures(c)
 		if err != nil {
 			return nil, 0, err
 		}
-		g.revision, g.rows, g.average, g.idf = revision, rows, average, map[string]float64{}
+		// An index without a row counts as one, so that the mean is defined.
+		g.revision, g.idf = revision, map[string]float64{}
+		g.rows = max(1, float64(rows))
+		g.average = max(1, float64(length)/g.rows)
 	}
 	out := make([]weighted, 0, len(terms))
 	for _, t := range terms {
@@ -185,26 +206,22 @@ func (g *figures) weights(c *conn, terms []string) ([]weighted, float64, error) 
 	return out, g.average, nil
 }
 
-// indexFigures returns the number of indexed rows and their mean length in
-// terms. FTS5 keeps them as varints in its record of averages (id 1): rows,
-// then the terms of each column.
-func indexFigures(c *conn) (rows, average float64, err error) {
+// indexFigures returns the number of indexed rows and of their terms. FTS5
+// keeps them as varints in its record of averages (id 1): rows, then the terms
+// of each column.
+func indexFigures(c *conn) (rows, terms uint64, err error) {
 	var blob []byte
 	_, err = c.one("SELECT block FROM memories_fts_data WHERE id = 1", nil, func(s *sqlite3.Stmt) { blob = s.ColumnBlob(0, nil) })
 	if err != nil || len(blob) == 0 {
-		return 1, 1, err
+		return 0, 0, err
 	}
-	var counts []uint64
-	for len(blob) > 0 {
-		n, size := sqliteVarint(blob)
-		counts, blob = append(counts, n), blob[size:]
+	rows, size := sqliteVarint(blob)
+	for blob = blob[size:]; len(blob) > 0; blob = blob[size:] {
+		var n uint64
+		n, size = sqliteVarint(blob)
+		terms += n
 	}
-	total := 0.0
-	for _, n := range counts[1:] {
-		total += float64(n)
-	}
-	rows = max(1, float64(counts[0]))
-	return rows, max(1, total/rows), nil
+	return rows, terms, nil
 }
 
 // sqliteVarint reads SQLite's big-endian variable-length integer: seven bits a
@@ -234,4 +251,28 @@ func matchExpression(terms []string) string {
 		b.WriteByte('"')
 	}
 	return b.String()
+}
+
+// documentsSince reads the next memories that changed after a revision, as the
+// postings index wants them, and how far it came.
+func (c *conn) documentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, err error) {
+	upto = revision
+	err = c.query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
+		FROM memories m LEFT JOIN memories_fts f ON f.rowid = m.id
+		WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{revision, most}, func(s *sqlite3.Stmt) error {
+		upto = s.ColumnInt64(3)
+		if !s.ColumnBool(2) {
+			remove = append(remove, s.ColumnInt64(0))
+			return nil
+		}
+		var terms []string
+		for column := 4; column < 8; column++ {
+			for _, t := range strings.Fields(s.ColumnText(column)) {
+				terms = append(terms, text.Stem(t))
+			}
+		}
+		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(1), Terms: terms})
+		return nil
+	})
+	return put, remove, upto, err
 }

@@ -109,13 +109,13 @@ func (r *roster) each(visit func(row *rosterRow, text func(uint32) string)) {
 	defer r.mu.RUnlock()
 	for i := range r.rows {
 		if r.rows[i].kind != 0 {
-			visit(&r.rows[i], r.names.text)
+			visit(&r.rows[i], r.text)
 		}
 	}
 }
 
 func (r *roster) active(collection string) (n int64) {
-	set, _ := r.admit(basic{collection: collection})
+	set, _ := r.admit(basic{audience: audience{collection: collection}})
 	return int64(set.Count())
 }
 
@@ -149,7 +149,7 @@ func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([
 		return nil, 0, err
 	}
 	now := e.now()
-	b := basic{collection: collection, now: now}
+	b := basic{audience: audience{collection: collection}, now: now}
 	if !since.IsZero() {
 		b.after = &since
 	}

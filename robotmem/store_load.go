@@ -32,6 +32,9 @@ func (e *Engine) load(c *conn, q *question, a *admitted, hits []hit) error {
 			if err := c.addTags(h.memory); err != nil {
 				return err
 			}
+			if err := q.compare(c, h); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -58,7 +61,7 @@ func (e *Engine) loadForRanking(c *conn, q *question, a *admitted, hits []hit) (
 			return nil, err
 		}
 		for _, h := range part {
-			if h.memory != nil && q.relevance(h.memory) >= q.MinRelevance {
+			if h.memory != nil && q.relevance(&h) >= q.MinRelevance {
 				kept = append(kept, h)
 			}
 		}

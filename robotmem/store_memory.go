@@ -160,6 +160,9 @@ func (tx *writeTx) unindex(id int64, old *record) error {
 	if err := tx.unindexText(id); err != nil {
 		return err
 	}
+	if err := tx.unindexVectors(id); err != nil {
+		return err
+	}
 	for _, a := range old.attrs {
 		path, err := tx.pathID(a.path)
 		if err != nil {
@@ -238,59 +241,6 @@ func (c *conn) addTags(m *Memory) error {
 		if s.ColumnText(1) == "user" {
 			m.UserTags = append(m.UserTags, s.ColumnText(0))
 		}
-		return nil
-	})
-}
-
-// load reads the rows that changed after a revision into the roster. The
-// caller holds the roster's lock.
-func (r *roster) load(c *conn, after int64) error {
-	if r.points == nil {
-		r.points = map[int64]*pointColumn{}
-	}
-	err := c.query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
-		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		instr(context, 'sim_or_real') > 0 AND json_extract(context, '$.env.sim_or_real') = 'real', context
-		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite3.Stmt) error {
-		id := s.ColumnInt64(0)
-		for int64(len(r.rows)) <= id {
-			r.rows = append(r.rows, rosterRow{})
-		}
-		r.rows[id] = rosterRow{
-			collection: r.names.id(s.ColumnText(1)), session: r.names.id(s.ColumnText(2)), category: r.names.id(s.ColumnText(3)),
-			kind: kindOf(s.ColumnText(4)), perception: r.names.id(s.ColumnText(5)), status: statusOf(s.ColumnText(6)),
-			confidence: s.ColumnFloat(7), decay: s.ColumnFloat(8),
-			observed: parseNano(s.ColumnRawText(9)), useful: parseNano(s.ColumnRawText(10)),
-			created: parseNano(s.ColumnRawText(11)), validFrom: parseNano(s.ColumnRawText(12)),
-			real: s.ColumnBool(13),
-		}
-		if after > 0 {
-			for _, col := range r.points {
-				col.drop(id)
-			}
-			r.leaves.change(id, s.ColumnText(14))
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	from, args := "points p", []any{}
-	if after > 0 {
-		from, args = "memories m JOIN points p ON p.memory_id = m.id WHERE m.revision > ?", []any{after}
-	}
-	return c.query("SELECT p.memory_id, p.path_id, p.x, p.y, p.z, p.frame_id, p.map_id FROM "+from, args, func(s *sqlite3.Stmt) error {
-		col := r.points[s.ColumnInt64(1)]
-		if col == nil {
-			col = &pointColumn{index: map[int64]int{}}
-			r.points[s.ColumnInt64(1)] = col
-		}
-		p := point{memoryID: s.ColumnInt64(0), x: s.ColumnFloat(2), y: s.ColumnFloat(3), dims: 2,
-			frame: r.names.id(s.ColumnText(5)), mapID: r.names.id(s.ColumnText(6))}
-		if s.ColumnType(4) != sqlite3.NULL {
-			p.z, p.dims = s.ColumnFloat(4), 3
-		}
-		col.put(p)
 		return nil
 	})
 }

@@ -158,7 +158,13 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 			return nil, err
 		}
 	}
-	return results, c.Exec("COMMIT")
+	if err := c.Exec("COMMIT"); err != nil {
+		return nil, err
+	}
+	if tx.revision != before {
+		e.meaning.rouse()
+	}
+	return results, nil
 }
 
 // forgetUncommitted drops what the writer remembers of the file, after

@@ -9,10 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
+	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
 // app is what every command is given: the streams, the settings, and the ways
@@ -29,8 +31,11 @@ type app struct {
 	Stderr  io.Writer
 	Config  config
 	Log     *slog.Logger
+	// Embedder opens what finds by meaning; the settings' own if nil.
+	Embedder func() (robotmem.Embedder, error)
 
-	env func(string) (string, bool)
+	env     func(string) (string, bool)
+	closers []io.Closer
 }
 
 // exitError ends the program with a code and, when err is set, a message.
@@ -67,6 +72,11 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 		AllowPaths: a.Config.AllowPath,
 		ClientType: clientType,
 		Logger:     a.Log,
+		Weights:    maps.Clone(a.Config.Weights),
+	}
+	if real, ok := o.Weights["real"]; ok {
+		o.RealWeight = real
+		delete(o.Weights, "real")
 	}
 	if a.Config.Taxonomy != "" {
 		rules, err := os.ReadFile(a.Config.Taxonomy)
@@ -75,8 +85,41 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 		}
 		o.Taxonomy = rules
 	}
+	var err error
+	if o.Embedder, err = a.embedder(); err != nil {
+		return nil, err
+	}
 	return robotmem.Open(ctx, o)
 }
+
+// embedder opens what finds by meaning.
+func (a *app) embedder() (robotmem.Embedder, error) {
+	if a.Embedder != nil {
+		return a.Embedder()
+	}
+	c := &a.Config
+	e, err := embedding.Open(c.Embedder, embedding.Options{OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, Logger: a.Log})
+	if closer, ok := e.(io.Closer); ok {
+		a.closers = append(a.closers, closer)
+	}
+	return e, err
+}
+
+// close ends what the memories of this run were opened with.
+func (a *app) close() {
+	for _, c := range a.closers {
+		if err := c.Close(); err != nil {
+			a.Log.Warn("closing", "err", err)
+		}
+	}
+}
+
+// hasEmbedder reports whether the settings name one; auto may find none.
+func (a *app) hasEmbedder() bool {
+	return a.Embedder != nil || a.Config.Embedder != "none" && a.Config.Embedder != "auto"
+}
+
+func noEmbedder() (robotmem.Embedder, error) { return nil, nil }
 
 // OpenDefault opens the user's own memory: --db, or memory.db in the home.
 func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Engine, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,14 +33,7 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("dir", "%v", err)
 	}
-	var res *eval.Result
-	err = a.inTempMemory(ctx, "", func(m *robotmem.Engine, _ string) error {
-		p := a.newProgress("eval "+set.Name, 0)
-		defer p.Done()
-		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		res, err = eval.Run(ctx, m, set, o)
-		return err
-	})
+	res, err := c.run(ctx, a, set, o)
 	if err != nil {
 		return err
 	}
@@ -50,6 +44,54 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 		return a.PrintJSON(res)
 	}
 	return printEval(a, res)
+}
+
+func (c *evalCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
+	err = a.inTempMemory(ctx, "", func(m *robotmem.Engine, path string) (err error) {
+		p := a.newProgress("eval "+set.Name, 0)
+		defer p.Done()
+		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
+		nodes := []*robotmem.Engine{m}
+		defer func() {
+			for _, node := range nodes {
+				err = errors.Join(err, node.Close())
+			}
+		}()
+		if a.hasEmbedder() {
+			for _, list := range []string{"bm25", "vector"} {
+				alone, err := a.openAlone(ctx, path, list)
+				if err != nil {
+					return err
+				}
+				nodes = append(nodes, alone)
+				o.Lists = append(o.Lists, eval.List{Name: list, Service: alone})
+			}
+		}
+		o.Learnt = func(ctx context.Context) error {
+			if len(nodes) > 1 {
+				if err := m.Reembed(ctx, func(done, total int64) { p.Set(done, total) }); err != nil {
+					return err
+				}
+			}
+			for _, node := range nodes {
+				if err := node.Warm(ctx); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		res, err = eval.Run(ctx, m, set, o)
+		return err
+	})
+	return res, err
+}
+
+// openAlone opens a memory that ranks by one list.
+func (a *app) openAlone(ctx context.Context, path, list string) (*robotmem.Engine, error) {
+	weights := a.Config.Weights
+	defer func() { a.Config.Weights = weights }()
+	a.Config.Weights = map[string]float64{"bm25": 0, "vector": 0, list: 1}
+	return a.Open(ctx, path)
 }
 
 func printEval(a *app, r *eval.Result) error {
@@ -64,11 +106,15 @@ func printEval(a *app, r *eval.Result) error {
 	if r.Unjudged > 0 {
 		w.line("  warning: %d queries were skipped, nothing says what answers them", r.Unjudged)
 	}
-	w.line("  hit@1    %.3f", r.Hit1)
-	w.line("  R@10     %.3f", r.Recall10)
-	w.line("  MRR      %.3f", r.MRR)
-	w.line("  nDCG@10  %.3f", r.NDCG10)
-	w.line("  learnt in %.1f s, %.2f ms a query", r.LearnS, r.QueryMS)
+	rows := append([]eval.ListFigures{}, r.Lists...)
+	rows = append(rows, eval.ListFigures{Name: "recall", Figures: r.Figures})
+	w.line("")
+	w.table("\thit@1\tR@10\tMRR\tnDCG@10\tms a query", len(rows), func(i int) string {
+		f := rows[i]
+		return fmt.Sprintf("%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f", f.Name, f.Hit1, f.Recall10, f.MRR, f.NDCG10, f.QueryMS)
+	})
+	w.line("")
+	w.line("learnt in %.1f s", r.LearnS)
 	return w.err
 }
 

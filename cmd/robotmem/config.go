@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -34,6 +35,11 @@ type config struct {
 	URL        string   `koanf:"url"`
 	Token      string   `koanf:"token"`
 	Addr       string   `koanf:"addr"`
+	OllamaURL  string   `koanf:"ollama_url"`
+	OpenAIURL  string   `koanf:"openai_url"`
+	OpenAIKey  string   `koanf:"openai_key"`
+	// Weights are what the ranked lists and real-world data count in a recall.
+	Weights map[string]float64 `koanf:"weights"`
 
 	// collectionGiven: on the command line, and not as a standing default.
 	collectionGiven bool
@@ -47,6 +53,7 @@ func defaults() map[string]any {
 	return map[string]any{
 		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full",
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
+		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
 	}
 }
 
@@ -84,12 +91,20 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	}
 	for key := range defaults() {
 		v, ok := env("ROBOTMEM_" + strings.ToUpper(key))
+		if other := foreignNames[key]; (!ok || v == "") && other != "" {
+			v, ok = env(other)
+		}
 		if !ok || v == "" {
 			continue
 		}
 		var value any = v
-		if key == "allow_path" {
+		switch key {
+		case "allow_path":
 			value = filepath.SplitList(v)
+		case "weights":
+			if value, err = parseWeights(v); err != nil {
+				return c, err
+			}
 		}
 		if err := k.Set(key, value); err != nil {
 			return c, err
@@ -104,6 +119,24 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		return c, invalid("config", "%v", err)
 	}
 	return c, c.check()
+}
+
+// foreignNames are the variables of other programs that are read where ours is
+// not set.
+var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
+
+// parseWeights reads "bm25=1,vector=0.8".
+func parseWeights(s string) (map[string]float64, error) {
+	out := map[string]float64{}
+	for _, part := range strings.Split(s, ",") {
+		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
+		w, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil {
+			return nil, invalid("weights", "must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
+		}
+		out[name] = w
+	}
+	return out, nil
 }
 
 // home is the folder of the memory and its settings.
@@ -186,7 +219,17 @@ func fileValue(key string, value any) (any, error) {
 		}
 		return list, nil
 	case map[string]any:
-		return nil, errors.New("must be one value, not a section")
+		if key != "weights" {
+			return nil, errors.New("must be one value, not a section")
+		}
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
+		}
+		return parseWeights(strings.Join(parts, ","))
+	}
+	if key == "weights" {
+		return parseWeights(fmt.Sprint(value))
 	}
 	if key == "allow_path" {
 		return []string{fmt.Sprint(value)}, nil
@@ -220,11 +263,6 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 // check refuses what this program does not know. Durability and the rest are
 // the engine's to judge.
 func (c *config) check() error {
-	switch c.Embedder {
-	case "auto", "none":
-	default:
-		return invalid("embedder", "must be auto or none, not %q: this build knows auto and none", c.Embedder)
-	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)

@@ -106,10 +106,26 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for _, s := range r.Stages {
 		w.line("stage %s kept %d in %.2f ms", s.Stage, s.Kept, s.MS)
 	}
+	for _, p := range r.Times {
+		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
+	}
 	for _, d := range r.Degraded {
 		w.line("degraded: %s", d)
 	}
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
+}
+
+// spanText spells the bounds of a time, the later one left out of it.
+func spanText(after, before *time.Time) string {
+	switch {
+	case after == nil && before == nil:
+		return "no bound: it contradicts the other words"
+	case before == nil:
+		return "from " + after.Local().Format(time.DateTime)
+	case after == nil:
+		return "before " + before.Local().Format(time.DateTime)
+	}
+	return after.Local().Format(time.DateTime) + " to " + before.Local().Format(time.DateTime)
 }
 
 func printEnd(w *lines, r *robotmem.EndSessionResponse) {

@@ -16,7 +16,7 @@ import (
 type globals struct {
 	DB         *string  `name:"db" placeholder:"PATH" help:"The memory's file (ROBOTMEM_DB). Default memory.db in ROBOTMEM_HOME, which is ~/.robotmem unless set."`
 	Collection *string  `name:"collection" placeholder:"NAME" help:"Namespace to work in; for commands that read, * is all (ROBOTMEM_COLLECTION)."`
-	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto or none (ROBOTMEM_EMBEDDER). This build knows no other."`
+	Embedder   *string  `name:"embedder" placeholder:"NAME" help:"auto, none, ollama:MODEL, openai:MODEL or model2vec:DIR (ROBOTMEM_EMBEDDER). auto takes a local Ollama, if there is one."`
 	Config     *string  `name:"config" placeholder:"FILE" help:"Settings as YAML (ROBOTMEM_CONFIG). Default config.yaml in ROBOTMEM_HOME."`
 	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
 	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
@@ -53,6 +53,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve REST and MCP over HTTP."`
+	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`

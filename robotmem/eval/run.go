@@ -16,23 +16,46 @@ type Options struct {
 	// Progress is called after each step with how many documents and queries
 	// are done of all; nil is not called.
 	Progress func(done, total int)
+	// Learnt is called once the corpus is learnt, before the first query; nil
+	// is not called.
+	Learnt func(ctx context.Context) error
+	// Lists are asked every query too: nodes that hold the same memories and
+	// rank by one list alone, say.
+	Lists []List
 }
 
-// Result is what a run found. The metrics are means over Queries.
-type Result struct {
-	Set      string  `json:"set"`
-	Docs     int     `json:"docs"`
-	Cut      int     `json:"cut"`      // documents cut to the limit of one memory
-	Refused  int     `json:"refused"`  // documents that could not be learnt
-	Queries  int     `json:"queries"`  // asked
-	Unjudged int     `json:"unjudged"` // skipped: nothing says what answers them
+// List is another way to rank what was learnt.
+type List struct {
+	Name    string
+	Service robotmem.Service
+}
+
+// Figures are means over the queries.
+type Figures struct {
 	Hit1     float64 `json:"hit_at_1"`
 	Recall10 float64 `json:"recall_at_10"`
 	MRR      float64 `json:"mrr"`
 	NDCG10   float64 `json:"ndcg_at_10"`
+	QueryMS  float64 `json:"query_ms"` // a query
+}
 
-	LearnS  float64 `json:"learn_s"`
-	QueryMS float64 `json:"query_ms"` // a query, mean
+// Result is what a run found.
+type Result struct {
+	Set      string `json:"set"`
+	Docs     int    `json:"docs"`
+	Cut      int    `json:"cut"`      // documents cut to the limit of one memory
+	Refused  int    `json:"refused"`  // documents that could not be learnt
+	Queries  int    `json:"queries"`  // asked
+	Unjudged int    `json:"unjudged"` // skipped: nothing says what answers them
+	Figures
+	Lists  []ListFigures `json:"lists,omitempty"` // in the order of Options.Lists
+	LearnS float64       `json:"learn_s"`
+}
+
+// ListFigures are those of one of Options.Lists.
+type ListFigures struct {
+	Name string `json:"name"`
+	Figures
 }
 
 const (
@@ -44,7 +67,7 @@ const (
 
 // Run learns the documents of s and asks its queries.
 func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, error) {
-	r := &runner{m: m, res: &Result{Set: s.Name}, progress: o.Progress, names: map[string]string{}, docs: map[int64]string{}}
+	r := &runner{m: m, res: &Result{Set: s.Name, Lists: make([]ListFigures, len(o.Lists))}, progress: o.Progress, names: map[string]string{}, docs: map[int64]string{}}
 	if r.progress == nil {
 		r.progress = func(int, int) {}
 	}
@@ -64,12 +87,29 @@ func Run(ctx context.Context, m robotmem.Service, s *Set, o Options) (*Result, e
 			return nil, err
 		}
 	}
-	for _, q := range asked {
-		if err := r.ask(ctx, q, s.Judged[q.ID]); err != nil {
+	if o.Learnt != nil {
+		if err := o.Learnt(ctx); err != nil {
 			return nil, err
 		}
 	}
-	r.mean()
+	for _, q := range asked {
+		if err := r.ask(ctx, m, q, s.Judged[q.ID], &r.res.Figures); err != nil {
+			return nil, err
+		}
+		for i, l := range o.Lists {
+			r.res.Lists[i].Name = l.Name
+			if err := r.ask(ctx, l.Service, q, s.Judged[q.ID], &r.res.Lists[i].Figures); err != nil {
+				return nil, err
+			}
+		}
+		r.res.Queries++
+		r.done++
+		r.progress(r.done, r.total)
+	}
+	r.res.mean(r.res.Queries)
+	for i := range r.res.Lists {
+		r.res.Lists[i].mean(r.res.Queries)
+	}
 	return r.res, nil
 }
 
@@ -81,7 +121,6 @@ type runner struct {
 	total    int
 	names    map[string]string // collections by conv
 	docs     map[int64]string  // document ids by memory
-	spent    time.Duration
 }
 
 // collection gives every conv a name that a collection may have.
@@ -124,38 +163,31 @@ func (r *runner) learn(ctx context.Context, docs []Doc) error {
 	return nil
 }
 
-func (r *runner) ask(ctx context.Context, q Query, j Judged) error {
+// ask adds the figures of one query to f.
+func (r *runner) ask(ctx context.Context, m robotmem.Service, q Query, j Judged, f *Figures) error {
 	conf := anyConf
 	start := time.Now()
-	res, err := r.m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf})
+	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: q.Text, Collection: r.collection(conv(q.Meta)), N: depth, MinConfidence: &conf})
 	if err != nil {
 		return fmt.Errorf("query %s: %w", q.ID, err)
 	}
-	r.spent += time.Since(start)
+	f.QueryMS += float64(time.Since(start).Microseconds()) / 1000
 	var ranked []string
 	for _, m := range res.Memories {
 		ranked = append(ranked, r.docs[m.MemoryID])
 	}
-	r.res.Queries++
-	r.res.Hit1 += Hit1(ranked, j)
-	r.res.Recall10 += Recall(ranked, j, Ten)
-	r.res.MRR += ReciprocalRank(ranked, j)
-	r.res.NDCG10 += NDCG(ranked, j, Ten)
-	r.done++
-	r.progress(r.done, r.total)
+	f.Hit1 += Hit1(ranked, j)
+	f.Recall10 += Recall(ranked, j, Ten)
+	f.MRR += ReciprocalRank(ranked, j)
+	f.NDCG10 += NDCG(ranked, j, Ten)
 	return nil
 }
 
-// mean turns the sums into means.
-func (r *runner) mean() {
-	if r.res.Queries == 0 {
-		return
+// mean turns the sums over n queries into means.
+func (f *Figures) mean(n int) {
+	for _, sum := range []*float64{&f.Hit1, &f.Recall10, &f.MRR, &f.NDCG10, &f.QueryMS} {
+		*sum /= float64(max(n, 1))
 	}
-	n := float64(r.res.Queries)
-	for _, sum := range []*float64{&r.res.Hit1, &r.res.Recall10, &r.res.MRR, &r.res.NDCG10} {
-		*sum /= n
-	}
-	r.res.QueryMS = float64(r.spent.Microseconds()) / 1000 / n
 }
 
 // cut shortens s to n bytes at the end of a character.

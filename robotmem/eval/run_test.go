@@ -62,8 +62,8 @@ func TestRunAsksEachChatAboutItself(t *testing.T) {
 	}
 	// q2 asks for red in the chat that knows blue alone, and still hits: a
 	// query never sees another chat.
-	want := &Result{Set: "set", Docs: 3, Cut: 1, Refused: 1, Queries: 2, Unjudged: 2, Hit1: 1, Recall10: 1, MRR: 1, NDCG10: 1}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "LearnS", "QueryMS")); diff != "" {
+	want := &Result{Set: "set", Docs: 3, Cut: 1, Refused: 1, Queries: 2, Unjudged: 2, Figures: Figures{Hit1: 1, Recall10: 1, MRR: 1, NDCG10: 1}, Lists: []ListFigures{}}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Result{}, "LearnS", "Figures.QueryMS")); diff != "" {
 		t.Errorf("Run (-want +got):\n%s", diff)
 	}
 	if steps != 6 || last != 6 {

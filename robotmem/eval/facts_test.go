@@ -1,4 +1,4 @@
-package main
+package eval
 
 import (
 	"strings"
@@ -7,14 +7,14 @@ import (
 
 // The figures of a bench mean something when its questions are neither trivial
 // nor match everything.
-func TestBenchQuestionsMatchAboutAFifth(t *testing.T) {
+func TestQuestionsMatchAboutAFifth(t *testing.T) {
 	const facts, questions = 3000, 100
-	f := newFactMaker()
+	f := NewFacts()
 	rows := make([]map[string]bool, facts)
 	words := map[string]bool{}
 	rare := 0
 	for i := range rows {
-		fact := f.fact(i)
+		fact := f.Fact(i)
 		rows[i] = map[string]bool{}
 		for _, w := range strings.Fields(strings.ReplaceAll(fact.Insight, ",", "")) {
 			rows[i][w] = true
@@ -26,7 +26,7 @@ func TestBenchQuestionsMatchAboutAFifth(t *testing.T) {
 	}
 	matches := 0
 	for range questions {
-		query := strings.Fields(f.query())
+		query := strings.Fields(f.Query())
 		if len(query) < 3 || len(query) > 6 {
 			t.Fatalf("a question of %d words", len(query))
 		}
@@ -48,7 +48,7 @@ func TestBenchQuestionsMatchAboutAFifth(t *testing.T) {
 	if rare != facts/1000 {
 		t.Errorf("%d rare facts of %d, want one in a thousand", rare, facts)
 	}
-	if a, b := newFactMaker().fact(0), newFactMaker().fact(0); a.Insight != b.Insight {
+	if a, b := NewFacts().Fact(0), NewFacts().Fact(0); a.Insight != b.Insight {
 		t.Errorf("two makers differ: %q, %q", a.Insight, b.Insight)
 	}
 }

@@ -1,0 +1,191 @@
+package embedding
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A Model2Vec model is a table with a vector for each token; the vector of a
+// text is the mean of those of its tokens. It needs no other process and takes
+// microseconds. https://github.com/MinishLab/model2vec
+
+// maxTokens is how many tokens of a text count if config.json does not say.
+const maxTokens = 512
+
+// model2Vec is a model in this process. It never changes once it is read.
+type model2Vec struct {
+	tokenizer *tokenizer
+	vectors   *tensor
+	rows      *tensor // the row of vectors for a token, nil if it is the token
+	weights   *tensor // of a token, nil for 1
+	normalize bool
+	maxTokens int
+	maxRunes  int // of a text before it is split, as it cannot hold more tokens
+}
+
+var _ backend = (*model2Vec)(nil)
+
+// openModel2Vec reads the model in dir. The identity ends in a part of the
+// files' hash, as folders of one name can hold different models.
+func openModel2Vec(dir string, o Options) (robotmem.Embedder, error) {
+	weights, err := readModelFile(dir, "model.safetensors")
+	if err != nil {
+		return nil, err
+	}
+	words, err := readModelFile(dir, "tokenizer.json")
+	if err != nil {
+		return nil, err
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, invalid("%w", err)
+	}
+	m, err := newModel2Vec(weights, words, config)
+	if err != nil {
+		return nil, invalid("the model in %s: %w", dir, err)
+	}
+	name, err := folderName(dir)
+	if err != nil {
+		return nil, err
+	}
+	hash := sha256.New()
+	hash.Write(weights)
+	hash.Write(words)
+	identity := fmt.Sprintf("model2vec:%s@%x", name, hash.Sum(nil)[:4])
+	return newEmbedder(identity, "", m, o, func() {}), nil
+}
+
+func newModel2Vec(weights, words, config []byte) (*model2Vec, error) {
+	tensors, err := readTensors(weights)
+	if err != nil {
+		return nil, fmt.Errorf("model.safetensors: %w", err)
+	}
+	m := &model2Vec{vectors: tensors["embeddings"], rows: tensors["mapping"], weights: tensors["weights"]}
+	if m.vectors == nil { // as sentence-transformers names it
+		m.vectors = tensors["embedding.weight"]
+	}
+	if m.vectors == nil || m.vectors.cols < 2 {
+		return nil, errors.New("model.safetensors has no matrix named embeddings: it is not a Model2Vec model")
+	}
+	settings := struct {
+		Normalize bool `json:"normalize"`
+		MaxLength *int `json:"max_length"`
+	}{}
+	if len(config) > 0 {
+		if err := json.Unmarshal(config, &settings); err != nil {
+			return nil, fmt.Errorf("config.json: %w", err)
+		}
+	}
+	m.normalize, m.maxTokens = settings.Normalize, maxTokens
+	if settings.MaxLength != nil && *settings.MaxLength > 0 {
+		m.maxTokens = *settings.MaxLength
+	}
+	if m.tokenizer, err = readTokenizer(words); err != nil {
+		return nil, fmt.Errorf("tokenizer.json: %w", err)
+	}
+	m.maxRunes = m.maxTokens * m.tokenizer.medianRunes
+	return m, m.validate()
+}
+
+// validate checks that every token has a row, so that none needs to be checked
+// later.
+func (m *model2Vec) validate() error {
+	tokens := m.tokenizer.size
+	if m.weights != nil && m.weights.rows < tokens {
+		return fmt.Errorf("%d tokens, but %d weights", tokens, m.weights.rows)
+	}
+	if m.rows == nil {
+		if m.vectors.rows < tokens {
+			return fmt.Errorf("%d tokens, but %d vectors", tokens, m.vectors.rows)
+		}
+		return nil
+	}
+	if m.rows.rows < tokens {
+		return fmt.Errorf("%d tokens, but a mapping of %d", tokens, m.rows.rows)
+	}
+	for i := range m.rows.rows {
+		if row := m.rows.float(i); row < 0 || row >= float64(m.vectors.rows) || row != math.Trunc(row) {
+			return fmt.Errorf("token %d is mapped to row %v of %d", i, row, m.vectors.rows)
+		}
+	}
+	return nil
+}
+
+// embed implements backend. A text none of whose words the model knows has no
+// vector and is refused.
+func (m *model2Vec) embed(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors := make([][]float32, len(texts))
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if vectors[i] = m.vector(text); vectors[i] == nil {
+			return nil, refused(i, "holds no word that the model knows: its language or script is not the model's")
+		}
+	}
+	return vectors, nil
+}
+
+// vector returns the mean of the tokens' vectors, nil if there are none or they
+// cancel out.
+func (m *model2Vec) vector(text string) []float32 {
+	tokens := m.tokenizer.tokens(firstRunes(text, m.maxRunes))
+	tokens = tokens[:min(len(tokens), m.maxTokens)]
+	mean := make([]float32, m.vectors.cols)
+	known := 0
+	for _, token := range tokens {
+		if token == m.tokenizer.unknown {
+			continue // counted above, like the original
+		}
+		known++
+		row, weight := token, float32(1)
+		if m.rows != nil {
+			row = int(m.rows.float(token))
+		}
+		if m.weights != nil {
+			weight = float32(m.weights.float(token))
+		}
+		m.vectors.addRow(mean, row, weight)
+	}
+	var squares float64
+	for i := range mean {
+		mean[i] /= float32(max(known, 1))
+		squares += float64(mean[i]) * float64(mean[i])
+	}
+	if squares == 0 {
+		return nil
+	}
+	if m.normalize {
+		for i := range mean {
+			mean[i] = float32(float64(mean[i]) / math.Sqrt(squares))
+		}
+	}
+	return mean
+}
+
+// explain implements backend.
+func (m *model2Vec) explain(err error) *robotmem.Error { return explainLocal(err) }
+
+// firstRunes returns the first n runes of s.
+func firstRunes(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}

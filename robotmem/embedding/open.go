@@ -1,0 +1,91 @@
+package embedding
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Options configure Open. The zero value works.
+type Options struct {
+	// OllamaURL is the address of Ollama, http://127.0.0.1:11434 if empty. The
+	// short forms of OLLAMA_HOST are understood: host, host:port, 0.0.0.0.
+	OllamaURL string
+	// OpenAIURL is what "/embeddings" is appended to, https://api.openai.com/v1
+	// if empty.
+	OpenAIURL string
+	// OpenAIKey is sent as a bearer token when it is not empty.
+	OpenAIKey string
+
+	// Timeout bounds one request for memories, 30 s if zero.
+	Timeout time.Duration
+	// QuestionTimeout bounds one request for a question, 3 s if zero. An earlier
+	// deadline of the caller's context wins over both.
+	QuestionTimeout time.Duration
+	// Batch is how many texts go into one request, 64 if zero.
+	Batch int
+
+	// HTTPClient does the requests, one of its own if nil. Its CheckRedirect is
+	// not used.
+	HTTPClient *http.Client
+	Clock      func() time.Time // time.Now if nil
+	Logger     *slog.Logger     // silent if nil
+}
+
+const (
+	memoryTimeout   = 30 * time.Second // a full batch on a small board's CPU
+	questionTimeout = 3 * time.Second  // somebody waits; BM25 has answered long ago
+	batchSize       = 64
+)
+
+func (o Options) withDefaults() Options {
+	o.Timeout = cmp.Or(o.Timeout, memoryTimeout)
+	o.QuestionTimeout = cmp.Or(o.QuestionTimeout, questionTimeout)
+	o.Batch = cmp.Or(max(o.Batch, 0), batchSize)
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Open returns the embedder that spec names, nil for "none" and auto for "". It
+// never waits for the network: a service is asked in the background or when it
+// is first used, and what is wrong with it shows in State and Embed. The
+// embedder is an io.Closer; Close ends what runs in the background and waits
+// for it.
+//
+// A spec of another form and an address that is none fail with Invalid, a
+// folder without the files of its model with NotFound, files that cannot be
+// used with Invalid.
+func Open(spec string, o Options) (robotmem.Embedder, error) {
+	o = o.withDefaults()
+	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")
+	switch named := hasName && name != ""; {
+	case kind == "none" && !hasName:
+		return nil, nil
+	case (kind == "auto" || kind == "") && !hasName:
+		return openAuto(o)
+	case kind == "ollama" && named && !strings.ContainsAny(name, " \t\r\n"):
+		return openOllama(name, o)
+	case kind == "openai" && named:
+		return openOpenAI(name, o)
+	case kind == "model2vec" && named:
+		return openModel2Vec(name, o)
+	case kind == "onnx" && named:
+		return openONNX(name, o)
+	}
+	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
+}
+
+// invalid is a setting or a file that cannot be used.
+func invalid(format string, args ...any) *robotmem.Error {
+	return &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf(format, args...)}
+}

@@ -1,0 +1,67 @@
+package eval
+
+import (
+	"context"
+	"hash/fnv"
+	"math/rand/v2"
+	"strings"
+	"sync"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// WordVectors stands for a model where speed is measured: what is measured is the
+// search, not the model. A text's vector is the sum of its words' vectors, each
+// drawn at random with the word as its seed (random indexing; Sahlgren 2005),
+// so that texts of the same words lie close together, as real ones do. The zero
+// value is ready; vectors have 384 dimensions.
+type WordVectors struct {
+	mu    sync.Mutex // guards words
+	words map[string][]float32
+}
+
+const wordDims = 384
+
+// State implements robotmem.Embedder.
+func (b *WordVectors) State() robotmem.EmbedderState {
+	return robotmem.EmbedderState{Model: "eval:random-indexing"}
+}
+
+// Embed implements robotmem.Embedder.
+func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := make([][]float32, len(texts))
+	for i, text := range texts {
+		v := make([]float32, wordDims)
+		for _, word := range strings.Fields(text) {
+			for d, x := range b.word(word) {
+				v[d] += x
+			}
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// word draws the vector of a word. Numbers, of which there is no end, are drawn
+// anew each time.
+func (b *WordVectors) word(word string) []float32 {
+	if v, ok := b.words[word]; ok {
+		return v
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(word)) // never fails
+	rng := rand.New(rand.NewPCG(factsSeed, h.Sum64()))
+	v := make([]float32, wordDims)
+	for d := range v {
+		v[d] = float32(rng.NormFloat64())
+	}
+	if !strings.ContainsAny(word, "0123456789") {
+		if b.words == nil {
+			b.words = map[string][]float32{}
+		}
+		b.words[word] = v
+	}
+	return v
+}

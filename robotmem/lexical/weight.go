@@ -1,0 +1,102 @@
+package lexical
+
+import "math"
+
+// The formula, from Robertson and Zaragoza (2009), with the idf of FTS5. Every
+// product that is added to something stands in float64(): a compiler may fuse
+// the two into one operation with one rounding (arm64 does), and then the same
+// posting would score differently in two places.
+
+// minIDF is what a term is worth that more than half of the documents hold.
+const minIDF = 1e-6
+
+// Params are the two free numbers of BM25.
+type Params struct {
+	K1 float64 // at least 0: how much repetitions of a term count, 1.2 in FTS5
+	B  float64 // 0 to 1: how much a text longer than the mean loses, 0.75 in FTS5
+}
+
+// idf weighs a term that df of rows documents hold.
+func idf(rows, df int) float64 {
+	n, d := float64(rows), float64(df)
+	return max(minIDF, math.Log((n-d+0.5)/(d+0.5)))
+}
+
+// Sizes of the table of a curve, which holds the values that nearly all
+// postings need.
+const (
+	tableCounts  = 4   // repetitions 1 to 4
+	tableLengths = 512 // documents of up to 511 terms
+)
+
+// curve is the part of BM25 that depends on a posting and not on its term:
+// f (k1+1) / (f + k1 (1 − b + b D/avgD)).
+type curve struct {
+	Params
+	average float64 // avgD, in terms
+	table   [tableCounts * tableLengths]float64
+}
+
+// set makes c the curve of these figures, at no cost if it is so already.
+func (c *curve) set(p Params, average float64) {
+	if c.Params == p && c.average == average {
+		return
+	}
+	c.Params, c.average = p, average
+	for more := range tableCounts {
+		for length := range tableLengths {
+			c.table[more*tableLengths+length] = c.compute(uint32(more+1), uint32(length))
+		}
+	}
+}
+
+func (c *curve) compute(f, length uint32) float64 {
+	n := float64(f)
+	norm := float64(c.K1 * (1 - c.B + float64(c.B*float64(length))/c.average))
+	return float64(n*(c.K1+1)) / (n + norm)
+}
+
+// at returns the value for a term that occurs 1 + more times in a document of
+// so many terms.
+func (c *curve) at(more, length uint32) float64 {
+	if more < tableCounts && length < tableLengths {
+		return c.table[more*tableLengths+length]
+	}
+	return c.compute(more+1, length)
+}
+
+// statistics are what BM25 asks of a set of documents.
+type statistics struct {
+	rows  int   // documents
+	terms int64 // in all of them, with repetitions
+}
+
+// average is the mean length. Of texts without a single term it is 1, as the
+// formula divides by it.
+func (s statistics) average() float64 {
+	if s.terms == 0 {
+		return 1
+	}
+	return float64(s.terms) / float64(s.rows)
+}
+
+// A Scorer gives texts that are not in the index the scores that they would
+// have beside those that are. It holds the figures of the moment when it was
+// made, and is safe for concurrent use.
+type Scorer struct {
+	idf   []float64
+	curve *curve
+}
+
+// Score returns the score of a text of length terms that holds the i-th term of
+// the question counts[i] times; missing counts are 0. ok is false when it holds
+// none of them. It adds up as Search does, so that equal texts score equally.
+func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
+	for i, n := range counts[:min(len(counts), len(s.idf))] {
+		if n > 0 {
+			ok = true
+			score += float64(s.idf[i] * s.curve.at(uint32(n-1), uint32(max(0, length))))
+		}
+	}
+	return score, ok
+}

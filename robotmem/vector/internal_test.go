@@ -1,0 +1,282 @@
+package vector
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+func noise(r *rand.Rand, dims int) []float32 {
+	v := make([]float32, dims)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
+func inner(a, b []float32) float64 {
+	var sum float64
+	for i, f := range a {
+		sum += float64(f) * float64(b[i])
+	}
+	return sum
+}
+
+// A rotation keeps inner products, and one dimension reaches all others.
+func TestRotation(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, dims := range []int{1, 2, 3, 5, 64, 65, 127, 384, 768, 1000, 4096} {
+		turn := newRotation(dims)
+		a, b, buffer := noise(r, dims), noise(r, dims), make([]float32, dims)
+		before, size := inner(a, b), math.Sqrt(inner(a, a)*inner(b, b))
+		turn.apply(a, buffer)
+		turn.apply(b, buffer)
+		if after := inner(a, b); math.Abs(after-before) > 1e-5*size {
+			t.Errorf("%d dimensions: inner product %v became %v", dims, before, after)
+		}
+		for _, j := range []int{0, dims / 2, dims - 1} {
+			one := make([]float32, dims)
+			one[j] = 1
+			turn.apply(one, buffer)
+			largest := 0.0
+			for _, f := range one {
+				largest = max(largest, math.Abs(float64(f)))
+			}
+			if dims >= 64 && largest > 6/math.Sqrt(float64(dims)) {
+				t.Errorf("%d dimensions: of dimension %d, %v stays in one place", dims, j, largest)
+			}
+		}
+	}
+}
+
+// Saved codes depend on the rotation: a change of it needs a new chunkVersion.
+func TestRotationIsStable(t *testing.T) {
+	x := New(100, nil)
+	v := make([]float32, 100)
+	for i := range v {
+		v[i] = 0.1 * float32(1-i%3%2*2)
+	}
+	s := newScratch(100, 2)
+	terms := x.encode(s, v)
+	high, low, scale := []uint64{0x89646c10ac4e0153, 0x2602c9dd1}, []uint64{0x658bb0c54f917260, 0x7bed3626e}, 0.0608828
+	if !slices.Equal(s.signs, high) || !slices.Equal(s.lows, low) || math.Abs(float64(terms.scale)-scale) > 1e-6 {
+		t.Errorf("signs %#x, lows %#x, scale %v, want %#x, %#x, %v", s.signs, s.lows, terms.scale, high, low, scale)
+	}
+}
+
+// The planes hold a question to within half a step of each component.
+func TestProduct(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, dims := range []int{1, 63, 64, 65, 384, 1000} {
+		words := (dims + 63) / 64
+		p := planes{bits: make([]uint64, words*planeBits)}
+		question, other := noise(r, dims), noise(r, dims)
+		high, low := make([]uint64, words), make([]uint64, words)
+		signs(high, other)
+		along := lows(low, other, 0.9)
+		p.set(question)
+		want, wantAlong, slack := 0.0, 0.0, 3*p.step/2*float64(dims)+1e-9
+		for i, f := range question {
+			level := math.Copysign(1, float64(other[i]))
+			if math.Abs(float64(other[i])) > 0.9 {
+				level *= 3
+			}
+			want += float64(f) * level
+			wantAlong += float64(other[i]) * level
+		}
+		if math.Abs(along-wantAlong) > 1e-9 {
+			t.Errorf("%d dimensions: a vector along its code %v, want %v", dims, along, wantAlong)
+		}
+		if got := p.product(high, low); math.Abs(got-want) > slack {
+			t.Errorf("%d dimensions: %v, want %v within %v", dims, got, want, slack)
+		}
+	}
+	p := planes{bits: make([]uint64, planeBits)}
+	p.set(make([]float32, 10))
+	if got := p.product([]uint64{1023}, []uint64{3}); got != 0 {
+		t.Errorf("a question of zeros: %v, want 0", got)
+	}
+}
+
+// The estimate of a cosine has no bias and the spread that the signs leave.
+func TestEstimateHasNoBias(t *testing.T) {
+	const dims, members = 384, 4000
+	r := rand.New(rand.NewPCG(5, 6))
+	mean := noise(r, dims)
+	for i := range mean {
+		mean[i] *= 0.03
+	}
+	x := New(dims, mean)
+	s := newScratch(dims, x.words)
+	vectors := make([][]float32, members)
+	all := make([]candidate, members)
+	question := unitNear(r, mean)
+	for i := range vectors {
+		vectors[i] = unitNear(r, mean)
+		if err := x.Put(int64(i+1), vectors[i]); err != nil {
+			t.Fatal(err)
+		}
+		all[i].id = int32(i + 1)
+	}
+	base := inner(question, mean) - inner(mean, mean)
+	x.centre(s, question)
+	s.planes.set(s.centred)
+	var sum, squares float64
+	for _, g := range x.estimate(s, all) {
+		off := float64(g.estimate) + base - inner(question, vectors[g.id-1])
+		sum += off
+		squares += off * off
+	}
+	if bias := sum / members; math.Abs(bias) > 0.003 {
+		t.Errorf("bias %.5f, want 0", bias)
+	}
+	// A quantizer that loses D = 0.1188 of the square leaves sqrt(D/(1-D)) = 0.367
+	// across sqrt(dims), less the share of the mean.
+	if spread := math.Sqrt(squares / members); spread > 0.38/math.Sqrt(dims) {
+		t.Errorf("spread %.5f, want at most %.5f", spread, 0.38/math.Sqrt(dims))
+	}
+}
+
+func unitNear(r *rand.Rand, mean []float32) []float32 {
+	v := noise(r, len(mean))
+	length := 0.0
+	for i := range v {
+		v[i] = v[i]*0.04 + mean[i]
+		length += float64(v[i]) * float64(v[i])
+	}
+	for i := range v {
+		v[i] = float32(float64(v[i]) / math.Sqrt(length))
+	}
+	return v
+}
+
+func TestBest(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 2000 {
+		all := make([]guess, r.IntN(200))
+		for i := range all {
+			all[i] = guess{int32(i), float32(r.IntN(1 + r.IntN(50)))}
+		}
+		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		n := r.IntN(210)
+		order := func(a, b guess) int {
+			if a.before(b) {
+				return -1
+			}
+			return 1
+		}
+		want := slices.SortedFunc(slices.Values(all), order)
+		got := best(all, n)
+		slices.SortFunc(got, order)
+		if !slices.Equal(got, want[:min(n, len(want))]) {
+			t.Fatalf("best %d of %d: %v, want %v", n, len(want), got, want[:min(n, len(want))])
+		}
+	}
+}
+
+// The collector keeps what sorting all codes by distance and id would keep,
+// however the ids are split.
+func TestCollector(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 500 {
+		const dims = 40
+		distances := make([]int, r.IntN(400))
+		for i := range distances {
+			distances[i] = r.IntN(1 + r.IntN(dims+1))
+		}
+		limit, parts := 1+r.IntN(300), 1+r.IntN(4)
+		collectors := make([]collector, parts)
+		for p := range collectors {
+			c := &collectors[p]
+			c.tally = make([]int32, dims+2)
+			c.reset(limit)
+			for id := p * len(distances) / parts; id < (p+1)*len(distances)/parts; id++ {
+				if int32(distances[id]) < c.bound {
+					c.take(id, distances[id])
+				}
+			}
+			if p > 0 {
+				collectors[0].merge(c)
+			}
+		}
+		ids := make([]int, len(distances))
+		for i := range ids {
+			ids[i] = i
+		}
+		slices.SortStableFunc(ids, func(a, b int) int { return distances[a] - distances[b] })
+		want := slices.Sorted(slices.Values(ids[:min(limit, len(ids))]))
+		var got []int
+		for _, f := range collectors[0].best() {
+			if int(f.distance) != distances[f.id] {
+				t.Fatalf("id %d has distance %d, want %d", f.id, f.distance, distances[f.id])
+			}
+			got = append(got, int(f.id))
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("limit %d in %d parts: %v, want %v", limit, parts, got, want)
+		}
+	}
+}
+
+func TestHamming(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for words := range 20 {
+		a, b := make([]uint64, words), make([]uint64, words+3)
+		want := 0
+		for i := range a {
+			a[i], b[i] = r.Uint64(), r.Uint64()
+			want += bits.OnesCount64(a[i] ^ b[i])
+		}
+		b[words] = ^uint64(0)
+		if got := hamming(a, b); got != want {
+			t.Errorf("%d words: %d, want %d", words, got, want)
+		}
+	}
+}
+
+// A scan finds the codes that comparing each by hand finds, whatever is missing
+// and whatever is filtered out.
+func TestScan(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine; the race run is short")
+	}
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, dims := range []int{30, 64, 100, 384, 400} {
+		x := New(dims, nil)
+		s := newScratch(dims, x.words)
+		zeros := make([]float32, dims)
+		for id := int64(1); id < 9000; id++ {
+			if id < 5000 || r.IntN(3) == 0 { // full words and ragged ones
+				if err := x.Put(id, unitNear(r, zeros)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		signs(s.signs, noise(r, dims))
+		filter := make([]uint64, 100)
+		for i := range filter {
+			filter[i] = r.Uint64() | -uint64(i&1)
+		}
+		for _, within := range [][]uint64{nil, filter, {}} {
+			x.list(s, within)
+			want := make([]candidate, len(s.ids))
+			for i, id := range s.ids {
+				code := x.chunks[id>>chunkBits].signs[int(id&chunkMask)*x.words:]
+				want[i] = candidate{int32(id), int32(hamming(s.signs, code))}
+			}
+			if got := x.members(within); got != len(want) {
+				t.Errorf("%d dimensions: %d members, want %d", dims, got, len(want))
+			}
+			slices.SortStableFunc(want, func(a, b candidate) int { return int(a.distance - b.distance) })
+			want = want[:min(300, len(want))]
+			slices.SortFunc(want, func(a, b candidate) int { return int(a.id - b.id) })
+			got := x.scan(s, within, len(s.ids), 300)
+			if !slices.Equal(got, want) {
+				t.Errorf("%d dimensions, %d members: the scan differs from comparing each", dims, len(s.ids))
+			}
+			s.ids = s.ids[:0]
+		}
+	}
+}

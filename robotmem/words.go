@@ -1,0 +1,124 @@
+package robotmem
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/text"
+)
+
+// words is the postings index in memory, the fast twin of the full-text index
+// in the file. It follows the change counter. Until it has been read, and
+// while it is far behind, FTS5 answers.
+type words struct {
+	mu       sync.RWMutex // guards the fields below
+	index    *lexical.Index
+	revision int64
+}
+
+// bm25Params are BM25's parameters by the mean length of a collection's texts.
+// In short facts a word says as much once as three times, and a long fact is no
+// worse than a short one; long texts want FTS5's own values. Both ends are
+// measured, see docs/recall.md; between them the parameters change with the
+// logarithm of the length.
+func bm25Params(average float64) lexical.Params {
+	const shortTerms, longTerms = 32, 256
+	long := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)
+	long = min(1, max(0, long))
+	return lexical.Params{K1: 0.9 + 0.3*long, B: 0.4 + 0.35*long}
+}
+
+// at returns the index in step with the snapshot that c reads, nil if it is not
+// to be had now.
+func (w *words) at(c *conn) (*lexical.Index, error) {
+	revision, err := c.changes()
+	if err != nil {
+		return nil, err
+	}
+	w.mu.RLock()
+	index, held := w.index, w.revision
+	w.mu.RUnlock()
+	if index == nil || revision-held > fewBehind {
+		return nil, nil
+	}
+	if held < revision {
+		if _, err = w.follow(c, revision); err != nil {
+			return nil, err
+		}
+		w.mu.RLock()
+		index = w.index // a repair may have dropped the other
+		w.mu.RUnlock()
+	}
+	return index, nil
+}
+
+// movedOn reports whether the index follows a later commit than c reads.
+func (w *words) movedOn(c *conn) (bool, error) {
+	revision, err := c.changes()
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.index == nil || w.revision > revision, err
+}
+
+// follow reads changed memories into the index: a page of them, or all where no
+// more changed. done is true when the index is in step with a revision, and when
+// there is none: a repair drops it while others are about to follow.
+func (w *words) follow(c *conn, revision int64) (done bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.index == nil || w.revision >= revision {
+		return true, nil
+	}
+	hurry := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(hurry)
+	put, remove, upto, err := c.documentsSince(w.revision, fewBehind)
+	if err != nil {
+		return false, err
+	}
+	w.index.Apply(put, remove)
+	w.revision = upto
+	if len(put)+len(remove) < fewBehind {
+		w.revision = max(upto, revision)
+	}
+	return w.revision >= revision, nil
+}
+
+// searchWords ranks the admitted memories by the index in memory. Past states
+// are not in it: they are scored one by one with its figures.
+func searchWords(index *lexical.Index, collection string, a *admitted, terms []string, limit int) []ranked {
+	stems := make([]string, 0, len(terms))
+	for _, t := range terms {
+		if stem := text.Stem(t); !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+	}
+	hits := index.Search(lexical.Query{Collection: collection, Terms: stems, Within: a.set, N: max(limit, 0)})
+	items := make([]ranked, len(hits), len(hits)+len(a.past))
+	for i, h := range hits {
+		items[i] = ranked{h.ID, h.Score}
+	}
+	if len(a.past) == 0 {
+		return items
+	}
+	scorer := index.Scorer(collection, stems)
+	for id, s := range a.past {
+		words := text.Terms(s.memory.Content)
+		counts := make([]int, len(stems))
+		for _, w := range words {
+			if i := slices.Index(stems, text.Stem(w)); i >= 0 {
+				counts[i]++
+			}
+		}
+		if score, ok := scorer.Score(counts, len(words)); ok {
+			items = append(items, ranked{id, score})
+		}
+	}
+	slices.SortFunc(items, better)
+	if limit >= 0 {
+		items = items[:min(limit, len(items))]
+	}
+	return items
+}
