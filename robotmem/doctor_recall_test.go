@@ -184,7 +184,7 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 	}
 	e := openTest(t, Options{})
 	for i := range 120 {
-		learnAll(t, e, fmt.Sprintf("fact %d of the gripper %s", i, strings.Repeat("holds ", i%7)))
+		learnAll(t, e, fmt.Sprintf("fact %d of the gripper %s", i, strings.Repeat("holds ", (i*i)%11)))
 		if _, err := e.Recall(t.Context(), &RecallRequest{Query: "gripper"}); err != nil {
 			t.Fatal(err)
 		}
