@@ -13,7 +13,11 @@ type Item struct {
 	Type string
 	// MediaType says how Data is encoded; empty means as [Sniff] finds it.
 	MediaType string
-	Data      []byte
+	// Data is the payload, or its beginning when Size is more than its length:
+	// then only what a header says is told.
+	Data []byte
+	// Size is the bytes of the whole payload; 0 means that Data is all.
+	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
 	// The keys that are read here: channels, units, kind, rate_hz,
 	// sample_interval_s, duration_s. See [DecodeTrace].

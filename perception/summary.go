@@ -30,13 +30,12 @@ func Summarize(it Item) string {
 }
 
 func summarize(it Item) string {
-	for _, by := range []func([]byte) string{summarizeImage, summarizeWAV, summarizeFLAC, summarizePCD, summarizePLY} {
-		if s := by(it.Data); s != "" {
-			return s
+	for _, f := range formats {
+		if f.accepts(it) && f.summarize != nil {
+			if s := f.summarize(it); s != "" {
+				return s
+			}
 		}
-	}
-	if s, err := decodeSeries(it); err == nil {
-		return summarizeSeries(s)
 	}
 	var s string
 	switch it.encoding() {

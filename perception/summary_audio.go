@@ -95,3 +95,14 @@ func summarizeFLAC(data []byte) string {
 	a.seconds = float64(packed&(1<<36-1)) / float64(a.rate)
 	return a.String()
 }
+
+var audioFormat = format{
+	name:    "audio",
+	accepts: func(it Item) bool { return summarizeWAV(it.Data) != "" || summarizeFLAC(it.Data) != "" },
+	summarize: func(it Item) string {
+		if s := summarizeWAV(it.Data); s != "" {
+			return s
+		}
+		return summarizeFLAC(it.Data)
+	},
+}

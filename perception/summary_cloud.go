@@ -82,3 +82,14 @@ func summarizePLY(data []byte) string {
 	}
 	return what + ", fields " + clean(strings.Join(fields, " "), maxSummary/2) + ", " + clean(form, maxNameRunes)
 }
+
+var cloudFormat = format{
+	name:    "cloud",
+	accepts: func(it Item) bool { return isPCD(it.Data) || isPLY(it.Data) },
+	summarize: func(it Item) string {
+		if s := summarizePCD(it.Data); s != "" {
+			return s
+		}
+		return summarizePLY(it.Data)
+	},
+}
