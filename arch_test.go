@@ -38,6 +38,7 @@ var rules = []rule{
 	{"robotmem/lexical", module, "a leaf"},
 	{"robotmem/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
+	{"robotmem/quantity", module, "a leaf"},
 	{"ui", module, "a leaf"},
 	{"classify", "net/http", "classifiers are pure"},
 	{"consolidate", "net/http", "plans are pure"},

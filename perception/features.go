@@ -2,6 +2,10 @@ package perception
 
 import "math"
 
+// FeatureRules is the number of the rules that [Features] follows. It grows with
+// every change of them; vectors of other rules are not to be compared.
+const FeatureRules = 2
+
 // Features returns a fixed-length description of an item and the kind of it;
 // vectors of equal kind are of equal length and are compared by Euclidean
 // distance, the nearer the more alike. ok is false when the item has none.

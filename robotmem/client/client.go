@@ -23,7 +23,10 @@ type Client struct {
 	opts Options
 }
 
-var _ robotmem.Service = (*Client)(nil)
+var (
+	_ robotmem.Service = (*Client)(nil)
+	_ robotmem.Streams = (*Client)(nil)
+)
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
 // It does not connect.
@@ -90,6 +93,11 @@ func (c *Client) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Mem
 // Data implements robotmem.Service.
 func (c *Client) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
 	return call[robotmem.DataResponse](ctx, c, "data", r)
+}
+
+// Preview implements robotmem.Service.
+func (c *Client) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+	return call[robotmem.PreviewResponse](ctx, c, "preview", r)
 }
 
 // History implements robotmem.Service.

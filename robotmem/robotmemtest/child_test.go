@@ -130,6 +130,10 @@ func (ch child) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.Da
 	return use[robotmem.DataRequest, robotmem.DataResponse](ctx, ch, "data", r)
 }
 
+func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+	return use[robotmem.PreviewRequest, robotmem.PreviewResponse](ctx, ch, "preview", r)
+}
+
 func (ch child) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	return use[robotmem.HistoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
 }
