@@ -48,6 +48,7 @@ type Options struct {
 	// RealWeight favours what was sensed in the real world
 	// (env.sim_or_real = "real"); 1.5 if zero.
 	RealWeight float64
+	Retention  Retention        // budgets that the engine keeps; none if zero
 	Clock      func() time.Time // time.Now if nil
 	Location   *time.Location   // what "yesterday" in a question means; time.Local if nil
 	Logger     *slog.Logger     // silent if nil
@@ -147,6 +148,9 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.background.Go(func() { e.runKeeper(background) })
 	e.behind.Store(true)
 	e.background.Go(func() { e.runFeatures(background) })
+	if !o.Retention.none() {
+		e.background.Go(func() { e.runRetention(background) })
+	}
 	if o.Embedder != nil {
 		e.background.Go(func() { e.runEmbedder(background) })
 	}

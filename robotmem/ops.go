@@ -88,6 +88,8 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Count what the node holds and what it was asked.", Service.Stats),
 		op("doctor", "GET /api/doctor", "", reads, "Check-up",
 			"Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.", Service.Doctor),
+		op("retain", "POST /api/retain", "", Hints{Destructive: true}, "Keep a budget",
+			"Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.", Service.Retain),
 		op("repair", "POST /api/repair", "", repeats, "Repair",
 			"Rebuild every index from the tables.", Service.Repair),
 	}

@@ -103,6 +103,7 @@ func (e *Engine) describePerception(r *SavePerceptionRequest) (*record, error) {
 		return nil, err
 	}
 	rec.collection, rec.session, rec.observed, rec.perception = r.Collection, r.SessionID, r.ObservedAt, p
+	rec.source = r.Source
 	return rec, nil
 }
 

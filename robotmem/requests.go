@@ -159,6 +159,7 @@ type SavePerceptionRequest struct {
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. The session's if a session is given, else default."`
 	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Episode this belongs to, from start_session."`
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"When it was sensed, by the sensor's clock (RFC 3339). Now if absent."`
+	Source         string     `json:"source,omitempty" validate:"utf8,max=64" doc:"Which sensor or topic it comes from, up to 64 characters."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it."`
 }
 
@@ -267,6 +268,13 @@ type StatsRequest struct{}
 // DoctorRequest asks for a check-up.
 type DoctorRequest struct {
 	Deep bool `json:"deep,omitempty" doc:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up."`
+}
+
+// RetainRequest asks what a budget would take away, or takes it away.
+type RetainRequest struct {
+	Budgets      []Budget `json:"budgets,omitempty" validate:"max=64,dive" doc:"Budgets: {\"perception_type\":\"visual\",\"max_bytes\":1000000000,\"max_age_days\":30,\"collection\":\"arm7\"}. The node's own if absent."`
+	MinFreeBytes int64    `json:"min_free_bytes,omitempty" validate:"min=0" doc:"Bytes of the disk that must stay free."`
+	Apply        bool     `json:"apply,omitempty" doc:"Do it; otherwise what would go is listed and stays."`
 }
 
 // RepairRequest asks for all indexes to be rebuilt.

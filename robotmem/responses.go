@@ -389,3 +389,22 @@ type RepairResponse struct {
 	Repaired []string       `json:"repaired"`
 	Doctor   DoctorResponse `json:"doctor"`
 }
+
+// RetainResponse says what a budget took away, or would.
+type RetainResponse struct {
+	DryRun     bool       `json:"dry_run"`
+	HeldBytes  int64      `json:"held_bytes" doc:"Stored bytes before, those of a payload once for each perception that has it."`
+	Count      int        `json:"count" doc:"Perceptions that go."`
+	FreedBytes int64      `json:"freed_bytes"`
+	Evictions  []Eviction `json:"evictions" doc:"The first 1,000 of them, in the order in which they go."`
+}
+
+// Eviction is one perception whose payload goes.
+type Eviction struct {
+	MemoryID       int64  `json:"memory_id"`
+	Collection     string `json:"collection"`
+	PerceptionType string `json:"perception_type"`
+	Bytes          int64  `json:"bytes"`
+	Value          string `json:"value" doc:"Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned."`
+	Reason         string `json:"reason"`
+}

@@ -62,6 +62,8 @@ type Service interface {
 	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
 	// Doctor checks the node and names a remedy for all it finds.
 	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
+	// Retain takes away the payloads that are over a budget, or lists them.
+	Retain(context.Context, *RetainRequest) (*RetainResponse, error)
 	// Repair rebuilds every index from the tables.
 	Repair(context.Context, *RepairRequest) (*RepairResponse, error)
 }

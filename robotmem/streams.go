@@ -18,6 +18,9 @@ func (e *Engine) Recorder(o perception.RecorderOptions) *perception.Recorder {
 	return perception.NewRecorder(e, o)
 }
 
+// maxSource is what a memory keeps of a source's name, in characters.
+const maxSource = 64
+
 var _ perception.Sink = (*Engine)(nil)
 
 // Keep implements perception.Sink: the batch is one commit. What its items are
@@ -70,6 +73,7 @@ func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *percepti
 	r := &SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
+		Source: clip(it.Source, maxSource),
 	}
 	if err := normalize("record", r); err != nil {
 		return nil, err
@@ -78,7 +82,7 @@ func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *percepti
 	if err != nil {
 		return nil, err
 	}
-	rec.source, rec.perception.later = it.Source, true
+	rec.perception.later = true
 	size := int64(len(it.Data))
 	return rec, e.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: e.options.MaxPayload})
 }

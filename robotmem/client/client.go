@@ -145,6 +145,11 @@ func (c *Client) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotm
 	return call[robotmem.DoctorResponse](ctx, c, "doctor", r)
 }
 
+// Retain implements robotmem.Service.
+func (c *Client) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+	return call[robotmem.RetainResponse](ctx, c, "retain", r)
+}
+
 // Repair implements robotmem.Service.
 func (c *Client) Repair(ctx context.Context, r *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
 	return call[robotmem.RepairResponse](ctx, c, "repair", r)
