@@ -61,6 +61,7 @@ type sound struct {
 type stretch struct {
 	start   int64 // its first sample
 	samples []float32
+	loud    loudness // of the channels before they are mixed
 }
 
 func (s stretch) end() int64 { return s.start + int64(len(s.samples)) }
@@ -111,27 +112,34 @@ func (s *sound) at(start int64, n int) []float32 {
 	return in.samples[from:min(from+int64(n), int64(len(in.samples)))]
 }
 
-// loudness is what the samples say, in the unit of full scale.
+// loudness is what the samples of all channels say, full scale at 1.
 type loudness struct {
-	peak, rms float64
-	peakAt    int64
+	peak   float64
+	peakAt int64
+	energy float64 // the sum of squares
+	count  int
 }
 
-func (s *sound) loudness() (l loudness) {
-	n := 0
-	for _, part := range s.stretches {
-		for i, v := range part.samples {
-			m := math.Abs(float64(v))
-			if m > l.peak {
-				l.peak, l.peakAt = m, part.start+int64(i)
-			}
-			l.rms += m * m
-		}
-		n += len(part.samples)
+func (l *loudness) add(v float64, at int64) {
+	if m := math.Abs(v); m > l.peak {
+		l.peak, l.peakAt = m, at
 	}
-	l.rms = math.Sqrt(l.rms / float64(max(n, 1)))
-	return l
+	l.energy += v * v
+	l.count++
 }
+
+func (s *sound) loudness() (all loudness) {
+	for _, part := range s.stretches {
+		if part.loud.peak > all.peak {
+			all.peak, all.peakAt = part.loud.peak, part.loud.peakAt
+		}
+		all.energy += part.loud.energy
+		all.count += part.loud.count
+	}
+	return all
+}
+
+func (l loudness) rms() float64 { return math.Sqrt(l.energy / float64(max(l.count, 1))) }
 
 // summarizeAudio writes "audio/wav, 2.5 s, 16 kHz, mono, 16-bit, peak -3.1 dBFS
 // at 1.20 s, rms -20.0 dBFS".
@@ -164,9 +172,9 @@ func (s *sound) words() string {
 	if l.peak == 0 {
 		return out + ", silent"
 	}
-	out += ", peak " + decibels(l.peak) + " at " + s.seconds(l.peakAt) + ", rms " + decibels(l.rms)
+	out += ", peak " + decibels(l.peak) + " at " + s.seconds(l.peakAt) + ", rms " + decibels(l.rms())
 	if s.partial() {
-		out += " (of " + strconv.Itoa(len(s.stretches)) + " samples of it)"
+		out += " (of " + strconv.Itoa(len(s.stretches)) + " stretches of it)"
 	}
 	return out
 }

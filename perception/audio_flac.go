@@ -28,13 +28,10 @@ func parseFLAC(data []byte) (a audio, err error) {
 	return a, nil
 }
 
-// flacReader reads frames from where it stands. A frame takes a few bytes and
-// may hold half a million samples of silence, so it is samples that are counted,
-// not bytes.
+// flacReader reads frames. A frame takes a few bytes and may hold half a million
+// samples of silence, so it is samples that are counted, not bytes.
 type flacReader struct {
 	audio
-	data  []byte
-	at    *bytes.Reader
 	block int64 // samples of a frame, where all but the last are alike
 }
 
@@ -49,29 +46,25 @@ func decodeFLAC(data []byte) (*sound, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the header of the FLAC file: %w", err)
 	}
-	r := &flacReader{audio: a, data: data, at: bytes.NewReader(data), block: int64(stream.Info.BlockSizeMax)}
-	first := r.skipMetadata()
+	r := &flacReader{audio: a, block: int64(stream.Info.BlockSizeMax)}
+	frames := data[metadataEnd(data):]
 	s := &sound{audio: a}
 	if a.claimed*int64(a.channels) <= maxSound {
-		r.seek(first)
-		all, err := r.stretch(maxSound / int64(a.channels))
+		all, err := r.stretch(frames, maxSound/int64(a.channels))
 		if !errors.Is(err, errMoreSound) {
 			return s.whole(all, err), nil
 		}
 	}
-	span := len(data) - first
 	for i := range soundParts {
-		r.seek(r.sync(first + int(int64(i)*int64(span)/soundParts)))
-		part, err := r.stretch(maxSound / soundParts / int64(a.channels))
+		from, to := part(i, soundParts, len(frames))
+		piece := firstFrame(frames[from:min(to, len(frames))])
+		// That it ends within a frame is no damage: the next piece has the rest.
+		next, _ := r.stretch(piece, maxSound/soundParts/int64(a.channels))
 		last := len(s.stretches) - 1
-		if len(part.samples) == 0 || last >= 0 && part.start < s.stretches[last].end() {
-			if err != nil && !errors.Is(err, io.EOF) {
-				s.damage = err
-			}
-			continue
+		if len(next.samples) > 0 && (last < 0 || next.start >= s.stretches[last].end()) {
+			s.stretches = append(s.stretches, next)
+			s.length = max(s.length, next.end())
 		}
-		s.stretches = append(s.stretches, part)
-		s.length = max(s.length, part.end())
 	}
 	return s, nil
 }
@@ -89,38 +82,32 @@ func (s *sound) whole(all stretch, err error) *sound {
 	return s
 }
 
-// skipMetadata is where the first frame begins: after blocks of a type (its
+// metadataEnd is where the first frame begins: after blocks of a type (its
 // highest bit set in the last), a length of 24 bits and so many bytes.
-func (r *flacReader) skipMetadata() int {
+func metadataEnd(data []byte) int {
 	at := len(flacMagic)
-	for at+4 <= len(r.data) {
-		last := r.data[at]&0x80 != 0
-		at += 4 + (int(r.data[at+1])<<16 | int(r.data[at+2])<<8 | int(r.data[at+3]))
-		if last {
-			break
-		}
+	for last := false; !last && at+4 <= len(data); {
+		last = data[at]&0x80 != 0
+		at += 4 + (int(data[at+1])<<16 | int(data[at+2])<<8 | int(data[at+3]))
 	}
-	return min(at, len(r.data))
+	return min(at, len(data))
 }
 
-func (r *flacReader) seek(at int) { _, _ = r.at.Seek(int64(at), io.SeekStart) }
+// maxFrameSearch is more than a frame of any encoder in use takes.
+const maxFrameSearch = 64 << 10
 
-// sync is the first place from at on where a frame begins: its sync code and a
-// header whose checksum holds.
-func (r *flacReader) sync(at int) int {
-	for ; at+2 <= len(r.data); at++ {
-		next := bytes.IndexByte(r.data[at:], 0xff)
-		if next < 0 {
-			break
+// firstFrame is data from the first frame on that begins in it: a sync code and
+// a header whose checksum holds. It is empty if none is near.
+func firstFrame(data []byte) []byte {
+	for at := 0; at+2 <= min(len(data), maxFrameSearch); at++ {
+		if data[at] != 0xff || data[at+1]&0xfe != 0xf8 {
+			continue
 		}
-		at += next
-		if at+2 <= len(r.data) && r.data[at+1]&0xfe == 0xf8 {
-			if _, err := frame.New(bytes.NewReader(r.data[at:])); err == nil {
-				return at
-			}
+		if _, err := frame.New(bytes.NewReader(data[at:])); err == nil {
+			return data[at:]
 		}
 	}
-	return len(r.data)
+	return nil
 }
 
 var errMoreSound = errors.New("there is more sound than is read at once")
@@ -128,9 +115,9 @@ var errMoreSound = errors.New("there is more sound than is read at once")
 // stretch reads frames until limit samples (of one channel) are there, which is
 // errMoreSound, or the end, which is io.EOF, or damage. It returns what it has
 // in any case.
-func (r *flacReader) stretch(limit int64) (out stretch, err error) {
-	for {
-		f, err := frame.New(r.at)
+func (r *flacReader) stretch(frames []byte, limit int64) (out stretch, err error) {
+	for at := bytes.NewReader(frames); ; {
+		f, err := frame.New(at)
 		if err != nil {
 			return out, err
 		}
@@ -148,22 +135,25 @@ func (r *flacReader) stretch(limit int64) (out stretch, err error) {
 			if f.HasFixedBlockSize {
 				out.start *= r.block
 			}
-			if r.claimed > 0 && out.start >= r.claimed || out.start < 0 {
-				return stretch{}, fmt.Errorf("a FLAC frame begins at sample %d of %d", out.start, r.claimed)
+			const maxStart = 1 << 36 // what a FLAC header can count
+			if out.start < 0 || out.start >= maxStart {
+				return stretch{}, fmt.Errorf("a FLAC frame begins at sample %d, beyond any file", out.start)
 			}
 		}
-		out.samples = appendMono(out.samples, f)
+		out.add(f)
 	}
 }
 
-func appendMono(to []float32, f *frame.Frame) []float32 {
-	full := float64(int64(1)<<(f.BitsPerSample-1)) * float64(len(f.Subframes))
+// add mixes the channels of a frame down to one.
+func (s *stretch) add(f *frame.Frame) {
+	full := float64(int64(1) << (f.BitsPerSample - 1))
 	for i := range f.Subframes[0].Samples {
 		sum := 0.0
 		for _, channel := range f.Subframes {
-			sum += float64(channel.Samples[i])
+			v := float64(channel.Samples[i]) / full
+			s.loud.add(v, s.end())
+			sum += v
 		}
-		to = append(to, float32(sum/full))
+		s.samples = append(s.samples, float32(sum/float64(len(f.Subframes))))
 	}
-	return to
 }

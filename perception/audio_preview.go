@@ -106,10 +106,14 @@ func (s *sound) spectrogram(columns int) image.Image {
 	return img
 }
 
-// wave draws the span of the samples in each pixel, scaled to the peak, which it
-// returns.
+// wave draws the span of the samples in each pixel, scaled to the peak of the
+// mixed channel, which it returns.
 func (s *sound) wave(b *bytes.Buffer, box plotBox) (peak float64) {
-	peak = s.loudness().peak
+	for _, part := range s.stretches {
+		for _, v := range part.samples {
+			peak = max(peak, math.Abs(float64(v)))
+		}
+	}
 	scale := max(peak, 1e-9)
 	middle, half := (box.waveTop+box.waveEnd)/2, (box.waveEnd-box.waveTop)/2
 	columns := max(int(box.right-box.left), 1)
@@ -117,6 +121,8 @@ func (s *sound) wave(b *bytes.Buffer, box plotBox) (peak float64) {
 	for x := range columns {
 		from, to := part(x, columns, int(s.end()))
 		low, high := 0.0, 0.0
+		// From the sample before, so that the line does not break.
+		from = max(from-1, 0)
 		for i, v := range s.at(int64(from), to-from) {
 			if i == 0 {
 				low, high = float64(v), float64(v)

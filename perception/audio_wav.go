@@ -113,21 +113,27 @@ func decodeWAV(data []byte) (*sound, error) {
 }
 
 func (w *wavFile) stretch(sample func([]byte) float64, start, n int64) stretch {
-	out := make([]float32, n)
+	out := stretch{start: start, samples: make([]float32, n)}
 	at := w.body[start*int64(w.size*w.channels):]
-	for i := range out {
+	for i := range out.samples {
 		sum := 0.0
 		for range w.channels {
-			sum += sample(at)
+			// A float file may hold what is no number, or far beyond full scale.
+			v := sample(at)
+			if !finite(v) || math.Abs(v) > maxFloatSample {
+				v = 0
+			}
+			out.loud.add(v, start+int64(i))
+			sum += v
 			at = at[w.size:]
 		}
-		// A float file may hold what is no number, or far beyond full scale.
-		if v := float32(sum / float64(w.channels)); finite(float64(v)) {
-			out[i] = v
-		}
+		out.samples[i] = float32(sum / float64(w.channels))
 	}
-	return stretch{start, out}
+	return out
 }
+
+// maxFloatSample is 120 dB above full scale.
+const maxFloatSample = 1e6
 
 // reader turns the bytes of a sample into -1 to 1.
 func (w *wavFile) reader() (func(b []byte) float64, error) {

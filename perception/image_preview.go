@@ -126,6 +126,9 @@ func boxMean(img image.RGBA64Image, box image.Rectangle) color.RGBA64 {
 	return color.RGBA64{uint16(red / n), uint16(green / n), uint16(blue / n), uint16(alpha / n)}
 }
 
+// The ends of turbo are too dark to tell from black.
+const turboLow, turboHigh = 0.08, 0.95
+
 // draw colours the values, near ones blue and far ones red. What is missing is
 // transparent.
 func (m *valueMap) draw(w, h int) *image.NRGBA {
@@ -142,9 +145,9 @@ func (m *valueMap) draw(w, h int) *image.NRGBA {
 			}
 			level := 0.5
 			if s.bright > s.dark {
-				level = (v - s.dark) / (s.bright - s.dark)
+				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
 			}
-			out.SetNRGBA(x, y, turbo.at(level))
+			out.SetNRGBA(x, y, turbo.at(turboLow+level*(turboHigh-turboLow)))
 		}
 	}
 	return out
