@@ -129,6 +129,8 @@ func summarizeImage(it Item) string {
 	case errors.Is(err, errImageLimit):
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		s += ", truncated"
+	case errors.Is(err, errAnimated):
+		s += ", animated"
 	case err != nil:
 		s += ", damaged"
 	default:

@@ -47,7 +47,7 @@ func decodeImage(data []byte, h imageHeader) (p picture, err error) {
 	var img image.Image
 	switch h.format {
 	case "png":
-		img, err = png.Decode(bytes.NewReader(data))
+		img, err = decodePNG(data)
 	case "jpeg":
 		img, err = jpeg.Decode(bytes.NewReader(data))
 		p.turn = jpegOrientation(data)
@@ -69,6 +69,18 @@ func decodeImage(data []byte, h imageHeader) (p picture, err error) {
 	return p, nil
 }
 
+// decodePNG tells a file that lacks its last chunk from one that is damaged,
+// which the library does not.
+func decodePNG(data []byte) (image.Image, error) {
+	img, err := png.Decode(bytes.NewReader(data))
+	if err != nil && !bytes.Contains(data, []byte("IEND")) {
+		err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+	}
+	return img, err
+}
+
+var errAnimated = errors.New("it is animated, and only still pictures are read")
+
 func decodeWebP(data []byte) (image.Image, error) {
 	claimed := int64(binary.LittleEndian.Uint32(data[4:])) + 8
 	if claimed > int64(len(data)) {
@@ -76,9 +88,44 @@ func decodeWebP(data []byte) (image.Image, error) {
 	}
 	const animation = 1 << 1
 	if string(data[12:16]) == "VP8X" && data[20]&animation != 0 {
-		return nil, errors.New("it is animated, and only still pictures are read")
+		return nil, errAnimated
 	}
-	return webp.Decode(bytes.NewReader(data))
+	img, err := webp.Decode(bytes.NewReader(data))
+	switch img := img.(type) {
+	case *image.YCbCr:
+		return &studio{img, nil}, err
+	case *image.NYCbCrA:
+		return &studio{&img.YCbCr, img}, err
+	}
+	return img, err
+}
+
+// studio is a lossy WebP in its true colours: its levels are those of video, 16
+// to 235, which the library hands on as if they were JPEG's.
+type studio struct {
+	*image.YCbCr
+	alpha *image.NYCbCrA // nil if opaque
+}
+
+func (s *studio) ColorModel() color.Model { return color.NRGBA64Model }
+func (s *studio) At(x, y int) color.Color { return s.RGBA64At(x, y) }
+
+func (s *studio) RGBA64At(x, y int) color.RGBA64 {
+	c := s.YCbCrAt(x, y)
+	out := studioColour(float64(c.Y), float64(c.Cb), float64(c.Cr))
+	if s.alpha == nil {
+		return out
+	}
+	a := uint32(s.alpha.A[s.alpha.AOffset(x, y)]) * 0x101
+	part := func(v uint16) uint16 { return uint16(uint32(v) * a / math.MaxUint16) }
+	return color.RGBA64{part(out.R), part(out.G), part(out.B), uint16(a)}
+}
+
+// studioColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.
+func studioColour(luma, blue, red float64) color.RGBA64 {
+	luma, blue, red = 1.164*(luma-16), blue-128, red-128
+	level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
+	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
 }
 
 // webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L

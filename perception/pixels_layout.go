@@ -96,19 +96,16 @@ func bayer(redX, redY int) func(*pixels, int, int) color.RGBA64 {
 }
 
 // interleaved reads 4:2:2: two pixels share four bytes, their luma first and two
-// further, one sample of either chroma. Levels are those of video, 16 to 235.
+// further, one sample of either chroma. Levels are those of video.
 func interleaved(luma, blue, red int) func(*pixels, int, int) color.RGBA64 {
 	return func(p *pixels, x, y int) color.RGBA64 {
 		row := p.data[y*p.step : (y+1)*p.step]
-		// ITU-R BT.601, studio swing.
-		l := 1.164 * (float64(row[2*x+luma]) - 16)
 		// The last pixel of an odd width lacks half of its pair.
-		b, r, pair := 0.0, 0.0, min(x/2*4, len(row)-4)&^3
+		b, r, pair := 128.0, 128.0, min(x/2*4, len(row)-4)&^3
 		if pair >= 0 {
-			b, r = float64(row[pair+blue])-128, float64(row[pair+red])-128
+			b, r = float64(row[pair+blue]), float64(row[pair+red])
 		}
-		level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
-		return color.RGBA64{level(l + 1.596*r), level(l - 0.813*r - 0.392*b), level(l + 2.017*b), math.MaxUint16}
+		return studioColour(float64(row[2*x+luma]), b, r)
 	}
 }
 
