@@ -2,7 +2,9 @@ package perception
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 )
@@ -89,6 +91,9 @@ func readSound(it Item) (*sound, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(s.stretches) == 0 && s.damage != nil {
+		return nil, fmt.Errorf("the %s recording has no whole frame: %w", s.format, s.damage)
+	}
 	if len(s.stretches) == 0 {
 		return nil, fmt.Errorf("the %s recording has no sample", s.format)
 	}
@@ -162,11 +167,13 @@ func summarizeAudio(it Item) string {
 
 func (s *sound) words() string {
 	out := ""
-	if s.damage != nil {
+	if s.damage != nil && !errors.Is(s.damage, io.ErrUnexpectedEOF) {
 		out = ", damaged"
+	} else if s.claimed > s.length {
+		out = ", truncated"
 	}
-	if s.claimed > s.length && s.length > 0 {
-		out = ", truncated: its header claims " + s.seconds(s.claimed)
+	if out != "" && s.claimed > s.length {
+		out += ": its header claims " + s.seconds(s.claimed)
 	}
 	l := s.loudness()
 	if l.peak == 0 {
@@ -194,7 +201,7 @@ func (a audio) seconds(samples int64) string {
 	case t == 0:
 		return "0 s"
 	case t < 1:
-		return strconv.FormatFloat(t*1e3, 'f', 0, 64) + " ms"
+		return figure(t*1e3) + " ms"
 	}
 	return strconv.FormatFloat(t, 'f', 1, 64) + " s"
 }

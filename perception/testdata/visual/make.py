@@ -47,4 +47,6 @@ soundfile.write("extensible.wav", stereo[:800], 8000, subtype="PCM_24", format="
 soundfile.write("ulaw.wav", tone[:800], 8000, subtype="ULAW")
 soundfile.write("pcm_16.flac", tone, 8000, subtype="PCM_16")
 soundfile.write("pcm_24.flac", stereo, 8000, subtype="PCM_24")
+long = 0.5 * np.sin(2 * np.pi * 440 * np.arange(16000) / 8000)
+soundfile.write("frames.flac", long, 8000, subtype="PCM_16")
 soundfile.write("pcm_s8.flac", tone, 8000, subtype="PCM_S8")
