@@ -28,7 +28,7 @@ const windowSeconds = 0.032
 // newSpectrum has count bands between two frequencies in Hz. Bands above half
 // the sampling rate stay empty.
 func newSpectrum(rate, count int, low, high float64) *spectrum {
-	const shortest, longest = 6, 14 // as powers of two
+	const shortest, longest = 6, 12 // as powers of two
 	size := 1 << min(max(bits.Len(uint(windowSeconds*float64(rate))), shortest), longest)
 	s := &spectrum{count: count, window: make([]float64, size), twist: make([]complex128, size/2), buffer: make([]complex128, size)}
 	for i := range s.window {

@@ -100,7 +100,7 @@ func TestBrokenSounds(t *testing.T) {
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, no sound in it", "has no sample"},
 		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "audio/wav, 100 ms, 8 kHz, mono, 8-bit, no sound in it", "in format 7 are not read"},
-		{"half a flac", perception.Item{Data: flac[:len(flac)/2]}, "audio/flac, 1.0 s, 8 kHz, mono, 16-bit, truncated: its header claims 2.0 s, peak -6.0 dBFS", ""},
+		{"half a flac", perception.Item{Data: flac[:len(flac)/2]}, "audio/flac, 512 ms, 8 kHz, mono, 16-bit, truncated: its header claims 2.0 s, peak -6.0 dBFS", ""},
 		{"damaged flac", perception.Item{Data: damaged}, "audio/flac, 1.5 s, 8 kHz, mono, 16-bit, damaged: its header claims 2.0 s, peak -6.0 dBFS", ""},
 		{"damaged first frame", perception.Item{Data: beginning}, "audio/flac, 2.0 s, 8 kHz, mono, 16-bit, no sound in it", "has no whole frame: frame.Frame.Parse: CRC-16"},
 		{"flac without frames", perception.Item{Data: flac[:42]}, "audio/flac, 2.0 s", "header of the FLAC"},
@@ -200,8 +200,11 @@ func spectrogramOf(t testing.TB, p *perception.Preview) image.Image {
 		}
 	}
 	m := embedded.FindSubmatch(p.Data)
-	if m == nil || bytes.Contains(p.Data, []byte("NaN")) || bytes.Contains(p.Data, []byte("Inf")) {
-		t.Fatalf("got a preview without a picture, or with what is no number: %.300s", p.Data)
+	if m == nil {
+		t.Fatalf("got a preview without a picture: %.300s", p.Data)
+	}
+	if rest := embedded.ReplaceAll(p.Data, nil); bytes.Contains(rest, []byte("NaN")) || bytes.Contains(rest, []byte("Inf")) {
+		t.Fatalf("got a preview with what is no number: %.300s", rest)
 	}
 	b, err := base64.StdEncoding.DecodeString(string(m[1]))
 	if err != nil {
