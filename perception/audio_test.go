@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -83,6 +84,9 @@ func TestBrokenSounds(t *testing.T) {
 	stream := bytes.Clone(whole)
 	binary.LittleEndian.PutUint32(stream[len(stream)-64000-4:], math.MaxUint32)
 	one := append(wav(1, 8000, 0, 2), 0, 0)
+	float := file(t, "float.wav")
+	binary.LittleEndian.PutUint32(float[len(float)-4:], math.Float32bits(float32(math.NaN())))
+	binary.LittleEndian.PutUint32(float[len(float)-8:], math.Float32bits(math.MaxFloat32))
 	flac := file(t, "frames.flac")
 	damaged, beginning := bytes.Clone(flac), bytes.Clone(flac)
 	damaged[len(damaged)-100] ^= 0xff
@@ -97,6 +101,7 @@ func TestBrokenSounds(t *testing.T) {
 		{"never came back to its length", perception.Item{Data: stream}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, peak -6.0 dBFS", ""},
 		{"an odd byte at the end", perception.Item{Data: whole[:len(whole)-31999]}, "audio/wav, 1.0 s, 16 kHz, mono, 16-bit, truncated", ""},
 		{"beginning of a payload", perception.Item{Data: whole[:1000], Size: int64(len(whole))}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit", "too large to draw"},
+		{"no number among floats", perception.Item{Data: float}, "audio/wav, 100 ms, 8 kHz, mono, 32-bit float, peak -6.0 dBFS", ""},
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, no sound in it", "has no sample"},
 		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "audio/wav, 100 ms, 8 kHz, mono, 8-bit, no sound in it", "in format 7 are not read"},
@@ -150,6 +155,25 @@ func TestLongSounds(t *testing.T) {
 	_, other, _ := perception.Features(perception.Item{Data: recording(rate/2, half[:len(half)/2])})
 	if same, far := perception.Distance("sound/v1", a, b), perception.Distance("sound/v1", a, other); same > far/2 {
 		t.Errorf("got %.2f to itself at another rate, %.2f to its first half", same, far)
+	}
+}
+
+// A FLAC file of silence holds far more than its bytes suggest.
+func TestLongFLAC(t *testing.T) {
+	known := file(t, "long.flac")
+	unknown := bytes.Clone(known)
+	// The 36 bits of the number of samples.
+	unknown[21] &= 0xf0
+	copy(unknown[22:26], "\x00\x00\x00\x00")
+	for name, data := range map[string][]byte{"known length": known, "unknown length": unknown} {
+		t.Run(name, func(t *testing.T) {
+			got := perception.Summarize(perception.Item{Data: data})
+			length, rest, _ := strings.Cut(strings.TrimPrefix(got, "audio/flac, "), " s, ")
+			want := "48 kHz, 8 channels, 16-bit, peak -12.0 dBFS at 0 s, rms -15.1 dBFS (of 55 stretches of it)"
+			if seconds, err := strconv.ParseFloat(length, 64); err != nil || seconds < 59 || seconds > 60 || rest != want {
+				t.Errorf("got  %q\nwant about 60 s, %q", got, want)
+			}
+		})
 	}
 }
 

@@ -168,6 +168,7 @@ func TestBrokenImages(t *testing.T) {
 		{"animation", perception.Item{Data: file(t, "animated.webp")}, "image/webp image, 48x32, animated", "animated"},
 		{"no header", perception.Item{Data: whole[:20], MediaType: "image/jpeg"}, "20 bytes of image/jpeg", "the header of the jpeg image is damaged"},
 		{"beginning of a payload", perception.Item{Data: whole[:len(whole)-100], Size: int64(len(whole))}, "image/jpeg image, 64x48", "too large to draw"},
+		{"webp too large", perception.Item{Data: webp("VP8L", []byte{0x2f, 0xff, 0xff, 0xff, 0x0f})}, "image/webp image, 16384x16384", "is more than is decoded here"},
 		{"too large", perception.Item{Data: pngBomb(8192, 8192)}, "image/png image, 8192x8192", "8192x8192 pixels from 49 bytes is more than is decoded here"},
 	}
 	for _, test := range tests {

@@ -50,3 +50,9 @@ soundfile.write("pcm_24.flac", stereo, 8000, subtype="PCM_24")
 long = 0.5 * np.sin(2 * np.pi * 440 * np.arange(16000) / 8000)
 soundfile.write("frames.flac", long, 8000, subtype="PCM_16")
 soundfile.write("pcm_s8.flac", tone, 8000, subtype="PCM_S8")
+
+# A minute of eight channels in a few kilobytes: half of it at a quarter of full
+# scale, then nothing.
+steady = np.zeros((60 * 48000, 8))
+steady[: 30 * 48000] = 0.25
+soundfile.write("long.flac", steady, 48000, subtype="PCM_16")
