@@ -12,8 +12,8 @@ type spectrum struct {
 	window []float64    // Hann
 	twist  []complex128 // the roots of one of the transform
 	buffer []complex128
-	// Of each bin of the transform: its place among the bands, in bands, as a
-	// whole number and the share that goes to the band above. -1 is none.
+	// Of each bin of the transform: the band it belongs to, from -1 on, and the
+	// share that goes to the band above.
 	band  []int
 	share []float64
 	count int
@@ -21,6 +21,9 @@ type spectrum struct {
 
 // mel is the scale of O'Shaughnessy (1987).
 func mel(hz float64) float64 { return 2595 * math.Log10(1+hz/700) }
+
+// noBand marks a bin outside of all bands.
+const noBand = -2
 
 // windowSeconds is long enough to tell tones apart and short enough for a knock.
 const windowSeconds = 0.032
@@ -42,8 +45,7 @@ func newSpectrum(rate, count int, low, high float64) *spectrum {
 		// Triangles around the middles of the bands.
 		place := (mel(float64(k)*float64(rate)/float64(size))-bottom)/width - 0.5
 		if place <= -1 || place >= float64(count) || k == 0 {
-			place = math.Inf(-1)
-			s.band, s.share = append(s.band, -2), append(s.share, 0)
+			s.band, s.share = append(s.band, noBand), append(s.share, 0)
 			continue
 		}
 		whole := math.Floor(place)

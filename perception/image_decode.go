@@ -11,7 +11,6 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"strings"
 
 	"golang.org/x/image/webp"
 )
@@ -263,7 +262,7 @@ func jpegOrientation(data []byte) (o orientation) {
 			return false
 		}
 		var order binary.ByteOrder = binary.BigEndian
-		if strings.HasPrefix(string(tiff[:4]), "II") {
+		if bytes.HasPrefix(tiff, []byte("II")) {
 			order = binary.LittleEndian
 		}
 		at := int64(order.Uint32(tiff[4:]))

@@ -19,7 +19,7 @@ type pixelLayout struct {
 	value  func(p *pixels, x, y int) float64
 }
 
-// layouts cannot be written in one piece: mono8 and 8UC1 are two names of one.
+// layoutOf finds a layout by any of the names of its encoding.
 func layoutOf(encoding string) (pixelLayout, error) {
 	layouts := map[string]pixelLayout{
 		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},
