@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"image"
-	"image/color"
 	"math"
 	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
 )
@@ -76,32 +74,6 @@ func TestFeaturesDoNotDependOnMetadata(t *testing.T) {
 	gotKind, got, _ := perception.Features(with(item, map[string]any{"kind": "wrench", "rate_hz": 10.0, "units": "N"}))
 	if diff := cmp.Diff(got, vector); diff != "" || gotKind != kind {
 		t.Errorf("got %q, want %q; -got +want:\n%s", gotKind, kind, diff)
-	}
-}
-
-func TestFeaturesOfImages(t *testing.T) {
-	red, white := color.NRGBA{R: 255, A: 255}, color.NRGBA{R: 255, G: 255, B: 255, A: 255}
-	var want []float32
-	for range 8 {
-		want = append(want, 0.299, 0.299, 0.299, 0.299, 1, 1, 1, 1)
-	}
-	want = append(want, 1, 0.5, 0.5)
-	near := cmpopts.EquateApprox(0, 0.02) // JPEG is not exact
-	for name, data := range map[string][]byte{
-		"png":       pngOf(t, picture(640, 480, red, white)),
-		"large png": pngOf(t, picture(2000, 1100, red, white)),
-		"tiny png":  pngOf(t, picture(2, 1, red, white)),
-		"jpeg":      jpegOf(t, picture(640, 480, red, white)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			kind, got, ok := perception.Features(perception.Item{Data: data})
-			if kind != "image/67" || !ok {
-				t.Fatalf("got %q, %v", kind, ok)
-			}
-			if diff := cmp.Diff(got, want, near); diff != "" {
-				t.Errorf("-got +want:\n%s", diff)
-			}
-		})
 	}
 }
 
