@@ -159,9 +159,7 @@ func (t *table) name() {
 	if strings.Join(units, "") != "" {
 		t.s.units = units
 	}
-	if seconds, ok := t.s.timeScale(); ok {
-		t.s.takeTime(seconds)
-	}
+	t.s.adoptTime()
 }
 
 // splitUnit parts "Fx (N)" and "Fx [N]" into the name and its unit.
