@@ -102,13 +102,8 @@ func decodeNPY(data []byte) (*series, error) {
 		return nil, errTooLong
 	}
 	s := &series{width: width, values: e.readings(h.rest, int(count))}
-	if h.fortran && width > 1 && rows > 1 {
-		// Column by column, as a matrix of width rows.
-		across := make([]float64, count)
-		for i, v := range s.values {
-			across[i%rows*width+i/rows] = v
-		}
-		s.values = across
+	if h.fortran {
+		s.values = rowsOf(s.values, rows)
 	}
 	return s, nil
 }
