@@ -107,3 +107,36 @@ func (s *series) dropChannel(c int) {
 		}
 	}
 }
+
+// gapFactor is how many usual intervals make a gap.
+const gapFactor = 3
+
+// gapFrom is the seconds between two samples from where they are a gap;
+// infinite when the samples are even.
+func (s *series) gapFrom() float64 {
+	if s.times == nil {
+		return math.Inf(1)
+	}
+	intervals := make([]float64, len(s.times)-1)
+	for i := range intervals {
+		intervals[i] = s.times[i+1] - s.times[i]
+	}
+	slices.Sort(intervals)
+	if usual := intervals[len(intervals)/2]; usual > 0 {
+		return gapFactor * usual
+	}
+	return math.Inf(1)
+}
+
+// longestGap is where the longest gap begins, and its length, in seconds.
+func (s *series) longestGap() (at, length float64, ok bool) {
+	if s.times == nil {
+		return 0, 0, false
+	}
+	for i := 1; i < len(s.times); i++ {
+		if interval := s.times[i] - s.times[i-1]; interval > length {
+			at, length = s.times[i-1], interval
+		}
+	}
+	return at, length, length >= s.gapFrom()
+}
