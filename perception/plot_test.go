@@ -184,12 +184,12 @@ func TestPlotGroupsChannels(t *testing.T) {
 func TestPlotOfHostileTraces(t *testing.T) {
 	long := strings.Repeat("力<&\">'\x00\x1b\u202e", 5000)
 	wide := strings.Repeat(",1", 5000)[1:] + "\n"
-	noise := ""
+	var noise strings.Builder
 	for i := range 3000 {
 		for c := range 36 {
-			noise += strconv.Itoa((i*7919+c*104729)%1000) + ","
+			fmt.Fprintf(&noise, "%d,", (i*7919+c*104729)%1000)
 		}
-		noise += "0\n"
+		noise.WriteString("0\n")
 	}
 	tests := []struct {
 		name string
@@ -197,7 +197,7 @@ func TestPlotOfHostileTraces(t *testing.T) {
 	}{
 		{"names", with(csvItem("1,2\n2,3\n"), map[string]any{"channels": []any{"<script>alert(1)</script>", long}, "units": []any{long, "]]>"}})},
 		{"many channels", csvItem(wide + wide)},
-		{"much noise", csvItem(noise)},
+		{"much noise", csvItem(noise.String())},
 		{"largest readings", csvItem("-1.7e308,1e308\n1.7e308,5e-324\n")},
 		{"smallest readings", csvItem("5e-324\n0\n-5e-324\n")},
 		{"large and near", csvItem("1e15\n1000000000000001\n")},

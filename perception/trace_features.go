@@ -16,7 +16,7 @@ import (
 //
 // Every reading goes in as its square root, with its sign. The squared distance
 // of two channels so described, over the sum of their readings' magnitudes, is a
-// Hellinger distance: 0 for equals, 1 for channels that share nothing, the same
+// Hellinger distance: 0 for equals, 1 where one is at rest at zero, the same
 // whatever unit both are in. A channel of small readings, such as a torque,
 // thus counts as much as one of large readings, such as a force, and a blow of
 // 3,000 N does not hide how all else went. The distance of two traces is the

@@ -69,6 +69,11 @@ func decodeSamples(it Item) (*series, error) {
 // samplesShape reads [samples, channels], or [samples] of one channel.
 func samplesShape(given any) (rows, columns int64, err error) {
 	list, _ := given.([]any)
+	if whole, ok := given.([]int); ok { // from a caller in Go, not from JSON
+		for _, n := range whole {
+			list = append(list, n)
+		}
+	}
 	dims := [2]int64{1: 1}
 	ok := len(list) == 1 || len(list) == 2
 	for i := 0; ok && i < len(list); i++ {

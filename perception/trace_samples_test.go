@@ -93,6 +93,10 @@ func TestDecodeSamples(t *testing.T) {
 			}
 		})
 	}
+	item := perception.Item{MediaType: "application/x-samples", Data: floats, Metadata: map[string]any{"shape": []int{2, 2}}}
+	if got, err := perception.DecodeTrace(item); err != nil || !cmp.Equal(got.Samples, four) {
+		t.Errorf("a shape of Go: got %v, %v", got, err)
+	}
 }
 
 func TestDecodeSamplesRefuses(t *testing.T) {
@@ -127,6 +131,24 @@ func TestDecodeSamplesRefuses(t *testing.T) {
 			}
 			if got, err := perception.DecodeTrace(item); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, error %v, want one with %q", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestDecodeTraceBoundsReadings(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads traces of 16 million readings")
+	}
+	const most = 16 << 20
+	for name, item := range map[string]perception.Item{
+		"text": csvItem(strings.Repeat("0\n", most+1)),
+		"json": jsonItem("[0" + strings.Repeat(",0", most) + "]"),
+		"npy":  {Data: npy("|u1", "(16777217,)", make([]byte, most+1))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, err := perception.DecodeTrace(item); err == nil || !strings.Contains(err.Error(), "more than 16777216 readings") {
+				t.Errorf("got %v, error %v", got != nil, err)
 			}
 		})
 	}
