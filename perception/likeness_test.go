@@ -98,8 +98,9 @@ func TestNearestTraceHasTheSameClass(t *testing.T) {
 	}
 }
 
-// The advantage over raw readings is no accident of one neighbour or of all the
-// data: it holds for a vote of three, and for halves drawn at random.
+// The advantage over raw readings does not hang on one neighbour or on all the
+// data: it holds for a vote of three, and for halves drawn at random. These are
+// the recordings that the features were chosen by, not others.
 func TestTraceLikenessHoldsElsewhere(t *testing.T) {
 	raw := map[string][]likePoint{}
 	for _, f := range failures(t) {
