@@ -49,7 +49,7 @@ func TestSummarize(t *testing.T) {
 		{"grip that is held", csvItem("a\n0\n11\n12\n12\n12\n12\n"), "1-channel trace, 6 samples, a peak 12 at sample 3"},
 		{"between two impacts", csvItem("a\n50\n0\n0\n0\n40\n"), "1-channel trace, 5 samples, a peak 50 at sample 1"},
 		{"constant", csvItem("a,b\n1,2\n1,2\n"), "2-channel trace, 2 samples"},
-		{"missing readings", csvItem("a,b\n1,\n,nan\n"), "2-channel trace, 2 samples"},
+		{"missing readings", csvItem("a,b\n1,\n,nan\n"), "2-channel trace, 2 samples, 3 readings missing"},
 		{"position", jsonItem("[0.5,0.25,-1.5]"), "1-channel trace, 3 samples, peak -1.5 at sample 3"},
 		{"npy", npyItem("<f4", "(3, 2)", binary.LittleEndian, []float32{0, 0, 0, 12345, 0, 0}), "2-channel trace, 3 samples, channel 2 peak 12345 at sample 2"},
 		{"npy cube", perception.Item{Data: npy("|u1", "(1, 2, 3)", make([]byte, 6))}, "array, 1x2x3, elements |u1"},
