@@ -58,6 +58,10 @@ var owners = map[string][]string{
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
+	"github.com/klauspost/compress":          {"perception/payload", "perception/recording"},
+	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception/recording"},
+	"github.com/mewkiz/flac":                 {"perception"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
 }
 

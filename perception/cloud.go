@@ -123,7 +123,7 @@ func summarizeCloud(it Item) string {
 	if err != nil {
 		return ""
 	}
-	s += ", within " + box(c.Min, c.Max) + " " + lengthUnit(it)
+	s += ", within " + sides(c.Min, c.Max) + " " + lengthUnit(it)
 	if c.Missing > 0 {
 		s += ", " + thousands(uint64(c.Missing)) + " missing"
 	}
@@ -148,8 +148,8 @@ func lengthUnit(it Item) string {
 	return "m"
 }
 
-// box writes the sides of a box, "4.2 x 3.1 x 1.8".
-func box[F float32 | float64](low, high [3]F) string {
+// sides writes the sides of a box, "4.2 x 3.1 x 1.8".
+func sides[F float32 | float64](low, high [3]F) string {
 	sides := make([]string, len(low))
 	for i := range low {
 		sides[i] = figure(float64(high[i]) - float64(low[i]))

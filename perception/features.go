@@ -22,7 +22,7 @@ const FeatureRules = 2
 // bytes without any can be compared with what is stored; raw samples alone need
 // the metadata that says what they are.
 func Features(it Item) (kind string, vector []float32, ok bool) {
-	if len(it.Data) == 0 {
+	if len(it.Data) == 0 || onlyHead(it) {
 		return "", nil, false
 	}
 	for _, f := range formats {

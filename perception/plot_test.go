@@ -19,14 +19,14 @@ import (
 // maxPlot is the most that a plot may take, in bytes.
 const maxPlot = 200 << 10
 
-// drawn is what a plot shows.
-type drawn struct {
+// drawing is what a plot shows.
+type drawing struct {
 	words []string
 	lines []string // paths of readings, without those of the legend
 }
 
 // plotOf draws the item and checks what holds for every plot.
-func plotOf(t testing.TB, item perception.Item, o perception.PreviewOptions) drawn {
+func plotOf(t testing.TB, item perception.Item, o perception.PreviewOptions) drawing {
 	t.Helper()
 	p, err := perception.MakePreview(item, o)
 	if err != nil {
@@ -38,7 +38,7 @@ func plotOf(t testing.TB, item perception.Item, o perception.PreviewOptions) dra
 	if strings.Contains(string(p.Data), "NaN") && !strings.Contains(string(item.Data), "NaN") || strings.Contains(string(p.Data), "Inf ") {
 		t.Fatalf("a coordinate is no number: %s", p.Data)
 	}
-	var out drawn
+	var out drawing
 	dec := xml.NewDecoder(strings.NewReader(string(p.Data)))
 	inText := false
 	for {

@@ -70,15 +70,15 @@ const topviewStyle = `<style>` +
 // at is the place of a point in pixels, as "12.5,40".
 func (v *topview) at(p [2]float64) string {
 	x, y := v.pixel(p)
-	return pixels(x) + "," + pixels(y)
+	return coord(x) + "," + coord(y)
 }
 
 func (v *topview) pixel(p [2]float64) (x, y float64) {
 	return v.left + (p[0]-v.x)*v.scale, v.bottom - (p[1]-v.y)*v.scale
 }
 
-// pixels writes a length with a tenth of a pixel.
-func pixels(v float64) string {
+// coord writes a length with a tenth of a pixel.
+func coord(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }
 
@@ -88,24 +88,24 @@ func (v *topview) axes(names [2]string, unit string) {
 		step := niceStep(tickPixels / v.scale)
 		names[0] += awayFrom(v.x, step)
 		names[1] += awayFrom(v.y, step)
-		for _, x := range ticks(v.x, v.x+(v.right-v.left)/v.scale, step) {
+		for _, x := range gridLines(v.x, v.x+(v.right-v.left)/v.scale, step) {
 			at, _ := v.pixel([2]float64{x, 0})
-			fmt.Fprintf(&v.b, `<path class="grid" d="M%s,%sV%s"/>`, pixels(at), pixels(v.top), pixels(v.bottom))
+			fmt.Fprintf(&v.b, `<path class="grid" d="M%s,%sV%s"/>`, coord(at), coord(v.top), coord(v.bottom))
 			v.text(at, v.bottom+14, "middle", tickLabel(x-tickBase(v.x, step), step))
 		}
-		for _, y := range ticks(v.y, v.y+(v.bottom-v.top)/v.scale, step) {
+		for _, y := range gridLines(v.y, v.y+(v.bottom-v.top)/v.scale, step) {
 			_, at := v.pixel([2]float64{0, y})
-			fmt.Fprintf(&v.b, `<path class="grid" d="M%s,%sH%s"/>`, pixels(v.left), pixels(at), pixels(v.right))
+			fmt.Fprintf(&v.b, `<path class="grid" d="M%s,%sH%s"/>`, coord(v.left), coord(at), coord(v.right))
 			v.text(v.left-6, at+4, "end", tickLabel(y-tickBase(v.y, step), step))
 		}
 		v.text((v.left+v.right)/2, v.bottom+29, "middle", names[0]+" ("+unit+")")
 		v.text(max(v.left-16, 4), v.top-8, "start", names[1]+" ("+unit+")")
 	}
-	fmt.Fprintf(&v.b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, pixels(v.left), pixels(v.top), pixels(v.right-v.left), pixels(v.bottom-v.top))
+	fmt.Fprintf(&v.b, `<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`, coord(v.left), coord(v.top), coord(v.right-v.left), coord(v.bottom-v.top))
 }
 
 func (v *topview) text(x, y float64, anchor, s string) {
-	fmt.Fprintf(&v.b, `<text x="%s" y="%s" text-anchor="%s">`, pixels(x), pixels(y), anchor)
+	fmt.Fprintf(&v.b, `<text x="%s" y="%s" text-anchor="%s">`, coord(x), coord(y), anchor)
 	// A strings.Builder does not err.
 	_ = xml.EscapeText(&v.b, []byte(s))
 	v.b.WriteString("</text>")
@@ -125,7 +125,7 @@ func (v *topview) bar(name, low, high string) {
 		fmt.Fprintf(&v.b, `<stop offset="%s" stop-color="%s"/>`, strconv.FormatFloat(float64(i)/float64(len(scaleColors)-1), 'f', 3, 64), hexColor(scaleColors[i]))
 	}
 	v.b.WriteString(`</linearGradient></defs>`)
-	fmt.Fprintf(&v.b, `<rect fill="url(#scale)" x="%s" y="%s" width="10" height="%s"/>`, pixels(x), pixels(top), pixels(bottom-top))
+	fmt.Fprintf(&v.b, `<rect fill="url(#scale)" x="%s" y="%s" width="10" height="%s"/>`, coord(x), coord(top), coord(bottom-top))
 	v.text(x+5, v.top-8, "start", name)
 	v.text(x-4, top-5, "start", high)
 	v.text(x-4, bottom+13, "start", low)
@@ -149,8 +149,8 @@ func niceStep(least float64) float64 {
 	return 10 * power
 }
 
-// ticks are the multiples of step from low to high, no more than fit a picture.
-func ticks(low, high, step float64) []float64 {
+// gridLines are the multiples of step from low to high, no more than fit a picture.
+func gridLines(low, high, step float64) []float64 {
 	var out []float64
 	for i := math.Ceil(low / step); i*step <= high && len(out) < maxPreviewSide/tickPixels+1; i++ {
 		// Far from the origin the next may be the same number.

@@ -23,9 +23,6 @@ const (
 
 // previewCloud draws the highest point of each cell, coloured by its height.
 func previewCloud(it Item, o PreviewOptions) (*Preview, error) {
-	if onlyHead(it) {
-		return nil, tooLargeToDraw(it)
-	}
 	c, err := DecodeCloud(it, maxDrawnPoints)
 	if err != nil {
 		return nil, err
@@ -41,7 +38,7 @@ func previewCloud(it Item, o PreviewOptions) (*Preview, error) {
 		return nil, err
 	}
 	fmt.Fprintf(&v.b, `<image x="%s" y="%s" width="%s" height="%s" preserveAspectRatio="none" style="image-rendering:pixelated" href="data:image/png;base64,%s"/>`,
-		pixels(v.left), pixels(v.top), pixels(v.right-v.left), pixels(v.bottom-v.top), base64.StdEncoding.EncodeToString(raster))
+		coord(v.left), coord(v.top), coord(v.right-v.left), coord(v.bottom-v.top), base64.StdEncoding.EncodeToString(raster))
 	if top > bottom {
 		v.bar("z ("+unit+")", figure(bottom), figure(top))
 	}

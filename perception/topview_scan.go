@@ -16,9 +16,6 @@ const maxGap = 5 * math.Pi / 180
 // previewScan draws where the rays end and the space that they passed, with the
 // sensor at the origin, looking along x.
 func previewScan(it Item, o PreviewOptions) (*Preview, error) {
-	if onlyHead(it) {
-		return nil, tooLargeToDraw(it)
-	}
 	s, err := decodeScan(it)
 	if err != nil {
 		return nil, err
@@ -58,9 +55,9 @@ func previewScan(it Item, o PreviewOptions) (*Preview, error) {
 	fmt.Fprintf(&v.b, `<polygon class="seen" points="%s"/>`, strings.Join(corners, " "))
 	for _, p := range hits {
 		x, y := v.pixel(p)
-		fmt.Fprintf(&v.b, `<circle class="hit" cx="%s" cy="%s" r="1.6"/>`, pixels(x), pixels(y))
+		fmt.Fprintf(&v.b, `<circle class="hit" cx="%s" cy="%s" r="1.6"/>`, coord(x), coord(y))
 	}
 	x, y := v.pixel([2]float64{})
-	fmt.Fprintf(&v.b, `<path class="solid" d="M%s,%sl-11,-5v10z"/>`, pixels(x+7), pixels(y))
+	fmt.Fprintf(&v.b, `<path class="solid" d="M%s,%sl-11,-5v10z"/>`, coord(x+7), coord(y))
 	return v.done(), nil
 }

@@ -16,9 +16,6 @@ const (
 // previewTrajectory draws the path from above, or in the plane that it mostly
 // keeps to, coloured from its start (a ring) to its end (a dot).
 func previewTrajectory(it Item, o PreviewOptions) (*Preview, error) {
-	if onlyHead(it) {
-		return nil, tooLargeToDraw(it)
-	}
 	t, err := DecodeTrajectory(it)
 	if err != nil {
 		if summarizeSteps(it) != "" {
@@ -48,9 +45,9 @@ func previewTrajectory(it Item, o PreviewOptions) (*Preview, error) {
 			hexColor(scaleColor(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
 	}
 	x, y := v.pixel(path[0])
-	fmt.Fprintf(&v.b, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, pixels(x), pixels(y))
+	fmt.Fprintf(&v.b, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, coord(x), coord(y))
 	x, y = v.pixel(end)
-	fmt.Fprintf(&v.b, `<circle class="solid" cx="%s" cy="%s" r="3.5"/>`, pixels(x), pixels(y))
+	fmt.Fprintf(&v.b, `<circle class="solid" cx="%s" cy="%s" r="3.5"/>`, coord(x), coord(y))
 	first, last := "start", "end"
 	if clock := newClock(t.seconds()); clock.unit != "" {
 		first, last = clock.at(0), clock.at(t.seconds())

@@ -181,7 +181,7 @@ func summarizeTrajectory(it Item) string {
 		s += ", ends " + figure(end) + " " + unit + " from its start"
 	}
 	low, high := t.bounds()
-	return s + ", within " + box(low, high) + " " + unit
+	return s + ", within " + sides(low, high) + " " + unit
 }
 
 // degrees writes an angle in radians, "-12°".

@@ -2,6 +2,7 @@ package perception
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -91,7 +92,7 @@ func namedColumns(header []byte, metadata map[string]any) (poseColumns, error) {
 		*place = i
 		switch place {
 		case &c.time:
-			if c.secondsPer, ok = timeUnits[unit]; !ok {
+			if c.secondsPer, ok = timeUnits[cmp.Or(unit, "s")]; !ok {
 				return c, fmt.Errorf("the header gives the time in %q; there are s, ms, us and ns", clean(unit, maxNameRunes))
 			}
 		case &c.x, &c.y, &c.z:
@@ -105,8 +106,6 @@ func namedColumns(header []byte, metadata map[string]any) (poseColumns, error) {
 	}
 	return c, nil
 }
-
-var timeUnits = map[string]float64{"": 1, "s": 1, "sec": 1, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 func (t *Trajectory) addColumns(v []float64, c poseColumns) {
 	at := func(i int) (float64, bool) {
