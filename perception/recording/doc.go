@@ -51,7 +51,8 @@
 //
 //   - A file without an index, as one that was cut, is read twice, and its
 //     messages come in the order of the file.
-//   - Attachments are named in the manifest and not stored.
+//   - Attachments are not stored; a file with an index has them named in the
+//     manifest.
 //   - ROS 1 bags and rosbag2 files that are compressed message by message are
 //     refused, with the command that converts them.
 //   - The pose of a perception is the one that is known when the message comes:
