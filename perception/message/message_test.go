@@ -276,7 +276,7 @@ func TestJSON(t *testing.T) {
 	if got := v.At("a", "c", "d").Kind; got != message.Invalid {
 		t.Errorf("got kind %v of what is not there", got)
 	}
-	for _, bad := range []string{"", "{", `{"a":`, "[1,2", "{} {}", strings.Repeat("[", 100), "nul"} {
+	for _, bad := range []string{"", "{", `{"a":`, "[1,2", "{} {}", strings.Repeat("[", 100) + strings.Repeat("]", 100), "nul"} {
 		if _, err := schema.Decode([]byte(bad)); err == nil {
 			t.Errorf("%q was read", bad)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -227,6 +228,24 @@ func TestCutDB3(t *testing.T) {
 	rows, broken := read(t, src)
 	if len(broken) == 0 || len(rows) >= 1246 {
 		t.Errorf("got %d messages, errors %v", len(rows), broken)
+	}
+}
+
+// A view in place of a table could run forever.
+func TestDB3Views(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "view.db3")
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Exec(`CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT);
+		INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr');
+		CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data FROM n`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := recording.Open(path); err == nil || !strings.Contains(err.Error(), "no tables topics and messages") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -330,5 +331,46 @@ func TestJSONExport(t *testing.T) {
 	}
 	if !strings.Contains(rows[2].SchemaText, `"Fx":{"type":"number","description":"N"}`) {
 		t.Errorf("got schema %s", rows[2].SchemaText)
+	}
+}
+
+// made is a recording of channels that share the messages' payload.
+type made struct {
+	recording.Source
+	channels []*recording.Channel
+	each     int
+	data     []byte
+}
+
+func (m *made) Name() string                                  { return "made" }
+func (m *made) ID(context.Context) (string, error)            { return strings.Repeat("0", 64), nil }
+func (m *made) Info(context.Context) (*recording.Info, error) { return &recording.Info{}, nil }
+func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
+	return func(yield func(*recording.Message, error) bool) {
+		for i := range m.each {
+			for _, c := range m.channels {
+				if !yield(&recording.Message{Channel: c, LogTime: uint64(i), Data: m.data}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Segments that are open at once are closed before they fill the memory.
+func TestOpenSegmentsAreBounded(t *testing.T) {
+	src := &made{each: 36, data: make([]byte, 1<<20)}
+	for _, topic := range []string{"/a", "/b"} {
+		src.channels = append(src.channels, &recording.Channel{Topic: topic, MessageEncoding: "x"})
+	}
+	s := newStore()
+	report := importAll(t, src, recording.Options{SegmentBytes: 64 << 20}, s)
+	if report.Messages != 72 || report.Perceptions != 1+3 {
+		t.Errorf("got %d messages in %d perceptions, want a third segment", report.Messages, report.Perceptions-1)
+	}
+	for _, topic := range report.Topics {
+		if len(topic.Notes) != 1 {
+			t.Errorf("%s: got notes %v, want why it is kept as bytes", topic.Topic, topic.Notes)
+		}
 	}
 }
