@@ -212,6 +212,9 @@ func TestCompressedFile(t *testing.T) {
 	if _, err := recording.Open(twice); !errors.Is(err, recording.ErrFormat) {
 		t.Errorf("got %v for a file that is compressed twice", err)
 	}
+	if left, _ := os.ReadDir(os.TempDir()); len(left) != 0 {
+		t.Errorf("%d temporary files are left of what could not be read", len(left))
+	}
 }
 
 // A database that is cut gives what is whole of it.

@@ -3,12 +3,15 @@ package recording
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception/message"
 )
@@ -329,9 +332,17 @@ func (imp *importer) account() {
 	}
 }
 
+// maxTopic bounds a topic's name within an origin or a description; ROS 2 allows
+// 255 characters.
+const maxTopic = 255
+
 // origin is the recording, the topic and the number of the message among the
 // topic's, with its time; of a segment also its last message and how many it
 // holds, since a rate limit leaves some out.
 func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
+	if len(topic) > maxTopic || !utf8.ValidString(topic) {
+		sum := sha256.Sum256([]byte(topic))
+		topic = "/" + hex.EncodeToString(sum[:])
+	}
 	return imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest
 }

@@ -35,7 +35,9 @@ func openDB3(path string) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: "mode=ro&immutable=1"}
+	// A drive's letter is not the name of a host: file:///C:/run.db3.
+	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(absolute), "/")
+	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=ro&immutable=1"}
 	// Messages that were written and not yet moved into the file stand in the
 	// log beside it, which an immutable file has none of.
 	if stat, err := os.Stat(path + "-wal"); err == nil && stat.Size() > 0 {

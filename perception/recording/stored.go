@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/message"
@@ -110,7 +111,7 @@ func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 		name = c.MessageEncoding + " messages"
 	}
 	at := float64(int64(logTime-imp.info.Start)) * 1e-9
-	s := fmt.Sprintf("%s %s at %.1f s", c.Topic, name, at)
+	s := strings.ToValidUTF8(fmt.Sprintf("%.*s %.*s at %.1f s", maxTopic, c.Topic, maxTopic, name, at), "?")
 	if count > 1 {
 		s += fmt.Sprintf(", %d messages", count)
 	}

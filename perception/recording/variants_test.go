@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -45,6 +46,26 @@ func TestVariantsOfMCAP(t *testing.T) {
 			}
 			roundTrip(t, filepath.Join("testdata", name+".mcap"), 60)
 		})
+	}
+}
+
+// The times of a segment never go back, whatever the file's order is.
+func TestSegmentsAreInOrder(t *testing.T) {
+	s := newStore()
+	importAll(t, open(t, filepath.Join("testdata", "no-chunks.mcap")), recording.Options{}, s)
+	if n := len(s.of("/a")); n < 2 {
+		t.Errorf("got %d segments of shuffled messages", n)
+	}
+	for _, p := range s.of("/a") {
+		seg, err := perception.DecodeSegment(p.Data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range seg.Messages[1:] {
+			if m.LogTime < seg.Messages[i].LogTime {
+				t.Errorf("%d comes after %d", m.LogTime, seg.Messages[i].LogTime)
+			}
+		}
 	}
 }
 
