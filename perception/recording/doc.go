@@ -37,6 +37,8 @@
 //	sensor_msgs/PointCloud2      application/x-pointcloud2; metadata fields (name,
 //	                             offset, datatype, count), point_step, row_step,
 //	                             width, height, is_bigendian
+//	foxglove.CompressedImage     as above, out of the base64 of its JSON; then
+//	                             envelope.payload is base64
 //	others                       application/vnd.mcap: a segment
 //
 // # Memory

@@ -222,7 +222,13 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	if err != nil {
 		return nil, err
 	}
-	data := append(append(prefix, item.Data...), suffix...)
+	data := prefix
+	if envelope["payload"] == "base64" {
+		data = base64.StdEncoding.AppendEncode(data, item.Data)
+	} else {
+		data = append(data, item.Data...)
+	}
+	data = append(data, suffix...)
 	m := perception.SegmentMessage{Sequence: uint32(integer(item.Metadata["sequence"])), LogTime: logTime, PublishTime: publishTime, Data: data}
 	return []*cursor{{channel: c, id: id, messages: []perception.SegmentMessage{m}, original: true, bytes: len(data)}}, nil
 }

@@ -73,7 +73,7 @@ func (e *exporter) plain(item *Exported) ([]*cursor, error) {
 		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, jsonLog{Timestamp: stamp, Level: level, Message: item.Description, Name: item.Category, File: item.UID})
 	}
 	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
-		return e.one("/robotmem/images", "foxglove.CompressedImage", imageSchema, at, jsonImage{stamp, "", item.Data, format})
+		return e.one("/robotmem/images", foxgloveImage, imageSchema, at, jsonImage{stamp, "", item.Data, format})
 	}
 	trace, err := perception.DecodeTrace(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata})
 	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {

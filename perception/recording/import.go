@@ -176,7 +176,7 @@ func (imp *importer) stream(c *Channel) *stream {
 		s.problem = err.Error()
 	}
 	switch typeName(c.SchemaName) {
-	case "sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2":
+	case "sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage:
 		s.payload = true
 	}
 	imp.channels[c] = s

@@ -334,6 +334,32 @@ func TestJSONExport(t *testing.T) {
 	}
 }
 
+// A picture within JSON is stored as a picture and comes back as it was.
+func TestPictureInJSON(t *testing.T) {
+	text := `{"timestamp":{"sec":5,"nsec":7}, "data":"iVBORw0KGgo=","format":"png","frame_id":"eye"}`
+	for name, test := range map[string]struct{ text, want string }{
+		"a picture":       {text, "image/png"},
+		"escaped":         {strings.Replace(text, "iVBOR", `\u0069VBOR`, 1), recording.SegmentType},
+		"no base64":       {strings.Replace(text, "iVBOR", "****", 1), recording.SegmentType},
+		"no data":         {`{"data":""}`, recording.SegmentType},
+		"no JSON":         {`{"data":"`, recording.SegmentType},
+		"loosely written": {strings.Replace(text, "Ggo=", "Ggp=", 1), recording.SegmentType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &recording.Channel{Topic: "/eye", SchemaName: "foxglove.CompressedImage", SchemaEncoding: "jsonschema", MessageEncoding: "json"}
+			s := newStore()
+			importAll(t, &made{channels: []*recording.Channel{c}, each: 1, data: []byte(test.text)}, recording.Options{}, s)
+			if got := s.of("/eye")[0]; got.MediaType != test.want || test.want == "image/png" && string(got.Data) != "\x89PNG\r\n\x1a\n" {
+				t.Errorf("got %s, %q", got.MediaType, got.Data)
+			}
+			file, _ := export(t, s)
+			if rows, _ := read(t, open(t, file)); len(rows) != 1 || rows[0].Data != test.text {
+				t.Errorf("got %v back", rows)
+			}
+		})
+	}
+}
+
 // made is a recording of channels that share the messages' payload.
 type made struct {
 	recording.Source

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bytes"
 	"encoding/base64"
 	"strings"
 
@@ -14,14 +15,18 @@ const (
 	pointCloudType = "application/x-pointcloud2"
 )
 
+const foxgloveImage = "foxglove.CompressedImage"
+
 // payload is the part of a message that other programs can open: the JPEG of a
 // compressed image, the pixels of a raw one, the points of a cloud. What stands
 // before and behind it in the message goes to the envelope, so that prefix,
-// payload and suffix are the message, byte for byte.
+// payload and suffix are the message, byte for byte. In a JSON message the payload
+// stands in base64, which the envelope says.
 type payload struct {
 	mediaType      string
 	data           []byte
 	prefix, suffix []byte
+	base64         bool // the message holds the payload in base64
 	metadata       map[string]any
 }
 
@@ -29,6 +34,9 @@ type payload struct {
 // none, and for an empty one.
 func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 	data := v.At("data")
+	if m.SchemaName == foxgloveImage {
+		return unwrapJSON(m, v)
+	}
 	if data.Kind != message.Bytes || len(data.Data) == 0 {
 		return p, false
 	}
@@ -63,6 +71,30 @@ func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 	return p, true
 }
 
+// unwrapJSON takes a picture out of base64. It is left there when it is not
+// spelt as it would be when it is put back.
+func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
+	text := v.At("data").Text
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
+		return p, false
+	}
+	prefix, suffix, found := bytes.Cut(m.Data, []byte(`"`+text+`"`))
+	if !found {
+		return p, false
+	}
+	mediaType, err := perception.Sniff(data, "")
+	if err != nil {
+		return p, false
+	}
+	end := len(m.Data) - len(suffix) - 1
+	return payload{
+		mediaType: mediaType, data: data, base64: true,
+		prefix: m.Data[:len(prefix)+1], suffix: m.Data[end:],
+		metadata: map[string]any{"format": v.At("format").Text},
+	}, true
+}
+
 func numbersOf(v *message.Value, names ...string) map[string]any {
 	out := map[string]any{}
 	for _, name := range names {
@@ -73,10 +105,14 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 
 // envelope is the form of prefix and suffix in a perception's metadata.
 func (p payload) envelope() map[string]any {
-	return map[string]any{
+	e := map[string]any{
 		"prefix": base64.StdEncoding.EncodeToString(p.prefix),
 		"suffix": base64.StdEncoding.EncodeToString(p.suffix),
 	}
+	if p.base64 {
+		e["payload"] = "base64"
+	}
+	return e
 }
 
 // typeName is pkg/Type, however the recorder spells it.
