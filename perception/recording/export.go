@@ -159,12 +159,13 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is no JSON"]++
 		return nil
 	}
+	// The header comes before the first channel and says what all are.
+	for _, c := range m.Channels {
+		e.foreign = e.foreign || c.MessageEncoding != "cdr"
+	}
 	for _, c := range m.Channels {
 		own := &Channel{c.Topic, c.SchemaName, c.SchemaEncoding, c.Schema, c.MessageEncoding, c.Metadata}
 		e.known[m.Recording+"\x00"+c.Topic+"\x00"+c.SchemaName] = own
-		if !e.begun && own.MessageEncoding != "cdr" {
-			e.foreign = true
-		}
 		if _, err := e.channel(own); err != nil {
 			return err
 		}
@@ -250,9 +251,7 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	if id, ok := e.ids[key]; ok {
 		return id, nil
 	}
-	if !e.begun && c.MessageEncoding != "cdr" {
-		e.foreign = true
-	}
+	e.foreign = e.foreign || c.MessageEncoding != "cdr"
 	if err := e.begin(); err != nil {
 		return 0, err
 	}

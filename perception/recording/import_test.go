@@ -368,9 +368,15 @@ type made struct {
 	data     []byte
 }
 
-func (m *made) Name() string                                  { return "made" }
-func (m *made) ID(context.Context) (string, error)            { return strings.Repeat("0", 64), nil }
-func (m *made) Info(context.Context) (*recording.Info, error) { return &recording.Info{}, nil }
+func (m *made) Name() string                       { return "made" }
+func (m *made) ID(context.Context) (string, error) { return strings.Repeat("0", 64), nil }
+func (m *made) Info(context.Context) (*recording.Info, error) {
+	info := &recording.Info{}
+	for _, c := range m.channels {
+		info.Channels = append(info.Channels, recording.ChannelInfo{Channel: c, Messages: uint64(m.each)})
+	}
+	return info, nil
+}
 func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 	return func(yield func(*recording.Message, error) bool) {
 		for i := range m.each {
@@ -379,6 +385,26 @@ func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 					return
 				}
 			}
+		}
+	}
+}
+
+// A recording of ROS 2 messages and others does not claim to be ROS 2's.
+func TestProfileOfMixedChannels(t *testing.T) {
+	for _, test := range []struct{ first, second, want string }{{"cdr", "cdr", "ros2"}, {"cdr", "json", ""}, {"json", "cdr", ""}} {
+		src := &made{each: 1, data: []byte("{}")}
+		for i, encoding := range []string{test.first, test.second} {
+			src.channels = append(src.channels, &recording.Channel{Topic: fmt.Sprint("/", i), MessageEncoding: encoding})
+		}
+		s := newStore()
+		importAll(t, src, recording.Options{}, s)
+		file, _ := export(t, s)
+		info, err := open(t, file).Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Profile != test.want {
+			t.Errorf("%s and %s: got profile %q, want %q", test.first, test.second, info.Profile, test.want)
 		}
 	}
 }
