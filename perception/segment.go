@@ -186,28 +186,33 @@ func (s *series) peakText() string {
 	return text
 }
 
-// firstText is the longest text of the first message that says something.
+// firstText is how the text of the first message begins that has one.
 func (s *Segment) firstText() string {
+	schema, err := s.parseSchema()
+	if err != nil {
+		return ""
+	}
 	for _, m := range s.Messages {
-		v, err := s.decode(m.Data)
+		v, err := schema.Decode(m.Data)
 		if err != nil {
 			return ""
 		}
-		for _, name := range []string{"data", "msg", "message", "text"} {
-			if f := v.At(name); f.Kind == message.String && f.Text != "" {
-				return clean(f.Text[:min(len(f.Text), 4*maxSummary)], 200)
-			}
+		if text := textOf(v); text != "" {
+			return clean(text[:min(len(text), 4*maxSummary)], 200)
 		}
 	}
 	return ""
 }
 
-func (s *Segment) decode(data []byte) (*message.Value, error) {
-	schema, err := s.parseSchema()
-	if err != nil {
-		return nil, err
+// textOf is what a message says in words. Beside them its numbers, such as the
+// line of a program in a log, are no readings.
+func textOf(v *message.Value) string {
+	for _, name := range []string{"data", "msg", "message", "text"} {
+		if f := v.At(name); f.Kind == message.String && f.Text != "" {
+			return f.Text
+		}
 	}
-	return schema.Decode(data)
+	return ""
 }
 
 func (s *Segment) parseSchema() (*message.Schema, error) {
@@ -237,6 +242,9 @@ func segmentSeries(data []byte) (*Segment, *series, error) {
 		v, err := schema.Decode(m.Data)
 		if err != nil {
 			return seg, nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+		if textOf(v) != "" {
+			return seg, nil, errNoNumbers
 		}
 		to = stampOf(v, m.LogTime)
 		row := leavesOf(v)

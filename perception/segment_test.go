@@ -85,6 +85,7 @@ func TestSegmentSummaries(t *testing.T) {
 		"wrench":    {wrenchSegment(t, -62), "20 messages of geometry_msgs/msg/Wrench on /wrist/wrench over 190 ms; Fz peak -62 N at 80 ms"},
 		"joints":    {segmentOf(t, "/joint_states", "sensor_msgs/msg/JointState", "cdr", joints, moved), "2 messages of sensor_msgs/msg/JointState on /joint_states over 10 ms; wrist peak 2.5 rad at 0.50 s"},
 		"text":      {segmentOf(t, "/chatter", "std_msgs/msg/String", "cdr", cdr("Hello, world!"), cdr("Bye")), "2 messages of std_msgs/msg/String on /chatter over 10 ms: Hello, world!"},
+		"log":       {segmentOf(t, "/rosout", "rcl_interfaces/msg/Log", "cdr", cdr(uint32(1), uint32(0), uint32(20), "planner", "no path found", "plan.cpp", "plan", uint32(7))), "1 message of rcl_interfaces/msg/Log on /rosout: no path found"},
 		"json":      {segmentOf(t, "/j", "any", "json", []byte(`{"v":1}`), []byte(`{"v":5}`)), "2 messages of any on /j over 10 ms; v peak 5 at 10 ms"},
 		"opaque":    {segmentOf(t, "/p", "x.Proto", "protobuf", []byte("\x08\x01")), "1 message of x.Proto on /p"},
 		"a cut one": {perception.Item{Data: []byte("\x89MCAP0\r\n\x05")}, "9 bytes of application/vnd.mcap"},
