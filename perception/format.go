@@ -23,7 +23,7 @@ type format struct {
 
 // formats are asked in order. What the first bytes prove comes before what only
 // the media type says.
-var formats = []format{imageFormat, pixelsFormat, audioFormat, cloudFormat, trajectoryFormat, scanFormat, traceFormat}
+var formats = []format{imageFormat, pixelsFormat, audioFormat, cloudFormat, trajectoryFormat, scanFormat, segmentFormat, traceFormat}
 
 // Preview is a picture of a perception.
 type Preview struct {

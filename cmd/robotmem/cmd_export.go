@@ -12,12 +12,22 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-type exportCmd struct{}
+type exportCmd struct {
+	MCAP    string `name:"mcap" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
+	Session string `name:"session" placeholder:"ID" help:"With --mcap: only this episode."`
+	JSON    bool   `name:"json" help:"With --mcap: print the account as JSON."`
+}
 
 // Run writes the facts oldest first, so that an import gives them ids in the
 // same order. The memory lists the newest first: pages are kept in a temporary
 // file and copied from the last to the first.
 func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
+	if c.MCAP != "" {
+		return c.mcap(ctx, a)
+	}
+	if c.Session != "" {
+		return invalid("session", "is for --mcap FILE; an export of facts writes those of all episodes")
+	}
 	spool, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}

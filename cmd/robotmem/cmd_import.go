@@ -12,9 +12,11 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"The file; - is stdin."`
-	KeepDuplicates bool   `name:"keep-duplicates" help:"Store every line, also those that say what is known."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; or a folder of sensor files. What it is shows by what it holds."`
+	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also those that say what is known."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
+
+	perceptionFlags `embed:""`
 }
 
 // importCounts is what became of the lines.
@@ -38,9 +40,17 @@ type importer struct {
 	importCounts
 }
 
-// Run learns line by line in batches. A bad line is reported and left out. A
+// Run imports perceptions from what is no file of lines. From lines it learns
+// in batches. A bad line is reported and left out. A
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
+	kind, err := sourceOf(c.File)
+	if err != nil {
+		return err
+	}
+	if kind != sourceFacts {
+		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)
+	}
 	in, name, size := a.Stdin, "stdin", int64(0)
 	var state *importState
 	if c.File != "-" {

@@ -1,0 +1,389 @@
+package message
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kind is what a field or a value holds.
+type Kind uint8
+
+// The kinds. Bytes and Numbers are arrays of one-byte and of wider elements;
+// List is an array of anything else.
+const (
+	Invalid Kind = iota
+	Bool
+	Int8
+	Uint8
+	Int16
+	Uint16
+	Int32
+	Uint32
+	Int64
+	Uint64
+	Float32
+	Float64
+	String
+	WString
+	Bytes
+	Numbers
+	List
+	Struct
+	Null
+)
+
+// size is the bytes of a primitive in CDR, 0 for all else.
+func (k Kind) size() int {
+	switch k {
+	case Bool, Int8, Uint8:
+		return 1
+	case Int16, Uint16:
+		return 2
+	case Int32, Uint32, Float32:
+		return 4
+	case Int64, Uint64, Float64:
+		return 8
+	}
+	return 0
+}
+
+// primitives are the names of the built-in types of the interface language.
+var primitives = map[string]Kind{
+	"bool": Bool, "byte": Uint8, "char": Uint8,
+	"int8": Int8, "uint8": Uint8, "int16": Int16, "uint16": Uint16,
+	"int32": Int32, "uint32": Uint32, "int64": Int64, "uint64": Uint64,
+	"float32": Float32, "float64": Float64, "string": String, "wstring": WString,
+}
+
+// Array says how often a field repeats.
+type Array uint8
+
+// The ways a field repeats.
+const (
+	Single   Array = iota
+	Fixed          // exactly Len times
+	Sequence       // as often as the message says, at most Len times unless that is 0
+)
+
+// Type is a message type.
+type Type struct {
+	Name      string // pkg/Type, without the msg that ROS 2 puts between
+	Fields    []Field
+	Constants []Constant
+
+	names   []string
+	minSize int // bytes that any value of it takes, without padding
+}
+
+// Field is one field of a type.
+type Field struct {
+	Name    string
+	Kind    Kind
+	Type    *Type // of a Struct
+	Array   Array
+	Len     int    // of the array: its length or its bound
+	Max     int    // of a bounded string: its characters
+	Default string // as it is written, "" without
+}
+
+// Constant is a named value of a type, as it is written.
+type Constant struct {
+	Name  string
+	Kind  Kind
+	Value string
+}
+
+// Schema is a message definition.
+type Schema struct {
+	Root *Type // nil when messages describe themselves (JSON)
+}
+
+// ErrEncoding says that definitions or messages of this encoding are not read.
+var ErrEncoding = errors.New("is not decoded; its messages are kept as bytes")
+
+const (
+	maxSchemaText  = 1 << 20
+	maxTypes       = 1024
+	maxFields      = 16384 // of all types together
+	maxDepth       = 32    // of types within types
+	maxFixedLength = 1 << 28
+)
+
+// Parse reads a definition. Encoding is that of MCAP's schema records: ros2msg,
+// where the types that the first is made of follow it, each after a line of
+// equals signs and "MSG: pkg/Type"; or jsonschema, which is not looked at, since
+// JSON describes itself. An empty text of ros2msg is looked up among the
+// [Definition]s. The error names the line, or wraps [ErrEncoding].
+func Parse(name, encoding string, text []byte) (*Schema, error) {
+	switch encoding {
+	case "ros2msg":
+	case "jsonschema", "json":
+		return &Schema{}, nil
+	default:
+		return nil, fmt.Errorf("schema encoding %.40q %w", encoding, ErrEncoding)
+	}
+	if len(text) > maxSchemaText {
+		return nil, fmt.Errorf("the definition of %.80s takes %d bytes, at most %d are read", name, len(text), maxSchemaText)
+	}
+	if len(text) == 0 {
+		if known, ok := Definition(name); ok {
+			text = []byte(known)
+		}
+	}
+	p := &parser{types: map[string]*Type{}}
+	if err := p.parse(shortName(name), string(text)); err != nil {
+		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
+	}
+	return &Schema{Root: p.order[0]}, nil
+}
+
+type parser struct {
+	types  map[string]*Type
+	order  []*Type
+	refs   map[*Type][]string // type name of each field, "" of primitives
+	fields int
+}
+
+func (p *parser) parse(root, text string) error {
+	p.refs = map[*Type][]string{}
+	current, err := p.add(root)
+	if err != nil {
+		return err
+	}
+	divided := false
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		switch {
+		case len(line) >= 8 && strings.Trim(line, "=") == "":
+			divided = true
+			continue
+		case divided && line != "":
+			name, ok := strings.CutPrefix(line, "MSG:")
+			if !ok {
+				return fmt.Errorf("line %d: %.60q where MSG: and a type's name are due", number, line)
+			}
+			current, err = p.add(shortName(strings.TrimSpace(name)))
+			divided = false
+		default:
+			err = p.line(current, line)
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", number, err)
+		}
+	}
+	return p.link()
+}
+
+func (p *parser) add(name string) (*Type, error) {
+	if len(p.order) >= maxTypes {
+		return nil, fmt.Errorf("there are more than %d types", maxTypes)
+	}
+	t := &Type{Name: name, minSize: -1}
+	// The first definition of a name counts, as it does for other readers.
+	if _, ok := p.types[name]; !ok {
+		p.types[name] = t
+	}
+	p.order = append(p.order, t)
+	return t, nil
+}
+
+// line reads "type name", "type name default" or "type NAME=value".
+func (p *parser) line(t *Type, line string) error {
+	if line == "" || line[0] == '#' {
+		return nil
+	}
+	typ, rest, _ := strings.Cut(strings.ReplaceAll(line, "\t", " "), " ")
+	rest = strings.TrimSpace(rest)
+	f, ref, err := parseType(typ)
+	if err != nil {
+		return err
+	}
+	end := strings.IndexFunc(rest, func(r rune) bool { return !isNameRune(r) })
+	if end < 0 {
+		end = len(rest)
+	}
+	f.Name, rest = rest[:end], strings.TrimSpace(rest[end:])
+	if f.Name == "" {
+		return fmt.Errorf("%.60q has no field name", line)
+	}
+	if p.fields++; p.fields > maxFields {
+		return fmt.Errorf("there are more than %d fields", maxFields)
+	}
+	if value, ok := strings.CutPrefix(rest, "="); ok && f.Array == Single && ref == "" {
+		t.Constants = append(t.Constants, Constant{Name: f.Name, Kind: f.Kind, Value: literal(value, f.Kind)})
+		return nil
+	}
+	f.Default = literal(rest, f.Kind)
+	t.Fields = append(t.Fields, f)
+	t.names = append(t.names, f.Name)
+	p.refs[t] = append(p.refs[t], ref)
+	return nil
+}
+
+func isNameRune(r rune) bool {
+	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+}
+
+// literal is a default or a constant without the comment behind it. Within a
+// string a hash is a character.
+func literal(s string, k Kind) string {
+	s = strings.TrimSpace(s)
+	if k != String && k != WString {
+		s, _, _ = strings.Cut(s, "#")
+		return strings.TrimSpace(s)
+	}
+	if len(s) > 0 && (s[0] == '"' || s[0] == '\'') {
+		if end := strings.IndexByte(s[1:], s[0]); end >= 0 {
+			return s[1 : 1+end]
+		}
+	}
+	return s
+}
+
+// parseType reads float64, string<=10, pkg/Type[3], pkg/Type[] and int8[<=5].
+func parseType(s string) (f Field, ref string, err error) {
+	whole := s
+	if base, length, ok := strings.Cut(s, "["); ok {
+		length, ok = strings.CutSuffix(length, "]")
+		if !ok {
+			return f, "", fmt.Errorf("%.60q has no closing bracket", whole)
+		}
+		s, f.Array = base, Fixed
+		if bound, ok := strings.CutPrefix(length, "<="); ok || length == "" {
+			f.Array, length = Sequence, bound
+		}
+		if length != "" {
+			if f.Len, err = strconv.Atoi(length); err != nil || f.Len < 0 || f.Len > maxFixedLength {
+				return f, "", fmt.Errorf("%.60q: the length is not between 0 and %d", whole, maxFixedLength)
+			}
+		}
+	}
+	if base, bound, ok := strings.Cut(s, "<="); ok {
+		s = base
+		if f.Max, err = strconv.Atoi(bound); err != nil || f.Max < 0 {
+			return f, "", fmt.Errorf("%.60q: the bound is no number", whole)
+		}
+	}
+	if k, ok := primitives[s]; ok {
+		f.Kind = k
+		return f, "", nil
+	}
+	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r != '/' && !isNameRune(r) }) {
+		return f, "", fmt.Errorf("%.60q is no type", whole)
+	}
+	f.Kind = Struct
+	return f, shortName(s), nil
+}
+
+// shortName is pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
+func shortName(name string) string {
+	parts := strings.Split(name, "/")
+	if len(parts) == 3 {
+		return parts[0] + "/" + parts[2]
+	}
+	return name
+}
+
+// link finds the type of each field: by its whole name, in the package of the
+// type it stands in, or Header, which is std_msgs'. What the text leaves out may
+// be built in.
+func (p *parser) link() error {
+	for i := 0; i < len(p.order); i++ {
+		t := p.order[i]
+		for j := range t.Fields {
+			ref := p.refs[t][j]
+			if ref == "" {
+				continue
+			}
+			found, err := p.find(t, ref)
+			if err != nil {
+				return err
+			}
+			t.Fields[j].Type = found
+		}
+	}
+	_, err := p.order[0].measure(0)
+	return err
+}
+
+func (p *parser) find(in *Type, ref string) (*Type, error) {
+	pkg, _, _ := strings.Cut(in.Name, "/")
+	names := []string{ref, pkg + "/" + ref}
+	if ref == "Header" {
+		names = append(names, "std_msgs/Header")
+	}
+	for _, name := range names {
+		if t, ok := p.types[name]; ok {
+			return t, nil
+		}
+	}
+	for _, name := range names {
+		text, ok := ownText(name)
+		if !ok {
+			continue
+		}
+		t, err := p.add(name)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(text) {
+			if err := p.line(t, strings.TrimSpace(line)); err != nil {
+				return nil, err
+			}
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("type %.80s is not defined", ref)
+}
+
+// measuring marks a type that is being measured: to meet it again means that it
+// holds itself.
+const measuring = -2
+
+// measure finds the least size, and that the types end.
+func (t *Type) measure(depth int) (int, error) {
+	switch {
+	case t.minSize == measuring:
+		return 0, fmt.Errorf("type %.80s holds itself", t.Name)
+	case t.minSize >= 0:
+		return t.minSize, nil
+	case depth >= maxDepth:
+		return 0, fmt.Errorf("types are nested more than %d deep", maxDepth)
+	}
+	t.minSize = measuring
+	total := 0
+	for i := range t.Fields {
+		n := t.Fields[i].elementSize()
+		if t.Fields[i].Kind == Struct {
+			var err error
+			if n, err = t.Fields[i].Type.measure(depth + 1); err != nil {
+				return 0, err
+			}
+		}
+		switch t.Fields[i].Array {
+		case Fixed:
+			n *= t.Fields[i].Len
+		case Sequence:
+			n = 4
+		}
+		total = min(total+n, maxFixedLength)
+	}
+	// IDL has no empty structure: ROS 2 puts one byte into it.
+	t.minSize = max(total, 1)
+	return t.minSize, nil
+}
+
+// elementSize is the least that one element takes: a string is its length.
+func (f *Field) elementSize() int {
+	switch f.Kind {
+	case String, WString:
+		return 4
+	case Struct:
+		return max(f.Type.minSize, 1)
+	}
+	return f.Kind.size()
+}

@@ -1,0 +1,429 @@
+package recording_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/recording"
+)
+
+func topics(r *recording.Report) map[string]recording.TopicReport {
+	out := map[string]recording.TopicReport{}
+	for _, t := range r.Topics {
+		out[t.Topic] = t
+	}
+	return out
+}
+
+func (s *store) of(topic string) (out []importing.Perception) {
+	for _, origin := range s.order {
+		if s.saved[origin].Metadata["topic"] == topic {
+			out = append(out, s.saved[origin])
+		}
+	}
+	return out
+}
+
+func TestPayloadsAreUnwrapped(t *testing.T) {
+	s := newStore()
+	path := synthetic(t, 4<<20)
+	src := open(t, path)
+	importAll(t, src, recording.Options{Robot: "arm-1", MapID: "hall"}, s)
+	rows, _ := read(t, src)
+	n := 0
+	images := s.of("/camera/compressed")
+	for _, r := range rows {
+		if r.Topic != "/camera/compressed" {
+			continue
+		}
+		p := images[n]
+		n++
+		envelope := p.Metadata["envelope"].(map[string]any)
+		whole := ""
+		for _, part := range []string{envelope["prefix"].(string), base64.StdEncoding.EncodeToString(p.Data), envelope["suffix"].(string)} {
+			b, err := base64.StdEncoding.DecodeString(part)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole += string(b)
+		}
+		if whole != r.Data {
+			t.Fatalf("image %d: prefix, payload and suffix are not the message", n)
+		}
+		if p.MediaType != "image/jpeg" || p.Type != "visual" || p.Metadata["log_time"] != fmt.Sprint(r.LogTime) || p.ObservedAt.UnixNano() != int64(r.LogTime) {
+			t.Fatalf("got %s, %s, %v at %v", p.MediaType, p.Type, p.Metadata["log_time"], p.ObservedAt)
+		}
+	}
+	if n == 0 || n != len(images) {
+		t.Fatalf("got %d images, want %d", len(images), n)
+	}
+	if got, want := images[3].Description, "/camera/compressed sensor_msgs/msg/CompressedImage at 0.1 s of synthetic.mcap"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	wrench := s.of("/wrench")[0]
+	seg, err := perception.DecodeSegment(wrench.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seg.Topic != "/wrench" || len(seg.Messages) != wrench.Messages || wrench.Type != "tactile" {
+		t.Errorf("got a segment of %s with %d messages, %s", seg.Topic, len(seg.Messages), wrench.Type)
+	}
+}
+
+// The robot drives on a circle of two metres around odom, a turn in 20π s.
+func TestPoses(t *testing.T) {
+	s := newStore()
+	importAll(t, open(t, synthetic(t, 4<<20)), recording.Options{Robot: "arm-1", MapID: "hall"}, s)
+	images := s.of("/camera/compressed")
+	p := images[len(images)-1]
+	pose := p.Context["spatial"].(map[string]any)["pose"].(map[string]any)
+	angle := p.ObservedAt.Sub(time.Unix(1_700_000_000, 0)).Seconds() / 10
+	position := pose["position"].([]any)
+	x, y := position[0].(float64), position[1].(float64)
+	// The transform before may be 20 ms old, in which the robot drives 4 mm.
+	if math.Hypot(x-2*math.Cos(angle), y-2*math.Sin(angle)) > 0.005 || pose["frame_id"] != "odom" || pose["map_id"] != nil {
+		t.Errorf("got pose %v, want %.3f, %.3f in odom", pose, 2*math.Cos(angle), 2*math.Sin(angle))
+	}
+	if got := p.Context["robot"].(map[string]any)["id"]; got != "arm-1" {
+		t.Errorf("got robot %v", got)
+	}
+}
+
+func TestChoices(t *testing.T) {
+	path := synthetic(t, 4<<20)
+	for name, test := range map[string]struct {
+		o     recording.Options
+		topic string
+		want  func(recording.TopicReport) bool
+	}{
+		"all":      {recording.Options{}, "/wrench", func(r recording.TopicReport) bool { return r.Kept == r.Read && r.Read > 1000 }},
+		"topics":   {recording.Options{Topics: []string{"/camera/*"}}, "/wrench", func(r recording.TopicReport) bool { return r.Kept == 0 && r.Skipped[recording.SkippedTopic] == r.Read }},
+		"chosen":   {recording.Options{Topics: []string{"/camera/*"}}, "/camera/compressed", func(r recording.TopicReport) bool { return r.Kept == r.Read }},
+		"slashes":  {recording.Options{Topics: []string{"/c*"}}, "/camera/compressed", func(r recording.TopicReport) bool { return r.Kept == r.Read }},
+		"excluded": {recording.Options{Exclude: []string{"/wrench"}}, "/wrench", func(r recording.TopicReport) bool { return r.Kept == 0 }},
+		"rate": {recording.Options{RateHz: map[string]float64{"*": 1, "/wrench": 10}}, "/wrench", func(r recording.TopicReport) bool {
+			return r.Kept == (r.Read+99)/100 && r.Skipped[recording.SkippedRate] == r.Read-r.Kept
+		}},
+		"odometry moves": {recording.Options{Keyframes: map[string]float64{"/odom": 0.05}}, "/odom", func(r recording.TopicReport) bool {
+			// 0.2 m/s for 1.3 s at 50 Hz.
+			return r.Kept >= 3 && r.Kept < r.Read/5 && r.Skipped[recording.SkippedUnchanged] > 0
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := topics(importAll(t, open(t, path), test.o, newStore()))[test.topic]
+			if !test.want(got) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+func TestOptionsAreChecked(t *testing.T) {
+	path := synthetic(t, 1<<20)
+	for name, o := range map[string]recording.Options{
+		"glob":     {Topics: []string{"["}},
+		"rate":     {RateHz: map[string]float64{"*": -1}},
+		"change":   {Keyframes: map[string]float64{"*": math.NaN()}},
+		"segments": {SegmentBytes: 1 << 30},
+	} {
+		if _, err := recording.Import(t.Context(), open(t, path), o, newStore(), nil); err == nil {
+			t.Errorf("%s: %+v was taken", name, o)
+		}
+	}
+}
+
+func TestSegmentsAreBounded(t *testing.T) {
+	path := synthetic(t, 4<<20)
+	for name, test := range map[string]struct {
+		o     recording.Options
+		check func(importing.Perception) bool
+	}{
+		"messages": {recording.Options{SegmentMessages: 100}, func(p importing.Perception) bool { return p.Messages <= 100 }},
+		"bytes":    {recording.Options{SegmentBytes: 20000}, func(p importing.Perception) bool { return len(p.Data) <= 21000 }},
+		"seconds":  {recording.Options{SegmentSeconds: 0.25}, func(p importing.Perception) bool { return p.Messages <= 250 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore()
+			importAll(t, open(t, path), test.o, s)
+			segments := s.of("/wrench")
+			if len(segments) < 3 {
+				t.Errorf("got %d segments", len(segments))
+			}
+			for _, p := range segments {
+				if !test.check(p) {
+					t.Errorf("got %d messages in %d bytes", p.Messages, len(p.Data))
+				}
+			}
+		})
+	}
+}
+
+func TestManifest(t *testing.T) {
+	s := newStore()
+	report := importAll(t, open(t, filepath.Join(rosbag2(t), "talker.mcap")), recording.Options{}, s)
+	p := s.saved[s.order[0]]
+	if p.MediaType != recording.ManifestType {
+		t.Fatalf("the first perception is %s", p.MediaType)
+	}
+	var m recording.Manifest
+	if err := json.Unmarshal(p.Data, &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.Recording != report.Recording || m.Messages != 20 || len(m.Channels) != 3 || m.Channels[2].SchemaName != "std_msgs/msg/String" || m.Channels[2].Messages != 10 || m.Start != "1585866235112411371" {
+		t.Errorf("got %+v", m)
+	}
+	if got, want := p.Description, "recording talker.mcap: 20 messages on 3 topics over 4.5s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An import that is broken off leaves nothing that the next one stores again.
+func TestImportGoesOn(t *testing.T) {
+	path := synthetic(t, 12<<20)
+	whole := newStore()
+	importAll(t, open(t, path), recording.Options{SegmentSeconds: 0.2}, whole)
+	full := errors.New("the disk is full")
+	s := newStore()
+	s.fail = func(saved int) error {
+		if saved >= 70 {
+			return full
+		}
+		return nil
+	}
+	report, err := recording.Import(t.Context(), open(t, path), recording.Options{SegmentSeconds: 0.2}, s, nil)
+	if !errors.Is(err, full) || report == nil || report.Stored != 70 || s.ended != 0 {
+		t.Fatalf("got %v, %+v, ended %d times", err, report, s.ended)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.fail = func(saved int) error {
+		if saved >= 100 {
+			cancel()
+		}
+		return nil
+	}
+	if _, err := recording.Import(ctx, open(t, path), recording.Options{SegmentSeconds: 0.2}, s, nil); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v after cancelling", err)
+	}
+	s.fail = nil
+	importAll(t, open(t, path), recording.Options{SegmentSeconds: 0.2}, s)
+	if diff := cmp.Diff(whole.digests(), s.digests()); diff != "" {
+		t.Errorf("(-at once +in three goes)\n%.2000s", diff)
+	}
+}
+
+// digests stand for the perceptions, whose payloads are long to compare.
+func (s *store) digests() map[string]string {
+	out := map[string]string{}
+	for origin, p := range s.saved {
+		sum := sha256.Sum256(p.Data)
+		p.Data = sum[:]
+		out[origin] = fmt.Sprintf("%+v", p)
+	}
+	return out
+}
+
+// Memory does not grow with the recording.
+func TestFlatMemory(t *testing.T) {
+	size := int64(96 << 20)
+	if testing.Short() {
+		size = 48 << 20
+	}
+	if text := os.Getenv("ROBOTMEM_RECORDING_MIB"); text != "" {
+		if _, err := fmt.Sscan(text, &size); err != nil {
+			t.Fatal(err)
+		}
+		size <<= 20
+	}
+	src := open(t, synthetic(t, size))
+	sink := &counter{}
+	runtime.GC()
+	start := time.Now()
+	report, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(start)
+	t.Logf("%d MiB, %d messages, %d perceptions in %v (%.0f MiB/s), live heap at most %d MiB", size>>20, report.Messages, report.Perceptions, took, float64(size>>20)/took.Seconds(), sink.heap>>20)
+	if sink.heap > 64<<20 {
+		t.Errorf("the heap grew to %d MiB", sink.heap>>20)
+	}
+	if sink.count > 64 || sink.bytes > 17<<20 {
+		t.Errorf("got batches of up to %d perceptions and %d bytes", sink.count, sink.bytes)
+	}
+}
+
+// counter keeps nothing but the largest heap and batch.
+type counter struct {
+	calls, count, bytes int
+	heap                uint64
+}
+
+func (c *counter) Start(context.Context, importing.Session) (string, error) { return "s", nil }
+func (c *counter) End(context.Context, string, *float64) error              { return nil }
+func (c *counter) Save(_ context.Context, _ string, ps []importing.Perception) (int, error) {
+	bytes := 0
+	for _, p := range ps {
+		bytes += len(p.Data)
+	}
+	c.count, c.bytes = max(c.count, len(ps)), max(c.bytes, bytes)
+	if c.calls++; c.calls%8 == 0 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		c.heap = max(c.heap, m.HeapAlloc)
+	}
+	return len(ps), nil
+}
+
+func TestJSONExport(t *testing.T) {
+	at := time.Unix(1_700_000_000, 5)
+	items := func(yield func(recording.Exported, error) bool) {
+		_ = yield(recording.Exported{UID: "a", Fact: true, Category: "gotcha", Perception: importing.Perception{Description: "the drawer sticks", ObservedAt: at}}, nil) &&
+			yield(recording.Exported{UID: "b", Perception: importing.Perception{Description: "a photo", MediaType: "image/png", Data: []byte("\x89PNG"), ObservedAt: at.Add(1)}}, nil) &&
+			yield(recording.Exported{UID: "c", Perception: importing.Perception{Description: "a pull", MediaType: "text/csv", Data: []byte("Fx (N),Fy\n1,2\n3,\n"), Metadata: map[string]any{"rate_hz": 10.0}, ObservedAt: at.Add(2)}}, nil)
+	}
+	path := filepath.Join(t.TempDir(), "x.mcap")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := recording.Export(t.Context(), f, items)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if report.Messages != 5 || report.Originals != 0 {
+		t.Errorf("got %+v", report)
+	}
+	rows, broken := read(t, open(t, path))
+	if broken != nil {
+		t.Fatal(broken)
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, r.Topic+" "+r.Schema+" "+r.Data)
+		if !json.Valid([]byte(r.SchemaText)) || !json.Valid([]byte(r.Data)) {
+			t.Errorf("%s: schema or message is no JSON", r.Topic)
+		}
+	}
+	want := []string{
+		`/robotmem/facts foxglove.Log {"timestamp":{"sec":1700000000,"nsec":5},"level":3,"message":"the drawer sticks","name":"gotcha","file":"a","line":0}`,
+		`/robotmem/images foxglove.CompressedImage {"timestamp":{"sec":1700000000,"nsec":6},"frame_id":"","data":"iVBORw==","format":"png"}`,
+		`/robotmem/traces/c robotmem.Trace {"timestamp":{"sec":1700000000,"nsec":7},"Fx":1,"Fy":2}`,
+		`/robotmem/memories robotmem.Memory {"timestamp":{"sec":1700000000,"nsec":7},"uid":"c","type":"","description":"a pull","media_type":"text/csv","data":"RnggKE4pLEZ5CjEsMgozLAo=","metadata":{"rate_hz":10}}`,
+		`/robotmem/traces/c robotmem.Trace {"timestamp":{"sec":1700000000,"nsec":100000007},"Fx":3,"Fy":null}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if !strings.Contains(rows[2].SchemaText, `"Fx":{"type":"number","description":"N"}`) {
+		t.Errorf("got schema %s", rows[2].SchemaText)
+	}
+}
+
+// A picture within JSON is stored as a picture and comes back as it was.
+func TestPictureInJSON(t *testing.T) {
+	text := `{"timestamp":{"sec":5,"nsec":7}, "data":"iVBORw0KGgo=","format":"png","frame_id":"eye"}`
+	for name, test := range map[string]struct{ text, want string }{
+		"a picture":       {text, "image/png"},
+		"escaped":         {strings.Replace(text, "iVBOR", `\u0069VBOR`, 1), recording.SegmentType},
+		"no base64":       {strings.Replace(text, "iVBOR", "****", 1), recording.SegmentType},
+		"no data":         {`{"data":""}`, recording.SegmentType},
+		"no JSON":         {`{"data":"`, recording.SegmentType},
+		"loosely written": {strings.Replace(text, "Ggo=", "Ggp=", 1), recording.SegmentType},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &recording.Channel{Topic: "/eye", SchemaName: "foxglove.CompressedImage", SchemaEncoding: "jsonschema", MessageEncoding: "json"}
+			s := newStore()
+			importAll(t, &made{channels: []*recording.Channel{c}, each: 1, data: []byte(test.text)}, recording.Options{}, s)
+			if got := s.of("/eye")[0]; got.MediaType != test.want || test.want == "image/png" && string(got.Data) != "\x89PNG\r\n\x1a\n" {
+				t.Errorf("got %s, %q", got.MediaType, got.Data)
+			}
+			file, _ := export(t, s)
+			if rows, _ := read(t, open(t, file)); len(rows) != 1 || rows[0].Data != test.text {
+				t.Errorf("got %v back", rows)
+			}
+		})
+	}
+}
+
+// made is a recording of channels that share the messages' payload.
+type made struct {
+	recording.Source
+	channels []*recording.Channel
+	each     int
+	data     []byte
+}
+
+func (m *made) Name() string                       { return "made" }
+func (m *made) ID(context.Context) (string, error) { return strings.Repeat("0", 64), nil }
+func (m *made) Info(context.Context) (*recording.Info, error) {
+	info := &recording.Info{}
+	for _, c := range m.channels {
+		info.Channels = append(info.Channels, recording.ChannelInfo{Channel: c, Messages: uint64(m.each)})
+	}
+	return info, nil
+}
+func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
+	return func(yield func(*recording.Message, error) bool) {
+		for i := range m.each {
+			for _, c := range m.channels {
+				if !yield(&recording.Message{Channel: c, LogTime: uint64(i), Data: m.data}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A recording of ROS 2 messages and others does not claim to be ROS 2's.
+func TestProfileOfMixedChannels(t *testing.T) {
+	for _, test := range []struct{ first, second, want string }{{"cdr", "cdr", "ros2"}, {"cdr", "json", ""}, {"json", "cdr", ""}} {
+		src := &made{each: 1, data: []byte("{}")}
+		for i, encoding := range []string{test.first, test.second} {
+			src.channels = append(src.channels, &recording.Channel{Topic: fmt.Sprint("/", i), MessageEncoding: encoding})
+		}
+		s := newStore()
+		importAll(t, src, recording.Options{}, s)
+		file, _ := export(t, s)
+		info, err := open(t, file).Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Profile != test.want {
+			t.Errorf("%s and %s: got profile %q, want %q", test.first, test.second, info.Profile, test.want)
+		}
+	}
+}
+
+// Segments that are open at once are closed before they fill the memory.
+func TestOpenSegmentsAreBounded(t *testing.T) {
+	src := &made{each: 36, data: make([]byte, 1<<20)}
+	for _, topic := range []string{"/a", "/b"} {
+		src.channels = append(src.channels, &recording.Channel{Topic: topic, MessageEncoding: "x"})
+	}
+	s := newStore()
+	report := importAll(t, src, recording.Options{SegmentBytes: 64 << 20}, s)
+	if report.Messages != 72 || report.Perceptions != 1+3 {
+		t.Errorf("got %d messages in %d perceptions, want a third segment", report.Messages, report.Perceptions-1)
+	}
+	for _, topic := range report.Topics {
+		if len(topic.Notes) != 1 {
+			t.Errorf("%s: got notes %v, want why it is kept as bytes", topic.Topic, topic.Notes)
+		}
+	}
+}

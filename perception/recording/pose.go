@@ -1,0 +1,324 @@
+package recording
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/message"
+)
+
+// poseKind is how a channel tells where frames are.
+type poseKind int
+
+const (
+	poseNone poseKind = iota
+	poseTF
+	poseStatic   // transforms that hold for all times
+	poseOdometry // of the robot in odom
+	poseStamped  // of the robot, as localisation gives it
+)
+
+// poseKindOf takes goals for no poses: they say where the robot should be.
+func poseKindOf(c *Channel) poseKind {
+	switch typeName(c.SchemaName) {
+	case "tf2_msgs/TFMessage":
+		if strings.HasSuffix(c.Topic, "tf_static") {
+			return poseStatic
+		}
+		return poseTF
+	case "nav_msgs/Odometry":
+		return poseOdometry
+	case "geometry_msgs/PoseStamped", "geometry_msgs/PoseWithCovarianceStamped":
+		if topic := strings.ToLower(c.Topic); strings.Contains(topic, "pose") && !strings.Contains(topic, "goal") {
+			return poseStamped
+		}
+	}
+	return poseNone
+}
+
+const (
+	poseSeconds  = 5 // of transforms are remembered
+	poseStale    = 2 // s from the nearest transform, beyond which none is known
+	maxSamples   = 2048
+	maxFrames    = 1024
+	maxChain     = 32
+	maxFrameName = 256
+)
+
+// transform is where a child stands in its parent: x' = rotation(x) + position.
+type transform struct {
+	position    [3]float64
+	orientation [4]float64 // unit quaternion x, y, z, w
+}
+
+type sample struct {
+	time uint64
+	transform
+}
+
+type link struct {
+	parent  string
+	static  bool
+	samples []sample // by time
+}
+
+// poses is the tree of frames over the last seconds.
+type poses struct {
+	links map[string]*link
+	mapID string
+	base  string // the robot's own frame, "" unknown
+}
+
+func newPoses(mapID string) *poses { return &poses{links: map[string]*link{}, mapID: mapID} }
+
+func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
+	switch kind {
+	case poseTF, poseStatic:
+		all := v.At("transforms").List
+		for i := range all {
+			t := &all[i]
+			tr := transformOf(t.At("transform", "translation"), t.At("transform", "rotation"))
+			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sample{stampOf(t, logTime), tr})
+		}
+	case poseOdometry:
+		child := v.At("child_frame_id").Text
+		if child == "" {
+			child = "base_link"
+		}
+		p.base = cleanFrame(child)
+		p.robot(v, child, v.At("pose", "pose"), logTime)
+	case poseStamped:
+		pose := v.At("pose")
+		if inner := pose.Field("pose"); inner != nil {
+			pose = inner
+		}
+		p.robot(v, p.robotFrame(), pose, logTime)
+	}
+}
+
+// robot takes a robot's pose as a transform unless /tf tells where it is.
+func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTime uint64) {
+	child = cleanFrame(child)
+	if l, ok := p.links[child]; ok && l.parent != cleanFrame(frameOf(v)) {
+		return
+	}
+	p.put(frameOf(v), child, false, sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
+}
+
+// robotFrame is the frame of the robot itself.
+func (p *poses) robotFrame() string {
+	if p.base != "" {
+		return p.base
+	}
+	for _, name := range []string{"base_footprint", "base_link"} {
+		if _, ok := p.links[name]; ok {
+			return name
+		}
+	}
+	return "base_link"
+}
+
+// cleanFrame drops the slash that old programs begin a frame with.
+func cleanFrame(name string) string { return strings.TrimPrefix(name, "/") }
+
+func (p *poses) put(parent, child string, static bool, s sample) {
+	parent, child = cleanFrame(parent), cleanFrame(child)
+	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName || !s.sane() {
+		return
+	}
+	l, ok := p.links[child]
+	if !ok {
+		if len(p.links) >= maxFrames {
+			return
+		}
+		l = &link{}
+		p.links[child] = l
+	}
+	if l.parent != parent || static {
+		l.parent, l.static, l.samples = parent, static, l.samples[:0]
+	}
+	at, found := slices.BinarySearchFunc(l.samples, s.time, func(a sample, t uint64) int {
+		switch {
+		case a.time < t:
+			return -1
+		case a.time > t:
+			return 1
+		}
+		return 0
+	})
+	if found {
+		l.samples[at] = s
+	} else {
+		l.samples = slices.Insert(l.samples, at, s)
+	}
+	old := 0
+	newest := l.samples[len(l.samples)-1].time
+	for newest-l.samples[old].time > poseSeconds*1e9 || len(l.samples)-old > maxSamples {
+		old++
+	}
+	l.samples = slices.Delete(l.samples, 0, old)
+}
+
+// of is the pose of a frame at a time, in map or else in odom. A message without
+// a frame, or of one that is not linked, gets the robot's.
+func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
+	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
+		if tr, root, ok := p.chain(f, t); ok {
+			out := map[string]any{
+				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
+				"orientation": []any{tr.orientation[0], tr.orientation[1], tr.orientation[2], tr.orientation[3]},
+				"frame_id":    root, "stamp": strconv.FormatUint(t, 10),
+			}
+			if root == "map" && p.mapID != "" {
+				out["map_id"] = p.mapID
+			}
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+// chain follows parents to map; when they end or are not known at that time, the
+// way to odom counts.
+func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
+	tr.orientation[3] = 1
+	var atOdom transform
+	odom := false
+	for range maxChain {
+		if frame == "map" {
+			return tr, "map", true
+		}
+		if frame == "odom" {
+			atOdom, odom = tr, true
+		}
+		l := p.links[frame]
+		if l == nil {
+			break
+		}
+		step, known := l.at(t)
+		if !known {
+			break
+		}
+		tr, frame = step.times(tr), l.parent
+	}
+	return atOdom, "odom", odom
+}
+
+// at interpolates between the samples around a time.
+func (l *link) at(t uint64) (transform, bool) {
+	n := len(l.samples)
+	if n == 0 {
+		return transform{}, false
+	}
+	if l.static {
+		return l.samples[0].transform, true
+	}
+	i, _ := slices.BinarySearchFunc(l.samples, t, func(a sample, t uint64) int {
+		if a.time < t {
+			return -1
+		}
+		return 1
+	})
+	near := func(s sample) (transform, bool) {
+		return s.transform, max(s.time, t)-min(s.time, t) <= poseStale*1e9
+	}
+	switch {
+	case i == n:
+		return near(l.samples[n-1])
+	case i == 0 || l.samples[i].time == t:
+		return near(l.samples[i])
+	}
+	a, b := l.samples[i-1], l.samples[i]
+	return a.towards(b.transform, float64(t-a.time)/float64(b.time-a.time)), true
+}
+
+func (t transform) sane() bool {
+	for _, v := range append(t.position[:], t.orientation[:]...) {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func transformOf(position, orientation *message.Value) transform {
+	var t transform
+	for i, axis := range []string{"x", "y", "z", "w"} {
+		if i < 3 {
+			t.position[i] = position.At(axis).Float
+		}
+		t.orientation[i] = orientation.At(axis).Float
+	}
+	return transform{t.position, unit(t.orientation)}
+}
+
+// unit scales a quaternion to length 1; one of length 0 is no rotation.
+func unit(q [4]float64) [4]float64 {
+	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	if n < 1e-9 {
+		return [4]float64{0, 0, 0, 1}
+	}
+	for i := range q {
+		q[i] /= n
+	}
+	return q
+}
+
+// times applies b first, then a.
+func (t transform) times(b transform) transform {
+	p := rotate(t.orientation, b.position)
+	for i := range p {
+		p[i] += t.position[i]
+	}
+	return transform{p, unit(product(t.orientation, b.orientation))}
+}
+
+func product(a, b [4]float64) [4]float64 {
+	return [4]float64{
+		a[3]*b[0] + a[0]*b[3] + a[1]*b[2] - a[2]*b[1],
+		a[3]*b[1] - a[0]*b[2] + a[1]*b[3] + a[2]*b[0],
+		a[3]*b[2] + a[0]*b[1] - a[1]*b[0] + a[2]*b[3],
+		a[3]*b[3] - a[0]*b[0] - a[1]*b[1] - a[2]*b[2],
+	}
+}
+
+func rotate(q [4]float64, v [3]float64) [3]float64 {
+	r := product(product(q, [4]float64{v[0], v[1], v[2], 0}), [4]float64{-q[0], -q[1], -q[2], q[3]})
+	return [3]float64{r[0], r[1], r[2]}
+}
+
+// towards goes the part f of the way to b: straight in position, by spherical
+// interpolation in orientation.
+func (t transform) towards(b transform, f float64) transform {
+	var out transform
+	for i := range out.position {
+		out.position[i] = t.position[i] + f*(b.position[i]-t.position[i])
+	}
+	dot := 0.0
+	for i := range t.orientation {
+		dot += t.orientation[i] * b.orientation[i]
+	}
+	sign := 1.0
+	if dot < 0 {
+		dot, sign = -dot, -1
+	}
+	from, to := 1-f, f
+	// Nearly equal rotations are interpolated straight, where the sine is no
+	// longer good to divide by.
+	if angle := math.Acos(min(dot, 1)); angle > 1e-3 {
+		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
+	}
+	for i := range out.orientation {
+		out.orientation[i] = from*t.orientation[i] + sign*to*b.orientation[i]
+	}
+	out.orientation = unit(out.orientation)
+	return out
+}
+
+// angle is the radians between two rotations.
+func angle(a, b [4]float64) float64 {
+	dot := math.Abs(a[0]*b[0] + a[1]*b[1] + a[2]*b[2] + a[3]*b[3])
+	return 2 * math.Acos(min(dot, 1))
+}
