@@ -38,6 +38,7 @@ var rules = []rule{
 	{"robotmem/lexical", module, "a leaf"},
 	{"robotmem/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
+	{"robotmem/quantity", module, "a leaf"},
 	{"ui", module, "a leaf"},
 	{"classify", "net/http", "classifiers are pure"},
 	{"consolidate", "net/http", "plans are pure"},
@@ -54,9 +55,13 @@ var owners = map[string][]string{
 	"github.com/go-ego/gse":                  {"robotmem/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
-	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem"},
+	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
+	"github.com/klauspost/compress":          {"perception/payload", "perception/recording"},
+	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception", "perception/recording"},
+	"github.com/mewkiz/flac":                 {"perception"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
 }
 

@@ -2,23 +2,27 @@ package perception
 
 import "math"
 
+// FeatureRules is the number of the rules that [Features] follows. It grows with
+// every change of them; vectors of other rules are not to be compared.
+const FeatureRules = 2
+
 // Features returns a fixed-length description of an item and the kind of it;
-// vectors of equal kind are of equal length and are compared by Euclidean
-// distance, the nearer the more alike. ok is false when the item has none.
+// vectors of equal kind are of equal length and are compared by [Distance], the
+// nearer the more alike. ok is false when the item has none.
 //
-//	trace/<channels>/<samples>  a trace of at most 1,024 readings: each of them,
-//	                            sample by sample, in the unit they came in
-//	trace/<channels>/r64        a longer one, of at most 256 channels: each
-//	                            channel as the means of 64 equal parts, channel
-//	                            by channel
+//	trace/v2/<channels>         a trace of at most 256 channels: of each channel 32
+//	                            readings at even distances in time, then its
+//	                            readings by size at 32 even ranks, all as square
+//	                            roots with the sign of the reading
 //	image/67                    a PNG or a JPEG: the mean grey (0 to 1) of 8x8
 //	                            cells, row by row, then mean red, green and blue
 //
 // A trace with a missing or an infinite reading has none: any number put in its
 // place would decide the distance. Only the data counts; metadata does not, so
-// bytes without any can be compared with what is stored.
+// bytes without any can be compared with what is stored; raw samples alone need
+// the metadata that says what they are.
 func Features(it Item) (kind string, vector []float32, ok bool) {
-	if len(it.Data) == 0 {
+	if len(it.Data) == 0 || onlyHead(it) {
 		return "", nil, false
 	}
 	for _, f := range formats {

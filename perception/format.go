@@ -23,7 +23,7 @@ type format struct {
 
 // formats are asked in order. What the first bytes prove comes before what only
 // the media type says.
-var formats = []format{imageFormat, audioFormat, cloudFormat, segmentFormat, traceFormat}
+var formats = []format{imageFormat, pixelsFormat, audioFormat, cloudFormat, segmentFormat, trajectoryFormat, scanFormat, traceFormat}
 
 // Preview is a picture of a perception.
 type Preview struct {
@@ -63,6 +63,9 @@ var ErrNoPreview = errors.New("there is no picture of this")
 // [ErrNoPreview] when the format has none, and else says what is wrong with the
 // bytes. The same item and options give the same picture.
 func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
+	if onlyHead(it) {
+		return nil, tooLargeToDraw(it)
+	}
 	o = o.normal()
 	var first error
 	for _, f := range formats {

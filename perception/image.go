@@ -2,11 +2,13 @@ package perception
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/jpeg"
 	"image/png"
+	"io"
 	"strconv"
 )
 
@@ -15,20 +17,34 @@ const (
 	jpegMagic = "\xff\xd8\xff"
 )
 
-// maxPixels is what is decoded at most: 64 megapixels, 8192 by 8192.
-const maxPixels = 64 << 20
+var imageFormat = format{
+	name:      "image",
+	accepts:   func(it Item) bool { return imageName(it.Data) != "" },
+	summarize: summarizeImage,
+	kinds:     []string{"image/", "depth/"},
+	features: func(it Item) (string, []float32, bool) {
+		p, err := readImage(it)
+		if err != nil {
+			return "", nil, false
+		}
+		return p.features()
+	},
+	preview: func(it Item, o PreviewOptions) (*Preview, error) {
+		p, err := readImage(it)
+		if err != nil {
+			return nil, err
+		}
+		return p.preview(o)
+	},
+}
 
-// An image is decoded if that takes no more than decodeFloor bytes, enough for
-// one frame of 4K, or decodeFactor times its own size. A blank image of 64
-// megapixels comes in a few kilobytes and would take a robot's memory.
-const (
-	decodeFloor  = 64 << 20
-	decodeFactor = 64
-)
-
-// maxPixelsPerByte is beyond what either format can express: deflate shrinks by
-// 1,032 at most, and a PNG has no less than a bit per pixel.
-const maxPixelsPerByte = 8 * 1032
+// picture is an image that can be looked at: colours, or one value per pixel,
+// such as the distances of a depth camera.
+type picture struct {
+	colours image.RGBA64Image // nil if values are given
+	values  *valueMap
+	turn    orientation
+}
 
 // imageHeader is what the first bytes of an image say.
 type imageHeader struct {
@@ -36,119 +52,119 @@ type imageHeader struct {
 	config image.Config
 }
 
-func readImageHeader(data []byte) (h imageHeader, ok bool) {
-	var err error
+// imageName is the format that the first bytes prove, or "".
+func imageName(data []byte) string {
 	switch {
 	case bytes.HasPrefix(data, []byte(pngMagic)):
-		h.format = "png"
-		h.config, err = png.DecodeConfig(bytes.NewReader(data))
+		return "png"
 	case bytes.HasPrefix(data, []byte(jpegMagic)):
-		h.format = "jpeg"
-		h.config, err = jpeg.DecodeConfig(bytes.NewReader(data))
-	default:
-		h.format = "webp"
-		h.config.Width, h.config.Height, ok = webpSize(data)
-		return h, ok
+		return "jpeg"
+	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
+		return "webp"
 	}
-	return h, err == nil && h.config.Width > 0 && h.config.Height > 0
+	return ""
 }
 
-// summarizeImage writes "image/png image, 640x480".
-func summarizeImage(data []byte) string {
-	h, ok := readImageHeader(data)
-	if !ok {
+func readImageHeader(data []byte) (h imageHeader, err error) {
+	h.format = imageName(data)
+	switch h.format {
+	case "png":
+		h.config, err = png.DecodeConfig(bytes.NewReader(data))
+	case "jpeg":
+		h.config, err = jpeg.DecodeConfig(bytes.NewReader(data))
+	default:
+		h.config.Width, h.config.Height, err = webpSize(data)
+	}
+	if err == nil && (h.config.Width <= 0 || h.config.Height <= 0) {
+		err = errors.New("a side of it has no pixels")
+	}
+	if err != nil {
+		return h, fmt.Errorf("the header of the %s image is damaged: %w", h.format, err)
+	}
+	return h, nil
+}
+
+// readImage decodes the item within the limits.
+func readImage(it Item) (picture, error) {
+	if err := wholeItem(it); err != nil {
+		return picture{}, err
+	}
+	h, err := readImageHeader(it.Data)
+	if err != nil {
+		return picture{}, err
+	}
+	return decodeImage(it.Data, h)
+}
+
+// wholeItem says whether the data is all of the payload.
+func wholeItem(it Item) error {
+	if it.Size > int64(len(it.Data)) {
+		return fmt.Errorf("the payload of %d bytes is too large to draw: only its first %d are at hand", it.Size, len(it.Data))
+	}
+	return nil
+}
+
+// summarizeImage writes "image/png image, 640x480, colour, brightness 0.42".
+// Where the pixels cannot be read, the header is all that is told.
+func summarizeImage(it Item) string {
+	h, err := readImageHeader(it.Data)
+	if err != nil {
 		return ""
 	}
-	s := "image/" + h.format + " image, " + strconv.Itoa(h.config.Width) + "x" + strconv.Itoa(h.config.Height)
-	// What a depth camera delivers.
+	size := ", " + strconv.Itoa(h.config.Width) + "x" + strconv.Itoa(h.config.Height)
+	depth := ""
+	// What a depth camera delivers; that it is one, only the caller knows.
 	if h.config.ColorModel == color.Gray16Model {
-		s += ", 16-bit grey"
+		if isDepth(it) {
+			depth = "depth "
+		}
+		size += ", 16-bit grey"
+	}
+	s := "image/" + h.format + " " + depth + "image" + size
+	if wholeItem(it) != nil {
+		return s
+	}
+	p, err := decodeImage(it.Data, h)
+	switch {
+	case errors.Is(err, errImageLimit):
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s += ", truncated"
+	case errors.Is(err, errAnimated):
+		s += ", animated"
+	case err != nil:
+		s += ", damaged"
+	default:
+		s += p.words(unitOf(it))
 	}
 	return s
 }
 
-// webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L
-// (lossless) or VP8X (extended).
-func webpSize(data []byte) (width, height int, ok bool) {
-	if len(data) < 30 || string(data[:4]) != "RIFF" || string(data[8:12]) != "WEBP" {
-		return 0, 0, false
+// words is what can be said of the pixels: ", grey, brightness 0.42".
+func (p picture) words(unit string) string {
+	if p.values != nil {
+		return p.values.stats().words(unit)
 	}
-	body := data[20:]
-	switch string(data[12:16]) {
-	case "VP8 ":
-		width = int(binary.LittleEndian.Uint16(body[6:]) & 0x3fff)
-		height = int(binary.LittleEndian.Uint16(body[8:]) & 0x3fff)
-		return width, height, string(body[3:6]) == "\x9d\x01\x2a"
-	case "VP8L":
-		bits := binary.LittleEndian.Uint32(body[1:])
-		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, body[0] == 0x2f
-	case "VP8X":
-		width = int(body[4]) | int(body[5])<<8 | int(body[6])<<16
-		height = int(body[7]) | int(body[8])<<8 | int(body[9])<<16
-		return width + 1, height + 1, true
+	g := p.grid()
+	hue := "colour"
+	if g.grey() {
+		hue = "grey"
 	}
-	return 0, 0, false
+	low, high, mean := g.lumaRange()
+	s := ", " + hue + ", brightness " + strconv.FormatFloat(mean, 'f', 2, 64)
+	// A covered lens, a dark room, a dead camera.
+	const level = 0.004
+	if high-low < level {
+		s += ", blank"
+	}
+	return s
 }
 
-// decodeImage decodes a PNG or a JPEG that keeps the limits above.
-func decodeImage(data []byte) (image.Image, bool) {
-	h, ok := readImageHeader(data)
-	if !ok || h.format == "webp" {
-		return nil, false
-	}
-	// Neither factor exceeds 2^31.
-	pixels := int64(h.config.Width) * int64(h.config.Height)
-	if pixels > maxPixels || pixels > maxPixelsPerByte*int64(len(data)) ||
-		pixels*bytesPerPixel(data, h) > max(decodeFloor, decodeFactor*int64(len(data))) {
-		return nil, false
-	}
-	var img image.Image
-	var err error
-	if h.format == "png" {
-		img, err = png.Decode(bytes.NewReader(data))
-	} else {
-		img, err = jpeg.Decode(bytes.NewReader(data))
-	}
-	return img, err == nil
+func isDepth(it Item) bool {
+	kind, _ := it.Metadata["kind"].(string)
+	return kind == "depth"
 }
 
-// bytesPerPixel is an upper estimate of what the decoders allocate.
-func bytesPerPixel(data []byte, h imageHeader) int64 {
-	if h.format == "jpeg" {
-		if progressive(data) {
-			// Four planes of 32-bit coefficients beside the picture.
-			return 24
-		}
-		return 8
-	}
-	// An interlaced PNG holds each pass beside the whole.
-	const interlace = len(pngMagic) + 20
-	passes := int64(1)
-	if len(data) > interlace && data[interlace] != 0 {
-		passes = 2
-	}
-	switch h.config.ColorModel {
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8 * passes
-	}
-	return 4 * passes
-}
-
-// progressive looks for the start of a frame among the segments of a JPEG. It
-// takes what it cannot follow for progressive, which costs more.
-func progressive(data []byte) bool {
-	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
-		marker := data[i+1]
-		switch {
-		case marker == 0xff: // padding
-			i++
-			continue
-		case marker == 0xc0 || marker == 0xc1:
-			return false
-		case marker == 0xc2:
-			return true
-		}
-		i += 2 + int(binary.BigEndian.Uint16(data[i+2:]))
-	}
-	return true
+func unitOf(it Item) string {
+	unit, _ := it.Metadata["units"].(string)
+	return clean(unit, maxNameRunes)
 }

@@ -8,12 +8,13 @@ import (
 
 // describe takes over what metadata says of the trace, where it fits.
 func (s *series) describe(metadata map[string]any) {
-	kind, _ := metadata["kind"].(string)
-	s.wrench = s.wrench || strings.EqualFold(kind, "wrench") && s.width == len(wrenchAxes)
+	if kind, _ := metadata["kind"].(string); kind != "" {
+		s.kind = strings.ToLower(kind)
+	}
 	if names, ok := texts(metadata["channels"]); ok && len(names) == s.width {
 		s.channels = names
 	}
-	if s.channels == nil && s.wrench {
+	if s.channels == nil && s.isWrench() {
 		s.channels = append([]string(nil), wrenchAxes[:]...)
 	}
 	s.describeUnits(metadata["units"])

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -72,56 +71,39 @@ func parseNPY(data []byte) (h npyHeader, err error) {
 	return h, nil
 }
 
-// npyReading turns one element into a reading.
-type npyReading struct {
-	size int
-	read func(b []byte, order binary.ByteOrder) float64
-}
-
-var npyReadings = map[string]npyReading{
-	"f4": {4, func(b []byte, o binary.ByteOrder) float64 { return float64(math.Float32frombits(o.Uint32(b))) }},
-	"f8": {8, func(b []byte, o binary.ByteOrder) float64 { return math.Float64frombits(o.Uint64(b)) }},
-	"i2": {2, func(b []byte, o binary.ByteOrder) float64 { return float64(int16(o.Uint16(b))) }},
-	"i4": {4, func(b []byte, o binary.ByteOrder) float64 { return float64(int32(o.Uint32(b))) }},
-	"i8": {8, func(b []byte, o binary.ByteOrder) float64 { return float64(int64(o.Uint64(b))) }},
-}
-
 func decodeNPY(data []byte) (*series, error) {
 	h, err := parseNPY(data)
 	if err != nil {
 		return nil, err
 	}
 	if strings.HasSuffix(h.descr, "O") {
-		return nil, errors.New("the .npy array holds pickled Python objects, which are not read; save numbers (float32, float64, int16, int32 or int64)")
+		return nil, errors.New("the .npy array holds pickled Python objects, which are not read; save an array of numbers")
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if h.descr[0] == '>' {
-		order = binary.BigEndian
-	}
-	reading, ok := npyReadings[strings.TrimLeft(h.descr, "<>=|")]
+	e, ok := elementOf(h.descr)
 	if !ok {
-		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use float32, float64, int16, int32 or int64", h.descr)
+		return nil, fmt.Errorf("the .npy element type %s is not read as a trace; use %s", h.descr, elementNames)
 	}
-	s := &series{width: 1}
-	switch {
-	case len(h.shape) == 2 && h.fortran:
-		return nil, errors.New("the .npy array is in Fortran order; save it with numpy.ascontiguousarray")
-	case len(h.shape) == 2:
-		s.width = h.shape[1]
-	case len(h.shape) != 1:
+	if len(h.shape) != 1 && len(h.shape) != 2 {
 		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two", len(h.shape))
 	}
+	rows, width := h.shape[0], 1
+	if len(h.shape) == 2 {
+		width = h.shape[1]
+	}
 	// Both factors are below 2^31, so neither product below overflows.
-	if h.shape[0] == 0 || s.width == 0 {
+	if rows == 0 || width == 0 {
 		return nil, errEmptyTrace
 	}
-	count := int64(h.shape[0]) * int64(s.width)
-	if count > int64(len(h.rest)/reading.size) {
-		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, reading.size, len(h.rest))
+	count := int64(rows) * int64(width)
+	if count > int64(len(h.rest)/e.size) {
+		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, e.size, len(h.rest))
 	}
-	s.values = make([]float64, count)
-	for i := range s.values {
-		s.values[i] = reading.read(h.rest[i*reading.size:], order)
+	if count > maxReadings {
+		return nil, errTooLong
+	}
+	s := &series{width: width, values: e.readings(h.rest, int(count))}
+	if h.fortran {
+		s.values = rowsOf(s.values, rows)
 	}
 	return s, nil
 }

@@ -157,33 +157,20 @@ func summarizeSegment(it Item) string {
 		}
 		return line
 	}
-	if text := s.peakText(); text != "" {
+	if text := s.highlight(); text != "" {
 		line += "; " + text
 	}
 	return line
 }
 
-// peakText writes "Fz peak -62 N at 84 ms", of a wrench over its forces.
-func (s *series) peakText() string {
-	var channels []int
-	axes, isWrench := s.wrenchOrder()
-	for c := range s.width {
-		if !isWrench || axes[c] < wrenchForces {
-			channels = append(channels, c)
-		}
-	}
+// highlight writes "Fz peak -62 N at 84 ms", of a wrench over its forces.
+func (s *series) highlight() string {
+	_, channels := s.whatItIs()
 	p, ok := s.peak(channels)
 	if !ok {
 		return ""
 	}
-	text := strings.TrimSpace(s.channelName(p.channel)+" peak ") + " " + figure(p.value)
-	if unit := s.unit(p.channel); unit != "" {
-		text += " " + unit
-	}
-	if c := newClock(s.seconds()); c.unit != "" {
-		text += " at " + c.at(float64(p.sample)/s.rate)
-	}
-	return text
+	return strings.TrimSpace(s.peakText(p, newClock(s.seconds())))
 }
 
 // firstText is how the text of the first message begins that has one.

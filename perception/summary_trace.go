@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // peak is the reading that stands out in a trace.
@@ -69,40 +70,136 @@ func (s *series) rest(c int) (level float64, found bool) {
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // summarizeSeries writes "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N
-// at 84 ms". Without a rate a sample is named by its number, from 1.
+// at 84 ms", then what is missing. Without a rate a sample is named by its
+// number, from 1.
 func summarizeSeries(s *series) string {
-	what := strconv.Itoa(s.width) + "-channel trace"
-	channels := make([]int, 0, s.width)
-	axes, isWrench := s.wrenchOrder()
-	for c := range s.width {
-		if !isWrench || axes[c] < wrenchForces {
-			channels = append(channels, c)
-		}
-	}
-	if isWrench {
-		what = "6-axis wrench"
-	}
+	what, channels := s.whatItIs()
 	line := what + ", " + plural(uint64(s.len()), "sample")
 	clock := newClock(s.seconds())
 	if clock.unit != "" {
 		line += " over " + clock.at(s.seconds())
 	}
-	p, ok := s.peak(channels)
-	if !ok {
-		return line
+	if p, ok := s.peak(channels); ok {
+		line += "," + s.peakText(p, clock)
 	}
-	line += ","
+	if at, length, ok := s.longestGap(); ok {
+		line += ", gap of " + clock.at(length) + " at " + clock.at(at)
+	}
+	if n := s.missing(); n > 0 {
+		line += ", " + plural(uint64(n), "reading") + " missing"
+	}
+	return line
+}
+
+func (s *series) peakText(p peak, clock clock) string {
+	text := " peak " + figure(p.value)
 	if name := s.channelName(p.channel); name != "" {
-		line += " " + name
+		text = " " + name + text
 	}
-	line += " peak " + figure(p.value)
 	if unit := clean(s.unit(p.channel), maxNameRunes); unit != "" {
-		line += " " + unit
+		text += " " + unit
 	}
 	if clock.unit != "" {
-		return line + " at " + clock.at(float64(p.sample)/s.rate)
+		return text + " at " + clock.at(s.time(p.sample))
 	}
-	return line + " at sample " + strconv.Itoa(p.sample+1)
+	return text + " at sample " + strconv.Itoa(p.sample+1)
+}
+
+// whatItIs names the trace, and the channels whose readings can be compared: of
+// a wrench the forces, of an IMU the accelerations, of joints the positions.
+func (s *series) whatItIs() (what string, channels []int) {
+	axes, isWrench := s.wrenchOrder()
+	for c := range s.width {
+		name := ""
+		if c < len(s.channels) {
+			name = strings.ToLower(clean(s.channels[c], maxNameRunes))
+		}
+		switch {
+		case isWrench && axes[c] >= wrenchForces:
+		case s.kind == kindIMU && !isAcceleration(name):
+		case s.kind == kindJoints && jointPart(name) > 0:
+		default:
+			channels = append(channels, c)
+		}
+	}
+	if len(channels) == 0 {
+		for c := range s.width {
+			channels = append(channels, c)
+		}
+	}
+	switch {
+	case isWrench:
+		return "6-axis wrench", channels
+	case s.kind == kindIMU:
+		return strconv.Itoa(s.width) + "-channel IMU", channels
+	case s.kind == kindJoints:
+		return plural(uint64(s.joints()), "joint"), channels
+	}
+	return strconv.Itoa(s.width) + "-channel trace", channels
+}
+
+// The kinds that metadata may name, beside a wrench.
+const (
+	kindIMU    = "imu"
+	kindJoints = "joint_state"
+)
+
+// isAcceleration knows ax, acc_x, accel.x and linear_acceleration/x.
+func isAcceleration(name string) bool {
+	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
+}
+
+// jointParts are the ends of a channel's name that tell what of the joint it is.
+var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
+
+// jointPart is the place in jointParts: 0 for a position, and for a name that
+// tells nothing.
+func jointPart(name string) int {
+	for part, ends := range jointParts {
+		for _, end := range ends {
+			if _, ok := cutPart(name, end); ok {
+				return part
+			}
+		}
+	}
+	return 0
+}
+
+// cutPart removes an end that a separator sets off.
+func cutPart(name, end string) (stem string, ok bool) {
+	name, ok = strings.CutSuffix(name, end)
+	stem = strings.TrimRight(name, "._/ ")
+	return stem, ok && stem != name && stem != ""
+}
+
+// joints counts the joints: elbow.position and elbow.velocity are of one.
+func (s *series) joints() int {
+	if s.channels == nil {
+		return s.width
+	}
+	names := map[string]bool{}
+	for _, name := range s.channels {
+		name = strings.ToLower(clean(name, 2*maxNameRunes))
+		for _, ends := range jointParts {
+			for _, end := range ends {
+				if stem, ok := cutPart(name, end); ok {
+					name = stem
+				}
+			}
+		}
+		names[name] = true
+	}
+	return len(names)
+}
+
+func (s *series) missing() int {
+	n := 0
+	for _, v := range s.values {
+		if math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
 }
 
 // channelName is "" where there is but one channel without a name.

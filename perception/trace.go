@@ -6,29 +6,48 @@ import (
 	"math"
 )
 
-// Trace is a time series of several channels at a regular rate.
+// Trace is a time series of several channels.
 type Trace struct {
 	// Channels names the columns; nil when nothing does.
 	Channels []string
 	// Units holds one unit per channel, "" where unknown; nil when all are.
 	Units []string
-	// RateHz is samples per second, 0 when unknown.
+	// RateHz is samples per second, 0 when unknown; the mean where Times are given.
 	RateHz float64
+	// Times holds the seconds of each sample since the first, never falling;
+	// nil when the samples are evenly spaced or nothing says when they were.
+	Times []float64
 	// Samples[i][c] is the reading of channel c at sample i. All rows are of
 	// one length. A missing reading is NaN.
 	Samples [][]float64
 }
 
-// DecodeTrace reads the item's data as a trace. It takes
+// maxReadings bounds a trace: at 1 kHz and six channels some 45 minutes.
+const maxReadings = 16 << 20
+
+var errTooLong = fmt.Errorf("the trace holds more than %d readings; save it in parts", maxReadings)
+
+// DecodeTrace reads the item's data as a trace of at most 16,777,216 readings.
+// It takes
 //
 //   - text (text/csv, text/tab-separated-values, text/plain): one sample per
 //     line, divided by tabs, semicolons, commas or blanks, with or without a
-//     line of names, each of which may carry its unit, "Fx (N)". A first column
-//     by the name of t, time or timestamp gives the rate and is no channel;
+//     line of names, each of which may carry its unit, "Fx (N)". Between tabs or
+//     semicolons numbers may have a decimal comma;
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples
-//     in either form beside the keys below;
-//   - NumPy .npy: float32, float64, int16, int32 and int64 of either byte order,
-//     in C order, 1-D (one channel) or 2-D (samples by channels).
+//     in either form beside the keys below, or with columns, an object of one
+//     list per channel: {"columns": {"Fx": [...], "Fy": [...]}};
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either
+//     byte order, in C or Fortran order, 1-D (one channel) or 2-D (samples by
+//     channels);
+//   - raw samples (application/x-samples, or a media type that says nothing),
+//     when metadata names dtype, "<f4", "<f8", "<i2", "<i4" or the like
+//     ("float32"), or shape, [samples, channels]. Without dtype they are float32,
+//     without shape as many channels as there are names, or one.
+//
+// A channel by the name of t, time, stamp or timestamp, alone or with its unit
+// (t_ms, "time (s)"), gives the rate, and the times where they are uneven; it is
+// no channel then.
 //
 // The item's metadata adds to and overrides what the data says of itself:
 // channels (a list of names), units (a list, one string for all channels, or an
@@ -43,7 +62,7 @@ func DecodeTrace(it Item) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trace{Channels: s.channels, Units: s.units, RateHz: s.rate, Samples: make([][]float64, s.len())}
+	t := &Trace{Channels: s.channels, Units: s.units, RateHz: s.rate, Times: s.times, Samples: make([][]float64, s.len())}
 	for i := range t.Samples {
 		t.Samples[i] = s.values[i*s.width : (i+1)*s.width : (i+1)*s.width]
 	}
@@ -56,8 +75,10 @@ type series struct {
 	channels []string // nil or one per channel
 	units    []string // nil or one per channel
 	rate     float64  // Hz, 0 unknown
-	wrench   bool     // metadata says that the six channels are a wrench
-	width    int      // channels, at least 1
+	times    []float64
+	nested   bool   // JSON gave a list per sample
+	kind     string // what metadata says that it is: wrench, joint_state, imu
+	width    int    // channels, at least 1
 	values   []float64
 }
 
@@ -67,10 +88,21 @@ func (s *series) at(i, c int) float64 { return s.values[i*s.width+c] }
 
 // seconds is how long the samples last, each for one interval; 0 unknown.
 func (s *series) seconds() float64 {
-	if s.rate == 0 {
-		return 0
+	if n := float64(s.len()); s.times != nil {
+		return s.times[s.len()-1] * n / (n - 1)
+	} else if s.rate != 0 {
+		return n / s.rate
 	}
-	return float64(s.len()) / s.rate
+	return 0
+}
+
+// time is when sample i was taken, in seconds since the first, where seconds
+// are known.
+func (s *series) time(i int) float64 {
+	if s.times != nil {
+		return s.times[i]
+	}
+	return float64(i) / s.rate
 }
 
 func (s *series) setRate(hz float64) {
@@ -82,6 +114,13 @@ func (s *series) setRate(hz float64) {
 var errEmptyTrace = errors.New("the trace holds no samples")
 
 func decodeSeries(it Item) (s *series, err error) {
+	if isSamples(it) {
+		if s, err = decodeSamples(it); err != nil {
+			return nil, err
+		}
+		s.describe(it.Metadata)
+		return s, nil
+	}
 	switch it.encoding() {
 	case textTable:
 		s, err = decodeText(it.Data, 1)
@@ -93,6 +132,9 @@ func decodeSeries(it Item) (s *series, err error) {
 	case npyArray:
 		s, err = decodeNPY(it.Data)
 	default:
+		if it.mediaType() == typeSamples {
+			return nil, errors.New("raw samples need metadata: dtype, such as \"<f4\", or shape, [samples, channels]")
+		}
 		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy array", clean(it.mediaType(), maxNameRunes))
 	}
 	if err != nil {

@@ -24,6 +24,7 @@ type traceObject struct {
 	SampleInterval json.RawMessage `json:"sample_interval_s"`
 	Duration       json.RawMessage `json:"duration_s"`
 	Samples        json.RawMessage `json:"samples"`
+	Columns        json.RawMessage `json:"columns"`
 }
 
 func decodeJSON(data []byte) (*series, error) {
@@ -38,10 +39,7 @@ func decodeJSON(data []byte) (*series, error) {
 	if err := json.Unmarshal(data, &o); err != nil {
 		return nil, fmt.Errorf("the JSON object is no trace: %w", err)
 	}
-	if o.Samples == nil {
-		return nil, errors.New("the JSON object has no samples")
-	}
-	s, err := decodeMatrix(o.Samples)
+	s, err := o.readings()
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +55,76 @@ func decodeJSON(data []byte) (*series, error) {
 		own[key] = v
 	}
 	s.describe(own)
+	if o.Columns != nil {
+		s.adoptTime()
+	}
 	return s, nil
+}
+
+func (o traceObject) readings() (*series, error) {
+	switch {
+	case o.Samples != nil:
+		return decodeMatrix(o.Samples)
+	case o.Columns != nil:
+		return decodeColumns(o.Columns)
+	}
+	return nil, errors.New("the JSON object has neither samples nor columns")
+}
+
+// decodeColumns reads {"Fx": [1, 2], "Fy": [3, 4]}, from JSON that is known to
+// be valid, in the order of the text.
+func decodeColumns(data []byte) (*series, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
+		return nil, errors.New("the JSON columns are no object of lists")
+	}
+	s := &series{}
+	var across []float64 // column by column
+	rows := 0
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil, errNotJSON
+		}
+		name, _ := key.(string)
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return nil, errNotJSON
+		}
+		column, err := decodeMatrix(raw)
+		if err == nil && column.nested {
+			err = errors.New("holds lists where numbers are due")
+		}
+		if err == nil && s.width > 0 && column.len() != rows {
+			err = fmt.Errorf("has %d readings where the first has %d", column.len(), rows)
+		}
+		if err == nil && len(across)+column.len() > maxReadings {
+			err = errTooLong
+		}
+		if err != nil {
+			return nil, fmt.Errorf("column %q: %w", clean(name, maxNameRunes), err)
+		}
+		rows = column.len()
+		s.channels, across, s.width = append(s.channels, name), append(across, column.values...), s.width+1
+	}
+	if s.width == 0 {
+		return nil, errEmptyTrace
+	}
+	s.values = rowsOf(across, rows)
+	return s, nil
+}
+
+// rowsOf turns columns of the given length, one after the other, into samples.
+func rowsOf(across []float64, rows int) []float64 {
+	width := len(across) / rows
+	if width == 1 || rows == 1 {
+		return across
+	}
+	values := make([]float64, len(across))
+	for i, v := range across {
+		values[i%rows*width+i/rows] = v
+	}
+	return values
 }
 
 // decodeMatrix reads [[1, 2], [3, 4]] or [1, 2, 3] from JSON that is known to be
@@ -65,7 +132,7 @@ func decodeJSON(data []byte) (*series, error) {
 // is a missing reading. A decoder into [][]float64 would need twenty times the
 // room of the text; this needs four.
 func decodeMatrix(data []byte) (*series, error) {
-	s := &series{values: make([]float64, 0, min(bytes.Count(data, []byte(","))+1, len(data)/2+1))}
+	s := &series{values: make([]float64, 0, min(bytes.Count(data, []byte(","))+1, len(data)/2+1, maxReadings))}
 	depth, row := 0, 0
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -103,6 +170,9 @@ func decodeMatrix(data []byte) (*series, error) {
 			if err != nil {
 				return nil, err
 			}
+			if len(s.values) == maxReadings {
+				return nil, errTooLong
+			}
 			s.values = append(s.values, v)
 			i = end - 1
 		default:
@@ -112,6 +182,7 @@ func decodeMatrix(data []byte) (*series, error) {
 	if len(s.values) == 0 {
 		return nil, errEmptyTrace
 	}
+	s.nested = s.width > 0
 	s.width = max(s.width, 1)
 	return s, nil
 }

@@ -39,6 +39,14 @@ func TestDecodeTrace(t *testing.T) {
 		{"time in milliseconds", csvItem("time_ms,a (N)\n0,1\n500,2\n"), trace{Channels: []string{"a"}, Units: []string{"N"}, RateHz: 2, Samples: [][]float64{{1}, {2}}}},
 		{"time since 1970, unit unknown", csvItem("stamp,a\n1700000000000,1\n1700000000500,2\n"), trace{Channels: []string{"a"}, Samples: [][]float64{{1}, {2}}}},
 		{"a temperature is no time", csvItem("T,a\n20,1\n19,2\n"), trace{Channels: []string{"T", "a"}, Samples: [][]float64{{20, 1}, {19, 2}}}},
+		{"time that is not first", csvItem("seq,stamp,a\n7,0,1\n8,0.5,2\n"), trace{Channels: []string{"seq", "a"}, RateHz: 2, Samples: [][]float64{{7, 1}, {8, 2}}}},
+		{"uneven times", csvItem("t_ms,a\n100,1\n200,2\n600,3\n"), trace{Channels: []string{"a"}, RateHz: 4, Times: []float64{0, 0.1, 0.5}, Samples: [][]float64{{1}, {2}, {3}}}},
+		{"times that are rounded", csvItem("time (ms),a\n0,1\n3,2\n7,3\n10,4\n"), trace{Channels: []string{"a"}, RateHz: 300, Samples: [][]float64{{1}, {2}, {3}, {4}}}},
+		{"times that stand still", csvItem("t,a\n5,1\n5,2\n"), trace{Channels: []string{"a"}, Samples: [][]float64{{1}, {2}}}},
+		{"time alone", csvItem("t\n0\n1\n"), trace{Channels: []string{"t"}, Samples: [][]float64{{0}, {1}}}},
+		{"decimal comma", csvItem("a;b (N)\n1;2,0\n3;-4,5\n"), trace{Channels: []string{"a", "b"}, Units: []string{"", "N"}, Samples: four}},
+		{"decimal comma, tabs", csvItem("1,0\t2\n3\t-4,5\n"), trace{Samples: four}},
+		{"separator in quotes", csvItem("\"force, x\",\"a \"\"b\"\"\"\n1,2\n3,-4.5\n"), trace{Channels: []string{"force, x", "a \"b\""}, Samples: four}},
 		{"plain text", perception.Item{MediaType: "text/plain; charset=utf-8", Data: []byte("1 2\n3 -4.5\n")}, trace{Samples: four}},
 		{"type not given", perception.Item{Data: []byte("1 2\n3 -4.5\n")}, trace{Samples: four}},
 
@@ -47,6 +55,9 @@ func TestDecodeTrace(t *testing.T) {
 		{"json object", jsonItem(`{"channels":["a","b"],"units":["N","m"],"rate_hz":10,"samples":[[1,2],[3,-4.5]],"note":{"x":[]}}`),
 			trace{Channels: []string{"a", "b"}, Units: []string{"N", "m"}, RateHz: 10, Samples: four}},
 		{"json object, one channel", jsonItem(`{"samples":[1],"units":"N","duration_s":0.5}`), trace{Units: []string{"N"}, RateHz: 2, Samples: [][]float64{{1}}}},
+		{"json columns", jsonItem(`{"columns":{"b":[1,3],"a":[2,-4.5]},"units":{"a":"N"}}`),
+			trace{Channels: []string{"b", "a"}, Units: []string{"", "N"}, Samples: four}},
+		{"json columns with a time", jsonItem(`{"columns":{"a":[1,2],"time_s":[0,0.5]}}`), trace{Channels: []string{"a"}, RateHz: 2, Samples: [][]float64{{1}, {2}}}},
 		{"json wrench", jsonItem(`{"kind":"wrench","samples":[[1,2,3,4,5,6]]}`),
 			trace{Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, Samples: [][]float64{{1, 2, 3, 4, 5, 6}}}},
 
@@ -74,7 +85,6 @@ func npyItem(descr, shape string, order binary.AppendByteOrder, values any) perc
 }
 
 func TestDecodeTraceRefuses(t *testing.T) {
-	fortran := strings.Replace(string(npy("<f8", "(1, 1)", make([]byte, 8))), "False", "True ", 1)
 	tests := []struct {
 		name string
 		item perception.Item
@@ -83,7 +93,9 @@ func TestDecodeTraceRefuses(t *testing.T) {
 		{"an image", perception.Item{MediaType: "image/png", Data: []byte("x")}, "image/png is not read as a trace"},
 		{"ragged csv", csvItem("1,2\n3\n"), "line 2: has 1 fields"},
 		{"words in csv", csvItem("a,b\n1,2\n3,x\n"), "line 3: field 2 is no number"},
-		{"decimal comma", csvItem("1,5;2,5\n1,5;2,5\n"), "line 2: field 1 is no number"},
+		{"decimal comma and point", csvItem("1,5;2,5\n1.5;2,5\n"), "line 2: field 1 is no number"},
+		{"thousands", csvItem("a;b\n1.234,5;2\n"), "line 2: field 1 is no number"},
+		{"a quote that is not closed", csvItem("\"1,2\n3,4\n5,x\n"), "line 3"},
 		{"header only", csvItem("a,b\n"), "no samples"},
 		{"nothing", csvItem(""), "no samples"},
 		{"out of range", csvItem("a\n1e999\n"), "no number"},
@@ -99,12 +111,17 @@ func TestDecodeTraceRefuses(t *testing.T) {
 		{"json words", jsonItem(`[1,"2"]`), "more than lists"},
 		{"json broken", jsonItem("[1,"), "no valid JSON"},
 		{"json blank", jsonItem(" "), "no valid JSON"},
-		{"json object without samples", jsonItem(`{"a":1}`), "no samples"},
+		{"json object without samples", jsonItem(`{"a":1}`), "neither samples nor columns"},
+		{"json columns of words", jsonItem(`{"columns":{"a":[1],"b":"x"}}`), `column "b": the JSON holds more than lists`},
+		{"json columns of uneven length", jsonItem(`{"columns":{"a":[1],"b":[1,2]}}`), `column "b": has 2 readings where the first has 1`},
+		{"json columns of lists", jsonItem(`{"columns":{"a":[[1]]}}`), `column "a": holds lists`},
+		{"json columns in a list", jsonItem(`{"columns":[1]}`), "no object of lists"},
+		{"json no columns", jsonItem(`{"columns":{}}`), "no samples"},
 		{"json out of range", jsonItem("[1e999]"), "too large"},
 		{"npy objects", perception.Item{Data: npy("|O", "(1,)", []byte("\x80\x04K\x01."))}, "pickled"},
 		{"npy structured", perception.Item{Data: []byte("\x93NUMPY\x01\x00\x46\x00{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }          ")}, "no plain element type"},
-		{"npy bytes", perception.Item{Data: npy("|u1", "(1,)", []byte{1})}, "u1 is not read"},
-		{"npy Fortran order", perception.Item{Data: []byte(fortran)}, "Fortran"},
+		{"npy complex", perception.Item{Data: npy("<c8", "(1,)", make([]byte, 8))}, "c8 is not read"},
+		{"npy text", perception.Item{Data: npy("<U1", "(1,)", make([]byte, 4))}, "U1 is not read"},
 		{"npy cube", perception.Item{Data: npy("<f8", "(1, 1, 1)", make([]byte, 8))}, "3 dimensions"},
 		{"npy scalar", perception.Item{Data: npy("<f8", "()", make([]byte, 8))}, "0 dimensions"},
 		{"npy empty", perception.Item{Data: npy("<f8", "(0, 6)", nil)}, "no samples"},

@@ -9,7 +9,8 @@ import (
 )
 
 // decodeText reads a table of numbers: one sample a line. Blank lines and
-// comments (#) are skipped, quotes around a field too. The first line is a
+// comments (#) are skipped; a field in quotes may hold the separator, but no
+// line break. The first line is a
 // header if any of its fields is no number; a comment just above the first
 // sample is one if it has as many fields, as numpy.savetxt writes it.
 func decodeText(data []byte, minSamples int) (*series, error) {
@@ -48,14 +49,15 @@ func decodeText(data []byte, minSamples int) (*series, error) {
 type table struct {
 	s       *series
 	sep     byte // ' ' stands for any run of blanks
+	point   byte // the decimal mark, once one has been seen
 	begun   bool // the first line that is no comment has been read
 	fields  [][]byte
 	header  []string
 	comment []byte
 }
 
-// start finds the separator in the first line. A semicolon goes before a comma,
-// which may then be a decimal comma and is refused as such.
+// start finds the separator in the first line. A tab or a semicolon goes before
+// a comma, which is then a decimal comma.
 func (t *table) start(line, data []byte) {
 	t.sep = ' '
 	for _, sep := range []byte("\t;,") {
@@ -67,19 +69,22 @@ func (t *table) start(line, data []byte) {
 	// A number and what divides it from the next take two bytes at least, so
 	// the readings take at most four times the memory of the text.
 	room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.sep}) + 1
-	t.s.values = make([]float64, 0, min(room, len(data)/2+1))
+	t.s.values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
 }
 
 func (t *table) split(line []byte) [][]byte {
 	t.fields = t.fields[:0]
 	line = bytes.TrimSpace(line)
 	for {
+		quoted := quotedField(line)
 		var end, next int
 		if t.sep == ' ' {
-			if end = bytes.IndexAny(line, " \t\v\f"); end >= 0 {
+			if end = bytes.IndexAny(line[quoted:], " \t\v\f"); end >= 0 {
+				end += quoted
 				next = len(line) - len(bytes.TrimLeft(line[end:], " \t\v\f"))
 			}
-		} else if end = bytes.IndexByte(line, t.sep); end >= 0 {
+		} else if end = bytes.IndexByte(line[quoted:], t.sep); end >= 0 {
+			end += quoted
 			next = end + 1
 		}
 		if end < 0 {
@@ -91,12 +96,31 @@ func (t *table) split(line []byte) [][]byte {
 	}
 }
 
+// quotedField is how far the quotes go that the line begins with; within them a
+// quote is doubled (RFC 4180). 0 where there are none, or no closing one.
+func quotedField(line []byte) int {
+	start := len(line) - len(bytes.TrimLeft(line, " "))
+	if start == len(line) || line[start] != '"' {
+		return 0
+	}
+	for i := start + 1; i < len(line); i++ {
+		if line[i] != '"' {
+			continue
+		}
+		if i+1 == len(line) || line[i+1] != '"' {
+			return i + 1
+		}
+		i++
+	}
+	return 0
+}
+
 func unquote(field []byte) []byte {
 	field = bytes.TrimSpace(field)
-	if len(field) >= 2 && field[0] == '"' && field[len(field)-1] == '"' {
-		field = bytes.TrimSpace(field[1 : len(field)-1])
+	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
+		return field
 	}
-	return field
+	return bytes.TrimSpace(bytes.ReplaceAll(field[1:len(field)-1], []byte(`""`), []byte(`"`)))
 }
 
 func (t *table) add(line []byte) error {
@@ -110,8 +134,11 @@ func (t *table) add(line []byte) error {
 		return fmt.Errorf("has %d fields where the lines above have %d", len(fields), t.s.width)
 	}
 	before := len(t.s.values)
+	if before+len(fields) > maxReadings {
+		return errTooLong
+	}
 	for i, field := range fields {
-		v, ok := parseReading(field)
+		v, ok := t.reading(field)
 		if !ok && first {
 			t.s.values = t.s.values[:before]
 			t.header = make([]string, len(fields))
@@ -126,6 +153,27 @@ func (t *table) add(line []byte) error {
 		t.s.values = append(t.s.values, v)
 	}
 	return nil
+}
+
+// reading takes a number whose decimal mark is that of the numbers before it.
+// Where both a comma and a point occur one of them may part the thousands, and
+// which is not to be known.
+func (t *table) reading(field []byte) (v float64, ok bool) {
+	mark := byte('.')
+	if (t.sep == ';' || t.sep == '\t') && bytes.IndexByte(field, ',') >= 0 {
+		mark = ','
+		if bytes.IndexByte(field, '.') >= 0 {
+			return 0, false
+		}
+		field = bytes.Replace(field, []byte(","), []byte("."), 1)
+	}
+	if v, ok = parseReading(field); !ok || bytes.IndexByte(field, '.') < 0 {
+		return v, ok
+	}
+	if t.point == 0 {
+		t.point = mark
+	}
+	return v, t.point == mark
 }
 
 // parseReading takes an empty field for a missing reading.
@@ -159,9 +207,7 @@ func (t *table) name() {
 	if strings.Join(units, "") != "" {
 		t.s.units = units
 	}
-	if seconds, ok := t.s.timeScale(); ok {
-		t.s.takeTime(seconds)
-	}
+	t.s.adoptTime()
 }
 
 // splitUnit parts "Fx (N)" and "Fx [N]" into the name and its unit.

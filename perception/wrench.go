@@ -8,6 +8,9 @@ var wrenchAxes = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 // wrenchForces is how many of the axes are forces.
 const wrenchForces = 3
 
+// isWrench tells that metadata calls the six channels a wrench.
+func (s *series) isWrench() bool { return s.kind == "wrench" && s.width == len(wrenchAxes) }
+
 // wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and
 // whether the channels are a wrench: by their names, in any order, or in the
 // usual order because metadata says so.
@@ -26,7 +29,7 @@ func (s *series) wrenchOrder() (axes [6]int, ok bool) {
 	if found == len(axes) {
 		return axes, true
 	}
-	return [6]int{0, 1, 2, 3, 4, 5}, s.wrench
+	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
 
 // wrenchAxis knows Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same

@@ -7,11 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/quantity"
 )
 
 // A context is stored as JSON and indexed as attributes, one row for each
-// value at each path (an object is there through its values), and as points, one for each list of two or three
-// numbers.
+// value at each path (an object is there through its values), and as points, one
+// for each list of two or three numbers. A quantity ("12.5 N", or an object of
+// value and unit) has a further row: its number in the canonical unit, at a path
+// that names the unit, so that a range finds what was given in any other.
 
 // attribute is a path with its value as SQLite compares it: int64, float64,
 // string, or a blob for all else.
@@ -72,6 +76,28 @@ func digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
+// quantityMark stands between a path and a unit. It is a control character, so
+// that no key of a caller's is likely to read like it.
+const quantityMark = "\x1f"
+
+// quantityPath is where a quantity at a path is indexed.
+func quantityPath(path, unit string) string { return path + quantityMark + unit }
+
+// quantityOf reads a JSON value as a quantity.
+func quantityOf(v any) (quantity.Quantity, bool) {
+	switch v := v.(type) {
+	case string:
+		return quantity.Parse(v)
+	case map[string]any:
+		unit, isText := v["unit"].(string)
+		value, isNumber := v["value"].(json.Number)
+		if f, err := value.Float64(); isText && isNumber && err == nil && len(v) == 2 {
+			return quantity.Of(f, unit)
+		}
+	}
+	return quantity.Quantity{}, false
+}
+
 // flatten lists every attribute and every place of a context.
 func flatten(context Object) (attrs []attribute, places []place) {
 	var walk func(prefix string, m map[string]any, frame, mapID string)
@@ -84,6 +110,9 @@ func flatten(context Object) (attrs []attribute, places []place) {
 		}
 		for key, v := range m {
 			path := prefix + key
+			if q, ok := quantityOf(v); ok {
+				attrs = append(attrs, attribute{quantityPath(path, q.Unit), q.Value})
+			}
 			object, isObject := v.(map[string]any)
 			if isObject && len(object) > 0 {
 				walk(path+".", object, frame, mapID) // its values stand for it
@@ -145,6 +174,10 @@ func compareValues(a, b any) (order int, ok bool) {
 	case string:
 		if b, ok := b.(string); ok {
 			return strings.Compare(a, b), true
+		}
+	case quantity.Quantity:
+		if b, ok := b.(quantity.Quantity); ok && a.Unit == b.Unit {
+			return cmpOrdered(a.Value, b.Value), true
 		}
 	}
 	return 0, false

@@ -39,7 +39,8 @@ const (
 )
 
 // Doctor implements Service.
-func (e *Engine) Doctor(ctx context.Context, _ *DoctorRequest) (*DoctorResponse, error) {
+func (e *Engine) Doctor(ctx context.Context, req *DoctorRequest) (*DoctorResponse, error) {
+	deep := req != nil && req.Deep
 	res := &DoctorResponse{}
 	stats, err := e.Stats(ctx, &StatsRequest{})
 	if err != nil {
@@ -50,7 +51,7 @@ func (e *Engine) Doctor(ctx context.Context, _ *DoctorRequest) (*DoctorResponse,
 		e.log.Error("reading the indexes", "err", err)
 		res.add("indexes in memory", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
 	}
-	err = e.read(ctx, func(c *conn) error { return e.examine(c, stats, res) })
+	err = e.read(ctx, func(c *conn) error { return e.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = e.examineCodes(ctx, res)
 	}
@@ -80,7 +81,7 @@ func (d *DoctorResponse) conclude() {
 	}
 }
 
-func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error {
+func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *DoctorResponse, deep bool) error {
 	damage, err := c.integrity()
 	if err != nil {
 		damage = "it cannot be checked: " + classifySQLite(err).Detail()
@@ -105,8 +106,13 @@ func (e *Engine) examine(c *conn, stats *StatsResponse, d *DoctorResponse) error
 		e.log.Error("check of the words", "err", err)
 		d.add("index of words in memory", checkFail, "it cannot be compared: "+classifySQLite(err).Detail(), repairRemedy)
 	}
-	if err := e.examinePayloads(c, d); err != nil {
+	if err := e.examinePayloads(ctx, c, d, deep); err != nil {
 		return err
+	}
+	if stats.ToCompare > 0 {
+		d.add("likeness", checkWarn, fmt.Sprintf("%d perceptions wait to be comparable", stats.ToCompare), "they are worked out in the background while a node runs")
+	} else {
+		d.add("likeness", checkOK, "every perception with a payload was looked at", "")
 	}
 	zeroHits(stats, d)
 	d.add("size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, bytesText(stats.DBBytes), bytesText(stats.PayloadBytes)), "")
@@ -150,6 +156,11 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 		return nil, wrap("repair", err)
 	}
 	e.dropIndexesInMemory()
+	for after, n := int64(0), 1; n > 0; {
+		if n, err = e.fillFeatures(ctx, &after); err != nil {
+			return nil, wrap("repair", err)
+		}
+	}
 	d, err := e.Doctor(ctx, &DoctorRequest{})
 	if err != nil {
 		return nil, wrap("repair", err)

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	taxonomy "github.com/robotmem/robotmem-go"
@@ -35,7 +36,8 @@ type Options struct {
 	Taxonomy    []byte        // rules as YAML; the embedded ones if nil
 	Durability  Durability    // DurabilityFull if empty
 	BusyTimeout time.Duration // how long to wait for another process's lock; 5 s if zero
-	MaxPayload  int64         // bytes of one inline payload; 32 MiB if zero
+	MaxPayload  int64         // bytes of one payload within a request; 32 MiB if zero
+	MaxStream   int64         // bytes of one payload that is streamed or read from a path; 4 GiB if zero
 	AllowPaths  []string      // folders that save_perception may read files from; none if empty
 	ClientType  string        // stored with sessions; "library" if empty
 	Embedder    Embedder      // recall by meaning; none if nil. Open does not close it
@@ -46,6 +48,7 @@ type Options struct {
 	// RealWeight favours what was sensed in the real world
 	// (env.sim_or_real = "real"); 1.5 if zero.
 	RealWeight float64
+	Retention  Retention        // budgets that the engine keeps; none if zero
 	Clock      func() time.Time // time.Now if nil
 	Location   *time.Location   // what "yesterday" in a question means; time.Local if nil
 	Logger     *slog.Logger     // silent if nil
@@ -55,6 +58,7 @@ const (
 	defaultBusyTimeout = 5 * time.Second
 	defaultRealWeight  = 1.5
 	defaultMaxPayload  = 32 << 20
+	defaultMaxStream   = 4 << 30
 	writerCacheKiB     = 32 << 10
 	readerCacheKiB     = 16 << 10
 	maxReaders         = 4
@@ -79,6 +83,9 @@ type Engine struct {
 	words   words
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper
+	// featureless rouses who works out features.
+	featureless chan struct{}
+	behind      atomic.Bool // some may wait
 
 	// background are the goroutines that nobody waits for but Close.
 	background sync.WaitGroup
@@ -89,7 +96,10 @@ type Engine struct {
 	closed  bool
 }
 
-var _ Service = (*Engine)(nil)
+var (
+	_ Service = (*Engine)(nil)
+	_ Streams = (*Engine)(nil)
+)
 
 // Open opens the memory at o.Path and creates it if it is absent. It fails
 // with Corrupt if the file is damaged or another program's, Conflict if a
@@ -134,8 +144,13 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	background, quit := context.WithCancel(context.Background())
 	e.quit = quit
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
-	e.asked = make(chan struct{}, 1)
+	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.background.Go(func() { e.runKeeper(background) })
+	e.behind.Store(true)
+	e.background.Go(func() { e.runFeatures(background) })
+	if !o.Retention.none() {
+		e.background.Go(func() { e.runRetention(background) })
+	}
 	if o.Embedder != nil {
 		e.background.Go(func() { e.runEmbedder(background) })
 	}
@@ -161,6 +176,9 @@ func (o *Options) complete() error {
 	}
 	if o.MaxPayload == 0 {
 		o.MaxPayload = defaultMaxPayload
+	}
+	if o.MaxStream == 0 {
+		o.MaxStream = defaultMaxStream
 	}
 	if o.Taxonomy == nil {
 		o.Taxonomy = taxonomy.YAML

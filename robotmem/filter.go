@@ -21,7 +21,8 @@ const (
 type condition struct {
 	op   string // "$eq", "$lt", …; "$and", "$or", "$not"
 	path string
-	// values are the operands as stored: one, or several for $in.
+	// values are the operands as stored, quantities as quantity.Quantity: one, or
+	// several for $in.
 	values []any
 	exists bool
 	kids   []condition
@@ -145,15 +146,19 @@ func (p *filterParser) leaf(op, path string, v any) (condition, error) {
 	}
 	c := condition{op: op, path: path}
 	switch op {
-	case "$eq", "$ne", "$lt", "$lte", "$gt", "$gte":
-		c.values = []any{attributeValue(v)}
+	case "$eq", "$ne":
+		c.values = operands(v)
+	case "$lt", "$lte", "$gt", "$gte":
+		// The order of a quantity is that of its numbers, never that of its text.
+		all := operands(v)
+		c.values = all[len(all)-1:]
 	case "$in", "$nin":
 		list, ok := v.([]any)
 		if !ok {
 			return c, badFilter("%s at %s takes a list", op, path)
 		}
 		for _, item := range list {
-			c.values = append(c.values, attributeValue(item))
+			c.values = append(c.values, operands(item)...)
 		}
 	case "$exists":
 		var ok bool
@@ -164,6 +169,16 @@ func (p *filterParser) leaf(op, path string, v any) (condition, error) {
 		return c, badFilter("unknown operator %q at %s; there are $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not", clip(op, 40), path)
 	}
 	return c.positive(), nil
+}
+
+// operands are what a value is compared with: itself, and if it is a quantity
+// its number in the canonical unit.
+func operands(v any) []any {
+	out := []any{attributeValue(v)}
+	if q, ok := quantityOf(v); ok {
+		out = append(out, q)
+	}
+	return out
 }
 
 // positive rewrites the operators that a missing path matches as the negation
@@ -283,7 +298,7 @@ func (v *view) values(path string) []any {
 
 func collect(m map[string]any, path string, out *[]any) {
 	if v, ok := m[path]; ok {
-		*out = append(*out, attributeValue(v))
+		*out = append(*out, operands(v)...)
 	}
 	for i := range len(path) {
 		if path[i] == '.' {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/quantity"
 	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
@@ -102,7 +103,72 @@ func migrateStep(c *conn, scripts []string) (err error) {
 	if err := c.Exec(scripts[version]); err != nil {
 		return fmt.Errorf("migration to version %d: %w", version+1, err)
 	}
+	if fill := migrationFills[version+1]; fill != nil {
+		if err := fill(c); err != nil {
+			return fmt.Errorf("migration to version %d: %w", version+1, err)
+		}
+	}
 	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version+1))
+}
+
+// migrationFills make what a version adds and no SQL can work out.
+var migrationFills = map[int]func(*conn) error{3: indexQuantities}
+
+// indexQuantities adds to the attributes the numbers of quantities, from the
+// texts and the pairs of value and unit that are there.
+func indexQuantities(c *conn) error {
+	type row struct {
+		path   string
+		number float64
+		id     int64
+	}
+	var rows []row
+	add := func(path string, id int64, q quantity.Quantity, ok bool) {
+		if ok {
+			rows = append(rows, row{quantityPath(path, q.Unit), q.Value, id})
+		}
+	}
+	err := c.query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+		WHERE typeof(a.value) = 'text' AND a.value GLOB '*[0-9]*'`, nil, func(s *sqlite3.Stmt) error {
+		q, ok := quantity.Parse(s.ColumnText(1))
+		add(s.ColumnText(0), s.ColumnInt64(2), q, ok)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var contexts []int64
+	err = c.query(`SELECT DISTINCT a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+		WHERE p.path LIKE '%.unit' AND typeof(a.value) = 'text'`, nil, func(s *sqlite3.Stmt) error {
+		contexts = append(contexts, s.ColumnInt64(0))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range contexts {
+		_, err := c.one("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
+			attrs, _ := flatten(decodeObject(s.ColumnText(0)))
+			for _, a := range attrs {
+				if number, ok := a.value.(float64); ok && strings.Contains(a.path, quantityMark) {
+					rows = append(rows, row{a.path, number, id})
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if err := c.exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", r.path); err != nil {
+			return err
+		}
+		err := c.exec("INSERT OR IGNORE INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", r.number, r.id, r.path)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // createFTS is the statement that makes the full-text index.

@@ -68,6 +68,8 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Return one memory whole, whatever its status: text, context, tags, confidence, provenance.", Service.Get),
 		op("data", "GET /api/memory/{memory_id}/data", "data", reads, "Get a perception's bytes",
 			"Return the bytes of a perception as they were saved.", Service.Data),
+		op("preview", "GET /api/memory/{memory_id}/preview", "preview", reads.tool(), "Look at a perception",
+			"Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled perception shows.", Service.Preview),
 		op("history", "GET /api/memory/{memory_id}/history", "history", reads, "History of a memory",
 			"Return every state a memory has been in, oldest first.", Service.History),
 		op("list", "GET /api/memories", "list", reads, "List memories",
@@ -86,6 +88,8 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Count what the node holds and what it was asked.", Service.Stats),
 		op("doctor", "GET /api/doctor", "", reads, "Check-up",
 			"Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.", Service.Doctor),
+		op("retain", "POST /api/retain", "", Hints{Destructive: true}, "Keep a budget",
+			"Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.", Service.Retain),
 		op("repair", "POST /api/repair", "", repeats, "Repair",
 			"Rebuild every index from the tables.", Service.Repair),
 	}
@@ -116,18 +120,23 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 	}
 }
 
-// Call decodes a JSON request strictly, runs the operation on s and returns
-// its response. Errors are *Error.
-func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any, error) {
-	req := reflect.New(o.In).Interface()
-	var err error
+// Decode reads a JSON request strictly into req, a pointer to the request
+// struct. Errors are *Error.
+func (o *Op) Decode(request json.RawMessage, req any) (err error) {
 	if u, ok := req.(json.Unmarshaler); ok {
 		err = u.UnmarshalJSON(request)
 	} else {
 		err = decode(request, req)
 	}
-	if err != nil {
-		return nil, wrap(o.Name, err)
+	return wrap(o.Name, err)
+}
+
+// Call decodes a JSON request strictly, runs the operation on s and returns
+// its response. Errors are *Error.
+func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any, error) {
+	req := reflect.New(o.In).Interface()
+	if err := o.Decode(request, req); err != nil {
+		return nil, err
 	}
 	return o.call(ctx, s, req)
 }

@@ -1,8 +1,8 @@
 package robotmem
 
 import (
+	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -13,26 +13,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/perception/payload"
 )
 
-// perceptionRecord is the payload of a perception on its way into the file.
+// perceptionRecord is what a perception has beside a fact, on its way into the
+// file.
 type perceptionRecord struct {
 	perceptionType string
+	declared       string // media type as the caller gave it
 	mediaType      string
-	metadata       string // JSON
-	given          bool   // a payload was given, empty or not
-	data           []byte
-	size           int64
-	sum            [sha256.Size]byte
+	object         Object // metadata
+	metadata       string // the same as JSON
+	origin         string
+	stored         *payload.Written // nil without a payload
 	features       *features
-}
-
-// features is what a perception is compared by; only equal kinds compare.
-type features struct {
-	kind   string
-	vector []float32
-	self   int64 // the memory they come from, left out of the answer
+	later          bool // features are left to the background
 }
 
 const maxMetadata = 64 << 10
@@ -41,64 +36,65 @@ func dataURI(id int64) string { return "robotmem://perception/" + strconv.Format
 
 // SavePerception implements Service.
 func (e *Engine) SavePerception(ctx context.Context, req *SavePerceptionRequest) (*SavePerceptionResponse, error) {
+	return e.savePerception(ctx, req, nil)
+}
+
+// SavePerceptionFrom implements Streams.
+func (e *Engine) SavePerceptionFrom(ctx context.Context, req *SavePerceptionRequest, data io.Reader) (*SavePerceptionResponse, error) {
+	return e.savePerception(ctx, req, data)
+}
+
+func (e *Engine) savePerception(ctx context.Context, req *SavePerceptionRequest, stream io.Reader) (*SavePerceptionResponse, error) {
 	r := *req
 	if err := normalize("save_perception", &r); err != nil {
 		return nil, err
 	}
-	rec, err := e.perceptionRecord(&r)
+	in, err := e.incoming(&r, stream)
 	if err != nil {
 		return nil, wrap("save_perception", err)
 	}
-	if err := e.storeLarge(ctx, rec); err != nil {
-		return nil, wrap("save_perception", err)
-	}
-	p := rec.perception
-	res := &SavePerceptionResponse{PerceptionType: p.perceptionType, MediaType: p.mediaType, Bytes: p.size, Summary: rec.summary}
-	if p.given {
-		res.SHA256 = hex.EncodeToString(p.sum[:])
-	}
-	err = e.write(ctx, func(tx *writeTx) (err error) {
-		if err := tx.joinSession(rec); err != nil {
-			return err
-		}
-		if err := tx.insertPayload(p); err != nil {
-			return err
-		}
-		if res.MemoryID, res.UID, err = tx.insert(rec); err != nil {
-			return err
-		}
-		res.Collection = rec.collection
-		return tx.insertFeatures(res.MemoryID, p.features)
-	})
-	if err != nil {
+	res, err := e.keepPerception(ctx, &r, in)
+	if err := errors.Join(err, in.close()); err != nil {
 		return nil, wrap("save_perception", err)
 	}
 	return res, nil
 }
 
-// checkSession refuses what its session does not take, before a large payload
-// is written for it.
-func (e *Engine) checkSession(ctx context.Context, rec *record) error {
-	return e.read(ctx, func(c *conn) error {
-		probe := *rec
-		return c.joinSession(&probe)
+func (e *Engine) keepPerception(ctx context.Context, r *SavePerceptionRequest, in *incoming) (*SavePerceptionResponse, error) {
+	rec, err := e.describePerception(r)
+	if err != nil {
+		return nil, err
+	}
+	if in.reader != nil {
+		if in.size < 0 || in.size > inlinePayload {
+			if known, err := e.foreseen(ctx, rec); err != nil || known != nil {
+				return known, err
+			}
+		}
+		if err := e.readPayload(ctx, rec, in); err != nil {
+			return nil, err
+		}
+	}
+	res := &SavePerceptionResponse{}
+	err = e.write(ctx, func(tx *writeTx) error {
+		*res = SavePerceptionResponse{}
+		return e.insertPerception(tx, rec, res)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
 }
 
-// perceptionRecord reads the payload and prepares what will be stored.
-func (e *Engine) perceptionRecord(r *SavePerceptionRequest) (*record, error) {
-	p := &perceptionRecord{perceptionType: r.PerceptionType}
-	var metadata Object
+// describePerception prepares all of a request but its payload.
+func (e *Engine) describePerception(r *SavePerceptionRequest) (*record, error) {
+	p := &perceptionRecord{perceptionType: r.PerceptionType, declared: r.MediaType, origin: r.Origin}
 	var err error
-	if metadata, p.metadata, err = normalObject("metadata", r.Metadata, maxMetadata); err != nil {
+	if p.object, p.metadata, err = normalObject("metadata", r.Metadata, maxMetadata); err != nil {
 		return nil, err
 	}
-	if p.data, p.given, err = e.payload(r); err != nil {
-		return nil, err
-	}
-	if p.given {
-		p.size, p.sum = int64(len(p.data)), sha256.Sum256(p.data)
-		if p.mediaType, err = perception.Sniff(p.data, r.MediaType); err != nil {
+	if r.MediaType != "" {
+		if _, err := perception.Sniff(nil, r.MediaType); err != nil {
 			return nil, fail(Invalid, "media_type", "%v", err)
 		}
 	}
@@ -107,53 +103,116 @@ func (e *Engine) perceptionRecord(r *SavePerceptionRequest) (*record, error) {
 		return nil, err
 	}
 	rec.collection, rec.session, rec.observed, rec.perception = r.Collection, r.SessionID, r.ObservedAt, p
-	if p.given {
-		item := perception.Item{Type: p.perceptionType, MediaType: p.mediaType, Data: p.data, Metadata: metadata}
-		if s := perception.Summarize(item); s != "" {
-			rec.summary = summarize(s)
-			rec.ftsSummary = text.Index(rec.summary)
-		}
-		if kind, vector, ok := perception.Features(item); ok {
-			p.features = &features{kind: kind, vector: vector}
-		}
-	}
+	rec.source = r.Source
 	return rec, nil
 }
 
-// payload returns the bytes of a request, from the one place that holds them.
-func (e *Engine) payload(r *SavePerceptionRequest) (data []byte, given bool, err error) {
+// foreseen looks at the session and the origin before a large payload is
+// written for nothing. It returns the answer if the origin is known.
+func (e *Engine) foreseen(ctx context.Context, rec *record) (known *SavePerceptionResponse, err error) {
+	err = e.read(ctx, func(c *conn) error {
+		probe := *rec
+		if err := c.joinSession(&probe); err != nil {
+			return err
+		}
+		id, err := c.originOf(probe.collection, rec.perception.origin)
+		if err != nil || id == 0 {
+			return err
+		}
+		known, err = c.knownPerception(id, e.now())
+		return err
+	})
+	return known, err
+}
+
+// insertPerception stores a perception and fills the response.
+func (e *Engine) insertPerception(tx *writeTx, rec *record, res *SavePerceptionResponse) error {
+	p := rec.perception
+	settled := *rec // a job may run twice, and the session's collection may differ
+	if err := tx.joinSession(&settled); err != nil {
+		return err
+	}
+	id, err := tx.originOf(settled.collection, p.origin)
+	if err != nil {
+		return err
+	}
+	if id != 0 {
+		known, err := tx.knownPerception(id, tx.now)
+		if err == nil {
+			*res = *known
+		}
+		return err
+	}
+	if err := e.insertPayload(tx, p); err != nil {
+		return err
+	}
+	if res.MemoryID, res.UID, err = tx.insert(&settled); err != nil {
+		return err
+	}
+	if err := tx.insertOrigin(settled.collection, p.origin, res.MemoryID); err != nil {
+		return err
+	}
+	res.Status, res.Collection = "created", settled.collection
+	res.PerceptionType, res.MediaType, res.Summary = p.perceptionType, p.mediaType, settled.summary
+	if p.stored != nil {
+		res.Bytes, res.SHA256 = p.stored.Size, hex.EncodeToString(p.stored.Sum[:])
+	}
+	if p.later { // the background works them out
+		return nil
+	}
+	return tx.insertFeatures(res.MemoryID, p.features)
+}
+
+// incoming is the payload of a request on its way in.
+type incoming struct {
+	reader io.Reader // nil if there is none
+	size   int64     // -1 if unknown
+	field  string    // what the caller named it
+	limit  int64     // bytes
+	closer io.Closer
+}
+
+func (in *incoming) close() error {
+	if in.closer == nil {
+		return nil
+	}
+	return in.closer.Close()
+}
+
+// incoming finds the one place that holds a request's payload.
+func (e *Engine) incoming(r *SavePerceptionRequest, stream io.Reader) (*incoming, error) {
 	sources := 0
-	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != ""} {
+	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != "", stream != nil} {
 		if has {
 			sources++
 		}
 	}
-	if sources > 1 {
-		return nil, false, fail(Invalid, "data", "give at most one of data, data_base64 and path")
-	}
-	field := "data"
-	switch {
-	case r.Path != "":
-		data, err = e.readAllowed(r.Path)
-	case r.DataBase64 != nil:
-		data, field = r.DataBase64, "data_base64"
-	case r.Data != "":
-		if !utf8.ValidString(r.Data) {
-			return nil, false, fail(Invalid, "data", "is not valid UTF-8; pass bytes as data_base64")
+	inline := func(field string, data []byte) (*incoming, error) {
+		if int64(len(data)) > e.options.MaxPayload {
+			return nil, fail(TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), e.options.MaxPayload)
 		}
-		data = []byte(r.Data)
-	default:
-		return nil, false, nil
+		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: e.options.MaxPayload}, nil
 	}
-	if err == nil && int64(len(data)) > e.options.MaxPayload {
-		err = fail(TooLarge, field, "is %d bytes; the limit of one payload is %d", len(data), e.options.MaxPayload)
+	switch {
+	case sources > 1:
+		return nil, fail(Invalid, "data", "give at most one of data, data_base64 and path")
+	case stream != nil:
+		return &incoming{reader: stream, size: -1, field: "data", limit: e.options.MaxStream}, nil
+	case r.Path != "":
+		return e.openAllowed(r.Path)
+	case r.DataBase64 != nil:
+		return inline("data_base64", r.DataBase64)
+	case r.Data != "" && !utf8.ValidString(r.Data):
+		return nil, fail(Invalid, "data", "is not valid UTF-8; pass bytes as data_base64")
+	case r.Data != "":
+		return inline("data", []byte(r.Data))
 	}
-	return data, true, err
+	return &incoming{}, nil
 }
 
-// readAllowed reads a file below one of the allowed folders. os.Root refuses
+// openAllowed opens a file below one of the allowed folders. os.Root refuses
 // every way out of the folder, symbolic links included.
-func (e *Engine) readAllowed(path string) ([]byte, error) {
+func (e *Engine) openAllowed(path string) (*incoming, error) {
 	if len(e.options.AllowPaths) == 0 {
 		return nil, fail(Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
@@ -170,12 +229,12 @@ func (e *Engine) readAllowed(path string) ([]byte, error) {
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
-		return e.readBelow(base, rel)
+		return e.openBelow(base, rel)
 	}
 	return nil, fail(Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
-func (e *Engine) readBelow(folder, rel string) (data []byte, err error) {
+func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, fail(Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
@@ -192,45 +251,16 @@ func (e *Engine) readBelow(folder, rel string) (data []byte, err error) {
 	if err != nil {
 		return nil, fail(Forbidden, "path", "cannot be opened below the allowed folder (%s)", reason(err))
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fail(Invalid, "path", "is not a regular file")
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		err = fail(Invalid, "path", "is not a regular file")
+	case info.Size() > e.options.MaxStream:
+		err = fail(TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), e.options.MaxStream)
+	default:
+		return &incoming{reader: f, size: info.Size(), field: "path", limit: e.options.MaxStream, closer: f}, nil
 	}
-	if info.Size() > e.options.MaxPayload {
-		return nil, fail(TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), e.options.MaxPayload)
-	}
-	data, err = io.ReadAll(io.LimitReader(f, e.options.MaxPayload+1))
-	if err != nil {
-		return nil, fail(Unavailable, "path", "cannot be read (%s)", reason(err))
-	}
-	return data, nil
-}
-
-// Data implements Service.
-func (e *Engine) Data(ctx context.Context, req *DataRequest) (*DataResponse, error) {
-	r := *req
-	if err := normalize("data", &r); err != nil {
-		return nil, err
-	}
-	res := &DataResponse{MemoryID: r.MemoryID}
-	err := e.read(ctx, func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
-		if err != nil {
-			return err
-		}
-		if m.SHA256 == "" {
-			return fail(NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", r.MemoryID, m.Type)
-		}
-		res.MediaType, res.SHA256 = m.MediaType, m.SHA256
-		res.DataBase64, err = e.loadPayload(c, m.SHA256)
-		return err
-	})
-	if err != nil {
-		return nil, wrap("data", err)
-	}
-	res.Bytes = int64(len(res.DataBase64))
-	return res, nil
+	return nil, errors.Join(err, f.Close())
 }
 
 // Get implements Service.

@@ -33,7 +33,7 @@ func (e *Engine) placeSignal(c *conn, q *question, a *admitted) ([]ranked, error
 			}
 		}
 	}
-	if len(frames) > 1 && q.SpatialSort.FrameID == "" && q.SpatialSort.MapID == "" {
+	if len(frames) > 1 {
 		q.degraded = append(q.degraded, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(frames)))
 	}
 	slices.SortFunc(items, nearer)

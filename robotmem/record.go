@@ -53,6 +53,9 @@ func (e *Engine) prepare(kind, content string, context Object) (*record, error) 
 	if r.context, r.contextRaw, err = normalObject("context", context, maxContext); err != nil {
 		return nil, err
 	}
+	if err := checkPose(r.context); err != nil {
+		return nil, err
+	}
 	r.canonical = r.contextRaw
 	if !isCanonical(map[string]any(r.context)) {
 		data, err := encodeJSON(canonical(map[string]any(r.context)))

@@ -50,7 +50,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 func TestDoctorSeesAndRepairs(t *testing.T) {
 	for _, damage := range []string{
 		"DELETE FROM points",
-		"DELETE FROM features",
+		"UPDATE features SET vector = x'00000000'",
 		"UPDATE attributes SET value = 99 WHERE rowid IS NULL OR 1",
 		"DELETE FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = 'params.i')",
 		"UPDATE memories_fts SET content = 'wrong words' WHERE rowid = 2",

@@ -118,11 +118,13 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 	return decode(data, (*plain)(s))
 }
 
-// Like names the perception to compare with: one that is stored, or bytes.
+// Like names the perception to compare with: one that is stored, or data.
 type Like struct {
 	MemoryID   int64  `json:"memory_id,omitempty" validate:"min=0" doc:"A stored perception; it is left out of the answer."`
-	DataBase64 []byte `json:"data_base64,omitempty" doc:"The bytes of a perception, base64."`
-	MediaType  string `json:"media_type,omitempty" validate:"max=128" doc:"Their media type; sniffed if absent."`
+	Data       string `json:"data,omitempty" doc:"The data of a perception as text, such as CSV. Exactly one of memory_id, data and data_base64."`
+	DataBase64 []byte `json:"data_base64,omitempty" doc:"The data of a perception as base64."`
+	MediaType  string `json:"media_type,omitempty" validate:"max=128" doc:"Its media type; sniffed if absent."`
+	Metadata   Object `json:"metadata,omitempty" doc:"How to read the data, as in save_perception."`
 }
 
 // UnmarshalJSON implements json.Unmarshaler: an object, or a string that holds one.
@@ -156,7 +158,9 @@ type SavePerceptionRequest struct {
 	Context        Object     `json:"context,omitempty" doc:"JSON object beside it, as in learn."`
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. The session's if a session is given, else default."`
 	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Episode this belongs to, from start_session."`
-	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"When it was sensed (RFC 3339). Now if absent."`
+	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"When it was sensed, by the sensor's clock (RFC 3339). Now if absent."`
+	Source         string     `json:"source,omitempty" validate:"utf8,max=64" doc:"Which sensor or topic it comes from, up to 64 characters."`
+	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it."`
 }
 
 // ForgetRequest takes one memory out of recall.
@@ -181,6 +185,7 @@ type UpdateRequest struct {
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of all it learns."`
 	Context    Object `json:"context,omitempty" doc:"What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for it."`
+	Origin     string `json:"origin,omitempty" validate:"utf8,max=256" doc:"What its source calls the episode, up to 256 characters. Starting the same origin in a collection again answers the session that has it."`
 }
 
 // EndSessionRequest closes an episode.
@@ -198,6 +203,13 @@ type GetRequest struct {
 // DataRequest asks for the bytes of a perception.
 type DataRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
+}
+
+// PreviewRequest asks for a picture of a perception.
+type PreviewRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
+	Width    int   `json:"width,omitempty" validate:"min=16,max=4096" default:"640" doc:"At most so many pixels wide, 16 to 4,096."`
+	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" doc:"At most so many pixels high, 16 to 4,096."`
 }
 
 // HistoryRequest asks for every state of a memory.
@@ -254,7 +266,16 @@ type RecentFailuresRequest struct {
 type StatsRequest struct{}
 
 // DoctorRequest asks for a check-up.
-type DoctorRequest struct{}
+type DoctorRequest struct {
+	Deep bool `json:"deep,omitempty" doc:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up."`
+}
+
+// RetainRequest asks what a budget would take away, or takes it away.
+type RetainRequest struct {
+	Budgets      []Budget `json:"budgets,omitempty" validate:"max=64,dive" doc:"Budgets: {\"perception_type\":\"visual\",\"max_bytes\":1000000000,\"max_age_days\":30,\"collection\":\"arm7\"}. The node's own if absent."`
+	MinFreeBytes int64    `json:"min_free_bytes,omitempty" validate:"min=0" doc:"Bytes of the disk that must stay free."`
+	Apply        bool     `json:"apply,omitempty" doc:"Do it; otherwise what would go is listed and stays."`
+}
 
 // RepairRequest asks for all indexes to be rebuilt.
 type RepairRequest struct{}

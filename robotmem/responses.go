@@ -134,6 +134,7 @@ type TimePhrase struct {
 
 // SavePerceptionResponse says what was stored.
 type SavePerceptionResponse struct {
+	Status         string `json:"status" doc:"created, or duplicate when its origin was known."`
 	MemoryID       int64  `json:"memory_id"`
 	UID            string `json:"uid"`
 	PerceptionType string `json:"perception_type"`
@@ -172,6 +173,7 @@ type UpdateResponse struct {
 
 // StartSessionResponse opens an episode.
 type StartSessionResponse struct {
+	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
 	SessionID           string   `json:"session_id"`
 	Collection          string   `json:"collection"`
 	ActiveMemoriesCount int64    `json:"active_memories_count"`
@@ -197,19 +199,29 @@ type BriefMemory struct {
 
 // SessionSummary is what an episode came to.
 type SessionSummary struct {
-	Text         string           `json:"text"`
-	SessionID    string           `json:"session_id"`
-	Facts        int              `json:"facts"`
-	Perceptions  int              `json:"perceptions"`
-	Categories   map[string]int   `json:"categories"`
-	Successes    int              `json:"successes" doc:"Memories with task.success true."`
-	Failures     int              `json:"failures" doc:"Memories with task.success false."`
-	Recalled     int              `json:"recalled" doc:"Memories that were recalled for the session."`
-	Used         int              `json:"used"`
-	OutcomeScore *float64         `json:"outcome_score,omitempty"`
-	DurationS    float64          `json:"duration_s"`
-	EndedAt      *time.Time       `json:"ended_at,omitempty"`
-	Drops        map[string]int64 `json:"drops,omitempty"`
+	Text         string         `json:"text"`
+	SessionID    string         `json:"session_id"`
+	Facts        int            `json:"facts"`
+	Perceptions  int            `json:"perceptions"`
+	Categories   map[string]int `json:"categories"`
+	Successes    int            `json:"successes" doc:"Memories with task.success true."`
+	Failures     int            `json:"failures" doc:"Memories with task.success false."`
+	Recalled     int            `json:"recalled" doc:"Memories that were recalled for the session."`
+	Used         int            `json:"used"`
+	OutcomeScore *float64       `json:"outcome_score,omitempty"`
+	DurationS    float64        `json:"duration_s"`
+	EndedAt      *time.Time     `json:"ended_at,omitempty"`
+	Streams      []StreamCount  `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// StreamCount is what became of a source's samples: received = stored + dropped.
+type StreamCount struct {
+	Source   string `json:"source"`
+	Received int64  `json:"received"`
+	Stored   int64  `json:"stored"`
+	Dropped  int64  `json:"dropped" doc:"Refused because the recorder's queue was full, or lost with a write that failed."`
+	Missed   int64  `json:"missed" doc:"Never offered: gaps in the sequence numbers."`
+	Bytes    int64  `json:"bytes"`
 }
 
 // Consolidated says what an episode's consolidation merged.
@@ -236,6 +248,17 @@ type DataResponse struct {
 	MediaType  string `json:"media_type"`
 	Bytes      int64  `json:"bytes"`
 	SHA256     string `json:"sha256"`
+	DataBase64 []byte `json:"data_base64"`
+}
+
+// PreviewResponse is a picture of a perception.
+type PreviewResponse struct {
+	MemoryID   int64  `json:"memory_id"`
+	MediaType  string `json:"media_type" doc:"image/png, image/jpeg or image/svg+xml."`
+	Width      int    `json:"width"`
+	Height     int    `json:"height"`
+	Summary    string `json:"summary"`
+	SHA256     string `json:"sha256" doc:"Of the perception, not of the picture."`
 	DataBase64 []byte `json:"data_base64"`
 }
 
@@ -326,7 +349,12 @@ type StatsResponse struct {
 	Recalls       int64            `json:"recalls"`
 	ZeroHits      int64            `json:"zero_hits" doc:"Recalls that found nothing."`
 	DBBytes       int64            `json:"db_bytes"`
-	PayloadBytes  int64            `json:"payload_bytes"`
+	PayloadBytes  int64            `json:"payload_bytes" doc:"Of all perceptions, each payload once."`
+	StoredBytes   int64            `json:"stored_bytes" doc:"What they take as they are stored."`
+	Streams       []StreamCount    `json:"streams,omitempty" doc:"What became of the samples of each recorder's source, of all sessions."`
+	Evicted       int64            `json:"evicted" doc:"Perceptions whose payload a budget took away."`
+	EvictedBytes  int64            `json:"evicted_bytes"`
+	ToCompare     int64            `json:"to_compare" doc:"Perceptions that wait to be comparable by likeness."`
 	Embedder      string           `json:"embedder"`
 	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`
@@ -345,10 +373,38 @@ type DoctorResponse struct {
 	Healthy bool    `json:"healthy" doc:"False when data is lost, corrupt or diverging. A warning is healthy."`
 	Status  string  `json:"status" doc:"The worst of the checks: ok, warn or fail."`
 	Checks  []Check `json:"checks"`
+	// Lost are at most 20 active memories whose payload is gone or damaged.
+	Lost []LostPayload `json:"lost,omitempty" doc:"At most 20 active memories whose payload is gone or damaged."`
+}
+
+// LostPayload is a memory whose payload is not what was saved.
+type LostPayload struct {
+	MemoryID int64  `json:"memory_id"`
+	SHA256   string `json:"sha256"`
+	Reason   string `json:"reason"`
 }
 
 // RepairResponse says what was rebuilt.
 type RepairResponse struct {
 	Repaired []string       `json:"repaired"`
 	Doctor   DoctorResponse `json:"doctor"`
+}
+
+// RetainResponse says what a budget took away, or would.
+type RetainResponse struct {
+	DryRun     bool       `json:"dry_run"`
+	HeldBytes  int64      `json:"held_bytes" doc:"Stored bytes before, those of a payload once for each perception that has it."`
+	Count      int        `json:"count" doc:"Perceptions that go."`
+	FreedBytes int64      `json:"freed_bytes"`
+	Evictions  []Eviction `json:"evictions" doc:"The first 1,000 of them, in the order in which they go."`
+}
+
+// Eviction is one perception whose payload goes.
+type Eviction struct {
+	MemoryID       int64  `json:"memory_id"`
+	Collection     string `json:"collection"`
+	PerceptionType string `json:"perception_type"`
+	Bytes          int64  `json:"bytes"`
+	Value          string `json:"value" doc:"Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned."`
+	Reason         string `json:"reason"`
 }

@@ -1,6 +1,9 @@
 package robotmem
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Service is everything that can be asked of a memory. Every method has the
 // same shape, so that one table (Ops) carries it to MCP, REST and the CLI.
@@ -38,6 +41,9 @@ type Service interface {
 	Get(context.Context, *GetRequest) (*Memory, error)
 	// Data returns the bytes of a perception.
 	Data(context.Context, *DataRequest) (*DataResponse, error)
+	// Preview draws a perception: a thumbnail, a plot, a spectrogram, a view
+	// from above. NotFound if nothing can be drawn of it.
+	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
 	// History returns every state a memory has been in, oldest first.
 	History(context.Context, *HistoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.
@@ -56,6 +62,18 @@ type Service interface {
 	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
 	// Doctor checks the node and names a remedy for all it finds.
 	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
+	// Retain takes away the payloads that are over a budget, or lists them.
+	Retain(context.Context, *RetainRequest) (*RetainResponse, error)
 	// Repair rebuilds every index from the tables.
 	Repair(context.Context, *RepairRequest) (*RepairResponse, error)
+}
+
+// Streams passes payloads of any size on without holding them. What implements
+// Service may implement it too, as Engine and the HTTP client do.
+type Streams interface {
+	// SavePerceptionFrom is SavePerception with the payload read from data to
+	// its end. If that fails nothing is stored.
+	SavePerceptionFrom(ctx context.Context, r *SavePerceptionRequest, data io.Reader) (*SavePerceptionResponse, error)
+	// OpenData is Data as a stream. The caller closes it.
+	OpenData(ctx context.Context, r *DataRequest) (*DataReader, error)
 }

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,9 +38,16 @@ func (e *Engine) StartSession(ctx context.Context, req *StartSessionRequest) (*S
 	if err != nil {
 		return nil, wrap("start_session", err)
 	}
-	res := &StartSessionResponse{SessionID: id.String(), Collection: r.Collection}
-	err = e.write(ctx, func(tx *writeTx) error {
-		return tx.insertSession(res.SessionID, r.Collection, raw, e.options.ClientType)
+	res := &StartSessionResponse{Collection: r.Collection}
+	err = e.write(ctx, func(tx *writeTx) (err error) {
+		res.Status, res.SessionID = "started", id.String()
+		known, err := tx.sessionOf(r.Collection, r.Origin)
+		if err != nil || known == "" {
+			return errors.Join(err, tx.insertSession(res.SessionID, r.Collection, raw, e.options.ClientType), tx.insertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+		}
+		res.Status, res.SessionID = "continued", known
+		_, err = tx.openSession(known)
+		return err
 	})
 	if err != nil {
 		return nil, wrap("start_session", err)

@@ -1,16 +1,13 @@
 package robotmem
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/perception"
 )
 
 // tally counts what the roster knows.
@@ -50,6 +47,9 @@ func (c *conn) stats(res *StatsResponse) error {
 	}{
 		{&res.Sessions, "SELECT count(*) FROM sessions"},
 		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
+		{&res.StoredBytes, "SELECT coalesce(sum(coalesce(stored, bytes)), 0) FROM payloads"},
+		{&res.Evicted, "SELECT count(*) FROM evictions"},
+		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
 		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
 	} {
 		n, err := c.number(q.sql)
@@ -63,6 +63,12 @@ func (c *conn) stats(res *StatsResponse) error {
 		return err
 	}
 	res.SchemaVersion = int(version)
+	if res.Streams, err = c.streams(""); err != nil {
+		return err
+	}
+	if res.ToCompare, err = c.featureBacklog(); err != nil {
+		return err
+	}
 	return c.query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite3.Stmt) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
@@ -137,48 +143,6 @@ func (ic indexCheck) run(c *conn, d *DoctorResponse) error {
 	return nil
 }
 
-// examinePayloads looks for payloads that are named and not there, and for
-// files that nothing names.
-func (e *Engine) examinePayloads(c *conn, d *DoctorResponse) error {
-	lost, err := c.number("SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND perception_data NOT IN (SELECT sha256 FROM payloads)")
-	if err != nil {
-		return err
-	}
-	named := map[[sha256.Size]byte]bool{}
-	err = c.query("SELECT sha256, bytes FROM payloads WHERE data IS NULL", nil, func(s *sqlite3.Stmt) error {
-		sum := [sha256.Size]byte(s.ColumnRawBlob(0))
-		named[sum] = true
-		name := hex.EncodeToString(sum[:])
-		if info, err := os.Stat(e.files().Path(sum)); err != nil || info.Size() != s.ColumnInt64(1) {
-			lost++
-			e.log.Error("payload missing", "sha256", name)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	sums, stray, err := e.files().List()
-	if err != nil {
-		return fail(Unavailable, "", "the folder of payloads cannot be read (%s)", reason(err))
-	}
-	orphans := len(stray)
-	for _, sum := range sums {
-		if !named[sum] {
-			orphans++
-		}
-	}
-	switch {
-	case lost > 0:
-		d.add("payloads", checkFail, fmt.Sprintf("%d are missing or of the wrong size", lost), "bring the folder beside the file back from a backup")
-	case orphans > 0:
-		d.add("payloads", checkWarn, fmt.Sprintf("%d files in the folder belong to no memory", orphans), "they take space and harm nothing")
-	default:
-		d.add("payloads", checkOK, "all in their place", "")
-	}
-	return nil
-}
-
 // rebuild makes every index anew from the tables.
 func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 	if err := tx.emptyIndexes(); err != nil {
@@ -213,7 +177,12 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 	if err := tx.dropSnapshots(); err != nil {
 		return nil, err
 	}
-	return []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "indexes in memory"}, nil
+	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
+	removed, err := e.sweepFolder(tx)
+	if removed > 0 {
+		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
+	}
+	return repaired, err
 }
 
 // emptyIndexes clears what rebuild fills. The full-text index is made anew: one
@@ -244,32 +213,10 @@ func (e *Engine) reindex(tx *writeTx, m *Memory) error {
 	if err := tx.index(m.MemoryID, rec, revision); err != nil {
 		return err
 	}
-	if m.SHA256 != "" {
-		if err := e.reindexPayload(tx, m); err != nil {
-			return err
-		}
-	}
 	if m.Status != "active" {
 		return tx.unindexText(m.MemoryID)
 	}
 	return nil
-}
-
-// reindexPayload works out anew what a perception is compared by. A payload
-// that is lost has a check of its own, and does not stop the repair.
-func (e *Engine) reindexPayload(tx *writeTx, m *Memory) error {
-	data, err := e.loadPayload(tx.conn, m.SHA256)
-	if lost := (*Error)(nil); errors.As(err, &lost) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	kind, vector, ok := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: data, Metadata: m.Metadata})
-	if !ok {
-		return nil
-	}
-	return tx.insertFeatures(m.MemoryID, &features{kind: kind, vector: vector})
 }
 
 // sampleSize is how many memories have their index entries worked out anew and
@@ -334,14 +281,18 @@ func (e *Engine) sameIndexes(c *conn, m *Memory) (bool, error) {
 	if err != nil || points != int64(len(rec.places)) || m.SHA256 == "" {
 		return err == nil && points == int64(len(rec.places)), err
 	}
-	data, err := e.loadPayload(c, m.SHA256)
+	// What waits for its features is counted, not wrong.
+	f, err := c.features(m.MemoryID)
+	if err != nil || f == nil {
+		return err == nil, err
+	}
+	item, err := e.item(c, m)
 	if lost := (*Error)(nil); errors.As(err, &lost) {
 		return true, nil // its own check names it
 	}
 	if err != nil {
 		return false, err
 	}
-	_, _, comparable := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: data, Metadata: m.Metadata})
-	n, err := c.number("SELECT count(*) FROM features WHERE memory_id = ?", m.MemoryID)
-	return comparable == (n == 1), err
+	should := featuresOf(item)
+	return f.kind == should.kind && slices.Equal(f.vector, should.vector), nil
 }

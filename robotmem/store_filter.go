@@ -8,6 +8,8 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem/quantity"
 )
 
 // fewMemories is the size of a set below which reading each memory's context
@@ -147,31 +149,41 @@ func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
 		set.Set(uint(s.ColumnInt64(0)))
 		return nil
 	}
-	const from = "SELECT memory_id FROM attributes WHERE path_id = ?"
 	if n.op == "$exists" {
 		below := n.path + "."
 		return c.query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
 			[]any{n.path, utf8.RuneCountInString(below), below}, add)
 	}
-	path, err := c.knownPath(n.path)
+	for _, v := range n.values {
+		if err := c.eachAttribute(n, v, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAttribute visits the memories with a value at a leaf's path that compares
+// with one operand as the leaf says.
+func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt) error) error {
+	at := n.path
+	if q, ok := operand.(quantity.Quantity); ok {
+		at, operand = quantityPath(n.path, q.Unit), q.Value
+	}
+	path, err := c.knownPath(at)
 	if err != nil || path == 0 {
 		return err
 	}
+	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
 	if n.op == "$eq" || n.op == "$in" {
-		for _, v := range n.values {
-			if err := c.query(from+" AND value = ?", []any{path, v}, add); err != nil {
-				return err
-			}
-		}
-		return nil
+		return c.query(from+"= ?", []any{path, operand}, visit)
 	}
 	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.op]
 	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
-	_, isText := n.values[0].(string)
-	if _, isBlob := n.values[0].([]byte); isBlob {
+	_, isText := operand.(string)
+	if _, isBlob := operand.([]byte); isBlob {
 		return nil // true, null, lists and objects have no order
 	}
-	return c.query(from+" AND value "+compare+" ?"+bound[isText], []any{path, n.values[0]}, add)
+	return c.query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
 }
 
 // namesObject reports whether a leaf compares with an object, which the index

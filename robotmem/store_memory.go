@@ -23,11 +23,11 @@ func (tx *writeTx) insert(r *record) (id int64, uid string, err error) {
 	if r.observed != nil {
 		observed = formatTime(*r.observed)
 	}
-	var perceptionType, payload, metadata, mediaType any
+	var perceptionType, sum, metadata, mediaType any
 	if p := r.perception; p != nil {
 		perceptionType = p.perceptionType
-		if p.given {
-			payload, mediaType = p.sum[:], p.mediaType
+		if p.stored != nil {
+			sum, mediaType = p.stored.Sum[:], p.mediaType
 		}
 		if p.metadata != "{}" {
 			metadata = p.metadata
@@ -40,7 +40,7 @@ func (tx *writeTx) insert(r *record) (id int64, uid string, err error) {
 		valid_from, observed_at, created_at, updated_at, revision)
 		VALUES (?,?,?,?,?,?,?, ?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?)`,
 		u.String(), orNull(r.session), r.collection, r.kind, r.content, r.summary, r.contextRaw,
-		perceptionType, payload, metadata, mediaType,
+		perceptionType, sum, metadata, mediaType,
 		r.inferred.Category, r.inferred.Confidence, r.decayRate(), r.pinned, orNull(r.source),
 		listOrNull(r.inferred.ScopeFiles), listOrNull(r.inferred.ScopeEntities), r.hash(),
 		now, observed, now, now, revision)

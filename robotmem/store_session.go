@@ -69,6 +69,21 @@ func (tx *writeTx) insertSession(id, collection, context, clientType string) err
 		id, collection, context, clientType, now, now)
 }
 
+// sessionOf returns the session that has an origin, "" if none does.
+func (c *conn) sessionOf(collection, origin string) (id string, err error) {
+	if origin != "" {
+		_, err = c.one("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{collection, origin}, func(s *sqlite3.Stmt) { id = s.ColumnText(0) })
+	}
+	return id, err
+}
+
+func (tx *writeTx) insertSessionOrigin(collection, origin, id string) error {
+	if origin == "" {
+		return nil
+	}
+	return tx.exec("INSERT INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", collection, origin, id)
+}
+
 // finishSession marks a session as ended.
 func (tx *writeTx) finishSession(id, summary string, score *float64) error {
 	now := formatTime(tx.now)

@@ -37,6 +37,9 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 	_, err = tx.one("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
+	if err == nil {
+		out.Streams, err = tx.streams(s.SessionID)
+	}
 	out.Text = out.text(superseded)
 	return out, err
 }
@@ -51,6 +54,13 @@ func (s *SessionSummary) text(superseded int) string {
 	}
 	if s.OutcomeScore != nil {
 		parts = append(parts, fmt.Sprintf("outcome %.2f", *s.OutcomeScore))
+	}
+	var dropped, missed int64
+	for _, n := range s.Streams {
+		dropped, missed = dropped+n.Dropped, missed+n.Missed
+	}
+	if dropped+missed > 0 {
+		parts = append(parts, fmt.Sprintf("streams dropped %d and missed %d samples", dropped, missed))
 	}
 	return strings.Join(parts, ", ") + "."
 }

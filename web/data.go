@@ -1,12 +1,13 @@
 package web
 
 import (
-	"bytes"
 	"fmt"
 	"mime"
 	"net/http"
 	"strings"
 	"time"
+
+	"bytes"
 
 	"github.com/labstack/echo/v4"
 
@@ -16,33 +17,66 @@ import (
 // data answers the bytes of a perception, in ranges when asked, or the JSON
 // response when the caller accepts application/json by name.
 func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
+	asJSON := s.operation(op)
+	return func(c echo.Context) error {
+		if accepts(c.Request(), "application/json") {
+			return asJSON(c)
+		}
+		raw, err := s.request(c, op)
+		if err != nil {
+			return err
+		}
+		req, err := requestOf[robotmem.DataRequest](op, raw)
+		if err != nil {
+			return err
+		}
+		payload, err := s.streams.OpenData(c.Request().Context(), req)
+		if err != nil {
+			return err
+		}
+		defer payload.Close()
+		mediaType := payloadHeaders(c, payload.MediaType, payload.SHA256)
+		if !shownInline(mediaType) {
+			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
+		}
+		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, payload)
+		return nil
+	}
+}
+
+// preview answers the picture of a perception, or the JSON response when the
+// caller accepts application/json by name.
+func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		res, err := s.call(c, op)
 		if err != nil {
 			return err
 		}
-		payload, ok := res.(*robotmem.DataResponse)
+		picture, ok := res.(*robotmem.PreviewResponse)
 		if !ok || accepts(c.Request(), "application/json") {
 			return writeJSON(c, http.StatusOK, res)
 		}
-		mediaType, params, err := mime.ParseMediaType(payload.MediaType)
-		if err != nil {
-			mediaType, params = "application/octet-stream", nil
-		}
-		h := c.Response().Header()
-		h.Set("Content-Type", mime.FormatMediaType(mediaType, params))
-		h.Set("ETag", `"`+payload.SHA256+`"`)
-		h.Set("Vary", "Accept")
-		// Whoever saved the bytes chose their type: a browser must neither
-		// guess another one nor run what they hold.
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
-		if !shownInline(mediaType) {
-			h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
-		}
-		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(payload.DataBase64))
+		payloadHeaders(c, picture.MediaType, fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height))
+		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(picture.DataBase64))
 		return nil
 	}
+}
+
+// payloadHeaders sets what every answer of bytes has in common and returns their
+// media type. Whoever saved the bytes chose their type: a browser must neither
+// guess another one nor run what they hold.
+func payloadHeaders(c echo.Context, declared, etag string) string {
+	mediaType, params, err := mime.ParseMediaType(declared)
+	if err != nil {
+		mediaType, params = "application/octet-stream", nil
+	}
+	h := c.Response().Header()
+	h.Set("Content-Type", mime.FormatMediaType(mediaType, params))
+	h.Set("ETag", `"`+etag+`"`)
+	h.Set("Vary", "Accept")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox")
+	return mediaType
 }
 
 // shownInline reports whether a browser can show the type without risk. SVG
@@ -54,5 +88,5 @@ func shownInline(mediaType string) bool {
 	case mediaType == "text/plain":
 		return true
 	}
-	return strings.HasPrefix(mediaType, "image/") || strings.HasPrefix(mediaType, "audio/")
+	return strings.HasPrefix(mediaType, "image/") || strings.HasPrefix(mediaType, "audio/") || strings.HasPrefix(mediaType, "video/")
 }

@@ -50,7 +50,7 @@ func TestMultipartPerception(t *testing.T) {
 	})
 	t.Run("too large", func(t *testing.T) {
 		body, contentType := form(t, "file", "", "description=a wet glass", payload)
-		p := problemOf(t, do(web.New(&stub{}, web.Options{MaxBody: 300}), "POST", "/api/perceptions", body, "Content-Type: "+contentType))
+		p := problemOf(t, do(web.New(&stub{}, web.Options{MaxBody: 200}), "POST", "/api/perceptions", body, "Content-Type: "+contentType))
 		if p.Status != 413 {
 			t.Errorf("got %+v", p)
 		}

@@ -7,11 +7,8 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -33,20 +30,14 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 		return overlay, err
 	}
 	r := c.Request()
-	mediaType, params, err := contentType(r, op)
-	if err != nil {
+	if err := jsonBody(r, op); err != nil {
 		return nil, err
 	}
 	if r.ContentLength > s.maxBody {
 		return nil, s.tooLarge(op)
 	}
 	r.Body = http.MaxBytesReader(c.Response(), r.Body, s.maxBody)
-	var body json.RawMessage
-	if mediaType == "multipart/form-data" {
-		body, err = multipartRequest(multipart.NewReader(r.Body, params["boundary"]), op)
-	} else {
-		body, err = io.ReadAll(r.Body)
-	}
+	body, err := io.ReadAll(r.Body)
 	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
 		return nil, s.tooLarge(op)
 	}
@@ -87,22 +78,21 @@ func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
 	return values, nil
 }
 
-// contentType is the media type of the body. No body and no declared type
-// both count as JSON.
-func contentType(r *http.Request, op *robotmem.Op) (string, map[string]string, error) {
+// jsonBody refuses a body that is no JSON. No body and no declared type both
+// count as JSON.
+func jsonBody(r *http.Request, op *robotmem.Op) error {
 	declared := r.Header.Get("Content-Type")
 	if declared == "" || r.ContentLength == 0 {
-		return "application/json", nil, nil
+		return nil
 	}
-	allowed := []string{"application/json"}
+	if mediaType, _, err := mime.ParseMediaType(declared); err == nil && mediaType == "application/json" {
+		return nil
+	}
+	allowed := "application/json"
 	if op.Name == "save_perception" {
-		allowed = append(allowed, "multipart/form-data")
+		allowed += " or multipart/form-data"
 	}
-	mediaType, params, err := mime.ParseMediaType(declared)
-	if err != nil || !slices.Contains(allowed, mediaType) {
-		return "", nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send %s", errMediaType, declared, strings.Join(allowed, " or "))}
-	}
-	return mediaType, params, nil
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send %s", errMediaType, declared, allowed)}
 }
 
 // merge lays the fields of overlay over those of body. A body that is no
@@ -127,48 +117,4 @@ func merge(body, overlay json.RawMessage, overlaid bool) json.RawMessage {
 		return body
 	}
 	return merged
-}
-
-// multipartRequest makes a request of a form: the part data or file holds the
-// bytes, every other part a field as text.
-func multipartRequest(form *multipart.Reader, op *robotmem.Op) (json.RawMessage, error) {
-	values, payload := robotmem.Values{}, []byte(nil)
-	given := false
-	for {
-		part, err := form.NextRawPart()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		data, err := io.ReadAll(part)
-		if err != nil {
-			return nil, err
-		}
-		switch name := part.FormName(); {
-		case name != "data" && name != "file":
-			values[name] = append(values[name], string(data))
-		case given:
-			return nil, invalid(op, name, errors.New("there is more than one part with a payload; send each perception by itself"))
-		default:
-			given, payload = true, data
-			t, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
-			if _, named := values["media_type"]; !named && t != "" && t != "application/octet-stream" {
-				values["media_type"] = []string{part.Header.Get("Content-Type")}
-			}
-		}
-	}
-	request, err := op.Request(values)
-	if err != nil || len(payload) == 0 {
-		return request, err
-	}
-	if values["data_base64"] != nil || values["path"] != nil {
-		return nil, invalid(op, "data", errors.New("give at most one of data, data_base64 and path"))
-	}
-	encoded, err := json.Marshal(map[string][]byte{"data_base64": payload})
-	if err != nil {
-		return nil, err
-	}
-	return merge(request, encoded, true), nil
 }

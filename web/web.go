@@ -33,8 +33,15 @@ const (
 	readyTimeout = 5 * time.Second
 )
 
+// streaming is a service that also passes payloads on as streams.
+type streaming interface {
+	robotmem.Service
+	robotmem.Streams
+}
+
 type server struct {
 	svc     robotmem.Service
+	streams streaming
 	log     *slog.Logger
 	maxBody int64
 }
@@ -46,13 +53,22 @@ func New(svc robotmem.Service, opts Options) http.Handler {
 		log:     cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxBody: cmp.Or(opts.MaxBody, maxBody),
 	}
+	var ok bool
+	if s.streams, ok = svc.(streaming); !ok {
+		s.streams = whole{svc, s.maxBody}
+	}
 	e := echo.New()
 	e.HTTPErrorHandler = s.fail
 	for _, op := range robotmem.Ops() {
 		path := strings.NewReplacer("{", ":", "}", "").Replace(op.Path())
 		handle := s.operation(op)
-		if op.Name == "data" {
+		switch op.Name {
+		case "data":
 			handle = s.data(op)
+		case "preview":
+			handle = s.preview(op)
+		case "save_perception":
+			handle = s.save(op)
 		}
 		e.Add(op.Method(), path, handle)
 		if op.Method() == http.MethodGet {

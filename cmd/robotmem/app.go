@@ -139,11 +139,11 @@ func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Eng
 
 // Use calls f with the memory that the settings name, a file or a node at
 // --url, and closes it.
-func (a *app) Use(ctx context.Context, f func(robotmem.Service) error) error {
+func (a *app) Use(ctx context.Context, f func(node) error) error {
 	return a.useAs(ctx, clientCLI, f)
 }
 
-func (a *app) useAs(ctx context.Context, clientType string, f func(robotmem.Service) error) error {
+func (a *app) useAs(ctx context.Context, clientType string, f func(node) error) error {
 	if a.Config.URL != "" {
 		return f(client.New(a.Config.URL, client.Options{Token: a.Config.Token}))
 	}

@@ -10,6 +10,7 @@ import (
 
 type doctorCmd struct {
 	Repair bool `name:"repair" help:"Rebuild every index from the tables, then check."`
+	Deep   bool `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
 	JSON   bool `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
@@ -17,7 +18,7 @@ type doctorCmd struct {
 var marks = map[string]string{"ok": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
-	return a.Use(ctx, func(m robotmem.Service) error {
+	return a.Use(ctx, func(m node) error {
 		var answer any
 		var checkup *robotmem.DoctorResponse
 		if c.Repair {
@@ -27,7 +28,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			answer, checkup = r, &r.Doctor
 		} else {
-			r, err := m.Doctor(ctx, &robotmem.DoctorRequest{})
+			r, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: c.Deep})
 			if err != nil {
 				return err
 			}

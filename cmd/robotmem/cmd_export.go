@@ -30,7 +30,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
 			err = errors.Join(err, os.Remove(spool.Name()))
 		}
 	}()
-	return a.Use(ctx, func(m robotmem.Service) error {
+	return a.Use(ctx, func(m node) error {
 		bar := a.newProgress("export", 0)
 		defer bar.Done()
 		ends, err := c.spool(ctx, a, m, spool, bar)

@@ -58,7 +58,7 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		}
 		in, name, size = f, c.File, info.Size()
 	}
-	return a.Use(ctx, func(m robotmem.Service) error {
+	return a.Use(ctx, func(m node) error {
 		r := &importer{
 			a: a, m: inCollection(m, a.Config.Collection), op: robotmem.OpByName("learn_batch"),
 			bar: a.newProgress("import", size).inBytes(), state: state, keep: c.KeepDuplicates,

@@ -44,7 +44,6 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	svc := inCollection(m, a.Config.Collection)
-	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log})
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
@@ -52,6 +51,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
 	}
+	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: "http://" + l.Addr().String()})
 	server := &http.Server{
 		Handler:           web.New(svc, web.Options{Logger: a.Log, MCP: tools.Handler(), Version: a.Version}),
 		ReadHeaderTimeout: readHeaderTimeout,

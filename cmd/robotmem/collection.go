@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -9,12 +10,19 @@ import (
 // collected is a Service whose callers mean name where they name no
 // collection. Readers that look into all collections still do.
 type collected struct {
-	robotmem.Service
+	node
 	name string
 }
 
+// node is a memory that payloads can be streamed to and from, as all are that a
+// command opens.
+type node interface {
+	robotmem.Service
+	robotmem.Streams
+}
+
 // inCollection gives m another default collection; name "" changes nothing.
-func inCollection(m robotmem.Service, name string) robotmem.Service {
+func inCollection(m node, name string) node {
 	if name == "" {
 		return m
 	}
@@ -32,7 +40,7 @@ func (c *collected) set(collection *string, session string) {
 func (c *collected) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	r := *req
 	c.set(&r.Collection, r.SessionID)
-	return c.Service.Learn(ctx, &r)
+	return c.node.Learn(ctx, &r)
 }
 
 func (c *collected) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
@@ -41,23 +49,29 @@ func (c *collected) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequ
 	for i := range r.Items {
 		c.set(&r.Items[i].Collection, r.Items[i].SessionID)
 	}
-	return c.Service.LearnBatch(ctx, &r)
+	return c.node.LearnBatch(ctx, &r)
 }
 
 func (c *collected) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	r := *req
 	c.set(&r.Collection, "")
-	return c.Service.Recall(ctx, &r)
+	return c.node.Recall(ctx, &r)
 }
 
 func (c *collected) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	r := *req
 	c.set(&r.Collection, r.SessionID)
-	return c.Service.SavePerception(ctx, &r)
+	return c.node.SavePerception(ctx, &r)
 }
 
 func (c *collected) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	r := *req
 	c.set(&r.Collection, "")
-	return c.Service.StartSession(ctx, &r)
+	return c.node.StartSession(ctx, &r)
+}
+
+func (c *collected) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	r := *req
+	c.set(&r.Collection, r.SessionID)
+	return c.node.SavePerceptionFrom(ctx, &r, data)
 }

@@ -24,6 +24,7 @@ var exampleLines = map[string][]string{
 	"session show":    {`robotmem session show 01980c2e-0000-7000-8000-000000000000`},
 	"get":             {`robotmem get 12`},
 	"data":            {`robotmem data 12 --output cup.png`, `robotmem data 12 | file -`},
+	"preview":         {`robotmem preview 12 --output cup.jpg`, `robotmem preview 12 --width 1280 --height 720 > plot.svg`},
 	"history":         {`robotmem history 12`},
 	"list":            {`robotmem list --category constraint --limit 50`, `robotmem list --status all --days 7 --json`},
 	"collections":     {`robotmem collections`},

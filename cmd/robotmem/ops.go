@@ -42,6 +42,7 @@ type opField struct {
 var extras = map[string][]reflect.StructField{
 	"save-perception": {extraFlag("File", "file", "PATH")},
 	"data":            {extraFlag("Output", "output", "FILE")},
+	"preview":         {extraFlag("Output", "output", "FILE")},
 }
 
 var extraHelp = map[string]string{

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -20,19 +21,75 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	return a.Use(ctx, func(m robotmem.Service) error {
+	asJSON := c.target.FieldByName("JSON").Bool()
+	return a.Use(ctx, func(m node) error {
+		switch {
+		case c.op.Name == "data" && !asJSON:
+			return c.streamData(ctx, a, m, request)
+		case c.given("File"):
+			return c.streamFile(ctx, a, m, request, asJSON)
+		}
 		res, err := c.op.Call(ctx, m, request)
 		if err != nil {
 			return err
 		}
-		if c.target.FieldByName("JSON").Bool() {
-			return a.PrintJSON(res)
+		if p, ok := res.(*robotmem.PreviewResponse); ok && !asJSON {
+			return c.write(a, bytes.NewReader(p.DataBase64))
 		}
-		if d, ok := res.(*robotmem.DataResponse); ok {
-			return c.writeData(a, d)
-		}
-		return a.print(res)
+		return show(a, res, asJSON)
 	})
+}
+
+func show(a *app, res any, asJSON bool) error {
+	if asJSON {
+		return a.PrintJSON(res)
+	}
+	return a.print(res)
+}
+
+// given reports whether an extra flag of the command was given.
+func (c *opCommand) given(field string) bool {
+	f := c.target.FieldByName(field)
+	return f.IsValid() && !f.IsNil()
+}
+
+// streamFile saves the file of --file.
+func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, request json.RawMessage, asJSON bool) error {
+	var req robotmem.SavePerceptionRequest
+	if err := c.op.Decode(request, &req); err != nil {
+		return err
+	}
+	if req.DataBase64 != nil || req.Data != "" || req.Path != "" {
+		return c.invalid("file", "give at most one of --file, --path, --data and --data-base64")
+	}
+	name := c.target.FieldByName("File").Elem().String()
+	f, err := os.Open(name)
+	if err != nil {
+		return c.invalid("file", "%v", err)
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return c.invalid("file", "%s is a folder; robotmem import takes folders", name)
+	}
+	res, err := m.SavePerceptionFrom(ctx, &req, f)
+	if err != nil {
+		return err
+	}
+	return show(a, res, asJSON)
+}
+
+// streamData writes a perception's bytes as they were saved.
+func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, request json.RawMessage) error {
+	var req robotmem.DataRequest
+	if err := c.op.Decode(request, &req); err != nil {
+		return err
+	}
+	data, err := m.OpenData(ctx, &req)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	return c.write(a, data)
 }
 
 // request is the operation's JSON request, made from the command line.
@@ -54,16 +111,6 @@ func (c *opCommand) request(a *app) (json.RawMessage, error) {
 	}
 	if collection, ok := c.collection(a, values); ok {
 		values["collection"] = []string{collection}
-	}
-	if f := c.target.FieldByName("File"); f.IsValid() && !f.IsNil() {
-		data, err := os.ReadFile(f.Elem().String())
-		if err != nil {
-			return nil, c.invalid("file", "%v", err)
-		}
-		if values["data_base64"] != nil {
-			return nil, c.invalid("file", "give at most one of --file and --data-base64")
-		}
-		values["data_base64"] = []string{base64.StdEncoding.EncodeToString(data)}
 	}
 	return c.op.Request(values)
 }
@@ -110,14 +157,22 @@ func textsOf(v reflect.Value) []string {
 	return nil
 }
 
-// writeData writes a perception's bytes as they were saved.
-func (c *opCommand) writeData(a *app, d *robotmem.DataResponse) error {
-	if f := c.target.FieldByName("Output"); !f.IsNil() {
-		if err := os.WriteFile(f.Elem().String(), d.DataBase64, 0o644); err != nil {
-			return c.invalid("output", "%v", err)
-		}
-		return nil
+// write copies to the file of --output, or to stdout. A file appears whole or
+// not at all.
+func (c *opCommand) write(a *app, data io.Reader) error {
+	if !c.given("Output") {
+		_, err := io.Copy(a.Stdout, data)
+		return err
 	}
-	_, err := a.Stdout.Write(d.DataBase64)
-	return err
+	name := c.target.FieldByName("Output").Elem().String()
+	temp := name + ".part"
+	f, err := os.Create(temp)
+	if err != nil {
+		return c.invalid("output", "%v", err)
+	}
+	_, err = io.Copy(f, data)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temp))
+	}
+	return os.Rename(temp, name)
 }

@@ -26,6 +26,11 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	if err != nil {
 		return nil, err
 	}
+	return answer[Out](c, op, req)
+}
+
+// answer sends a request and reads the response of an operation.
+func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error) {
 	res, err := c.opts.HTTP.Do(req)
 	if err != nil {
 		return nil, c.unreachable(op, err)
@@ -42,9 +47,17 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber() // the caller's numbers keep their spelling
 	if err := dec.Decode(out); err != nil {
-		return nil, &robotmem.Error{Op: name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address", c.base, err)}
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address", c.base, err)}
 	}
 	return out, nil
+}
+
+// mark sets what every request carries.
+func (c *Client) mark(req *http.Request, accept string) {
+	req.Header.Set("Accept", accept)
+	if c.opts.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
+	}
 }
 
 // request puts the fields of in where the route wants them: wildcards in the
@@ -90,10 +103,7 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	req.Header.Set("Accept", "application/json")
-	if c.opts.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
-	}
+	c.mark(req, "application/json")
 	return req, nil
 }
 

@@ -23,7 +23,10 @@ type Client struct {
 	opts Options
 }
 
-var _ robotmem.Service = (*Client)(nil)
+var (
+	_ robotmem.Service = (*Client)(nil)
+	_ robotmem.Streams = (*Client)(nil)
+)
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
 // It does not connect.
@@ -92,6 +95,11 @@ func (c *Client) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.D
 	return call[robotmem.DataResponse](ctx, c, "data", r)
 }
 
+// Preview implements robotmem.Service.
+func (c *Client) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+	return call[robotmem.PreviewResponse](ctx, c, "preview", r)
+}
+
 // History implements robotmem.Service.
 func (c *Client) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	return call[robotmem.HistoryResponse](ctx, c, "history", r)
@@ -135,6 +143,11 @@ func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem
 // Doctor implements robotmem.Service.
 func (c *Client) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
 	return call[robotmem.DoctorResponse](ctx, c, "doctor", r)
+}
+
+// Retain implements robotmem.Service.
+func (c *Client) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+	return call[robotmem.RetainResponse](ctx, c, "retain", r)
 }
 
 // Repair implements robotmem.Service.

@@ -24,6 +24,9 @@ type Options struct {
 	Logger *slog.Logger
 	// MaxMessage is the largest message in bytes, 64 MiB if 0.
 	MaxMessage int
+	// Address is where the node answers HTTP, such as http://127.0.0.1:7878:
+	// links to large perceptions name it. Empty if it does not.
+	Address string
 }
 
 const maxMessage = 64 << 20
@@ -33,6 +36,7 @@ type Server struct {
 	svc        robotmem.Service
 	log        *slog.Logger
 	maxMessage int
+	address    string
 	mcp        *server.MCPServer
 }
 
@@ -42,7 +46,7 @@ const instructions = `robotmem is the memory of this robot or agent: what was le
 - Before you act, call recall with what you are about to do. Narrow it with context_filter ({"task.success":true} for what worked, false for what failed) or spatial_sort (what happened near a place). A filter finds the one match among thousands.
 - After each attempt that taught something, also a failed one, call learn: one sentence with its numbers and units, and a context of params, spatial, robot, task (task.success says how it went) and env. A different number is a different fact, so record each value that you tried.
 - For a task of several steps call start_session first, read its briefing, pass its session_id along with learn and save_perception, and close it with end_session: the outcome and the memory ids that helped.
-- save_perception keeps sensor data (image, force trace, sound) with a description in words; recall finds it by that.
+- save_perception keeps sensor data (image, force trace, point cloud, sound) with a description in words; recall finds it by that, and with like by what it resembles. preview shows it to you.
 - When a memory turns out wrong, update it, or forget it with the reason. When learn reports conflicts, settle them so.
 - A text or context that recall has shortened is read whole with get.`
 
@@ -54,17 +58,20 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		svc:        svc,
 		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
+		address:    opts.Address,
 	}
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
 		server.WithToolCapabilities(false),
+		server.WithResourceCapabilities(false, false),
 	}, more...)...)
 	for _, op := range robotmem.Ops() {
 		if op.Hints.Tool {
 			s.mcp.AddTool(tool(op), s.handle(op))
 		}
 	}
+	s.addResources()
 	return s
 }
 
@@ -72,10 +79,14 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 // destructive and open-world.
 func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
+	var output json.RawMessage
+	if op.Name != "preview" { // whose result is an image, which clients drop beside structured content
+		output = schema(op.OutputSchema())
+	}
 	return mcp.Tool{
 		Name: op.Name, Title: op.Title, Description: op.Doc,
 		RawInputSchema:  schema(op.InputSchema()),
-		RawOutputSchema: schema(op.OutputSchema()),
+		RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{
 			Title:           op.Title,
 			ReadOnlyHint:    &op.Hints.ReadOnly,
@@ -110,15 +121,18 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
-		if r, ok := out.(*robotmem.RecallResponse); ok {
+		switch r := out.(type) {
+		case *robotmem.RecallResponse:
 			out = shorten(r)
+		case *robotmem.PreviewResponse:
+			return s.picture(r), nil
 		}
 		data, err := encode(out)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
 		return &mcp.CallToolResult{
-			Content:              []mcp.Content{mcp.NewTextContent(string(data))},
+			Content:              append([]mcp.Content{mcp.NewTextContent(string(data))}, s.links(out)...),
 			RawStructuredContent: data,
 		}, nil
 	}

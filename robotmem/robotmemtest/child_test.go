@@ -130,6 +130,14 @@ func (ch child) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.Da
 	return use[robotmem.DataRequest, robotmem.DataResponse](ctx, ch, "data", r)
 }
 
+func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+	return use[robotmem.PreviewRequest, robotmem.PreviewResponse](ctx, ch, "preview", r)
+}
+
+func (ch child) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+	return use[robotmem.RetainRequest, robotmem.RetainResponse](ctx, ch, "retain", r)
+}
+
 func (ch child) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	return use[robotmem.HistoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
 }

@@ -1,0 +1,202 @@
+// Recorder records a control loop of 1 kHz and a camera of 30 fps into the
+// memory, without the loop ever waiting for the disk. Ctrl-C ends it early;
+// what was sensed until then is kept.
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// closeLimit is what a signal leaves for the last batches.
+const closeLimit = 10 * time.Second
+
+func main() {
+	log.SetFlags(0)
+	length := flag.Duration("for", 5*time.Second, "how long to record")
+	flag.Parse()
+	// The signal ends the recording, not what comes after it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, *length)
+	defer cancel()
+	if err := run(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run records until recording ends.
+func run(recording context.Context) (err error) {
+	ctx := context.WithoutCancel(recording)
+	dir, err := os.MkdirTemp("", "robotmem-recorder-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	m, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(dir, "memory.db")})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close()) }()
+	session, err := m.StartSession(ctx, &robotmem.StartSessionRequest{
+		Collection: "press-fit",
+		Context:    robotmem.Object{"task": map[string]any{"name": "press the peg against the plate"}},
+	})
+	if err != nil {
+		return err
+	}
+
+	r := m.Recorder(perception.RecorderOptions{
+		SessionID: session.SessionID, Collection: "press-fit",
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	pushes, err := record(recording, r)
+	closing, cancel := context.WithTimeout(ctx, closeLimit)
+	defer cancel()
+	// Closed even when recording went wrong: what was sensed is kept.
+	if err := errors.Join(err, r.Close(closing)); err != nil {
+		return err
+	}
+	account(r.Counts(), pushes)
+
+	if err := remember(ctx, m, session.SessionID); err != nil {
+		return err
+	}
+	ended, err := m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session.SessionID})
+	if err != nil {
+		return err
+	}
+	fmt.Println("ended:", ended.Summary.Text)
+	return nil
+}
+
+// latency is how long the pushes of the control loop took.
+type latency struct {
+	n, late int // pushes, and those of a millisecond or more
+	worst   time.Duration
+}
+
+func (l *latency) add(took time.Duration) {
+	l.n++
+	if took >= period {
+		l.late++
+	}
+	l.worst = max(l.worst, took)
+}
+
+const period = time.Millisecond
+
+// record runs the control loop and the camera until ctx ends.
+func record(ctx context.Context, r *perception.Recorder) (latency, error) {
+	wrist, err := r.Trace("wrist/wrench", perception.TraceOptions{
+		Channels:    []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"},
+		Units:       []string{"N", "N", "N", "Nm", "Nm", "Nm"},
+		RateHz:      1 / period.Seconds(),
+		Kind:        "wrench",
+		Description: "wrench at the wrist while the peg is pressed against the plate",
+		Context:     map[string]any{"robot": map[string]any{"arm": "left"}},
+	})
+	if err != nil {
+		return latency{}, err
+	}
+	camera, err := r.Frames("wrist/camera", perception.FrameOptions{
+		MediaType:   "image/jpeg",
+		Description: "view of the wrist camera on the peg",
+	})
+	if err != nil {
+		return latency{}, err
+	}
+	begun := time.Now()
+	var filming sync.WaitGroup
+	filming.Go(func() { film(ctx, camera, begun) })
+	pushes := control(ctx, wrist, begun)
+	filming.Wait()
+	return pushes, nil
+}
+
+// maxLate is how far the loop catches up with a sensor that has gone on.
+const maxLate = 20 * period
+
+// control is the loop of 1 kHz; the sensor numbers and stamps its readings. Those
+// that the loop comes too late for are left out, and the account shows them as
+// missed.
+func control(ctx context.Context, wrist *perception.TraceSource, begun time.Time) (pushes latency) {
+	for cycle := uint64(1); ctx.Err() == nil; cycle++ {
+		at := begun.Add(time.Duration(cycle) * period)
+		time.Sleep(time.Until(at))
+		if time.Since(at) > maxLate {
+			continue
+		}
+		wrench := contactAt(at.Sub(begun)).wrench(cycle)
+		before := time.Now()
+		wrist.Push(cycle, at, wrench[:])
+		pushes.add(time.Since(before))
+	}
+	return pushes
+}
+
+// film is the camera: a goroutine of its own, as a driver would have.
+func film(ctx context.Context, camera *perception.FrameSource, begun time.Time) {
+	tick := time.NewTicker(time.Second / 30)
+	defer tick.Stop()
+	for seq := uint64(0); ; seq++ {
+		select {
+		case at := <-tick.C:
+			camera.Push(seq, at, contactAt(at.Sub(begun)).picture())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func account(counts []perception.SourceCount, pushes latency) {
+	fmt.Printf("%-14s %9s %9s %9s %9s %10s\n", "source", "received", "stored", "dropped", "missed", "bytes")
+	for _, c := range counts {
+		fmt.Printf("%-14s %9d %9d %9d %9d %10d\n", c.Source, c.Received, c.Stored, c.Dropped, c.Missed, c.Bytes)
+	}
+	fmt.Printf("of %d pushes of the control loop %d took 1 ms or more; the worst %v\n", pushes.n, pushes.late, pushes.worst)
+}
+
+// remember asks the memory for one chunk and reads the force in it.
+func remember(ctx context.Context, m *robotmem.Engine, session string) error {
+	found, err := m.Recall(ctx, &robotmem.RecallRequest{
+		Query: "wrench while pressing the peg", SessionID: session, PerceptionType: "tactile", N: 1,
+	})
+	if err != nil {
+		return err
+	}
+	for _, chunk := range found.Memories {
+		data, err := m.Data(ctx, &robotmem.DataRequest{MemoryID: chunk.MemoryID})
+		if err != nil {
+			return err
+		}
+		// The metadata says dtype <f8 and shape [n, 6]; Fz is the third of six.
+		readings := make([]float64, data.Bytes/8)
+		if _, err := binary.Decode(data.DataBase64, binary.LittleEndian, readings); err != nil {
+			return err
+		}
+		peak := 0.0
+		for i := 2; i < len(readings); i += 6 {
+			if math.Abs(readings[i]) > math.Abs(peak) {
+				peak = readings[i]
+			}
+		}
+		fmt.Printf("recalled %d, %s: %s; %d samples from %s, Fz peak %.1f N\n", chunk.MemoryID, data.MediaType,
+			chunk.Content, len(readings)/6, chunk.ObservedAt.Format("15:04:05.000"), peak)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
+)
+
+const (
+	// DefaultMaxBytes is how large a file may be unless Options says otherwise.
+	DefaultMaxBytes = 4 << 30
+	maxDepth        = 64 // folders in folders
+	sessionFile     = "session.json"
+)
+
+// Options is how a folder is imported. The zero value works.
+type Options struct {
+	// Name is part of every origin: the same name is the same folder. "" is the
+	// folder's own.
+	Name string
+	// Include and Exclude are patterns of path.Match for the path below the
+	// folder, or for the file's name alone if they have no slash. No Include is
+	// every file.
+	Include, Exclude []string
+	// Other is the type of files that nothing else tells the type of; "" leaves
+	// them out.
+	Other string
+	// MaxBytes is how large a file may be; 0 is [DefaultMaxBytes].
+	MaxBytes int64
+	// Progress is told after each file.
+	Progress func(importing.Progress)
+}
+
+func (o *Options) check() error {
+	for _, pattern := range append(slices.Clone(o.Include), o.Exclude...) {
+		if _, err := path.Match(pattern, "x"); err != nil {
+			return fmt.Errorf("the pattern %q: %w", pattern, err)
+		}
+	}
+	if o.Other != "" && !slices.Contains(kinds, o.Other) {
+		return fmt.Errorf("the type %q is not one of %s", o.Other, strings.Join(kinds, ", "))
+	}
+	if o.MaxBytes < 0 {
+		return fmt.Errorf("the limit of %d bytes is below 0", o.MaxBytes)
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	return nil
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		at := name
+		if !strings.Contains(pattern, "/") {
+			at = path.Base(name)
+		}
+		ok, _ := path.Match(pattern, at) // checked before
+		return ok
+	})
+}
+
+// importer is one run of Import.
+type importer struct {
+	ctx    context.Context // of the one call that the importer lives for
+	root   *os.Root
+	sink   importing.Sink
+	o      Options
+	report *importing.Report
+	files  int64
+}
+
+// episode is the session that a folder belongs to.
+type episode struct {
+	id      string
+	closed  string // why nothing more goes into it, "" when it is open
+	missing bool   // a file of it could not be read: it stays open for another run
+	context map[string]any
+}
+
+// Import stores the files of the folder. The error says that the folder cannot be
+// read, that the options are wrong or that the sink failed; what is left out is in
+// the report.
+func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	if o.Name == "" {
+		full, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, err
+		}
+		o.Name = filepath.Base(full)
+	}
+	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
+	return im.report, im.walk(".", 0, new(episode))
+}
+
+// walk imports a folder and those below it. Its error ends the import.
+func (im *importer) walk(dir string, depth int, in *episode) error {
+	if depth > maxDepth {
+		im.report.Skip(dir, fmt.Sprintf("more than %d folders deep", maxDepth), 1)
+		return nil
+	}
+	entries, err := fs.ReadDir(im.root.FS(), dir)
+	if err != nil {
+		im.report.Break(dir, err, 1)
+		in.missing = true
+		return nil
+	}
+	names := map[string]bool{}
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names[e.Name()] = true
+		}
+	}
+	here, end := in, func() error { return nil }
+	if names[sessionFile] {
+		if here, end, err = im.start(dir, in); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := im.ctx.Err(); err != nil {
+			return err
+		}
+		name := path.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+			im.report.Skip(name, "hidden", 1)
+		case e.IsDir():
+			err = im.walk(name, depth+1, here)
+		case e.Name() == sessionFile || isSidecar(e.Name(), names):
+		case e.Type()&fs.ModeSymlink != 0:
+			im.report.Skip(name, im.link(name), 1)
+		case !e.Type().IsRegular():
+			im.report.Skip(name, "not a regular file", 1)
+		case len(im.o.Include) > 0 && !matches(im.o.Include, name):
+			im.report.Skip(name, "not included", 1)
+		case matches(im.o.Exclude, name):
+			im.report.Skip(name, "excluded", 1)
+		case here.closed != "":
+			im.report.Skip(name, here.closed, 1)
+		default:
+			err = im.importFile(name, names, here)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return end()
+}
+
+// link is the reason why a link is left out.
+func (im *importer) link(name string) string {
+	_, err := im.root.Stat(name)
+	switch {
+	case err == nil:
+		return "a link; what it leads to is imported itself"
+	case errors.Is(err, fs.ErrNotExist):
+		return "a link to nothing"
+	}
+	return "a link out of the folder"
+}
+
+// start begins the episode of a folder with a session.json; end closes it.
+func (im *importer) start(dir string, in *episode) (*episode, func() error, error) {
+	nothing := func() error { return nil }
+	name := path.Join(dir, sessionFile)
+	s, err := im.readSession(name)
+	if err != nil {
+		// Its files would go into the wrong session for good.
+		im.report.Break(name, err, 1)
+		in.missing = true
+		return &episode{closed: "its session.json is wrong"}, nothing, nil
+	}
+	here := &episode{context: s.Context}
+	here.id, err = im.sink.Start(im.ctx, importing.Session{Origin: im.origin("session", dir), Context: s.Context, StartedAt: s.StartedAt})
+	if errors.Is(err, importing.ErrEnded) {
+		here.closed = "its session was imported before"
+		return here, nothing, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return here, func() error {
+		if here.missing {
+			return nil
+		}
+		im.report.Sessions++
+		return im.sink.End(im.ctx, here.id, s.Outcome)
+	}, nil
+}
+
+func (im *importer) origin(parts ...string) string {
+	return importing.Origin("folder/" + im.o.Name + "/" + strings.Join(parts, "/"))
+}

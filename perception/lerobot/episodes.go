@@ -1,0 +1,304 @@
+package lerobot
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+const (
+	maxTasks     = 1 << 20
+	maxTaskBytes = 4 << 10
+	maxLine      = 1 << 20 // bytes, of a .jsonl file
+	maxIndex     = 1 << 40 // frames, files and chunks
+)
+
+// episode is a row of meta/episodes.
+type episode struct {
+	index       int64
+	tasks       []string
+	length      int64 // frames
+	chunk, file int64 // of its data
+	from, to    int64 // frames of the dataset; both 0 in v2.1, which names none
+	videos      map[string]video
+}
+
+// video is where a camera's part of an episode lies.
+type video struct {
+	chunk, file int64
+	from, to    float64 // seconds in the file
+	whole       bool    // v2.1: the file is the episode
+}
+
+// claim checks what the metadata says of the episode.
+func (e *episode) claim() error {
+	switch {
+	case e.index < 0 || e.index > maxIndex || e.chunk < 0 || e.chunk > maxIndex || e.file < 0 || e.file > maxIndex:
+		return fmt.Errorf("index %d in chunk %d, file %d; none is below 0", e.index, e.chunk, e.file)
+	case e.length < 1 || e.length > maxIndex:
+		return fmt.Errorf("its length is %d frames", e.length)
+	case e.from < 0 || e.to > maxIndex || e.to-e.from != e.length && e.to != 0:
+		return fmt.Errorf("dataset_from_index %d to dataset_to_index %d are not its %d frames", e.from, e.to, e.length)
+	}
+	return nil
+}
+
+// readTasks reads meta/tasks.parquet, a table of pandas whose index is the task,
+// or meta/tasks.jsonl. A dataset without them has no tasks by number.
+func readTasks(root *os.Root, in *info) (map[int64]string, error) {
+	tasks := map[int64]string{}
+	if in.episodic {
+		err := eachLine(root, "meta/tasks.jsonl", func(line []byte) error {
+			var t struct {
+				Index int64  `json:"task_index"`
+				Task  string `json:"task"`
+			}
+			if err := json.Unmarshal(line, &t); err != nil {
+				return err
+			}
+			tasks[t.Index] = clip(t.Task)
+			return nil
+		})
+		return tasks, err
+	}
+	t, f, err := openFile(root, "meta/tasks.parquet")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	number := t.leaf("task_index")
+	name := t.leaf("task")
+	if name == nil {
+		name = t.leaf("__index_level_0__")
+	}
+	if number == nil || name == nil {
+		return nil, errors.New("there is no column task_index, or none with the tasks (task or __index_level_0__)")
+	}
+	for g := range t.meta.RowGroups {
+		var index int64
+		var task string
+		err := t.rows(g, []*parquet.Column{number, name}, func(c int, v parquet.Value) error {
+			if c == 0 {
+				index, err = integer(v)
+				return err
+			}
+			task = text(v)
+			return nil
+		}, func() error {
+			if len(tasks) >= maxTasks {
+				return fmt.Errorf("more than %d tasks", maxTasks)
+			}
+			tasks[index] = task
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tasks, nil
+}
+
+// readEpisodes reads meta/episodes/*/*.parquet or meta/episodes.jsonl, in order of
+// the index. A row that lies is handed to bad, and left out.
+func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
+	seen := map[int64]bool{}
+	var out []episode
+	add := func(e episode) error {
+		err := e.claim()
+		if err == nil && seen[e.index] {
+			err = errors.New("it is listed twice")
+		}
+		if err != nil {
+			bad(fmt.Sprintf("episode %d", e.index), err)
+			return nil
+		}
+		if len(out) == maxEpisodes {
+			return fmt.Errorf("there are more than %d episodes", maxEpisodes)
+		}
+		seen[e.index] = true
+		out = append(out, e)
+		return nil
+	}
+	var err error
+	if in.episodic {
+		err = eachLine(root, "meta/episodes.jsonl", func(line []byte) error {
+			e, err := in.parseEpisode(line)
+			if err != nil {
+				return err
+			}
+			return add(e)
+		})
+	} else {
+		err = in.episodeTables(root, add, bad)
+	}
+	slices.SortFunc(out, func(a, b episode) int { return int(a.index - b.index) })
+	return out, err
+}
+
+func (in *info) parseEpisode(line []byte) (episode, error) {
+	var row struct {
+		Index  int64    `json:"episode_index"`
+		Tasks  []string `json:"tasks"`
+		Length int64    `json:"length"`
+	}
+	if err := json.Unmarshal(line, &row); err != nil {
+		return episode{}, err
+	}
+	e := episode{index: row.Index, length: row.Length, videos: map[string]video{}}
+	for _, t := range row.Tasks {
+		e.tasks = append(e.tasks, clip(t))
+	}
+	for key, f := range in.Features {
+		if f.Type == "video" {
+			e.videos[key] = video{to: float64(e.length) / in.RateHz, whole: true}
+		}
+	}
+	return e, nil
+}
+
+// episodeTables reads the files in order of their names. One that is damaged is
+// handed to bad; the others stand.
+func (in *info) episodeTables(root *os.Root, add func(episode) error, bad func(string, error)) error {
+	const folder = "meta/episodes"
+	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet")
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return errors.New(folder + " holds no chunk-000/file-000.parquet")
+	}
+	for _, name := range names {
+		if err := in.episodeTable(root, name, add); err != nil {
+			bad(name, err)
+		}
+	}
+	return nil
+}
+
+func (in *info) episodeTable(root *os.Root, name string, add func(episode) error) error {
+	t, f, err := openFile(root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return in.episodeRows(t, add)
+}
+
+func (in *info) episodeRows(t *table, add func(episode) error) error {
+	var e episode
+	var columns []*parquet.Column
+	var read []func(parquet.Value) error
+	var missing []string
+	column := func(name string, into func(parquet.Value) error) {
+		if c := t.leaf(name); c != nil {
+			columns, read = append(columns, c), append(read, into)
+			return
+		}
+		missing = append(missing, name)
+	}
+	whole := func(into *int64) func(parquet.Value) error {
+		return func(v parquet.Value) (err error) { *into, err = integer(v); return err }
+	}
+	column("episode_index", whole(&e.index))
+	column("length", whole(&e.length))
+	column("data/chunk_index", whole(&e.chunk))
+	column("data/file_index", whole(&e.file))
+	column("dataset_from_index", whole(&e.from))
+	column("dataset_to_index", whole(&e.to))
+	column("tasks", func(v parquet.Value) error {
+		if task := text(v); task != "" && len(e.tasks) < 64 {
+			e.tasks = append(e.tasks, task)
+		}
+		return nil
+	})
+	for key, f := range in.Features {
+		if f.Type != "video" {
+			continue
+		}
+		part := func(set func(*video, parquet.Value) error) func(parquet.Value) error {
+			return func(v parquet.Value) error {
+				at := e.videos[key]
+				err := set(&at, v)
+				e.videos[key] = at
+				return err
+			}
+		}
+		column("videos/"+key+"/chunk_index", part(func(at *video, v parquet.Value) (err error) { at.chunk, err = integer(v); return err }))
+		column("videos/"+key+"/file_index", part(func(at *video, v parquet.Value) (err error) { at.file, err = integer(v); return err }))
+		column("videos/"+key+"/from_timestamp", part(func(at *video, v parquet.Value) error { at.from, _ = reading(v); return nil }))
+		column("videos/"+key+"/to_timestamp", part(func(at *video, v parquet.Value) error { at.to, _ = reading(v); return nil }))
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("there is no column %.200s", strings.Join(missing, ", "))
+	}
+	e.videos = map[string]video{}
+	for g := range t.meta.RowGroups {
+		err := t.rows(g, columns, func(c int, v parquet.Value) error { return read[c](v) }, func() error {
+			err := add(e)
+			e.tasks, e.videos = nil, map[string]video{}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachLine reads a .jsonl file. The error names the line.
+func eachLine(root *os.Root, name string, do func([]byte) error) error {
+	f, _, err := openRegular(root, name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		if n++; n > maxEpisodes {
+			return fmt.Errorf("%s has more than %d lines", name, maxEpisodes)
+		}
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		if err := do(lines.Bytes()); err != nil {
+			return fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("%s, line %d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+func integer(v parquet.Value) (int64, error) {
+	switch {
+	case v.IsNull():
+	case v.Kind() == parquet.Int64:
+		return v.Int64(), nil
+	case v.Kind() == parquet.Int32:
+		return int64(v.Int32()), nil
+	}
+	return 0, errors.New("holds something else than a whole number")
+}
+
+// text is a copy of a string, "" for what is none.
+func text(v parquet.Value) string {
+	if v.IsNull() || v.Kind() != parquet.ByteArray {
+		return ""
+	}
+	b := v.ByteArray()
+	return clip(string(b[:min(len(b), maxTaskBytes)]))
+}
+
+func clip(task string) string {
+	return strings.TrimSpace(strings.ToValidUTF8(task[:min(len(task), maxTaskBytes)], ""))
+}

@@ -1,0 +1,348 @@
+package lerobot_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"image/png"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
+	"github.com/robotmem/robotmem-go/perception/lerobot"
+)
+
+// lengths are the frames of the episodes in testdata.
+var lengths = []int{25, 12, 31}
+
+func run(t *testing.T, folder string, o lerobot.Options) (*importing.Report, *importingtest.Memory) {
+	t.Helper()
+	sink := importingtest.New(t)
+	report, err := lerobot.Import(t.Context(), folder, sink, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, sink
+}
+
+func TestImport(t *testing.T) {
+	tests := []struct {
+		folder string
+		videos int
+	}{{"v30", 1}, {"v21", 3}}
+	for _, tt := range tests {
+		t.Run(tt.folder, func(t *testing.T) {
+			report, sink := run(t, "testdata/"+tt.folder, lerobot.Options{Name: "glass", Videos: true})
+			// Of each episode: state, effort, action, signals; pictures at every
+			// tenth frame and the last: 4, 3 and 4 (frame 30 is the last).
+			perceptions := 3*4 + 4 + 3 + 4 + tt.videos
+			want := &importing.Report{Sessions: 3, Perceptions: perceptions, Stored: perceptions, Messages: 68}
+			if diff := cmp.Diff(want, report); diff != "" {
+				t.Errorf("report (-want +got):\n%s", diff)
+			}
+			for i, outcome := range []float64{1, 0, 1} {
+				s := sink.Sessions["lerobot/glass/episode/00000"+string(rune('0'+i))]
+				if s == nil || !s.Ended || s.Outcome == nil || *s.Outcome != outcome {
+					t.Errorf("episode %d: session %+v, want it ended with %v", i, s, outcome)
+				}
+			}
+		})
+	}
+}
+
+func TestTraceHoldsTheNumbersOfTheDataset(t *testing.T) {
+	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass"})
+	joints := []string{"shoulder_pan.pos", "shoulder_lift.pos", "elbow_flex.pos", "wrist_flex.pos", "wrist_roll.pos", "gripper.pos"}
+	videos := map[string]any{"observation.images.top": map[string]any{
+		"origin": "lerobot/glass/videos/observation.images.top/chunk-000/file-000.mp4", "from_s": 2.5, "to_s": 3.7,
+	}}
+	tests := []struct {
+		feature, kind, description string
+		metadata                   map[string]any
+		at                         func(i, c int) float64 // as testdata/make.py
+		tolerance                  float64
+	}{
+		{"observation.state", "proprioceptive", "Place the glass on the shelf: observation state, 12 samples of 6 channels at 10 Hz, episode 1 of glass, so101 follower",
+			map[string]any{"feature": "observation.state", "dtype": "<f4", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints, "videos": videos},
+			func(i, c int) float64 { return 2 * math.Sin(float64(i)/10+float64(c)) }, 1e-6},
+		{"action", "procedural", "Place the glass on the shelf: action, 12 samples of 6 channels at 10 Hz, episode 1 of glass, so101 follower",
+			map[string]any{"feature": "action", "dtype": "<f4", "shape": []int64{12, 6}, "rate_hz": 10.0, "channels": joints, "videos": videos},
+			func(i, c int) float64 { return 2*math.Sin(float64(i)/10+float64(c)) + 0.125 }, 1e-6},
+		{"observation.effort", "proprioceptive", "Place the glass on the shelf: observation effort, 12 samples of 2 channels at 10 Hz, episode 1 of glass, so101 follower",
+			map[string]any{"feature": "observation.effort", "dtype": "<f8", "shape": []int64{12, 2}, "rate_hz": 10.0, "channels": []string{"elbow", "gripper"}, "videos": videos},
+			func(i, c int) float64 { return float64(i) / 10 * float64(1-2*c) }, 0},
+		{"signals", "proprioceptive", "Place the glass on the shelf: signals, 12 samples of 3 channels at 10 Hz, episode 1 of glass, so101 follower",
+			map[string]any{"feature": "signals", "dtype": "<f8", "shape": []int64{12, 3}, "rate_hz": 10.0, "channels": []string{"next.done", "next.reward", "next.success"}, "videos": videos},
+			func(i, c int) float64 {
+				return [3]float64{math.Floor(float64(i) / 11), float64(float32(float64(i) / 11)), 0}[c]
+			}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.feature, func(t *testing.T) {
+			p, ok := sink.Saved["lerobot/glass/episode/000001/"+tt.feature]
+			if !ok {
+				t.Fatalf("not saved; there are %q", sink.Order)
+			}
+			if p.Type != tt.kind || p.MediaType != "application/x-samples" || p.Session != "lerobot/glass/episode/000001" || p.Messages != 12 {
+				t.Errorf("got %s, %s in %q of %d frames", p.Type, p.MediaType, p.Session, p.Messages)
+			}
+			if p.Description != tt.description {
+				t.Errorf("described as %q, want %q", p.Description, tt.description)
+			}
+			if diff := cmp.Diff(tt.metadata, p.Metadata); diff != "" {
+				t.Errorf("metadata (-want +got):\n%s", diff)
+			}
+			width := int(p.Metadata["shape"].([]int64)[1])
+			got := numbers(t, p.Data, p.Metadata["dtype"].(string))
+			if len(got) != 12*width {
+				t.Fatalf("%d numbers, want %d", len(got), 12*width)
+			}
+			for n, v := range got {
+				if want := tt.at(n/width, n%width); math.Abs(v-want) > tt.tolerance {
+					t.Fatalf("sample %d, channel %d: %v, want %v", n/width, n%width, v, want)
+				}
+			}
+		})
+	}
+}
+
+func numbers(t *testing.T, data []byte, dtype string) []float64 {
+	t.Helper()
+	var out []float64
+	for len(data) >= 8 || dtype == "<f4" && len(data) >= 4 {
+		if dtype == "<f4" {
+			out, data = append(out, float64(math.Float32frombits(binary.LittleEndian.Uint32(data)))), data[4:]
+		} else {
+			out, data = append(out, math.Float64frombits(binary.LittleEndian.Uint64(data))), data[8:]
+		}
+	}
+	return out
+}
+
+func TestPicturesAreOfTheirFrames(t *testing.T) {
+	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", ImageRate: 2})
+	found := 0
+	for i := range lengths[1] {
+		p, ok := sink.Saved["lerobot/glass/episode/000001/observation.images.wrist/0000"+string(rune('0'+i/10))+string(rune('0'+i%10))]
+		if want := i%5 == 0 || i == 11; ok != want {
+			t.Errorf("frame %d kept: %v, want %v", i, ok, want)
+		}
+		if !ok {
+			continue
+		}
+		found++
+		img, err := png.Decode(bytes.NewReader(p.Data))
+		if err != nil {
+			t.Fatalf("frame %d: %v", i, err)
+		}
+		if _, _, b, _ := img.At(0, 0).RGBA(); int(b>>8) != 60+4*i {
+			t.Errorf("frame %d: blue is %d, want %d", i, b>>8, 60+4*i)
+		}
+	}
+	if found != 4 {
+		t.Errorf("%d pictures, want 4", found)
+	}
+}
+
+func TestEpisodesThatAreWanted(t *testing.T) {
+	report, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Episodes: []lerobot.Range{{First: 1, Last: 1}}, ImageRate: -1})
+	want := []string{"action", "observation.effort", "observation.state", "signals"}
+	for i := range want {
+		want[i] = "lerobot/glass/episode/000001/" + want[i]
+	}
+	if diff := cmp.Diff(want, sink.Order); diff != "" {
+		t.Errorf("saved (-want +got):\n%s", diff)
+	}
+	if report.Sessions != 1 || report.Messages != 12 || report.Broken != "" {
+		t.Errorf("report %+v", report)
+	}
+}
+
+func TestAgainStoresNothing(t *testing.T) {
+	_, sink := run(t, "testdata/v30", lerobot.Options{Name: "glass", Videos: true})
+	report, err := lerobot.Import(t.Context(), "testdata/v30", sink, lerobot.Options{Name: "glass", Videos: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &importing.Report{Perceptions: 1, Known: 1, Skipped: map[string]map[string]int64{
+		"episode 0": {"imported before": 25}, "episode 1": {"imported before": 12}, "episode 2": {"imported before": 31},
+	}}
+	if diff := cmp.Diff(want, report); diff != "" {
+		t.Errorf("report (-want +got):\n%s", diff)
+	}
+}
+
+// dataset is a copy of testdata/v30 with some files changed; nil removes one.
+func dataset(t *testing.T, change map[string]func([]byte) []byte) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/v30")); err != nil {
+		t.Fatal(err)
+	}
+	for name, f := range change {
+		path := filepath.Join(dir, name)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data = f(data); data == nil {
+			err = os.Remove(path)
+		} else {
+			err = os.WriteFile(path, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func replace(old, with string) func([]byte) []byte {
+	return func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(old), []byte(with)) }
+}
+
+func TestNoDatasetThatIsRead(t *testing.T) {
+	const info = "meta/info.json"
+	tests := []struct {
+		name string
+		edit func([]byte) []byte
+		want string
+	}{
+		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing: the folder is no LeRobot dataset"},
+		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "line 9: invalid character"},
+		{"version 2.0", replace(`"v3.0"`, `"v2.0"`), "convert_dataset_v20_to_v21"},
+		{"version 1.6", replace(`"v3.0"`, `"v1.6"`), "convert_dataset_v1_to_v2"},
+		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 and v2.1 are read`},
+		{"no rate", replace(`"fps": 10`, `"fps": 0`), "fps is 0"},
+		{"absurd shape", replace("                2\n", "                4000000000\n"), "side of 4000000000; 1 to 65536 are read"},
+		{"path upwards", replace("data/chunk-", "../../chunk-"), "no path below the dataset's folder"},
+		{"absolute path", replace("data/chunk-", "/etc/chunk-"), "no path below the dataset's folder"},
+		{"camera upwards", replace("observation.images.top", "../../../up"), `leads to "videos/../../../up/chunk-000/file-000.mp4", which is no path below`},
+		{"unknown placeholder", replace("{file_index:03d}", "{nothing}"), "placeholder that is not known: {nothing}"},
+		{"absurd number of episodes", replace(`"total_episodes": 3`, `"total_episodes": 3000000000`), "total_episodes is 3000000000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sink := importingtest.New(t)
+			_, err := lerobot.Import(t.Context(), dataset(t, map[string]func([]byte) []byte{info: tt.edit}), sink, lerobot.Options{Videos: true})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+			if len(sink.Order) != 0 {
+				t.Errorf("saved %q", sink.Order)
+			}
+		})
+	}
+}
+
+func TestDamageLeavesTheRestWhole(t *testing.T) {
+	const first, second = "data/chunk-000/file-000.parquet", "data/chunk-000/file-001.parquet"
+	tests := []struct {
+		name, file string
+		edit       func([]byte) []byte
+		sessions   int
+		want       string
+	}{
+		{"file is missing", second, func([]byte) []byte { return nil }, 2, "no such file"},
+		{"file is cut short", first, func(b []byte) []byte { return b[:len(b)/2] }, 1, "cut short"},
+		{"file is empty", first, func(b []byte) []byte { return b[:0:0] }, 1, "0 bytes are no parquet file"},
+		{"footer claims too much", first, func(b []byte) []byte {
+			binary.LittleEndian.PutUint32(b[len(b)-8:], 1<<31)
+			return b
+		}, 1, "the parquet footer claims 2147483648 bytes"},
+		{"page is overwritten", first, func(b []byte) []byte {
+			copy(b[4:200], bytes.Repeat([]byte{0xff}, 196))
+			return b
+		}, 2, "row group 0"},
+		{"frames fewer than claimed", "meta/info.json", replace(`"total_frames": 68`, `"total_frames": 69`), 3, "it claims 3 episodes of 69 frames; meta/episodes lists 3 of 68"},
+		{"tasks are missing", "meta/tasks.parquet", func([]byte) []byte { return nil }, 3, "meta/tasks"},
+		{"vector is longer than claimed", "meta/info.json", func(b []byte) []byte {
+			return bytes.Replace(b, []byte("                6\n"), []byte("                5\n"), 1)
+		}, 0, "more than the 5 numbers that meta/info.json claims"},
+		{"vector is shorter than claimed", "meta/info.json", func(b []byte) []byte {
+			return bytes.Replace(b, []byte("                6\n"), []byte("                7\n"), 1)
+		}, 0, "has 6 numbers; meta/info.json claims 7"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			report, _ := run(t, dataset(t, map[string]func([]byte) []byte{tt.file: tt.edit}), lerobot.Options{})
+			if report.Sessions != tt.sessions {
+				t.Errorf("%d sessions, want %d", report.Sessions, tt.sessions)
+			}
+			if !strings.Contains(report.Broken, tt.want) {
+				t.Errorf("broken: %q, want %q", report.Broken, tt.want)
+			}
+		})
+	}
+}
+
+func TestEpisodeThatLies(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/v21")); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "meta/episodes.jsonl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = replace(`"length": 12`, `"length": 13`)(data)
+	data = append(data, []byte(`{"episode_index": 2, "tasks": [], "length": 1}`+"\n"+`{"episode_index": -4, "tasks": [], "length": 1}`+"\n")...)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	report, sink := run(t, dir, lerobot.Options{Name: "glass"})
+	if report.Sessions != 2 || sink.Sessions["lerobot/glass/episode/000001"] != nil {
+		t.Errorf("%d sessions, episode 1: %v", report.Sessions, sink.Sessions["lerobot/glass/episode/000001"])
+	}
+	for what, reason := range map[string]string{
+		"episode 1":  "meta/episodes claims 13 frames in one piece; data/chunk-000/episode_000001.parquet has 12 in 1",
+		"episode 2":  "it is listed twice",
+		"episode -4": "index -4",
+	} {
+		found := false
+		for got := range report.Skipped[what] {
+			found = found || strings.HasPrefix(got, reason)
+		}
+		if !found {
+			t.Errorf("%s: skipped for %v, want %q", what, report.Skipped[what], reason)
+		}
+	}
+}
+
+func TestLinkOutOfTheDataset(t *testing.T) {
+	dir := dataset(t, nil)
+	outside := filepath.Join(t.TempDir(), "secret.parquet")
+	inside := filepath.Join(dir, "data/chunk-000/file-001.parquet")
+	if err := os.Rename(inside, outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, inside); err != nil {
+		t.Fatal(err)
+	}
+	report, _ := run(t, dir, lerobot.Options{})
+	if report.Sessions != 2 || !strings.Contains(report.Broken, "file-001.parquet") {
+		t.Errorf("%d sessions, broken: %q", report.Sessions, report.Broken)
+	}
+}
+
+func TestFailureOfTheSinkEndsTheImport(t *testing.T) {
+	sink := importingtest.New(t)
+	sink.Fail = fs.ErrPermission
+	if _, err := lerobot.Import(t.Context(), "testdata/v30", sink, lerobot.Options{}); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("error %v, want the sink's", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := lerobot.Import(ctx, "testdata/v30", importingtest.New(t), lerobot.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want cancellation", err)
+	}
+}

@@ -1,0 +1,248 @@
+package lerobot
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of meta/info.json.
+const (
+	maxInfo     = 4 << 20 // bytes
+	maxFeatures = 1024
+	maxWidth    = 1 << 16 // numbers in a vector of one frame
+	maxDims     = 8
+	maxRateHz   = 1e6
+	maxKey      = 128 // bytes
+	maxEpisodes = 1 << 20
+)
+
+// info is meta/info.json, as far as it is read.
+type info struct {
+	Version    string             `json:"codebase_version"`
+	Robot      *string            `json:"robot_type"`
+	Episodes   int64              `json:"total_episodes"`
+	Frames     int64              `json:"total_frames"`
+	ChunkSize  int64              `json:"chunks_size"`
+	RateHz     float64            `json:"fps"`
+	DataPath   string             `json:"data_path"`
+	VideoPath  *string            `json:"video_path"`
+	Features   map[string]feature `json:"features"`
+	episodic   bool               // v2.1: a file for each episode
+	sortedKeys []string
+}
+
+// feature is a column of the data, or a camera.
+type feature struct {
+	Type  string          `json:"dtype"`
+	Shape []int64         `json:"shape"`
+	Names json.RawMessage `json:"names"`
+	width int             // numbers in a frame
+}
+
+// parseInfo reads and checks meta/info.json.
+func parseInfo(data []byte) (*info, error) {
+	in := new(info)
+	if err := json.Unmarshal(data, in); err != nil {
+		return nil, jsonError(data, err)
+	}
+	if err := in.checkVersion(); err != nil {
+		return nil, err
+	}
+	switch {
+	case !(in.RateHz > 0 && in.RateHz <= maxRateHz):
+		return nil, fmt.Errorf("fps is %v; give a rate above 0 and up to %v", in.RateHz, float64(maxRateHz))
+	case in.Episodes < 0 || in.Episodes > maxEpisodes:
+		return nil, fmt.Errorf("total_episodes is %d; 0 to %d are read", in.Episodes, maxEpisodes)
+	case in.Frames < 0:
+		return nil, fmt.Errorf("total_frames is %d", in.Frames)
+	case in.episodic && in.ChunkSize < 1:
+		return nil, fmt.Errorf("chunks_size is %d; it is the number of episodes in a folder, at least 1", in.ChunkSize)
+	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
+		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
+	}
+	for key, f := range in.Features {
+		if len(key) > maxKey || !utf8.ValidString(key) {
+			return nil, fmt.Errorf("the feature %.100q has a name of %d bytes; up to %d of UTF-8 are read", key, len(key), maxKey)
+		}
+		if err := f.check(); err != nil {
+			return nil, fmt.Errorf("feature %.100q: %w", key, err)
+		}
+		in.Features[key] = f
+		in.sortedKeys = append(in.sortedKeys, key)
+	}
+	slices.Sort(in.sortedKeys)
+	if _, err := in.dataFile(episode{}); err != nil {
+		return nil, fmt.Errorf("data_path: %w", err)
+	}
+	for _, key := range in.sortedKeys {
+		if in.Features[key].Type != "video" {
+			continue
+		}
+		if _, err := in.videoFile(key, episode{}, video{}); err != nil {
+			return nil, fmt.Errorf("video_path: %w", err)
+		}
+	}
+	return in, nil
+}
+
+func (in *info) checkVersion() error {
+	const convert = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false"
+	switch v := in.Version; {
+	case strings.HasPrefix(v, "v3."):
+		return nil
+	case v == "v2.1":
+		in.episodic = true
+		return nil
+	case v == "v2.0":
+		return errors.New("the dataset has the format v2.0; v3 and v2.1 are read: convert it with lerobot 0.3, python -m lerobot.datasets.v21.convert_dataset_v20_to_v21 --repo-id=NAME, then: " + convert)
+	case strings.HasPrefix(v, "v1."):
+		return fmt.Errorf("the dataset has the format %.20s; v3 and v2.1 are read: convert it with lerobot 0.1, python lerobot/common/datasets/v2/convert_dataset_v1_to_v2.py --repo-id=NAME, then to v2.1, then: %s", v, convert)
+	case v == "":
+		return errors.New("codebase_version is missing; v3 and v2.1 are read")
+	}
+	return fmt.Errorf("the dataset has the format %.20q; v3 and v2.1 are read", in.Version)
+}
+
+func (f *feature) check() error {
+	if len(f.Shape) > maxDims {
+		return fmt.Errorf("shape has %d dimensions; up to %d are read", len(f.Shape), maxDims)
+	}
+	f.width = 1
+	for _, n := range f.Shape {
+		if n < 1 || n > maxWidth {
+			return fmt.Errorf("shape %v has a side of %d; 1 to %d are read", f.Shape, n, maxWidth)
+		}
+		if f.isCamera() {
+			continue
+		}
+		if f.width *= int(n); f.width > maxWidth {
+			return fmt.Errorf("shape %v is more than %d numbers a frame", f.Shape, maxWidth)
+		}
+	}
+	return nil
+}
+
+func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
+
+// isNumeric tells whether the feature is a number or an array of numbers, and
+// whether those need 64 bits.
+func (f *feature) isNumeric() (wide, ok bool) {
+	switch f.Type {
+	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
+		return false, true
+	case "float64", "int32", "uint32", "int64", "uint64":
+		return true, true
+	}
+	return false, false
+}
+
+// channels are the names of the numbers: names is a list, or an object of lists
+// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). nil when they do not fit.
+func (f *feature) channels() []string {
+	var list []string
+	if json.Unmarshal(f.Names, &list) != nil {
+		list = nil
+		var groups map[string][]string
+		var places map[string]int
+		if json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1 {
+			for _, list = range groups {
+			}
+		} else if json.Unmarshal(f.Names, &places) == nil && len(places) == f.width {
+			list = make([]string, f.width)
+			for name, i := range places {
+				if i >= 0 && i < f.width {
+					list[i] = name
+				}
+			}
+		}
+	}
+	if len(list) != f.width || slices.Contains(list, "") {
+		return nil
+	}
+	return list
+}
+
+// dataFile is the file that holds an episode's frames.
+func (in *info) dataFile(e episode) (string, error) {
+	if in.episodic {
+		return expand(in.DataPath, map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
+	}
+	return expand(in.DataPath, map[string]any{"chunk_index": e.chunk, "file_index": e.file})
+}
+
+// videoFile is the file that holds an episode as a camera saw it.
+func (in *info) videoFile(key string, e episode, v video) (string, error) {
+	if in.VideoPath == nil {
+		return "", errors.New("info.json names no video_path")
+	}
+	if in.episodic {
+		return expand(*in.VideoPath, map[string]any{"video_key": key, "episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
+	}
+	return expand(*in.VideoPath, map[string]any{"video_key": key, "chunk_index": v.chunk, "file_index": v.file})
+}
+
+var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)
+
+// expand fills in a path template such as data/chunk-{chunk_index:03d}. The path
+// stays below the dataset's folder.
+func expand(template string, values map[string]any) (string, error) {
+	unknown := ""
+	path := placeholder.ReplaceAllStringFunc(template, func(m string) string {
+		part := placeholder.FindStringSubmatch(m)
+		switch v := values[part[1]].(type) {
+		case string:
+			return v
+		case int64:
+			width, _ := strconv.Atoi(part[2]) // no width is 0
+			return fmt.Sprintf("%0*d", width, v)
+		}
+		unknown = m
+		return m
+	})
+	switch {
+	case unknown != "":
+		return "", fmt.Errorf("the template %.200q has a placeholder that is not known: %.60s", template, unknown)
+	case strings.ContainsAny(path, "{}\\\x00") || !fs.ValidPath(path) || path == ".":
+		return "", fmt.Errorf("the template %.200q leads to %.200q, which is no path below the dataset's folder", template, path)
+	}
+	return path, nil
+}
+
+// readAll reads a file of at most limit bytes.
+func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, size, err := openRegular(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if size > limit {
+		return nil, fmt.Errorf("has %d bytes; the limit is %d", size, limit)
+	}
+	return io.ReadAll(io.LimitReader(f, limit))
+}
+
+// jsonError adds the line to an error of encoding/json.
+func jsonError(data []byte, err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	at := int64(-1)
+	if errors.As(err, &syntax) {
+		at = syntax.Offset
+	} else if errors.As(err, &kind) {
+		at = kind.Offset
+	}
+	if at < 0 || at > int64(len(data)) {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
+}

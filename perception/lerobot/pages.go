@@ -1,0 +1,190 @@
+package lerobot
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// Limits of a parquet file. LeRobot writes Snappy pages of about a megabyte, in
+// files of about a hundred.
+const (
+	maxFooter     = 16 << 20  // bytes
+	maxPage       = 512 << 20 // bytes, uncompressed: a page can hold a thousand images
+	maxPageValues = 16 << 20
+	maxPageHeader = 64 << 10 // bytes: it may hold the least and the largest value
+	maxColumns    = 10_000
+	maxSchemaDeep = 16
+	// maxSnappyRatio is above what Snappy can do: a copy of 64 bytes takes three.
+	maxSnappyRatio = 24
+)
+
+// readFooter reads and checks the file's metadata. It precedes the library, which
+// trusts what it says.
+func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
+	const magic = "PAR1"
+	var head, tail [8]byte
+	if size < int64(2*len(magic)+4) {
+		return nil, fmt.Errorf("%d bytes are no parquet file", size)
+	}
+	if _, err := r.ReadAt(head[:4], 0); err != nil {
+		return nil, err
+	}
+	if _, err := r.ReadAt(tail[:], size-8); err != nil {
+		return nil, err
+	}
+	if string(head[:4]) != magic {
+		return nil, errors.New("the file does not begin as a parquet file (PAR1)")
+	}
+	if string(tail[4:]) != magic {
+		return nil, errors.New("the file does not end as a parquet file (PAR1); it was cut short")
+	}
+	n := int64(binary.LittleEndian.Uint32(tail[:]))
+	if n > min(maxFooter, size-12) {
+		return nil, fmt.Errorf("the parquet footer claims %d bytes; the file has %d and the limit is %d", n, size-12, maxFooter)
+	}
+	footer := make([]byte, n)
+	if _, err := r.ReadAt(footer, size-8-n); err != nil {
+		return nil, err
+	}
+	if _, err := thriftSize(footer); err != nil {
+		return nil, err
+	}
+	var meta format.FileMetaData
+	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &meta); err != nil {
+		return nil, fmt.Errorf("parquet footer: %s", err)
+	}
+	return &meta, checkSchema(meta.Schema)
+}
+
+// checkSchema bounds the tree that the library goes down by recursion.
+func checkSchema(schema []format.SchemaElement) error {
+	if len(schema) == 0 || len(schema) > maxColumns {
+		return fmt.Errorf("the parquet schema has %d elements; 1 to %d are read", len(schema), maxColumns)
+	}
+	var left []int32 // children still to come, by depth
+	for _, e := range schema {
+		for len(left) > 0 && left[len(left)-1] == 0 {
+			left = left[:len(left)-1]
+		}
+		if len(left) > 0 {
+			left[len(left)-1]--
+		}
+		children := int32(0)
+		if e.NumChildren.Valid {
+			children = e.NumChildren.V
+		}
+		if children < 0 || int(children) > len(schema) || len(left) > maxSchemaDeep {
+			return fmt.Errorf("the parquet schema is damaged at %q", e.Name)
+		}
+		if children > 0 {
+			left = append(left, children)
+		}
+	}
+	return nil
+}
+
+// checkPages walks the pages of a column chunk and refuses what would make the
+// library allocate more than the bytes can hold.
+func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
+	pos := c.DataPageOffset
+	if c.DictionaryPageOffset != 0 {
+		pos = c.DictionaryPageOffset
+	}
+	length := c.TotalCompressedSize
+	if pos < 4 || c.DataPageOffset < pos || length < 0 || pos > size || length > size-pos {
+		return fmt.Errorf("a column of %d bytes at %d is outside the file of %d bytes", length, pos, size)
+	}
+	if c.Codec != format.Snappy && c.Codec != format.Uncompressed {
+		return fmt.Errorf("compression %s is not read; write the file with snappy, as LeRobot does", c.Codec)
+	}
+	head := make([]byte, maxPageHeader)
+	for end := pos + length; pos < end; {
+		b := head[:min(maxPageHeader, end-pos)]
+		if _, err := r.ReadAt(b, pos); err != nil {
+			return err
+		}
+		n, err := thriftSize(b)
+		if err != nil {
+			return fmt.Errorf("page header at %d: %w", pos, err)
+		}
+		var h format.PageHeader
+		if err := thrift.Unmarshal(new(thrift.CompactProtocol), b[:n], &h); err != nil {
+			return fmt.Errorf("page header at %d: %s", pos, err)
+		}
+		body := pos + int64(n)
+		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > end-body {
+			return fmt.Errorf("the page at %d claims %d bytes; its column has %d left", pos, h.CompressedPageSize, end-body)
+		}
+		if err := checkPage(&h, c.Codec); err != nil {
+			return fmt.Errorf("the page at %d %w", pos, err)
+		}
+		if err := checkSnappy(r, body, &h, c.Codec); err != nil {
+			return fmt.Errorf("the page at %d %w", pos, err)
+		}
+		pos = body + int64(h.CompressedPageSize)
+	}
+	return nil
+}
+
+func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
+	packed, plain := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
+	ratio := int64(1)
+	if codec == format.Snappy {
+		ratio = maxSnappyRatio
+	}
+	if plain < 0 || plain > maxPage || plain > packed*ratio {
+		return fmt.Errorf("claims to unpack to %d bytes from %d; the limit is %d and %d-fold", plain, packed, int64(maxPage), ratio)
+	}
+	values, encoding := int32(0), format.Plain
+	switch {
+	case h.DataPageHeader.Valid:
+		values, encoding = h.DataPageHeader.V.NumValues, h.DataPageHeader.V.Encoding
+	case h.DataPageHeaderV2.Valid:
+		values, encoding = h.DataPageHeaderV2.V.NumValues, h.DataPageHeaderV2.V.Encoding
+	case h.DictionaryPageHeader.Valid:
+		values, encoding = h.DictionaryPageHeader.V.NumValues, h.DictionaryPageHeader.V.Encoding
+		if int64(values) > plain {
+			return fmt.Errorf("claims a dictionary of %d values in %d bytes", values, plain)
+		}
+	}
+	if values < 0 || values > maxPageValues {
+		return fmt.Errorf("claims %d values; the limit is %d", values, maxPageValues)
+	}
+	switch encoding {
+	case format.Plain, format.PlainDictionary, format.RLEDictionary, format.RLE:
+		return nil
+	}
+	return fmt.Errorf("has the encoding %s, which is not read; write the file with pyarrow's defaults", encoding)
+}
+
+// checkSnappy compares the length that a Snappy block claims of itself with the
+// page's, since the decoder allocates the former.
+func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.CompressionCodec) error {
+	levels := int64(0)
+	if v2 := h.DataPageHeaderV2; v2.Valid {
+		levels = int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		if v2.V.RepetitionLevelsByteLength < 0 || v2.V.DefinitionLevelsByteLength < 0 || levels > int64(h.CompressedPageSize) {
+			return fmt.Errorf("claims %d bytes of levels in %d", levels, h.CompressedPageSize)
+		}
+		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
+			return nil
+		}
+	}
+	left := int64(h.CompressedPageSize) - levels
+	if codec != format.Snappy || left == 0 {
+		return nil
+	}
+	b := make([]byte, min(binary.MaxVarintLen32, left))
+	if _, err := r.ReadAt(b, body+levels); err != nil {
+		return err
+	}
+	if n, size := binary.Uvarint(b); size <= 0 || n > uint64(h.UncompressedPageSize) {
+		return fmt.Errorf("holds a Snappy block of %d bytes; its header says %d", n, h.UncompressedPageSize)
+	}
+	return nil
+}

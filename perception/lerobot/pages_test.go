@@ -1,0 +1,125 @@
+package lerobot
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+func readSeed(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/v21/data/chunk-000/episode_000001.parquet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestPagesThatClaimTooMuch(t *testing.T) {
+	data := readSeed(t)
+	meta, err := readFooter(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := meta.RowGroups[0].Columns[0].MetaData // a dictionary page, then data
+	at := column.DictionaryPageOffset
+	tests := []struct {
+		name   string
+		column func(*format.ColumnMetaData)
+		page   func(*format.PageHeader)
+		body   func([]byte)
+		want   string
+	}{
+		{"nothing", nil, nil, nil, ""},
+		{"column beyond the file", func(c *format.ColumnMetaData) { c.TotalCompressedSize = 1 << 40 }, nil, nil, "is outside the file"},
+		{"column before the file", func(c *format.ColumnMetaData) { c.DataPageOffset, c.DictionaryPageOffset = -1, -1 }, nil, nil, "is outside the file"},
+		{"other compression", func(c *format.ColumnMetaData) { c.Codec = format.Gzip }, nil, nil, "compression GZIP is not read"},
+		{"page longer than its column", nil, func(h *format.PageHeader) { h.CompressedPageSize = 1 << 30 }, nil, "its column has"},
+		{"page that unpacks to 2 GiB", nil, func(h *format.PageHeader) { h.UncompressedPageSize = 1<<31 - 1 }, nil, "claims to unpack to 2147483647 bytes"},
+		{"page that unpacks to more than Snappy can", nil, func(h *format.PageHeader) { h.UncompressedPageSize = 1 << 20 }, nil, "24-fold"},
+		{"page that unpacks to less than nothing", nil, func(h *format.PageHeader) { h.UncompressedPageSize = -1 }, nil, "claims to unpack to -1 bytes"},
+		{"dictionary of more values than bytes", nil, func(h *format.PageHeader) { h.DictionaryPageHeader.V.NumValues = 100_000 }, nil, "claims a dictionary of 100000 values"},
+		{"Snappy block longer than its page", nil, nil, func(b []byte) { copy(b, "\xff\xff\xff\xff\x07") }, "holds a Snappy block of 2147483647 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			size, err := thriftSize(data[at:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var h format.PageHeader
+			if err := thrift.Unmarshal(new(thrift.CompactProtocol), data[at:at+int64(size)], &h); err != nil {
+				t.Fatal(err)
+			}
+			body := bytes.Clone(data[at+int64(size) : at+int64(size)+int64(h.CompressedPageSize)])
+			c := column
+			if tt.page != nil {
+				tt.page(&h)
+			}
+			if tt.body != nil {
+				tt.body(body)
+			}
+			head, err := thrift.Marshal(new(thrift.CompactProtocol), &h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// The first page alone, at the place where it was.
+			file := append(append(make([]byte, at), head...), body...)
+			c.TotalCompressedSize = int64(len(file)) - at
+			if tt.column != nil {
+				tt.column(&c)
+			}
+			err = checkPages(bytes.NewReader(file), int64(len(file)), &c)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestDataPagesThatAreRefused(t *testing.T) {
+	tests := []struct {
+		name string
+		page format.DataPageHeader
+		want string
+	}{
+		{"as pyarrow writes it", format.DataPageHeader{NumValues: 12, Encoding: format.RLEDictionary}, ""},
+		{"a run of 2^31 values", format.DataPageHeader{NumValues: 1<<31 - 1, Encoding: format.RLEDictionary}, "claims 2147483647 values; the limit is 16777216"},
+		{"an encoding with counts of its own", format.DataPageHeader{NumValues: 12, Encoding: format.DeltaByteArray}, "which is not read"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			h := &format.PageHeader{CompressedPageSize: 10, UncompressedPageSize: 10}
+			h.DataPageHeader.Valid, h.DataPageHeader.V = true, tt.page
+			err := checkPage(h, format.Uncompressed)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestSchemaThatNestsTooDeep(t *testing.T) {
+	group := format.SchemaElement{Name: "g"}
+	group.NumChildren.Valid, group.NumChildren.V = true, 1
+	leaf := format.SchemaElement{Name: "leaf"}
+	deep := append(nested(group, 100), leaf)
+	if err := checkSchema(deep); err == nil {
+		t.Error("100 groups in each other: no error")
+	}
+	if err := checkSchema(append(nested(group, 5), leaf)); err != nil {
+		t.Errorf("5 groups in each other: %v", err)
+	}
+}
+
+func nested(e format.SchemaElement, n int) []format.SchemaElement {
+	out := make([]format.SchemaElement, n)
+	for i := range out {
+		out[i] = e
+	}
+	return out
+}

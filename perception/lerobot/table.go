@@ -1,0 +1,226 @@
+package lerobot
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// table is a parquet file that is read column by column, row group by row group.
+type table struct {
+	r    io.ReaderAt
+	size int64
+	file *parquet.File
+	meta *format.FileMetaData
+}
+
+// guard turns a panic of the parquet library over damaged bytes into an error.
+// What would exhaust memory or the stack is refused before: see readFooter and
+// checkPages.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("the parquet data is damaged: %v", p)
+	}
+}
+
+func openTable(r io.ReaderAt, size int64) (t *table, err error) {
+	defer guard(&err)
+	meta, err := readFooter(r, size)
+	if err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	return &table{r: r, size: size, file: file, meta: meta}, nil
+}
+
+// openFile opens the parquet file of that name; the caller closes the file.
+func openFile(root *os.Root, name string) (*table, *os.File, error) {
+	f, size, err := openRegular(root, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := openTable(f, size)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return t, f, nil
+}
+
+// openRegular refuses what could block or never end, such as a pipe; the root
+// refuses a link out of it.
+func openRegular(root *os.Root, name string) (*os.File, int64, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errors.New("is not a regular file")
+	}
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// leaf finds the column that path leads to. Lists are gone through by themselves,
+// whatever their writer called them: a column observation.state of lists of
+// floats is found as observation.state.
+func (t *table) leaf(path ...string) *parquet.Column {
+	c := t.file.Root()
+	for _, name := range path {
+		if c = c.Column(name); c == nil {
+			return nil
+		}
+	}
+	for !c.Leaf() {
+		if len(c.Columns()) != 1 {
+			return nil
+		}
+		c = c.Columns()[0]
+	}
+	return c
+}
+
+// cursor reads one column of one row group.
+type cursor struct {
+	list   bool
+	pages  parquet.Pages
+	page   parquet.Page
+	values parquet.ValueReader
+	buf    [256]parquet.Value
+	ready  []parquet.Value // of buf, not yet handed out
+}
+
+// open checks the pages of the column in the row group and starts to read them.
+func (t *table) open(group int, c *parquet.Column) (_ *cursor, err error) {
+	defer guard(&err)
+	columns := t.meta.RowGroups[group].Columns
+	if c.Index() >= len(columns) {
+		return nil, fmt.Errorf("row group %d has %d columns; the schema has more", group, len(columns))
+	}
+	if err := checkPages(t.r, t.size, &columns[c.Index()].MetaData); err != nil {
+		return nil, err
+	}
+	return &cursor{list: c.MaxRepetitionLevel() > 0, pages: t.file.RowGroups()[group].ColumnChunks()[c.Index()].Pages()}, nil
+}
+
+func (c *cursor) close() {
+	parquet.Release(c.page)
+	c.pages.Close()
+}
+
+// fill makes at least one value ready, or answers io.EOF. Values that point into
+// a page live until the next one is read, so rows are read one at a time.
+func (c *cursor) fill() error {
+	for len(c.ready) == 0 {
+		if c.values == nil {
+			page, err := c.pages.ReadPage()
+			if err != nil {
+				return err
+			}
+			parquet.Release(c.page)
+			c.page, c.values = page, page.Values()
+		}
+		n, err := c.values.ReadValues(c.buf[:])
+		c.ready = c.buf[:n]
+		if errors.Is(err, io.EOF) {
+			c.values = nil
+		} else if err != nil {
+			return err
+		} else if n == 0 {
+			return io.ErrNoProgress
+		}
+	}
+	return nil
+}
+
+// row hands the values of the next row to each. A row of a list has as many as
+// the list, one that is null for an empty one. The bytes of a value that is no
+// list stay until the next row.
+func (c *cursor) row(each func(parquet.Value) error) (err error) {
+	defer guard(&err)
+	for first := true; ; first = false {
+		if !first && !c.list {
+			return nil
+		}
+		err := c.fill()
+		if err == io.EOF && !first {
+			return nil
+		}
+		if err == io.EOF {
+			return errors.New("the column has fewer rows than its row group")
+		}
+		if err != nil {
+			return err
+		}
+		v := c.ready[0]
+		if !first && v.RepetitionLevel() == 0 {
+			return nil
+		}
+		c.ready = c.ready[1:]
+		if err := each(v); err != nil {
+			return err
+		}
+	}
+}
+
+// rows reads the columns side by side through a row group: each is called for
+// every value, next after every row. Only next may panic.
+func (t *table) rows(group int, columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
+	cursors := make([]*cursor, 0, len(columns))
+	defer func() {
+		for _, c := range cursors {
+			c.close()
+		}
+	}()
+	for _, column := range columns {
+		c, err := t.open(group, column)
+		if err != nil {
+			return fmt.Errorf("column %s: %w", column.Path()[0], err)
+		}
+		cursors = append(cursors, c)
+	}
+	for range t.meta.RowGroups[group].NumRows {
+		for i, c := range cursors {
+			if err := c.row(func(v parquet.Value) error { return each(i, v) }); err != nil {
+				return fmt.Errorf("column %s: %w", columns[i].Path()[0], err)
+			}
+		}
+		if err := next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reading is a value as a number.
+func reading(v parquet.Value) (float64, bool) {
+	if v.IsNull() {
+		return 0, false
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		if v.Boolean() {
+			return 1, true
+		}
+		return 0, true
+	case parquet.Int32:
+		return float64(v.Int32()), true
+	case parquet.Int64:
+		return float64(v.Int64()), true
+	case parquet.Float:
+		return float64(v.Float()), true
+	case parquet.Double:
+		return v.Double(), true
+	}
+	return 0, false
+}

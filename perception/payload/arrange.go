@@ -1,0 +1,166 @@
+package payload
+
+import "encoding/binary"
+
+// arrange and restore move the numbers of an array between where they lie in the
+// payload, row after row, and where the codec wants them. Byte b of the number in
+// row r and column c goes to r*row + c*column + b*byte after the lead:
+//
+//	                  row      column   byte
+//	as they came      C*E      E        1
+//	planar            E        R*E      1
+//	shuffle           C        1        R*C
+//	planar, shuffle   1        R        R*C
+//
+// of R rows, C columns and E bytes. The lead and what is left of a row at the end
+// keep their places.
+type strides struct{ row, column, byte int }
+
+func (l layout) strides(rows int) strides {
+	switch {
+	case l.planar && l.shuffle:
+		return strides{1, rows, rows * l.columns}
+	case l.planar:
+		return strides{l.element, rows * l.element, 1}
+	case l.shuffle:
+		return strides{l.columns, 1, rows * l.columns}
+	}
+	return strides{l.row(), l.element, 1}
+}
+
+// span returns the rows that fit, and where they end.
+func (l layout) span(size int) (rows, end int) {
+	if l.element == 0 || size < l.lead {
+		return 0, l.lead
+	}
+	rows = (size - l.lead) / l.row()
+	return rows, l.lead + rows*l.row()
+}
+
+// arrange fills dst, as long as src, for the compressor.
+func (l layout) arrange(dst, src []byte) {
+	rows, end := l.span(len(src))
+	if rows == 0 {
+		copy(dst, src)
+		return
+	}
+	copy(dst[:l.lead], src)
+	copy(dst[end:], src[end:])
+	src, dst = src[l.lead:end], dst[l.lead:end]
+	s, row := l.strides(rows), l.row()
+	for c := range l.columns {
+		above := uint64(0)
+		from, to := c*l.element, c*s.column
+		for range rows {
+			number := src[from : from+l.element]
+			v := l.load(number)
+			d := v
+			if l.delta {
+				d, above = l.fold(v-above), v
+			}
+			l.scatter(dst[to:], s.byte, d)
+			from += row
+			to += s.row
+		}
+	}
+}
+
+// restore undoes arrange.
+func (l layout) restore(dst, src []byte) {
+	rows, end := l.span(len(src))
+	if rows == 0 {
+		copy(dst, src)
+		return
+	}
+	copy(dst[:l.lead], src)
+	copy(dst[end:], src[end:])
+	src, dst = src[l.lead:end], dst[l.lead:end]
+	s, row := l.strides(rows), l.row()
+	for c := range l.columns {
+		above := uint64(0)
+		from, to := c*s.column, c*l.element
+		for range rows {
+			v := l.gather(src[from:], s.byte)
+			if l.delta {
+				v = l.unfold(v) + above
+				above = v
+			}
+			l.store(dst[to:to+l.element], v)
+			from += s.row
+			to += row
+		}
+	}
+}
+
+// fold turns a difference, an integer of the element's size, into 0, -1, 1, -2…
+// counted from 0 on, so that the upper bytes of small ones are 0 whatever their
+// sign.
+func (l layout) fold(d uint64) uint64 {
+	up := 64 - 8*l.element
+	signed := int64(d<<up) >> up
+	return uint64(signed<<1 ^ signed>>63)
+}
+
+func (l layout) unfold(z uint64) uint64 { return z>>1 ^ -(z & 1) }
+
+// load reads one number. The common sizes are one instruction each.
+func (l layout) load(b []byte) uint64 {
+	switch {
+	case len(b) == 4 && !l.bigEndian:
+		return uint64(binary.LittleEndian.Uint32(b))
+	case len(b) == 8 && !l.bigEndian:
+		return binary.LittleEndian.Uint64(b)
+	case len(b) == 2 && !l.bigEndian:
+		return uint64(binary.LittleEndian.Uint16(b))
+	}
+	v := uint64(0)
+	for i := range b {
+		v |= uint64(b[i]) << l.shift(i)
+	}
+	return v
+}
+
+func (l layout) store(b []byte, v uint64) {
+	switch {
+	case len(b) == 4 && !l.bigEndian:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	case len(b) == 8 && !l.bigEndian:
+		binary.LittleEndian.PutUint64(b, v)
+	case len(b) == 2 && !l.bigEndian:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	default:
+		for i := range b {
+			b[i] = byte(v >> l.shift(i))
+		}
+	}
+}
+
+// scatter writes the bytes of v, in the payload's order, a stride apart.
+func (l layout) scatter(b []byte, stride int, v uint64) {
+	if stride == 1 {
+		l.store(b[:l.element], v)
+		return
+	}
+	for i := range l.element {
+		b[i*stride] = byte(v >> l.shift(i))
+	}
+}
+
+func (l layout) gather(b []byte, stride int) uint64 {
+	if stride == 1 {
+		return l.load(b[:l.element])
+	}
+	v := uint64(0)
+	for i := range l.element {
+		v |= uint64(b[i*stride]) << l.shift(i)
+	}
+	return v
+}
+
+// shift is how far byte i of a number lies from its lowest bit.
+func (l layout) shift(i int) int {
+	if l.bigEndian {
+		return 8 * (l.element - 1 - i)
+	}
+	return 8 * i
+}

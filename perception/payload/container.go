@@ -1,0 +1,248 @@
+package payload
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+)
+
+// A compressed payload's file can be read from any place. All numbers are
+// little-endian; a checksum is CRC-32C (Castagnoli).
+//
+//	header   "\x89RMP\r\n\x1a\n", version 1 (1 byte), length of the codec's text
+//	         (1 byte), the text, bytes in a block (4 bytes)
+//	blocks   one after another
+//	index    for each block: its stored length with the top bit set when it is
+//	         stored as it came (4 bytes), the checksum of its raw bytes (4 bytes)
+//	trailer  SHA-256 of the payload (32 bytes), its size (8 bytes), checksum of
+//	         header, index and the trailer so far (4 bytes), "RMPend\r\n"
+//
+// Each block but the last holds the same number of raw bytes, whole rows of the
+// array, and is encoded by itself; one that would not shrink stays as it came.
+const (
+	headMagic = "\x89RMP\r\n\x1a\n"
+	tailMagic = "RMPend\r\n"
+	version   = 1
+
+	blockSize   = 1 << 20 // raw bytes, less what a row does not fill
+	entrySize   = 8
+	trailerSize = 32 + 8 + 4 + 8
+	storedRaw   = 1 << 31
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// block is an entry of the index.
+type block struct {
+	at     int64 // in the file
+	stored int
+	raw    bool // stored as it came
+	check  uint32
+}
+
+// blockOf is the largest block of whole rows within the limit, in raw bytes.
+func (l layout) blockOf(limit int) int {
+	if l.element == 0 || limit < l.row() {
+		return limit
+	}
+	return limit - limit%l.row()
+}
+
+func (l layout) header(block int) []byte {
+	text := l.codec()
+	head := append([]byte(headMagic), version, byte(len(text)))
+	head = append(head, text...)
+	return binary.LittleEndian.AppendUint32(head, uint32(block))
+}
+
+// writeContainer writes the file of what src holds in blocks of so many raw
+// bytes, and returns its length. sum is asked when src is at its end.
+func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func() [32]byte) (int64, error) {
+	w := borrow()
+	defer w.release()
+	head := l.header(block)
+	if _, err := dst.Write(head); err != nil {
+		return 0, err
+	}
+	length, size := int64(len(head)), int64(0)
+	raw, stored := make([]byte, block), []byte(nil)
+	var index []byte
+	for {
+		n, err := io.ReadFull(src, raw)
+		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+			return 0, err
+		}
+		if n == 0 {
+			break
+		}
+		out, flag := raw[:n], uint32(storedRaw)
+		if stored, err = w.encode(l, stored[:0], out); err != nil {
+			return 0, err
+		}
+		check := crc32.Checksum(out, castagnoli)
+		if len(stored) < n {
+			out, flag = stored, 0
+		}
+		if _, err := dst.Write(out); err != nil {
+			return 0, err
+		}
+		index = binary.LittleEndian.AppendUint32(index, uint32(len(out))|flag)
+		index = binary.LittleEndian.AppendUint32(index, check)
+		size, length = size+int64(n), length+int64(len(out))
+	}
+	total := sum()
+	tail := binary.LittleEndian.AppendUint64(append(index, total[:]...), uint64(size))
+	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, tail)
+	tail = append(binary.LittleEndian.AppendUint32(tail, check), tailMagic...)
+	_, err := dst.Write(tail)
+	return length + int64(len(tail)), err
+}
+
+// container is a compressed payload's file, open.
+type container struct {
+	file   io.ReaderAt
+	layout layout
+	sum    [32]byte
+	size   int64
+	block  int // raw bytes
+	blocks []block
+}
+
+// openContainer reads the header, the index and the trailer of a file of length
+// bytes. The error says what is wrong with them.
+func openContainer(file io.ReaderAt, length int64) (*container, error) {
+	c := &container{file: file}
+	head, err := c.readHeader(length)
+	if err != nil {
+		return nil, err
+	}
+	trailer := make([]byte, trailerSize)
+	if _, err := file.ReadAt(trailer, length-trailerSize); err != nil {
+		return nil, cut(err)
+	}
+	c.sum = [32]byte(trailer)
+	size := binary.LittleEndian.Uint64(trailer[32:])
+	if string(trailer[44:]) != tailMagic {
+		return nil, errors.New("its end is not there")
+	}
+	// The room between header and trailer bounds the number of blocks.
+	room := length - trailerSize - int64(len(head))
+	count := size / uint64(c.block)
+	if size%uint64(c.block) > 0 {
+		count++
+	}
+	if count > uint64(room/entrySize) {
+		return nil, fmt.Errorf("it claims %d blocks in %d bytes", count, room)
+	}
+	c.size = int64(size)
+	index := make([]byte, int(count)*entrySize)
+	if _, err := file.ReadAt(index, length-trailerSize-int64(len(index))); err != nil {
+		return nil, cut(err)
+	}
+	check := crc32.Update(crc32.Checksum(head, castagnoli), castagnoli, index)
+	if crc32.Update(check, castagnoli, trailer[:40]) != binary.LittleEndian.Uint32(trailer[40:]) {
+		return nil, errors.New("the checksum of its index does not match")
+	}
+	return c, c.readIndex(index, int64(len(head)), room-int64(len(index)))
+}
+
+// readHeader returns the header's bytes after taking them in.
+func (c *container) readHeader(length int64) ([]byte, error) {
+	const fixed = len(headMagic) + 2
+	head := make([]byte, max(0, min(length-trailerSize, int64(fixed+maxCodec+4))))
+	if len(head) < fixed {
+		return nil, errors.New("it is shorter than any")
+	}
+	if _, err := c.file.ReadAt(head, 0); err != nil {
+		return nil, cut(err)
+	}
+	if string(head[:len(headMagic)]) != headMagic {
+		return nil, errors.New("its beginning is not there")
+	}
+	if head[fixed-2] != version {
+		return nil, fmt.Errorf("its version is %d, and not %d", head[fixed-2], version)
+	}
+	end := fixed + int(head[fixed-1])
+	if len(head) < end+4 {
+		return nil, errors.New("it ends within its header")
+	}
+	var err error
+	if c.layout, err = Codec(head[fixed:end]).parse(); err != nil {
+		return nil, err
+	}
+	block := binary.LittleEndian.Uint32(head[end:])
+	if block < 1 || block > blockSize {
+		return nil, fmt.Errorf("its blocks have %d bytes; 1 to %d are allowed", block, blockSize)
+	}
+	c.block = int(block)
+	return head[:end+4], nil
+}
+
+// readIndex places the blocks, which must fill the room of so many bytes.
+func (c *container) readIndex(index []byte, at, room int64) error {
+	c.blocks = make([]block, 0, len(index)/entrySize)
+	for ; len(index) > 0; index = index[entrySize:] {
+		word := binary.LittleEndian.Uint32(index)
+		b := block{at: at, stored: int(word &^ storedRaw), raw: word&storedRaw != 0, check: binary.LittleEndian.Uint32(index[4:])}
+		if b.stored > blockSize || int64(b.stored) > room {
+			return fmt.Errorf("block %d claims %d bytes of %d", len(c.blocks), b.stored, room)
+		}
+		at, room = at+int64(b.stored), room-int64(b.stored)
+		c.blocks = append(c.blocks, b)
+	}
+	if room != 0 {
+		return fmt.Errorf("%d bytes belong to no block", room)
+	}
+	return nil
+}
+
+// rawSize is that of block i; all but the last are full.
+func (c *container) rawSize(i int) int {
+	return int(min(int64(c.block), c.size-int64(i)*int64(c.block)))
+}
+
+// read decodes block i into raw, which is as long as the block.
+func (c *container) read(i int, raw []byte) error {
+	b := c.blocks[i]
+	if b.raw {
+		if b.stored != len(raw) {
+			return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, len(raw))
+		}
+		if _, err := c.file.ReadAt(raw, b.at); err != nil {
+			return cut(err)
+		}
+	} else {
+		stored := make([]byte, b.stored)
+		if _, err := c.file.ReadAt(stored, b.at); err != nil {
+			return cut(err)
+		}
+		if err := checkFrame(stored, int64(len(raw))); err != nil {
+			return fmt.Errorf("block %d: %w", i, err)
+		}
+		w := borrow()
+		defer w.release()
+		if err := w.decode(c.layout, raw, stored); err != nil {
+			return fmt.Errorf("block %d: %w", i, err)
+		}
+	}
+	if crc32.Checksum(raw, castagnoli) != b.check {
+		return fmt.Errorf("the checksum of block %d does not match", i)
+	}
+	return nil
+}
+
+// diskError is what the disk said, as opposed to what the file holds.
+type diskError struct{ err error }
+
+func (e diskError) Error() string { return e.err.Error() }
+func (e diskError) Unwrap() error { return e.err }
+
+// cut tells a file that is too short from a disk that cannot read.
+func cut(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("its file ends too early")
+	}
+	return diskError{err}
+}

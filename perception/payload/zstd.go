@@ -1,0 +1,140 @@
+package payload
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// workspace is what encoding and decoding need besides their input, kept for the
+// next one. It is not for two goroutines at once.
+type workspace struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+	scratch []byte // of arrays on their way
+}
+
+// zstdWindow is how far back the compressor looks, in bytes.
+const zstdWindow = 1 << 20
+
+// workspaces holds those that nobody uses; the garbage collector empties it.
+var workspaces = sync.Pool{New: func() any {
+	// The options are constants within their ranges: neither can be refused.
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
+		zstd.WithWindowSize(zstdWindow), zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
+		zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err)
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(MaxWhole), zstd.WithDecodeAllCapLimit(true))
+	if err != nil {
+		panic(err)
+	}
+	return &workspace{encoder: encoder, decoder: decoder}
+}}
+
+func borrow() *workspace { return workspaces.Get().(*workspace) }
+
+func (w *workspace) release() {
+	if cap(w.scratch) > blockSize {
+		w.scratch = nil // of a large payload, which is rare
+	}
+	workspaces.Put(w)
+}
+
+func (w *workspace) room(size int) []byte {
+	if cap(w.scratch) < size {
+		w.scratch = make([]byte, size)
+	}
+	return w.scratch[:size]
+}
+
+// encode appends one frame to dst.
+func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
+	if !l.compressed {
+		return append(dst, raw...), nil
+	}
+	if l.element > 0 {
+		arranged := w.room(len(raw))
+		l.arrange(arranged, raw)
+		raw = arranged
+	}
+	return w.encoder.EncodeAll(raw, dst), nil
+}
+
+// decode fills raw from a frame that passed checkFrame.
+func (w *workspace) decode(l layout, raw, stored []byte) error {
+	into := raw
+	if l.element > 0 {
+		into = w.room(len(raw))
+	}
+	got, err := w.decoder.DecodeAll(stored, into[:0:len(into)])
+	if err != nil {
+		return err
+	}
+	if len(got) != len(raw) {
+		return fmt.Errorf("the frame holds %d bytes and should hold %d", len(got), len(raw))
+	}
+	if l.element > 0 {
+		l.restore(raw, got)
+	} else if len(raw) > 0 && &got[0] != &raw[0] {
+		copy(raw, got)
+	}
+	return nil
+}
+
+// checkFrame walks the blocks of a zstd frame (RFC 8878, 3.1.1) without decoding
+// them. It holds when stored is that one frame from end to end, says itself that
+// it has size bytes, and has blocks enough for them.
+func checkFrame(stored []byte, size int64) error {
+	var h zstd.Header
+	if err := h.Decode(stored); err != nil {
+		return fmt.Errorf("reading the frame: %w", err)
+	}
+	if h.Skippable || h.DictionaryID != 0 || !h.HasFCS || h.FrameContentSize != uint64(size) {
+		return fmt.Errorf("the frame is not one of %d bytes", size)
+	}
+	const (
+		blockRaw, blockRLE, blockCompressed = 0, 1, 2
+
+		maxBlock = 128 << 10
+	)
+	rest, most := stored[h.HeaderSize:], int64(0)
+	for last := false; !last; {
+		if len(rest) < 3 {
+			return errors.New("the frame ends within a block")
+		}
+		head := int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
+		kind, length, here := head>>1&3, head>>3, head>>3
+		last, rest = head&1 == 1, rest[3:]
+		switch kind {
+		case blockRaw:
+		case blockRLE:
+			here = 1
+		case blockCompressed:
+			length = maxBlock
+		default:
+			return errors.New("the frame has a block of an unknown kind")
+		}
+		if here > len(rest) {
+			return errors.New("the frame ends within a block")
+		}
+		rest, most = rest[here:], most+int64(min(length, maxBlock))
+	}
+	if h.HasCheckSum {
+		if len(rest) < 4 {
+			return errors.New("the frame ends within its checksum")
+		}
+		rest = rest[4:]
+	}
+	if len(rest) > 0 {
+		return fmt.Errorf("%d bytes follow the frame", len(rest))
+	}
+	if most < size {
+		return fmt.Errorf("the frame claims %d bytes and holds at most %d", size, most)
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package robotmem
+
+import "golang.org/x/sys/unix"
+
+// freeBytes is what is free on the disk of a file, for a program without
+// privileges.
+func freeBytes(path string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return 0, err
+	}
+	return int64(uint64(s.Bavail) * uint64(s.Bsize)), nil
+}

@@ -1,0 +1,14 @@
+package robotmem
+
+import "golang.org/x/sys/windows"
+
+// freeBytes is what is free on the disk of a file, for the user of the program.
+func freeBytes(path string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return int64(free), err
+}

@@ -1,0 +1,171 @@
+package robotmem
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
+
+// features is what a perception is compared by; only equal kinds compare. An
+// empty kind compares with nothing.
+type features struct {
+	kind   string
+	vector []float32
+	self   int64 // the memory they come from, left out of the answer
+}
+
+// likenessSignal orders the admitted perceptions by how unlike they are to the
+// one in question.
+func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, error) {
+	want, err := e.wantedFeatures(c, q)
+	if err != nil {
+		return nil, err
+	}
+	var items []ranked
+	err = c.eachFeatures(want.kind, func(id int64, vector []byte) error {
+		if _, past := a.past[id]; id == want.self || !past && !a.set.Test(uint(id)) {
+			return nil
+		}
+		items = append(items, ranked{id, perception.Distance(want.kind, want.vector, decodeVector(vector))})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if e.behind.Load() {
+		n, err := c.featureBacklog()
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 {
+			q.degraded = append(q.degraded, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
+		}
+	}
+	slices.SortFunc(items, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.value, y.value), cmp.Compare(x.id, y.id)) })
+	return items, nil
+}
+
+// wantedFeatures are those of the memory or the data in question.
+func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
+	l := q.Like
+	if l.MemoryID == 0 {
+		field, data := "like.data_base64", l.DataBase64
+		if l.Data != "" {
+			field, data = "like.data", []byte(l.Data)
+		}
+		mediaType, err := perception.Sniff(data, l.MediaType)
+		if err != nil {
+			return nil, fail(Invalid, "like.media_type", "%v", err)
+		}
+		f := featuresOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: l.Metadata})
+		if f.kind == "" {
+			return nil, fail(Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
+		}
+		return f, nil
+	}
+	m, err := c.memory(l.MemoryID, q.now)
+	if err != nil {
+		return nil, fail(NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
+	}
+	f, err := c.features(l.MemoryID)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil && m.SHA256 != "" { // not worked out yet
+		item, err := e.item(c, m)
+		if err != nil {
+			return nil, err
+		}
+		f = featuresOf(item)
+	}
+	if f == nil || f.kind == "" {
+		return nil, fail(Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
+	}
+	f.self = l.MemoryID
+	return f, nil
+}
+
+// featureBatch is how many perceptions are worked out for one commit.
+const featureBatch = 16
+
+// runFeatures works out what perceptions are compared by, where saving them did
+// not: frames of a stream, and all when the rules have changed.
+func (e *Engine) runFeatures(ctx context.Context) {
+	if err := e.write(ctx, (*writeTx).dropOldFeatures); err != nil {
+		e.log.Warn("features of older rules stay", "err", err)
+		return
+	}
+	for after := int64(0); ; {
+		n, err := e.fillFeatures(ctx, &after)
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("features not stored", "err", err)
+		}
+		if n > 0 && err == nil {
+			e.behind.Store(true)
+			continue
+		}
+		if n == 0 && err == nil {
+			e.behind.Store(false)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.featureless:
+		}
+	}
+}
+
+// fillFeatures works out a batch of perceptions above an id, which it moves on.
+func (e *Engine) fillFeatures(ctx context.Context, after *int64) (int, error) {
+	found := map[int64]*features{}
+	var ids []int64
+	err := e.read(ctx, func(c *conn) (err error) {
+		if ids, err = c.withoutFeatures(*after, featureBatch); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			m, err := c.memory(id, e.now())
+			if err != nil {
+				return err
+			}
+			item, err := e.item(c, m)
+			if lost := (*Error)(nil); errors.As(err, &lost) {
+				found[id] = &features{} // a lost payload has a check of its own
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found[id] = featuresOf(item)
+		}
+		return nil
+	})
+	if err != nil || len(ids) == 0 {
+		return 0, err
+	}
+	err = e.write(ctx, func(tx *writeTx) error {
+		for _, id := range ids {
+			if err := tx.insertFeatures(id, found[id]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		*after = ids[len(ids)-1]
+	}
+	return len(ids), err
+}
+
+// rouseFeatures tells the background that a perception waits for its features.
+func (e *Engine) rouseFeatures() {
+	e.behind.Store(true)
+	select {
+	case e.featureless <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,294 @@
+package robotmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Retention keeps the payloads of perceptions within budgets. Facts are never
+// touched. What is worth least goes first, in this order:
+//
+//  1. what was forgotten or superseded, oldest first;
+//  2. every second one of a long recording (many perceptions of one source in
+//     one episode), and again every second one of what is left: a recording is
+//     thinned before any other is lost;
+//  3. the rest, oldest first, but those that were recalled after those that were
+//     not, then those that an episode found useful, those of failed episodes, and
+//     at the very end those that are pinned.
+//
+// A perception that goes is no longer recalled and its payload is removed; its
+// description, summary and history stay, and the eviction is on record.
+
+// Budget bounds the payloads of some perceptions. Fields that are zero do not.
+type Budget struct {
+	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
+	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`
+	MaxBytes       int64   `json:"max_bytes,omitempty" validate:"min=0" doc:"Bytes that they may take as they are stored; 0 for any number."`
+	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay."`
+}
+
+// Retention is what the payloads may take.
+type Retention struct {
+	Budgets []Budget
+	// MinFreeBytes is how much of the disk stays free for others. Only payloads
+	// in the folder beside the file make room: the file itself never shrinks.
+	MinFreeBytes int64
+}
+
+func (r Retention) none() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
+
+const (
+	// longRecording is from how many perceptions of one source in one episode
+	// on they are thinned.
+	longRecording = 16
+	// leastRecording is what thinning leaves of it.
+	leastRecording = 8
+	// evictionsPerCommit bounds how long other writers wait.
+	evictionsPerCommit = 64
+	// retentionPause is how often a node with budgets looks at them.
+	retentionPause = time.Minute
+	maxListed      = 1000
+)
+
+// tier is how late a perception goes.
+type tier int
+
+const (
+	tierGone     tier = iota // forgotten or superseded
+	tierThinned              // of a long recording, and not the only one of its moment
+	tierPlain                // never recalled
+	tierRecalled             // recalled, perhaps of no use
+	tierUseful               // an episode said that it helped
+	tierFailed               // of an episode or an attempt that failed
+	tierPinned
+)
+
+// holding is a perception with its payload, as retention weighs it.
+type holding struct {
+	id             int64
+	collection     string
+	perceptionType string
+	recording      string // session and source; "" outside an episode
+	observed       string
+	sum            string
+	bytes          int64 // as stored
+	inFolder       bool
+	tier           tier
+	round          int // of thinning: the first is the one that goes first
+}
+
+func (t tier) String() string {
+	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
+}
+
+// Retain implements Service.
+func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainResponse, error) {
+	r := *req
+	if err := normalize("retain", &r); err != nil {
+		return nil, err
+	}
+	limits := Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
+	if limits.none() {
+		limits = e.options.Retention
+	}
+	if limits.none() {
+		return nil, &Error{Op: "retain", Kind: Invalid, Field: "budgets", Err: fmt.Errorf("are neither given nor set for the node; pass budgets or min_free_bytes")}
+	}
+	res, err := e.retain(ctx, limits, !r.Apply)
+	if err != nil {
+		return nil, wrap("retain", err)
+	}
+	return res, nil
+}
+
+// retain evicts what is over the limits, or lists it.
+func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*RetainResponse, error) {
+	var plan []evicted
+	res := &RetainResponse{DryRun: dryRun, Evictions: []Eviction{}}
+	err := e.read(ctx, func(c *conn) error {
+		held, err := c.holdings()
+		if err != nil {
+			return err
+		}
+		for i := range held {
+			res.HeldBytes += held[i].bytes
+		}
+		free := int64(-1)
+		if limits.MinFreeBytes > 0 {
+			if free, err = freeBytes(e.path); err != nil {
+				return fail(Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
+			}
+		}
+		plan = planEvictions(held, limits, free, e.now())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for done := 0; done < len(plan); {
+		part := plan[done:min(done+evictionsPerCommit, len(plan))]
+		if !dryRun {
+			if part, err = e.evict(ctx, part); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range part {
+			res.add(p)
+		}
+		done = min(done+evictionsPerCommit, len(plan))
+	}
+	return res, nil
+}
+
+func (r *RetainResponse) add(p evicted) {
+	r.Count++
+	r.FreedBytes += p.freed
+	if len(r.Evictions) < maxListed {
+		r.Evictions = append(r.Evictions, Eviction{
+			MemoryID: p.id, Collection: p.collection, PerceptionType: p.perceptionType, Bytes: p.bytes, Value: p.tier.String(), Reason: p.reason,
+		})
+	}
+}
+
+// evicted is a holding that goes.
+type evicted struct {
+	holding
+	reason string
+	freed  int64 // 0 while another perception has the same payload
+}
+
+// planEvictions lists what must go, in that order. free is what is free on the
+// disk, in bytes.
+func planEvictions(held []holding, limits Retention, free int64, now time.Time) []evicted {
+	p := planner{named: map[string]int{}, going: map[int64]bool{}}
+	for i := range held {
+		p.named[held[i].sum]++
+	}
+	thin(held)
+	slices.SortFunc(held, func(a, b holding) int {
+		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.round, b.round), cmp.Compare(a.observed, b.observed), cmp.Compare(a.id, b.id))
+	})
+	for _, b := range limits.Budgets {
+		in := func(h *holding) bool {
+			return (b.Collection == "" || b.Collection == "*" || b.Collection == h.collection) && (b.PerceptionType == "" || b.PerceptionType == h.perceptionType)
+		}
+		if b.MaxAgeDays > 0 {
+			before := formatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
+			p.take(held, func(h *holding) bool { return in(h) && h.tier < tierUseful && h.observed < before }, -1, fmt.Sprintf("older than %g days", b.MaxAgeDays))
+		}
+		if b.MaxBytes > 0 {
+			p.take(held, in, p.over(held, in, b.MaxBytes), "over the budget of "+bytesText(b.MaxBytes))
+		}
+	}
+	if free >= 0 && free < limits.MinFreeBytes {
+		p.take(held, func(h *holding) bool { return h.inFolder }, limits.MinFreeBytes-free-p.freedInFolder(), "less than "+bytesText(limits.MinFreeBytes)+" free on the disk")
+	}
+	return p.plan
+}
+
+type planner struct {
+	named map[string]int // perceptions that name a payload and stay
+	going map[int64]bool
+	plan  []evicted
+}
+
+// over is how many bytes those that stay are above a limit, each payload once.
+func (p *planner) over(held []holding, in func(*holding) bool, limit int64) int64 {
+	counted := map[string]bool{}
+	sum := -limit
+	for i := range held {
+		if h := &held[i]; in(h) && !p.going[h.id] && !counted[h.sum] {
+			counted[h.sum] = true
+			sum += h.bytes
+		}
+	}
+	return max(sum, 0)
+}
+
+func (p *planner) freedInFolder() (n int64) {
+	for i := range p.plan {
+		if p.plan[i].inFolder {
+			n += p.plan[i].freed
+		}
+	}
+	return n
+}
+
+// take lets go of holdings until so many bytes are freed, -1 for all.
+func (p *planner) take(held []holding, in func(*holding) bool, bytes int64, reason string) {
+	for i := range held {
+		if bytes == 0 {
+			return
+		}
+		h := &held[i]
+		if !in(h) || p.going[h.id] {
+			continue
+		}
+		p.going[h.id] = true
+		p.named[h.sum]--
+		v := evicted{holding: *h, reason: reason}
+		if p.named[h.sum] == 0 {
+			v.freed = h.bytes
+		}
+		p.plan = append(p.plan, v)
+		if bytes > 0 {
+			bytes = max(0, bytes-v.freed)
+		}
+	}
+}
+
+// thin marks what of the long recordings can go first: every second one, then
+// every second of what is left, while enough are left. The first and the last of
+// a recording stay.
+func thin(held []holding) {
+	recordings := map[string][]*holding{}
+	for i := range held {
+		if h := &held[i]; h.recording != "" && h.tier == tierPlain {
+			recordings[h.recording] = append(recordings[h.recording], h)
+		}
+	}
+	for _, members := range recordings {
+		if len(members) < longRecording {
+			continue
+		}
+		slices.SortFunc(members, func(a, b *holding) int { return cmp.Or(cmp.Compare(a.observed, b.observed), cmp.Compare(a.id, b.id)) })
+		for round := 1; len(members) >= 2*leastRecording; round++ {
+			var kept []*holding
+			for i, h := range members {
+				if i%2 == 0 || i == len(members)-1 {
+					kept = append(kept, h)
+					continue
+				}
+				h.tier, h.round = tierThinned, round
+			}
+			members = kept
+		}
+	}
+}
+
+// runRetention keeps the node's own budgets.
+func (e *Engine) runRetention(ctx context.Context) {
+	seen := int64(-1)
+	for {
+		revision := seen
+		err := e.read(ctx, func(c *conn) (err error) { revision, err = c.changes(); return err })
+		if err == nil && (revision != seen || e.options.Retention.MinFreeBytes > 0) {
+			seen = revision
+			var res *RetainResponse
+			if res, err = e.retain(ctx, e.options.Retention, false); err == nil && res.Count > 0 {
+				e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("retention", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(retentionPause):
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package robotmem
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+)
+
+const (
+	// verifiedBytes is how much of all payloads an ordinary check-up reads.
+	verifiedBytes = 256 << 20
+	// orphanAge is how old a file that nothing names must be before it is
+	// removed: a younger one may be on its way in.
+	orphanAge = time.Hour
+	// namedLost bounds the memories that a check names.
+	namedLost = 20
+)
+
+// wantedPayloads are the payloads that an active memory names, from a place in
+// the order of their sums on, and around to it again.
+const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
+	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
+
+// lostPayloads returns the payloads that are not what was saved, by sum, with
+// what is wrong with each. All are looked for; so many bytes are read, from a
+// random place on, so that one check-up after the other comes to all of them.
+func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost map[string]string, verified int64, err error) {
+	lost = map[string]string{}
+	err = c.query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
+			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
+		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	start := make([]byte, sha256.Size)
+	if _, err := rand.Read(start); err != nil {
+		return nil, 0, err
+	}
+	check := func(s *sqlite3.Stmt) error {
+		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
+		if copy(p.sum[:], s.ColumnRawBlob(0)) != len(p.sum) {
+			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is no checksum"
+			return nil
+		}
+		if s.ColumnType(3) != sqlite3.NULL {
+			p.inline = s.ColumnRawBlob(3)
+		}
+		what, err := e.examinePayload(ctx, &p, verified+p.size <= budget)
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			lost[hex.EncodeToString(p.sum[:])] = what
+		}
+		if verified+p.size <= budget {
+			verified += p.size
+		}
+		return nil
+	}
+	for _, half := range []string{" AND p.sha256 >= ? ORDER BY p.sha256", " AND p.sha256 < ? ORDER BY p.sha256"} {
+		if err := c.query(wantedPayloads+half, []any{start}, check); err != nil {
+			return nil, 0, err
+		}
+	}
+	return lost, verified, nil
+}
+
+// examinePayload says what is wrong with a payload, "" if nothing. Its bytes
+// are only read when asked.
+func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole bool) (string, error) {
+	if p.inline != nil {
+		if !whole {
+			return "", nil
+		}
+		data, err := p.codec.Decode(p.inline, p.size)
+		if err != nil || sha256.Sum256(data) != p.sum {
+			return "its bytes are not those that were saved", nil
+		}
+		return "", nil
+	}
+	var err error
+	if whole {
+		err = e.payloads().Verify(ctx, p.sum, p.codec, p.size)
+	} else {
+		var r *payload.Reader
+		if r, err = e.payloads().Open(p.sum, p.codec, p.size); err == nil {
+			err = r.Close()
+		}
+	}
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, payload.ErrMissing):
+		return "its file is missing", nil
+	case errors.Is(err, payload.ErrDamaged):
+		return "its bytes are not those that were saved", nil
+	}
+	return "its file cannot be read (" + rootReason(err) + ")", nil
+}
+
+// examinePayloads looks for payloads that are named and not there or damaged,
+// and for files that nothing names.
+func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *DoctorResponse, deep bool) error {
+	budget := int64(verifiedBytes)
+	if deep {
+		budget = 1 << 62
+	}
+	lost, verified, err := e.lostPayloads(ctx, c, budget)
+	if err != nil {
+		return err
+	}
+	if d.Lost, err = c.namesOf(lost); err != nil {
+		return err
+	}
+	total, err := c.number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	if err != nil {
+		return err
+	}
+	read := "all of them read and compared"
+	if verified < total {
+		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", bytesText(verified), bytesText(total))
+	}
+	switch orphans, err := e.orphans(c); {
+	case err != nil:
+		return err
+	case len(lost) > 0:
+		d.add("payloads", checkFail, fmt.Sprintf("%d are lost or damaged: %s", len(lost), lostText(d.Lost)), "bring the folder beside the file back from a backup, or forget these memories")
+	case len(orphans.sums)+len(orphans.stray) > 0:
+		d.add("payloads", checkWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.sums)+len(orphans.stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
+	default:
+		d.add("payloads", checkOK, "all in their place, "+read, "")
+	}
+	return nil
+}
+
+func lostText(lost []LostPayload) string {
+	var parts []string
+	for _, l := range lost {
+		parts = append(parts, fmt.Sprintf("memory %d (%s)", l.MemoryID, l.Reason))
+		if len(parts) == 3 {
+			parts = append(parts, "…")
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// namesOf lists the active memories that name payloads.
+func (c *conn) namesOf(lost map[string]string) ([]LostPayload, error) {
+	var out []LostPayload
+	for _, sum := range slices.Sorted(maps.Keys(lost)) {
+		blob, err := hex.DecodeString(sum)
+		if err != nil {
+			continue
+		}
+		err = c.query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite3.Stmt) error {
+			if len(out) < namedLost {
+				out = append(out, LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// unnamed is what lies in the folder and belongs to no payload.
+type unnamed struct {
+	sums  [][sha256.Size]byte
+	stray []string
+}
+
+func (e *Engine) orphans(c *conn) (*unnamed, error) {
+	sums, stray, err := e.payloads().List()
+	if err != nil {
+		return nil, fail(Unavailable, "", "the folder of payloads cannot be read (%s)", rootReason(err))
+	}
+	out := &unnamed{stray: stray}
+	for _, sum := range sums {
+		n, err := c.number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			out.sums = append(out.sums, sum)
+		}
+	}
+	return out, nil
+}
+
+// sweepFolder removes what nothing names and is old enough to be on its way
+// nowhere. It holds the lock of the writer, under which insertPayload looks
+// whether its file is there.
+func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
+	before := time.Now().Add(-orphanAge) // the disk's clock, not the engine's
+	swept, err := e.payloads().SweepStrays(before)
+	if err != nil {
+		return 0, fail(Unavailable, "", "the folder of payloads cannot be swept (%s)", rootReason(err))
+	}
+	orphans, err := e.orphans(tx.conn)
+	if err != nil {
+		return 0, err
+	}
+	removed = len(swept)
+	for _, sum := range orphans.sums {
+		if written, err := e.payloads().Modified(sum); err != nil || written.After(before) {
+			continue
+		}
+		if err := e.payloads().Remove(sum); err != nil {
+			return removed, fail(Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", rootReason(err))
+		}
+		removed++
+	}
+	return removed, nil
+}

@@ -1,0 +1,132 @@
+package robotmem
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// holdings are all perceptions that have a payload.
+func (c *conn) holdings() (held []holding, err error) {
+	useful := map[int64]bool{}
+	err = c.query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite3.Stmt) error {
+		useful[s.ColumnInt64(0)] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = c.query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
+		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
+			coalesce(p.stored, p.bytes), p.data IS NULL, m.status, m.pinned, m.access_count,
+			m.session_id IN (SELECT session_id FROM failed) OR json_extract(m.context, '$.task.success') = 0
+		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
+		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
+		h := holding{
+			id: s.ColumnInt64(0), collection: s.ColumnText(1), perceptionType: s.ColumnText(2), observed: s.ColumnText(5),
+			sum: string(s.ColumnRawBlob(6)), bytes: s.ColumnInt64(7), inFolder: s.ColumnBool(8),
+		}
+		if session := s.ColumnText(3); session != "" {
+			h.recording = session + "\x00" + h.perceptionType + "\x00" + s.ColumnText(4)
+		}
+		switch {
+		case s.ColumnText(9) != "active":
+			h.tier = tierGone
+		case s.ColumnBool(10):
+			h.tier = tierPinned
+		case s.ColumnBool(12):
+			h.tier = tierFailed
+		case useful[h.id]:
+			h.tier = tierUseful
+		case s.ColumnInt(11) > 0:
+			h.tier = tierRecalled
+		default:
+			h.tier = tierPlain
+		}
+		held = append(held, h)
+		return nil
+	})
+	return held, err
+}
+
+// evict takes perceptions out of recall, removes their payloads and records it.
+// It returns those that went: one that has changed since it was planned stays.
+func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err error) {
+	var files [][sha256.Size]byte
+	err = e.write(ctx, func(tx *writeTx) error {
+		gone, files = nil, nil // a job may run twice
+		for _, p := range plan {
+			m, err := tx.memory(p.id, tx.now)
+			if err != nil {
+				return err
+			}
+			if m.SHA256 != hex.EncodeToString([]byte(p.sum)) || m.Pinned != (p.tier == tierPinned) && p.tier != tierGone {
+				continue
+			}
+			free, err := tx.evict(m, p)
+			if err != nil {
+				return err
+			}
+			if p.freed = 0; free {
+				p.freed = p.bytes
+				if p.inFolder {
+					files = append(files, [sha256.Size]byte([]byte(p.sum)))
+				}
+			}
+			gone = append(gone, p)
+		}
+		return nil
+	})
+	if err != nil || len(files) == 0 {
+		return gone, err
+	}
+	return gone, e.removeFiles(ctx, files)
+}
+
+// evict is the part of one perception. free says that nothing names its payload
+// any more.
+func (tx *writeTx) evict(m *Memory, p evicted) (free bool, err error) {
+	if m.Status == "active" {
+		if err := tx.unindexText(m.MemoryID); err != nil {
+			return false, err
+		}
+		if err := tx.setStatus(m.MemoryID, "invalidated", "evicted", p.reason); err != nil {
+			return false, err
+		}
+	}
+	err = tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+		m.MemoryID, p.collection, p.perceptionType, p.bytes, p.reason, formatTime(tx.now))
+	if err != nil {
+		return false, err
+	}
+	if err := tx.insertFeatures(m.MemoryID, &features{}); err != nil {
+		return false, err
+	}
+	named, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.sum))
+	if err != nil || named > 0 {
+		return false, err
+	}
+	return true, tx.exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.sum))
+}
+
+// removeFiles removes files that no row names. The rows went in a commit before:
+// a crash between the two leaves files that nothing names, and loses nothing.
+func (e *Engine) removeFiles(ctx context.Context, sums [][sha256.Size]byte) error {
+	return e.write(ctx, func(tx *writeTx) error {
+		for _, sum := range sums {
+			n, err := tx.number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				continue // saved again meanwhile
+			}
+			if err := e.payloads().Remove(sum); err != nil {
+				return fail(Unavailable, "", "a payload's file cannot be removed (%s)", rootReason(err))
+			}
+		}
+		return nil
+	})
+}

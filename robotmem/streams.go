@@ -1,0 +1,88 @@
+package robotmem
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
+
+// Recorder starts a recorder that stores what it gathers here: the way in for a
+// control loop, which it never makes wait. Close it before the engine.
+func (e *Engine) Recorder(o perception.RecorderOptions) *perception.Recorder {
+	if o.Log == nil {
+		o.Log = e.log
+	}
+	return perception.NewRecorder(e, o)
+}
+
+// maxSource is what a memory keeps of a source's name, in characters.
+const maxSource = 64
+
+var _ perception.Sink = (*Engine)(nil)
+
+// Keep implements perception.Sink: the batch is one commit. What its items are
+// compared by is worked out later, in the background.
+func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
+	err := e.keep(ctx, b)
+	if err == nil {
+		e.rouseFeatures()
+		return nil
+	}
+	err = wrap("record", err)
+	for _, final := range []Kind{Invalid, Forbidden, NotFound, Conflict, TooLarge} {
+		if errors.Is(err, final) {
+			return fmt.Errorf("%w: %w", perception.ErrRefused, err)
+		}
+	}
+	return err
+}
+
+func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
+	records := make([]*record, 0, len(b.Items))
+	for i := range b.Items {
+		rec, err := e.recorded(ctx, &b, &b.Items[i])
+		if err != nil {
+			return err
+		}
+		records = append(records, rec)
+	}
+	return e.write(ctx, func(tx *writeTx) error {
+		probe := record{collection: b.Collection, session: b.SessionID}
+		if err := tx.joinSession(&probe); err != nil {
+			return err
+		}
+		for _, rec := range records {
+			if err := e.insertPerception(tx, rec, &SavePerceptionResponse{}); err != nil {
+				return err
+			}
+		}
+		for _, n := range b.Counts {
+			if err := tx.countStream(b.SessionID, probe.collection, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// recorded prepares an item of a recorder.
+func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *perception.Recorded) (*record, error) {
+	r := &SavePerceptionRequest{
+		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
+		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
+		Source: clip(it.Source, maxSource),
+	}
+	if err := normalize("record", r); err != nil {
+		return nil, err
+	}
+	rec, err := e.describePerception(r)
+	if err != nil {
+		return nil, err
+	}
+	rec.perception.later = true
+	size := int64(len(it.Data))
+	return rec, e.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: e.options.MaxPayload})
+}

@@ -1,0 +1,241 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// An upload is a form: the part data or file holds the payload, every other
+// part a field as text. The payload streams from the connection to the disk.
+// When it comes before the description, as some clients send it, it is set
+// aside in a temporary file until the fields have come.
+
+const (
+	// maxField bounds one field of a form: a context or metadata as JSON.
+	maxField = 2 << 20
+	// maxFields bounds the parts of a form.
+	maxFields = 64
+)
+
+// save serves save_perception, from JSON or from a form.
+func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
+	plain := s.operation(op)
+	return func(c echo.Context) error {
+		mediaType, params, err := mime.ParseMediaType(c.Request().Header.Get("Content-Type"))
+		if err != nil || mediaType != "multipart/form-data" {
+			return plain(c)
+		}
+		overlay, err := textValues(c, op)
+		if err != nil {
+			return err
+		}
+		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay}
+		defer u.discard()
+		res, err := u.save(c.Request().Context(), s.streams)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c, http.StatusOK, res)
+	}
+}
+
+type upload struct {
+	op     *robotmem.Op
+	form   *multipart.Reader
+	values robotmem.Values
+	parts  int
+	aside  *os.File // a payload that came before its fields
+}
+
+// save reads the form to its payload, and lets the service read on from there.
+func (u *upload) save(ctx context.Context, to streaming) (*robotmem.SavePerceptionResponse, error) {
+	for {
+		payload, err := u.next()
+		if err != nil {
+			return nil, err
+		}
+		if payload == nil {
+			break
+		}
+		if u.aside != nil {
+			return nil, u.twice()
+		}
+		if u.values["description"] != nil {
+			return u.send(ctx, to, &lastPart{u, payload})
+		}
+		if err := u.setAside(payload); err != nil {
+			return nil, err
+		}
+	}
+	if u.aside == nil {
+		return u.send(ctx, to, nil)
+	}
+	if _, err := u.aside.Seek(0, io.SeekStart); err != nil {
+		return nil, u.unavailable(err)
+	}
+	return u.send(ctx, to, u.aside)
+}
+
+func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	raw, err := u.op.Request(u.values)
+	if err != nil {
+		return nil, err
+	}
+	req := &robotmem.SavePerceptionRequest{}
+	if err := u.op.Decode(raw, req); err != nil {
+		return nil, err
+	}
+	if payload == nil {
+		return to.SavePerception(ctx, req)
+	}
+	return to.SavePerceptionFrom(ctx, req, payload)
+}
+
+// next reads fields until the payload's part, or returns nil at the end.
+func (u *upload) next() (*multipart.Part, error) {
+	for {
+		part, err := u.form.NextRawPart()
+		if err == io.EOF {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, invalid(u.op, "", fmt.Errorf("reading the form: %w", err))
+		}
+		if u.parts++; u.parts > maxFields {
+			return nil, invalid(u.op, "", fmt.Errorf("the form has more than %d parts", maxFields))
+		}
+		name := part.FormName()
+		if name == "data" || name == "file" {
+			u.declared(part)
+			return part, nil
+		}
+		text, err := io.ReadAll(io.LimitReader(part, maxField+1))
+		if err != nil {
+			return nil, invalid(u.op, name, fmt.Errorf("reading the form: %w", err))
+		}
+		if len(text) > maxField {
+			return nil, &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: name, Err: fmt.Errorf("is over %d bytes; only the part data or file may be large", maxField)}
+		}
+		u.values[name] = append(u.values[name], string(text))
+	}
+}
+
+// declared takes over the media type of the payload's part, unless a field says
+// another.
+func (u *upload) declared(part *multipart.Part) {
+	t, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
+	if _, named := u.values["media_type"]; !named && t != "" && t != "application/octet-stream" {
+		u.values["media_type"] = []string{part.Header.Get("Content-Type")}
+	}
+}
+
+func (u *upload) setAside(payload io.Reader) error {
+	f, err := os.CreateTemp("", "robotmem-upload-*")
+	if err != nil {
+		return u.unavailable(err)
+	}
+	u.aside = f
+	if _, err := io.Copy(disk{f}, payload); err != nil {
+		if full := (*diskError)(nil); errors.As(err, &full) {
+			return u.unavailable(full.error)
+		}
+		return invalid(u.op, "data", fmt.Errorf("reading the form: %w", err))
+	}
+	return nil
+}
+
+func (u *upload) discard() {
+	if u.aside != nil {
+		_ = u.aside.Close()
+		_ = os.Remove(u.aside.Name())
+	}
+}
+
+func (u *upload) unavailable(err error) error {
+	return &robotmem.Error{Op: u.op.Name, Kind: robotmem.Unavailable, Field: "data", Err: fmt.Errorf("the payload could not be set aside (%w); send the fields before the payload, or make room for temporary files", errors.Unwrap(err))}
+}
+
+func (u *upload) twice() error {
+	return invalid(u.op, "data", errors.New("there is more than one part with a payload; send each perception by itself"))
+}
+
+// lastPart is a payload after which nothing may follow: a field that comes too
+// late would be lost.
+type lastPart struct {
+	u    *upload
+	part io.Reader
+}
+
+func (l *lastPart) Read(p []byte) (int, error) {
+	n, err := l.part.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	switch next, err := l.u.form.NextRawPart(); {
+	case err == io.EOF:
+		return n, io.EOF
+	case err != nil:
+		return n, err
+	case next.FormName() == "data" || next.FormName() == "file":
+		return n, l.u.twice()
+	default:
+		return n, fmt.Errorf("the field %s comes after the payload; send the payload last", next.FormName())
+	}
+}
+
+// disk marks the errors of writing, to tell them from those of reading.
+type disk struct{ io.Writer }
+
+type diskError struct{ error }
+
+func (d disk) Write(p []byte) (int, error) {
+	n, err := d.Writer.Write(p)
+	if err != nil {
+		err = &diskError{err}
+	}
+	return n, err
+}
+
+// whole is a service that cannot stream: payloads pass through memory.
+type whole struct {
+	robotmem.Service
+	limit int64
+}
+
+func (w whole) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	all, err := io.ReadAll(io.LimitReader(data, w.limit+1))
+	if err != nil {
+		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.Invalid, Field: "data", Err: err}
+	}
+	if int64(len(all)) > w.limit {
+		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.TooLarge, Field: "data", Err: fmt.Errorf("is over %d bytes", w.limit)}
+	}
+	req := *r
+	req.DataBase64 = all
+	return w.SavePerception(ctx, &req)
+}
+
+func (w whole) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
+	res, err := w.Data(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return robotmem.NewDataReader(res), nil
+}
+
+// requestOf decodes the JSON request of an operation.
+func requestOf[In any](op *robotmem.Op, raw json.RawMessage) (*In, error) {
+	req := new(In)
+	return req, op.Decode(raw, req)
+}
