@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -122,11 +121,6 @@ func TestSegmentPreview(t *testing.T) {
 	}
 	if got.Width == 0 || !bytes.Contains(got.Data, []byte("Fz")) {
 		t.Errorf("got %s of %d bytes without the names of the channels", got.MediaType, len(got.Data))
-	}
-	if dir := os.Getenv("ROBOTMEM_PREVIEWS"); dir != "" {
-		if err := os.WriteFile(dir+"/segment.svg", got.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if _, err := perception.MakePreview(segmentOf(t, "/chatter", "std_msgs/msg/String", "cdr", cdr("Hello")), perception.PreviewOptions{}); err == nil {
 		t.Error("a text has a plot")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -281,7 +282,7 @@ func smallMCAP(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	items := func(yield func(recording.Exported, error) bool) {
-		yield(recording.Exported{Fact: true, Perception: recording.Perception{Description: "a fact"}}, nil)
+		yield(recording.Exported{Fact: true, Perception: importing.Perception{Description: "a fact"}}, nil)
 	}
 	if _, err := recording.Export(t.Context(), &b, items); err != nil {
 		t.Fatal(err)

@@ -4,10 +4,10 @@
 // # Nouns
 //
 //   - A [Source] is an open recording; it yields each [Message] in turn.
-//   - A [Perception] is what is stored: the payload of one message (a picture, a
+//   - A perception is what is stored: the payload of one message (a picture, a
 //     point cloud) or a segment, which is some seconds of one topic.
-//   - A [Sink] stores perceptions. An Origin names each of them, so that
-//     importing again stores nothing twice.
+//   - A sink stores perceptions, see the package importing. An Origin names each
+//     of them, so that importing again stores nothing twice.
 //   - The manifest is the first perception of a recording: its channels with
 //     their schemas, and its metadata.
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // Exported is a stored memory that is written out.
@@ -19,7 +20,7 @@ type Exported struct {
 	UID      string // names it in JSON messages
 	Fact     bool   // something learnt; its text is the perception's Description
 	Category string // of a fact
-	Perception
+	importing.Perception
 }
 
 // ExportReport accounts for what was exported.

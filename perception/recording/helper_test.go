@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -67,26 +68,26 @@ func read(t testing.TB, src recording.Source) (rows []row, broken []error) {
 
 // store is a sink in memory.
 type store struct {
-	sessions map[string]recording.Session
-	saved    map[string]recording.Perception
+	sessions map[string]importing.Session
+	saved    map[string]importing.Perception
 	order    []string
 	batches  []int
 	ended    int
 	fail     func(saved int) error
 }
 
-var _ recording.Sink = (*store)(nil)
+var _ importing.Sink = (*store)(nil)
 
 func newStore() *store {
-	return &store{sessions: map[string]recording.Session{}, saved: map[string]recording.Perception{}}
+	return &store{sessions: map[string]importing.Session{}, saved: map[string]importing.Perception{}}
 }
 
-func (s *store) Start(_ context.Context, session recording.Session) (string, error) {
-	s.sessions[session.Key] = session
-	return "session-" + session.Key[:8], nil
+func (s *store) Start(_ context.Context, session importing.Session) (string, error) {
+	s.sessions[session.Origin] = session
+	return "session-" + session.Origin[:8], nil
 }
 
-func (s *store) Save(_ context.Context, _ string, ps []recording.Perception) (int, error) {
+func (s *store) Save(_ context.Context, _ string, ps []importing.Perception) (int, error) {
 	n := 0
 	s.batches = append(s.batches, len(ps))
 	for _, p := range ps {

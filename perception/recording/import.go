@@ -3,16 +3,14 @@ package recording
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
@@ -33,8 +31,9 @@ const (
 // rest can be read; the report says where. Any other error ends the import and
 // comes with the report so far. What was saved stays, and importing the same
 // file again with the same options goes on from there, since the sink knows each
-// Origin. The report is nil only if nothing was read.
-func Import(ctx context.Context, src Source, o Options, sink Sink, progress func(Progress)) (*Report, error) {
+// Origin. A recording that was imported to its end is an error that wraps
+// [importing.ErrEnded]. The report is nil only if nothing was read.
+func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func Import(ctx context.Context, src Source, o Options, sink Sink, progress func
 
 type importer struct {
 	o        Options
-	sink     Sink
+	sink     importing.Sink
 	id, name string
 	info     *Info
 	progress func(Progress)
@@ -70,7 +69,7 @@ type importer struct {
 	open       []*stream // with a segment, in the order they were opened
 	openBytes  int
 	poses      *poses
-	batch      []Perception
+	batch      []importing.Perception
 	batchBytes int
 	bytes      uint64
 	lastTime   uint64
@@ -132,9 +131,8 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 }
 
 func (imp *importer) start(ctx context.Context) error {
-	session, err := imp.sink.Start(ctx, Session{
-		Key: imp.id, Name: imp.name, Collection: imp.o.Collection, Context: imp.context(nil, 0),
-		Start: timeOf(imp.info.Start), End: timeOf(imp.info.End),
+	session, err := imp.sink.Start(ctx, importing.Session{
+		Origin: imp.id[:32], Context: imp.context(nil, 0), StartedAt: timeOf(imp.info.Start),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the session: %w", err)
@@ -220,6 +218,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if v != nil && s.payload {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Kept++
+			t.report.Perceptions++
 			return imp.add(ctx, imp.enveloped(m, v, p, number))
 		}
 	}
@@ -282,16 +281,14 @@ func (imp *importer) closeSegment(ctx context.Context, s *stream) error {
 	if err != nil {
 		return err
 	}
+	s.topic.report.Perceptions++
 	return imp.add(ctx, imp.segmented(s, g, data))
 }
 
-func (imp *importer) add(ctx context.Context, p Perception) error {
+func (imp *importer) add(ctx context.Context, p importing.Perception) error {
 	imp.batch = append(imp.batch, p)
 	imp.batchBytes += len(p.Data)
 	imp.report.Perceptions++
-	if topic, _ := p.Metadata["topic"].(string); topic != "" {
-		imp.topics[topic].report.Perceptions++
-	}
 	if len(imp.batch) < batchCount && imp.batchBytes < batchBytes {
 		return nil
 	}
@@ -332,7 +329,7 @@ func (imp *importer) account() {
 	}
 }
 
-// maxTopic bounds a topic's name within an origin or a description; ROS 2 allows
+// maxTopic bounds a topic's name within a description; ROS 2 allows
 // 255 characters.
 const maxTopic = 255
 
@@ -340,9 +337,5 @@ const maxTopic = 255
 // topic's, with its time; of a segment also its last message and how many it
 // holds, since a rate limit leaves some out.
 func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
-	if len(topic) > maxTopic || !utf8.ValidString(topic) {
-		sum := sha256.Sum256([]byte(topic))
-		topic = "/" + hex.EncodeToString(sum[:])
-	}
-	return imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest
+	return importing.Origin(imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest)
 }

@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -29,7 +31,7 @@ func topics(r *recording.Report) map[string]recording.TopicReport {
 	return out
 }
 
-func (s *store) of(topic string) (out []recording.Perception) {
+func (s *store) of(topic string) (out []importing.Perception) {
 	for _, origin := range s.order {
 		if s.saved[origin].Metadata["topic"] == topic {
 			out = append(out, s.saved[origin])
@@ -150,11 +152,11 @@ func TestSegmentsAreBounded(t *testing.T) {
 	path := synthetic(t, 4<<20)
 	for name, test := range map[string]struct {
 		o     recording.Options
-		check func(recording.Perception) bool
+		check func(importing.Perception) bool
 	}{
-		"messages": {recording.Options{SegmentMessages: 100}, func(p recording.Perception) bool { return p.Messages <= 100 }},
-		"bytes":    {recording.Options{SegmentBytes: 20000}, func(p recording.Perception) bool { return len(p.Data) <= 21000 }},
-		"seconds":  {recording.Options{SegmentSeconds: 0.25}, func(p recording.Perception) bool { return p.Messages <= 250 }},
+		"messages": {recording.Options{SegmentMessages: 100}, func(p importing.Perception) bool { return p.Messages <= 100 }},
+		"bytes":    {recording.Options{SegmentBytes: 20000}, func(p importing.Perception) bool { return len(p.Data) <= 21000 }},
+		"seconds":  {recording.Options{SegmentSeconds: 0.25}, func(p importing.Perception) bool { return p.Messages <= 250 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore()
@@ -272,9 +274,9 @@ type counter struct {
 	heap                uint64
 }
 
-func (c *counter) Start(context.Context, recording.Session) (string, error) { return "s", nil }
+func (c *counter) Start(context.Context, importing.Session) (string, error) { return "s", nil }
 func (c *counter) End(context.Context, string, *float64) error              { return nil }
-func (c *counter) Save(_ context.Context, _ string, ps []recording.Perception) (int, error) {
+func (c *counter) Save(_ context.Context, _ string, ps []importing.Perception) (int, error) {
 	bytes := 0
 	for _, p := range ps {
 		bytes += len(p.Data)
@@ -292,9 +294,9 @@ func (c *counter) Save(_ context.Context, _ string, ps []recording.Perception) (
 func TestJSONExport(t *testing.T) {
 	at := time.Unix(1_700_000_000, 5)
 	items := func(yield func(recording.Exported, error) bool) {
-		_ = yield(recording.Exported{UID: "a", Fact: true, Category: "gotcha", Perception: recording.Perception{Description: "the drawer sticks", ObservedAt: at}}, nil) &&
-			yield(recording.Exported{UID: "b", Perception: recording.Perception{Description: "a photo", MediaType: "image/png", Data: []byte("\x89PNG"), ObservedAt: at.Add(1)}}, nil) &&
-			yield(recording.Exported{UID: "c", Perception: recording.Perception{Description: "a pull", MediaType: "text/csv", Data: []byte("Fx (N),Fy\n1,2\n3,\n"), Metadata: map[string]any{"rate_hz": 10.0}, ObservedAt: at.Add(2)}}, nil)
+		_ = yield(recording.Exported{UID: "a", Fact: true, Category: "gotcha", Perception: importing.Perception{Description: "the drawer sticks", ObservedAt: at}}, nil) &&
+			yield(recording.Exported{UID: "b", Perception: importing.Perception{Description: "a photo", MediaType: "image/png", Data: []byte("\x89PNG"), ObservedAt: at.Add(1)}}, nil) &&
+			yield(recording.Exported{UID: "c", Perception: importing.Perception{Description: "a pull", MediaType: "text/csv", Data: []byte("Fx (N),Fy\n1,2\n3,\n"), Metadata: map[string]any{"rate_hz": 10.0}, ObservedAt: at.Add(2)}}, nil)
 	}
 	path := filepath.Join(t.TempDir(), "x.mcap")
 	f, err := os.Create(path)
@@ -423,6 +425,27 @@ func TestOpenSegmentsAreBounded(t *testing.T) {
 	for _, topic := range report.Topics {
 		if len(topic.Notes) != 1 {
 			t.Errorf("%s: got notes %v, want why it is kept as bytes", topic.Topic, topic.Notes)
+		}
+	}
+}
+
+// What is handed over keeps the limits of the package importing, whatever the
+// recording names its topics.
+func TestContractOfImporting(t *testing.T) {
+	src := &made{each: 2, data: []byte("{}")}
+	for _, topic := range []string{"/" + strings.Repeat("long", 30_000), "/\xff", ""} {
+		src.channels = append(src.channels, &recording.Channel{Topic: topic, SchemaName: topic, MessageEncoding: "json"})
+	}
+	for name, src := range map[string]recording.Source{"names": src, "synthetic": open(t, synthetic(t, 2<<20))} {
+		report, err := recording.Import(t.Context(), src, recording.Options{Robot: "r"}, importingtest.New(t), nil)
+		if err != nil || report.Stored < 4 {
+			t.Errorf("%s: got %+v, %v", name, report, err)
+		}
+	}
+	sink := importingtest.New(t)
+	for _, want := range []error{nil, importing.ErrEnded} {
+		if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
 		}
 	}
 }

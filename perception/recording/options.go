@@ -1,10 +1,8 @@
 package recording
 
 import (
-	"context"
 	"fmt"
 	"path"
-	"time"
 )
 
 // Options is what of a recording is kept. The zero value keeps all.
@@ -26,8 +24,6 @@ type Options struct {
 	SegmentSeconds  float64 // of log time; 0 is 10
 	SegmentBytes    int     // 0 is 1 MiB
 	SegmentMessages int     // 0 is 10,000
-	// Collection is handed to the sink.
-	Collection string
 	// Robot names the robot in each perception's context; "" leaves it out.
 	Robot string
 	// MapID names the map that poses in the frame "map" are of; "" leaves it out.
@@ -127,42 +123,6 @@ func limit(limits map[string]float64, topic string) float64 {
 		}
 	}
 	return value
-}
-
-// Perception is what one or more messages become when they are stored.
-type Perception struct {
-	// Origin is the same at every import of the same messages, and belongs to
-	// nothing else.
-	Origin      string
-	Type        string // visual, tactile, auditory, proprioceptive, procedural or spatial
-	Description string
-	MediaType   string
-	Data        []byte
-	Metadata    map[string]any
-	Context     map[string]any
-	ObservedAt  time.Time
-	Messages    int
-}
-
-// Session is the episode that a recording becomes.
-type Session struct {
-	Key        string // the recording's ID
-	Name       string // its file's name
-	Collection string
-	Context    map[string]any
-	Start, End time.Time
-}
-
-// Sink takes what is imported. Its calls come one after the other.
-type Sink interface {
-	// Start opens the session of the recording with this key, which may be there
-	// from an import that was broken off, and returns its name.
-	Start(ctx context.Context, s Session) (string, error)
-	// Save stores the perceptions whose Origin is new and says how many were.
-	// It does not keep the slice.
-	Save(ctx context.Context, session string, ps []Perception) (stored int, err error)
-	// End is not called when the import is broken off by an error.
-	End(ctx context.Context, session string, outcome *float64) error
 }
 
 // Progress is how far an import has come.

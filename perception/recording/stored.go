@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
@@ -39,7 +40,7 @@ type ManifestChannel struct {
 	Messages        uint64            `json:"messages"`
 }
 
-func (imp *importer) manifest() (Perception, error) {
+func (imp *importer) manifest() (importing.Perception, error) {
 	m := Manifest{
 		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
 		Start: ns(imp.info.Start), End: ns(imp.info.End), Messages: imp.info.Messages,
@@ -50,10 +51,10 @@ func (imp *importer) manifest() (Perception, error) {
 	}
 	data, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
-		return Perception{}, err
+		return importing.Perception{}, err
 	}
 	duration := time.Duration(imp.info.End - imp.info.Start).Round(100 * time.Millisecond)
-	return Perception{
+	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
 		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
@@ -65,13 +66,13 @@ func (imp *importer) manifest() (Perception, error) {
 func ns(t uint64) string { return strconv.FormatUint(t, 10) }
 
 // enveloped is the perception of one message with a payload.
-func (imp *importer) enveloped(m *Message, v *message.Value, p payload, number uint64) Perception {
+func (imp *importer) enveloped(m *Message, v *message.Value, p payload, number uint64) importing.Perception {
 	metadata := imp.metadata(m.Channel, m.Sequence, m.LogTime, m.PublishTime, 1)
 	for key, value := range p.metadata {
 		metadata[key] = value
 	}
 	metadata["envelope"] = p.envelope()
-	return Perception{
+	return importing.Perception{
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: sense(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
 		MediaType:   p.mediaType, Data: append([]byte(nil), p.data...),
@@ -80,7 +81,7 @@ func (imp *importer) enveloped(m *Message, v *message.Value, p payload, number u
 }
 
 // segmented is the perception of a segment.
-func (imp *importer) segmented(s *stream, g *segment, data []byte) Perception {
+func (imp *importer) segmented(s *stream, g *segment, data []byte) importing.Perception {
 	var v *message.Value
 	if s.schema != nil {
 		// An undecodable message has neither a frame nor a stamp; it is kept.
@@ -88,7 +89,7 @@ func (imp *importer) segmented(s *stream, g *segment, data []byte) Perception {
 	}
 	metadata := imp.metadata(s.Channel, g.sequence, g.first, g.published, g.count)
 	metadata["last_log_time"] = ns(g.last)
-	return Perception{
+	return importing.Perception{
 		Origin: imp.origin(s.Topic, g.from, g.first, "-"+strconv.FormatUint(g.to, 10)+"/"+strconv.Itoa(g.count)), Type: sense(s.SchemaName),
 		Description: imp.describe(s.Channel, g.first, g.count),
 		MediaType:   SegmentType, Data: data,
@@ -96,9 +97,13 @@ func (imp *importer) segmented(s *stream, g *segment, data []byte) Perception {
 	}
 }
 
+// maxName bounds a name within the metadata.
+const maxName = 4 << 10
+
 func (imp *importer) metadata(c *Channel, sequence uint32, logTime, publishTime uint64, count int) map[string]any {
 	return map[string]any{
-		"recording": imp.id, "topic": c.Topic, "schema": c.SchemaName, "schema_encoding": c.SchemaEncoding, "message_encoding": c.MessageEncoding,
+		"recording": imp.id, "topic": importing.Cut(c.Topic, maxName), "schema": importing.Cut(c.SchemaName, maxName),
+		"schema_encoding": importing.Cut(c.SchemaEncoding, maxTopic), "message_encoding": importing.Cut(c.MessageEncoding, maxTopic),
 		"sequence": float64(sequence), "log_time": ns(logTime), "publish_time": ns(publishTime), "count": float64(count),
 	}
 }
