@@ -114,6 +114,19 @@ func TestSegmentFeatures(t *testing.T) {
 	}
 }
 
+func TestSegmentPreview(t *testing.T) {
+	got, err := perception.MakePreview(wrenchSegment(t, -62), perception.PreviewOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Width == 0 || !bytes.Contains(got.Data, []byte("Fz")) {
+		t.Errorf("got %s of %d bytes without the names of the channels", got.MediaType, len(got.Data))
+	}
+	if _, err := perception.MakePreview(segmentOf(t, "/chatter", "std_msgs/msg/String", "cdr", cdr("Hello")), perception.PreviewOptions{}); err == nil {
+		t.Error("a text has a plot")
+	}
+}
+
 func TestDecodeSegmentErrors(t *testing.T) {
 	whole := wrenchSegment(t, -62).Data
 	for name, test := range map[string]struct {

@@ -3,15 +3,12 @@ package recording
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/message"
@@ -221,6 +218,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if v != nil && s.payload {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Kept++
+			t.report.Perceptions++
 			return imp.add(ctx, imp.enveloped(m, v, p, number))
 		}
 	}
@@ -283,6 +281,7 @@ func (imp *importer) closeSegment(ctx context.Context, s *stream) error {
 	if err != nil {
 		return err
 	}
+	s.topic.report.Perceptions++
 	return imp.add(ctx, imp.segmented(s, g, data))
 }
 
@@ -290,9 +289,6 @@ func (imp *importer) add(ctx context.Context, p importing.Perception) error {
 	imp.batch = append(imp.batch, p)
 	imp.batchBytes += len(p.Data)
 	imp.report.Perceptions++
-	if topic, _ := p.Metadata["topic"].(string); topic != "" {
-		imp.topics[topic].report.Perceptions++
-	}
 	if len(imp.batch) < batchCount && imp.batchBytes < batchBytes {
 		return nil
 	}
@@ -333,7 +329,7 @@ func (imp *importer) account() {
 	}
 }
 
-// maxTopic bounds a topic's name within an origin or a description; ROS 2 allows
+// maxTopic bounds a topic's name within a description; ROS 2 allows
 // 255 characters.
 const maxTopic = 255
 
@@ -341,9 +337,5 @@ const maxTopic = 255
 // topic's, with its time; of a segment also its last message and how many it
 // holds, since a rate limit leaves some out.
 func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
-	if len(topic) > maxTopic || !utf8.ValidString(topic) {
-		sum := sha256.Sum256([]byte(topic))
-		topic = "/" + hex.EncodeToString(sum[:])
-	}
-	return imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest
+	return importing.Origin(imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest)
 }

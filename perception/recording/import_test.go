@@ -427,3 +427,24 @@ func TestOpenSegmentsAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// What is handed over keeps the limits of the package importing, whatever the
+// recording names its topics.
+func TestContractOfImporting(t *testing.T) {
+	src := &made{each: 2, data: []byte("{}")}
+	for _, topic := range []string{"/" + strings.Repeat("long", 30_000), "/\xff", ""} {
+		src.channels = append(src.channels, &recording.Channel{Topic: topic, SchemaName: topic, MessageEncoding: "json"})
+	}
+	for name, src := range map[string]recording.Source{"names": src, "synthetic": open(t, synthetic(t, 2<<20))} {
+		report, err := recording.Import(t.Context(), src, recording.Options{Robot: "r"}, importingtest.New(t), nil)
+		if err != nil || report.Stored < 4 {
+			t.Errorf("%s: got %+v, %v", name, report, err)
+		}
+	}
+	sink := importingtest.New(t)
+	for _, want := range []error{nil, importing.ErrEnded} {
+		if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
+	}
+}

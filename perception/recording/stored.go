@@ -97,9 +97,13 @@ func (imp *importer) segmented(s *stream, g *segment, data []byte) importing.Per
 	}
 }
 
+// maxName bounds a name within the metadata.
+const maxName = 4 << 10
+
 func (imp *importer) metadata(c *Channel, sequence uint32, logTime, publishTime uint64, count int) map[string]any {
 	return map[string]any{
-		"recording": imp.id, "topic": c.Topic, "schema": c.SchemaName, "schema_encoding": c.SchemaEncoding, "message_encoding": c.MessageEncoding,
+		"recording": imp.id, "topic": importing.Cut(c.Topic, maxName), "schema": importing.Cut(c.SchemaName, maxName),
+		"schema_encoding": importing.Cut(c.SchemaEncoding, maxTopic), "message_encoding": importing.Cut(c.MessageEncoding, maxTopic),
 		"sequence": float64(sequence), "log_time": ns(logTime), "publish_time": ns(publishTime), "count": float64(count),
 	}
 }

@@ -15,6 +15,10 @@ const (
 	pointCloudType = "application/x-pointcloud2"
 )
 
+// maxEnvelope is what stands around a payload at most, so that it fits into the
+// metadata beside the fields of a cloud; with more the message goes to a segment.
+const maxEnvelope = 8 << 10
+
 const foxgloveImage = "foxglove.CompressedImage"
 
 // payload is the part of a message that other programs can open: the JPEG of a
@@ -67,6 +71,9 @@ func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 		return p, false
 	}
 	end := data.Offset + len(data.Data)
+	if len(m.Data)-len(data.Data) > maxEnvelope {
+		return p, false
+	}
 	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[end:]
 	return p, true
 }
@@ -80,7 +87,7 @@ func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
 		return p, false
 	}
 	prefix, suffix, found := bytes.Cut(m.Data, []byte(`"`+text+`"`))
-	if !found {
+	if !found || len(m.Data)-len(text) > maxEnvelope {
 		return p, false
 	}
 	mediaType, err := perception.Sniff(data, "")
