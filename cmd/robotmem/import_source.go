@@ -33,6 +33,7 @@ type perceptionFlags struct {
 	ImageRate float64            `name:"image-rate" placeholder:"HZ" help:"LeRobot: images a second that are kept of those in the dataset (default 1)."`
 	NoVideos  bool               `name:"no-videos" help:"LeRobot: leave the video files out."`
 	Include   []string           `name:"include" sep:"none" placeholder:"GLOB" help:"Folders: only these files, such as *.png; repeatable."`
+	Type      string             `name:"type" placeholder:"TYPE" help:"Folders: visual, tactile, auditory, proprioceptive, procedural or spatial, for files that do not show it."`
 	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot and folders: what the source is called; the folder's name unless given. The same name is stored once."`
 }
 
@@ -111,6 +112,8 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 			return importError(err)
 		case res.Broken != "":
 			return &exitError{code: exitCodes[robotmem.Invalid]}
+		case res.Perceptions == 0 && !res.Known && res.Sessions == 0:
+			return invalid("file", "nothing in %s can be imported", path)
 		}
 		return nil
 	})
@@ -177,7 +180,7 @@ func (p *perceptionFlags) folder(ctx context.Context, a *app, sink *importSink, 
 	bar := a.newProgress("import", 0)
 	defer bar.Done()
 	report, err := folder.Import(ctx, path, sink, folder.Options{
-		Name: p.Name, Include: p.Include, Exclude: p.Exclude,
+		Name: p.Name, Include: p.Include, Exclude: p.Exclude, Other: p.Type,
 		Progress: func(at importing.Progress) { bar.Set(at.Done, at.Total) },
 	})
 	bar.Done()
@@ -250,6 +253,14 @@ func accountOf(r *importing.Report) *importAccount {
 	return res
 }
 
+// count is "1 message", "2 messages".
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 // shownParts bounds the table of an account; --json has all.
 const shownParts = 200
 
@@ -269,7 +280,7 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 		}
 		text := oneLine(part.Name)
 		if part.Type != "" {
-			text += fmt.Sprintf(" (%s): %d of %d messages in %d perceptions", oneLine(part.Type), part.Kept, part.Read, part.Perceptions)
+			text += fmt.Sprintf(" (%s): %d of %s in %s", oneLine(part.Type), part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
 		}
 		for _, reason := range slices.Sorted(maps.Keys(part.Skipped)) {
 			text += fmt.Sprintf("; %d skipped: %s", part.Skipped[reason], oneLine(reason))
@@ -279,7 +290,7 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 		}
 		w.line("%s", text)
 	}
-	w.line("imported %d perceptions of %d messages, frames or files: %d new, %d known before", r.Perceptions, r.Messages, r.Stored, r.Perceptions-r.Stored)
+	w.line("imported %s of %d messages, frames or files: %d new, %d known before", count(int64(r.Perceptions), "perception"), r.Messages, r.Stored, r.Perceptions-r.Stored)
 	if r.Session != "" {
 		w.line("session %s", r.Session)
 	}

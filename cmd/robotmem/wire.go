@@ -49,8 +49,8 @@ type cli struct {
 
 	kong.Plugins // one command for each operation
 
-	Import  importCmd  `cmd:"" group:"data" help:"Learn facts from a file, one learn request a line."`
-	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line."`
+	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording, a dataset or a folder."`
+	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve REST and MCP over HTTP."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`

@@ -127,7 +127,7 @@ func (im *importer) describe(p *importing.Perception, name string, head []byte, 
 		p.Type = im.o.Other
 	}
 	if p.Type == "" {
-		return skipped{"nothing tells its type (" + p.MediaType + "); give a sidecar with perception_type, or a type for all others", true}
+		return skipped{"nothing tells its type (" + p.MediaType + "); give a sidecar with perception_type, or a type for all others (--type)", true}
 	}
 	p.Description = side.Description
 	if p.Description == "" {

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robotmem/robotmem-go/perception/recording"
+)
+
+// recorded is a message, as a file holds it.
+type recorded struct {
+	topic, schema, encoding, data string
+	sequence                      uint32
+	logTime, publishTime          uint64
+}
+
+func messagesOf(t *testing.T, path string) (out []recorded) {
+	t.Helper()
+	src, err := recording.Open(path)
+	must(t, err)
+	defer src.Close()
+	for m, err := range src.Messages(t.Context()) {
+		must(t, err)
+		out = append(out, recorded{m.Topic, m.SchemaName, m.MessageEncoding, string(m.Data), m.Sequence, m.LogTime, m.PublishTime})
+	}
+	return out
+}
+
+// realRecordings are the files beside the repository.
+func realRecordings(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"*.mcap", "*.db3"} {
+		found, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "data", "rosbag2", pattern))
+		must(t, err)
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("the recordings of ../shared/data/rosbag2 are not there")
+		}
+		t.Skip("the recordings of ../shared/data/rosbag2 are not there")
+	}
+	return files
+}
+
+// command runs the program in this process and returns what it prints.
+func command(t *testing.T, wantExit int, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(args, strings.NewReader(""), &stdout, &stderr); code != wantExit {
+		t.Fatalf("robotmem %s: exit %d, want %d\n%s%s", strings.Join(args, " "), code, wantExit, &stdout, &stderr)
+	}
+	return stdout.String()
+}
+
+// Every recording comes back from the memory as it went in.
+func TestImportAndExportLoseNothing(t *testing.T) {
+	for _, path := range realRecordings(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			dir := t.TempDir()
+			db, out := filepath.Join(dir, "memory.db"), filepath.Join(dir, "out.mcap")
+			command(t, 0, "--db", db, "--embedder", "none", "import", path)
+			if got := command(t, 0, "--db", db, "--embedder", "none", "import", path); !strings.Contains(got, "imported before") {
+				t.Errorf("the second time: %s", got)
+			}
+			command(t, 0, "--db", db, "--embedder", "none", "export", "--mcap", out)
+			if diff := cmp.Diff(messagesOf(t, path), messagesOf(t, out), cmp.AllowUnexported(recorded{})); diff != "" {
+				t.Errorf("messages (-in +out):\n%s", diff)
+			}
+			command(t, 0, "--db", db, "--embedder", "none", "doctor")
+		})
+	}
+}
+
+// What is whole of a cut recording is kept, and it is said where it broke.
+func TestImportOfACutRecording(t *testing.T) {
+	path := realRecordings(t)[1]
+	data, err := os.ReadFile(path)
+	must(t, err)
+	dir := t.TempDir()
+	cut := filepath.Join(dir, "cut.mcap")
+	must(t, os.WriteFile(cut, data[:len(data)/5], 0o600))
+	got := command(t, 2, "--db", filepath.Join(dir, "memory.db"), "--embedder", "none", "import", cut)
+	if !strings.Contains(got, "broken: the recording breaks at byte") {
+		t.Errorf("got %s", got)
+	}
+}
