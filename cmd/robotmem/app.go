@@ -74,6 +74,12 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 		Logger:     a.Log,
 		Weights:    maps.Clone(a.Config.Weights),
 	}
+	if clientType != clientCLI { // a command of a moment leaves it to a node or to retain
+		var err error
+		if o.Retention, err = parseRetention(a.Config.Retention, a.Config.MinFree); err != nil {
+			return nil, err
+		}
+	}
 	if real, ok := o.Weights["real"]; ok {
 		o.RealWeight = real
 		delete(o.Weights, "real")

@@ -38,6 +38,9 @@ type config struct {
 	OllamaURL  string   `koanf:"ollama_url"`
 	OpenAIURL  string   `koanf:"openai_url"`
 	OpenAIKey  string   `koanf:"openai_key"`
+	// Retention are rules as --keep of retain takes them, MinFree a size.
+	Retention []string `koanf:"retention"`
+	MinFree   string   `koanf:"min_free"`
 	// Weights are what the ranked lists and real-world data count in a recall.
 	Weights map[string]float64 `koanf:"weights"`
 
@@ -49,11 +52,15 @@ type config struct {
 // pathSettings are resolved against the folder of the file that holds them.
 var pathSettings = []string{"db", "taxonomy", "allow_path"}
 
+// listSettings are lists of texts.
+var listSettings = []string{"allow_path", "retention"}
+
 func defaults() map[string]any {
 	return map[string]any{
 		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full",
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
 		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
+		"retention": []string{}, "min_free": "",
 	}
 }
 
@@ -101,6 +108,8 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		switch key {
 		case "allow_path":
 			value = filepath.SplitList(v)
+		case "retention":
+			value = strings.FieldsFunc(v, func(r rune) bool { return r == ';' })
 		case "weights":
 			if value, err = parseWeights(v); err != nil {
 				return c, err
@@ -203,14 +212,14 @@ func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (stri
 	return nil
 }
 
-// fileValue is a setting as the file spells it: text, or for allow_path a list
-// of texts. A number or a flag is read as its text.
+// fileValue is a setting as the file spells it: text, or for listSettings a
+// list of texts. A number or a flag is read as its text.
 func fileValue(key string, value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
 		return defaults()[key], nil
 	case []any:
-		if key != "allow_path" {
+		if !slices.Contains(listSettings, key) {
 			return nil, errors.New("must be one value, not a list")
 		}
 		list := make([]string, len(v))
@@ -231,7 +240,7 @@ func fileValue(key string, value any) (any, error) {
 	if key == "weights" {
 		return parseWeights(fmt.Sprint(value))
 	}
-	if key == "allow_path" {
+	if slices.Contains(listSettings, key) {
 		return []string{fmt.Sprint(value)}, nil
 	}
 	return fmt.Sprint(value), nil
@@ -266,6 +275,9 @@ func (c *config) check() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		return invalid("log-level", "must be debug, info, warn or error, not %q", c.LogLevel)
+	}
+	if _, err := parseRetention(c.Retention, c.MinFree); err != nil {
+		return err
 	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)

@@ -33,6 +33,7 @@ var exampleLines = map[string][]string{
 	"stats":           {`robotmem stats --json`},
 	"import":          {`robotmem import facts.jsonl`, `zcat facts.jsonl.gz | robotmem import -`, `robotmem import run_0.mcap --exclude /rosout --rate "/camera/*=2"`, `robotmem import rosbag2_folder --keyframes "/camera/*=0.02" --map-id hall`, `robotmem import lerobot_dataset --episodes 0-9`, `robotmem import sensor_files --collection arm7`},
 	"export":          {`robotmem export --collection kitchen > kitchen.jsonl`, `robotmem export --mcap run.mcap --session 01a1feaa-a80c-7a1b-9c31-251ec8f2a842`},
+	"retain":          {`robotmem retain --keep "visual 10GB 30d" --keep "* 20GB"`, `robotmem retain --min-free 2GB --apply`},
 	"mcp":             {`robotmem mcp`, `robotmem mcp --db /data/arm.db --collection arm`},
 	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`},
 	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+type retainCmd struct {
+	Keep    []string `name:"keep" sep:"none" placeholder:"RULE" help:"What perceptions may take: [COLLECTION/]TYPE with a size, an age in days or both, such as \"visual 10GB 30d\", \"arm7/tactile 500MB\" or \"* 20GB\"; repeatable. Those of the settings (retention) unless given."`
+	MinFree string   `name:"min-free" placeholder:"SIZE" help:"How much of the disk stays free, such as 2GB."`
+	Apply   bool     `name:"apply" help:"Do it. Otherwise what would go is listed, and stays."`
+	JSON    bool     `name:"json" help:"Print the answer as JSON, as REST gives it."`
+}
+
+// shownEvictions bounds the list; --json has up to 1,000.
+const shownEvictions = 20
+
+func (c *retainCmd) Run(ctx context.Context, a *app) error {
+	rules, free := a.Config.Retention, a.Config.MinFree
+	if len(c.Keep) > 0 || c.MinFree != "" {
+		rules, free = c.Keep, c.MinFree
+	}
+	limits, err := parseRetention(rules, free)
+	if err != nil {
+		return err
+	}
+	return a.Use(ctx, func(m node) error {
+		res, err := m.Retain(ctx, &robotmem.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return a.PrintJSON(res)
+		}
+		w := &lines{w: a.Stdout}
+		for i, e := range res.Evictions {
+			if i == shownEvictions {
+				w.line("… and %d more; --json lists up to 1,000", res.Count-i)
+				break
+			}
+			w.line("%d  %s/%s  %s  %s: %s", e.MemoryID, e.Collection, e.PerceptionType, sizeText(e.Bytes), e.Value, e.Reason)
+		}
+		verb := "would go, freeing"
+		if !res.DryRun {
+			verb = "went, freeing"
+		}
+		w.line("%s %s %s of %s", count(int64(res.Count), "perception"), verb, sizeText(res.FreedBytes), sizeText(res.HeldBytes))
+		if res.DryRun && res.Count > 0 {
+			w.line("run it with --apply to do so")
+		}
+		return w.err
+	})
+}
+
+// parseRetention reads rules such as "visual 10GB 30d" and a size.
+func parseRetention(rules []string, free string) (out robotmem.Retention, err error) {
+	for _, rule := range rules {
+		b, err := parseBudget(rule)
+		if err != nil {
+			return out, err
+		}
+		out.Budgets = append(out.Budgets, b)
+	}
+	if free != "" {
+		if out.MinFreeBytes, err = parseSize(free); err != nil {
+			return out, invalid("min-free", "must be a size such as 2GB, not %q", free)
+		}
+	}
+	return out, nil
+}
+
+func parseBudget(rule string) (b robotmem.Budget, err error) {
+	words := strings.Fields(rule)
+	bad := invalid("keep", "must be [COLLECTION/]TYPE with a size, an age or both, such as \"visual 10GB 30d\", \"arm7/tactile 500MB\" or \"* 20GB\", not %q", rule)
+	if len(words) < 2 {
+		return b, bad
+	}
+	b.PerceptionType = words[0]
+	if collection, kind, ok := strings.Cut(words[0], "/"); ok {
+		b.Collection, b.PerceptionType = collection, kind
+	}
+	if b.PerceptionType == "*" {
+		b.PerceptionType = ""
+	}
+	for _, word := range words[1:] {
+		if days, ok := strings.CutSuffix(word, "d"); ok {
+			if b.MaxAgeDays, err = strconv.ParseFloat(days, 64); err != nil || !(b.MaxAgeDays > 0) {
+				return b, bad
+			}
+		} else if b.MaxBytes, err = parseSize(word); err != nil {
+			return b, bad
+		}
+	}
+	return b, nil
+}
+
+// parseSize reads "500MB", "1.5GiB", "1048576".
+func parseSize(s string) (int64, error) {
+	units := []struct {
+		name  string
+		bytes float64
+	}{
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+		{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+	}
+	factor := 1.0
+	for _, u := range units {
+		if number, ok := strings.CutSuffix(s, u.name); ok {
+			s, factor = number, u.bytes
+			break
+		}
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+	if err != nil || !(n > 0) || n*factor > math.MaxInt64/2 {
+		return 0, fmt.Errorf("%q is no size", s)
+	}
+	return int64(n * factor), nil
+}
