@@ -27,7 +27,7 @@ type perceptionReport struct {
 type recordingFigures struct {
 	Seconds  float64        `json:"seconds"`
 	Sources  []sourceFigure `json:"sources"`
-	Commits  commitFigures  `json:"commits"`
+	Batches  batchFigures   `json:"batches"`
 	Close    float64        `json:"close_s"` // from the last reading until all were kept
 	Memory   memoryCourse   `json:"memory"`
 	Disk     diskFigures    `json:"disk"`
@@ -49,8 +49,9 @@ type sourceFigure struct {
 	Max     float64 `json:"push_max_us"`
 }
 
-// commitFigures are of the batches that the engine kept, each one commit.
-type commitFigures struct {
+// batchFigures are of the batches that the engine kept, each one commit. The
+// times are from being given the items: their summaries are part of it.
+type batchFigures struct {
 	Count int     `json:"count"`
 	P50   float64 `json:"p50_ms"`
 	P99   float64 `json:"p99_ms"`
@@ -146,7 +147,7 @@ func (b *recordingBench) run(ctx context.Context) error {
 	f := b.figures
 	f.Seconds, f.Close = ended.Sub(begun).Seconds(), time.Since(ended).Seconds()
 	f.Sources = sourceFigures(r.Counts(), pushes)
-	f.Commits = sink.figures()
+	f.Batches = sink.figures()
 	if err := b.catchUp(ctx); err != nil {
 		return err
 	}
@@ -167,9 +168,9 @@ func (s *timedSink) Keep(ctx context.Context, b perception.Batch) error {
 	return err
 }
 
-func (s *timedSink) figures() commitFigures {
+func (s *timedSink) figures() batchFigures {
 	at := quantiles(s.took, time.Millisecond)
-	return commitFigures{Count: len(s.took), P50: at(0.5), P99: at(0.99), Max: at(1)}
+	return batchFigures{Count: len(s.took), P50: at(0.5), P99: at(0.99), Max: at(1)}
 }
 
 // catchUp waits until all that was recorded can be compared.
@@ -229,8 +230,9 @@ func printPerceptionBench(a *app, r *perceptionReport) error {
 		return fmt.Sprintf("%s\t%.0f\t%s\t%s", course[i].name, course[i].At, sizeText(course[i].RSSBytes), sizeText(course[i].HeapBytes))
 	})
 	w.line("")
-	c := &f.Commits
-	w.line("%d commits, p50 %.1f ms, p99 %.1f ms, longest %.1f ms; all kept %.2f s after the last reading", c.Count, c.P50, c.P99, c.Max, f.Close)
+	batches := &f.Batches
+	w.line("%d batches, summarised and committed in p50 %.1f ms, p99 %.1f ms, at most %.1f ms; all kept %.2f s after the last reading",
+		batches.Count, batches.P50, batches.P99, batches.Max, f.Close)
 	w.line("%s offered, stored as %s, %s on disk", sizeText(f.Disk.Payload), sizeText(f.Disk.Stored), sizeText(f.Disk.Files))
 	w.line("likeness at most %d perceptions behind; %d at the end, none %.2f s later", f.Features.Most, f.Features.AtClose, f.Features.CaughtUp)
 	return w.err
