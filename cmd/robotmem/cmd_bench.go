@@ -15,7 +15,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 )
 
+// benchCmd measures facts unless it is told what else.
 type benchCmd struct {
+	Facts      benchFactsCmd      `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled: what bench does if it is not told what to measure."`
+	Perception benchPerceptionCmd `cmd:"" help:"How well a force sensor and a camera are recorded while they run."`
+}
+
+type benchFactsCmd struct {
 	N       int    `name:"n" default:"100000" help:"How many facts to learn before asking (default ${default})."`
 	Dir     string `name:"dir" placeholder:"DIR" type:"path" help:"Where to put the temporary file, to measure another disk."`
 	Vectors bool   `name:"vectors" default:"true" negatable:"" help:"Also measure recall by meaning, with vectors of 384 numbers made without a model."`
@@ -44,7 +50,7 @@ const (
 )
 
 // Run learns n facts into a file of its own and measures from there.
-func (c *benchCmd) Run(ctx context.Context, a *app) error {
+func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	if c.N < benchLeast || c.N > 10_000_000 {
 		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}

@@ -38,9 +38,11 @@ var exampleLines = map[string][]string{
 	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`},
 	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},
 	"demo":            {`robotmem demo`},
-	"bench":           {`robotmem bench --n 100000`},
+	"bench facts":     {`robotmem bench --n 100000`},
 	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
 	"version":         {`robotmem version --json`},
+
+	"bench perception": {`robotmem bench perception --seconds 60`},
 }
 
 func examples(path string) string {

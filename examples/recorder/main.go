@@ -5,13 +5,11 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"log/slog"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -28,19 +26,20 @@ const closeLimit = 10 * time.Second
 func main() {
 	log.SetFlags(0)
 	length := flag.Duration("for", 5*time.Second, "how long to record")
+	out := flag.String("out", "", "write the plot of the recalled second into this folder")
 	flag.Parse()
 	// The signal ends the recording, not what comes after it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *length)
 	defer cancel()
-	if err := run(ctx); err != nil {
+	if err := run(ctx, *out); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// run records until recording ends.
-func run(recording context.Context) (err error) {
+// run records until recording ends, and recalls what came of it.
+func run(recording context.Context, out string) (err error) {
 	ctx := context.WithoutCancel(recording)
 	dir, err := os.MkdirTemp("", "robotmem-recorder-")
 	if err != nil {
@@ -73,7 +72,7 @@ func run(recording context.Context) (err error) {
 	}
 	account(r.Counts(), pushes)
 
-	if err := remember(ctx, m, session.SessionID); err != nil {
+	if err := remember(ctx, m, session.SessionID, out); err != nil {
 		return err
 	}
 	ended, err := m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session.SessionID})
@@ -169,34 +168,4 @@ func account(counts []perception.SourceCount, pushes latency) {
 		fmt.Printf("%-14s %9d %9d %9d %9d %10d\n", c.Source, c.Received, c.Stored, c.Dropped, c.Missed, c.Bytes)
 	}
 	fmt.Printf("of %d pushes of the control loop %d took 1 ms or more; the worst %v\n", pushes.n, pushes.late, pushes.worst)
-}
-
-// remember asks the memory for one chunk and reads the force in it.
-func remember(ctx context.Context, m *robotmem.Engine, session string) error {
-	found, err := m.Recall(ctx, &robotmem.RecallRequest{
-		Query: "wrench while pressing the peg", SessionID: session, PerceptionType: "tactile", N: 1,
-	})
-	if err != nil {
-		return err
-	}
-	for _, chunk := range found.Memories {
-		data, err := m.Data(ctx, &robotmem.DataRequest{MemoryID: chunk.MemoryID})
-		if err != nil {
-			return err
-		}
-		// The metadata says dtype <f8 and shape [n, 6]; Fz is the third of six.
-		readings := make([]float64, data.Bytes/8)
-		if _, err := binary.Decode(data.DataBase64, binary.LittleEndian, readings); err != nil {
-			return err
-		}
-		peak := 0.0
-		for i := 2; i < len(readings); i += 6 {
-			if math.Abs(readings[i]) > math.Abs(peak) {
-				peak = readings[i]
-			}
-		}
-		fmt.Printf("recalled %d, %s: %s; %d samples from %s, Fz peak %.1f N\n", chunk.MemoryID, data.MediaType,
-			chunk.Content, len(readings)/6, chunk.ObservedAt.Format("15:04:05.000"), peak)
-	}
-	return nil
 }
