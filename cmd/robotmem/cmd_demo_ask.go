@@ -25,7 +25,7 @@ type demoAnswer struct {
 	Class    string         `json:"class"`
 	Task     string         `json:"task"`
 	Trend    string         `json:"torque_trend"`
-	Away     float64        `json:"away,omitempty"` // of a trace, in its own unit
+	Away     float64        `json:"away,omitempty"` // of a trace: 0 for equals
 	Params   map[string]any `json:"params,omitempty"`
 }
 

@@ -92,7 +92,7 @@ func (r *demoReport) printLikeness(w *demoText) {
 	l := &r.Likeness
 	w.title(fmt.Sprintf("3. By trace: most like [%d], %s in %s", l.Probe.MemoryID, l.Probe.Class, l.Probe.Task), l.QueryMS)
 	for _, a := range l.Nearest {
-		w.say("   %-6s %5.0f away  %-16s peak force %v, peak torque %v, torque %s", fmt.Sprintf("[%d]", a.MemoryID),
+		w.say("   %-6s %5.2f away  %-16s peak force %v, peak torque %v, torque %s", fmt.Sprintf("[%d]", a.MemoryID),
 			a.Away, a.Class, a.Params["peak_force"], a.Params["peak_torque"], a.Trend)
 	}
 	w.say("   %d of the %d nearest share its class. With each of the %d traces as the question: %s",
