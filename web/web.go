@@ -82,6 +82,7 @@ func New(svc robotmem.Service, opts Options) http.Handler {
 		return writeJSON(c, http.StatusOK, health{Status: "ok"})
 	})
 	e.GET("/readyz", s.ready)
+	e.GET("/metrics", s.metrics())
 	if opts.MCP != nil {
 		e.Any("/mcp", echo.WrapHandler(opts.MCP))
 	}
@@ -138,6 +139,7 @@ func index(mcp bool) any {
 		route{"", http.MethodGet, "/api/openapi.json", "Description of the API"},
 		route{"", http.MethodGet, "/healthz", "The process answers"},
 		route{"", http.MethodGet, "/readyz", "The memory answers"},
+		route{"", http.MethodGet, "/metrics", "Figures in the format of Prometheus"},
 	)
 	if mcp {
 		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})
