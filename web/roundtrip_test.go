@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -27,7 +28,7 @@ import (
 // serveEngine is a node on a file of its own.
 func serveEngine(t *testing.T, o robotmem.Options, w web.Options) (*robotmem.Engine, *httptest.Server) {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
+	o.Path = cmp.Or(o.Path, filepath.Join(t.TempDir(), "memory.db"))
 	e, err := robotmem.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
