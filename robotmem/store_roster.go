@@ -23,7 +23,7 @@ func (r *roster) load(c *conn, after int64) error {
 			created: parseNano(s.ColumnRawText(11)), validFrom: parseNano(s.ColumnRawText(12)),
 			real: s.ColumnBool(13),
 		})
-		if after > 0 {
+		if after > 0 || r.loaded { // the first of an empty memory: what was answered before must follow
 			for _, col := range r.points {
 				col.drop(id)
 			}

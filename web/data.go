@@ -1,13 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"log/slog"
 	"mime"
 	"net/http"
 	"strings"
 	"time"
-
-	"bytes"
 
 	"github.com/labstack/echo/v4"
 
@@ -39,9 +40,24 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
 		}
-		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, payload)
+		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, watched{payload, s.log})
 		return nil
 	}
+}
+
+// watched is a payload whose damage is logged: the answer is on its way by then,
+// and all that its caller sees is that it ends too soon.
+type watched struct {
+	*robotmem.DataReader
+	log *slog.Logger
+}
+
+func (w watched) Read(p []byte) (int, error) {
+	n, err := w.DataReader.Read(p)
+	if err != nil && err != io.EOF {
+		w.log.Error("payload not sent to its end", "memory_id", w.MemoryID, "sha256", w.SHA256, "err", err)
+	}
+	return n, err
 }
 
 // preview answers the picture of a perception, or the JSON response when the

@@ -9,6 +9,8 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -74,6 +76,12 @@ func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
 			}
 		}
 		values[name] = []string{v}
+	}
+	for name, texts := range values { // JSON would carry them with replacement characters
+		if !slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
+			continue
+		}
+		return nil, invalid(op, name, errors.New("is not valid UTF-8"))
 	}
 	return values, nil
 }

@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
@@ -17,15 +18,17 @@ import (
 )
 
 // An upload is a form: the part data or file holds the payload, every other
-// part a field as text. The payload streams from the connection to the disk.
-// When it comes before the description, as some clients send it, it is set
-// aside in a temporary file until the fields have come.
+// part a field as text. The payload streams from the connection to the disk;
+// how large it may be is for the memory to say. When it comes before the
+// description, as some clients send it, it is set aside in a temporary file
+// until the fields have come.
 
 const (
-	// maxField bounds one field of a form: a context or metadata as JSON.
-	maxField = 2 << 20
-	// maxFields bounds the parts of a form.
-	maxFields = 64
+	// maxFields bounds the fields of a form together, in bytes: a description, a
+	// context and metadata as JSON.
+	maxFields = 2 << 20
+	// maxParts bounds the parts of a form.
+	maxParts = 64
 )
 
 // save serves save_perception, from JSON or from a form.
@@ -40,7 +43,10 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay}
+		if params["boundary"] == "" {
+			return invalid(op, "Content-Type", errors.New("names no boundary; send multipart/form-data; boundary=…, as a library for forms does by itself"))
+		}
+		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
 		defer u.discard()
 		res, err := u.save(c.Request().Context(), s.streams)
 		if err != nil {
@@ -51,11 +57,13 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 }
 
 type upload struct {
-	op     *robotmem.Op
-	form   *multipart.Reader
-	values robotmem.Values
-	parts  int
-	aside  *os.File // a payload that came before its fields
+	op       *robotmem.Op
+	form     *multipart.Reader
+	values   robotmem.Values
+	parts    int
+	room     int64    // bytes that the fields may still take
+	aside    *os.File // a payload that came before its fields
+	maxAside int64    // bytes
 }
 
 // save reads the form to its payload, and lets the service read on from there.
@@ -110,25 +118,44 @@ func (u *upload) next() (*multipart.Part, error) {
 			return nil, nil
 		}
 		if err != nil {
-			return nil, invalid(u.op, "", fmt.Errorf("reading the form: %w", err))
+			return nil, u.unread("", err)
 		}
-		if u.parts++; u.parts > maxFields {
-			return nil, invalid(u.op, "", fmt.Errorf("the form has more than %d parts", maxFields))
+		if u.parts++; u.parts > maxParts {
+			return nil, invalid(u.op, "", fmt.Errorf("the form has more than %d parts", maxParts))
 		}
-		name := part.FormName()
-		if name == "data" || name == "file" {
+		if isPayload(part) {
 			u.declared(part)
 			return part, nil
 		}
-		text, err := io.ReadAll(io.LimitReader(part, maxField+1))
-		if err != nil {
-			return nil, invalid(u.op, name, fmt.Errorf("reading the form: %w", err))
+		if err := u.field(part); err != nil {
+			return nil, err
 		}
-		if len(text) > maxField {
-			return nil, &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: name, Err: fmt.Errorf("is over %d bytes; only the part data or file may be large", maxField)}
-		}
-		u.values[name] = append(u.values[name], string(text))
 	}
+}
+
+func isPayload(part *multipart.Part) bool {
+	return part.FormName() == "data" || part.FormName() == "file"
+}
+
+func (u *upload) field(part *multipart.Part) error {
+	name := part.FormName()
+	text, err := io.ReadAll(io.LimitReader(part, u.room+1))
+	if err != nil {
+		return u.unread(name, err)
+	}
+	if u.room -= int64(len(text)); u.room < 0 {
+		return &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: name, Err: fmt.Errorf("makes the fields of the form more than %d bytes; only the part data or file may be large", maxFields)}
+	}
+	if !utf8.Valid(text) {
+		return invalid(u.op, name, errors.New("is not valid UTF-8; send bytes as the part data or file"))
+	}
+	u.values[name] = append(u.values[name], string(text))
+	return nil
+}
+
+// unread is a form that broke off or is none.
+func (u *upload) unread(name string, err error) error {
+	return invalid(u.op, name, fmt.Errorf("reading the form: %w; nothing was stored", err))
 }
 
 // declared takes over the media type of the payload's part, unless a field says
@@ -146,11 +173,15 @@ func (u *upload) setAside(payload io.Reader) error {
 		return u.unavailable(err)
 	}
 	u.aside = f
-	if _, err := io.Copy(disk{f}, payload); err != nil {
-		if full := (*diskError)(nil); errors.As(err, &full) {
-			return u.unavailable(full.error)
-		}
-		return invalid(u.op, "data", fmt.Errorf("reading the form: %w", err))
+	n, err := io.Copy(disk{f}, io.LimitReader(payload, u.maxAside+1))
+	if full := (*diskError)(nil); errors.As(err, &full) {
+		return u.unavailable(full.error)
+	}
+	if err != nil {
+		return u.unread("data", err)
+	}
+	if n > u.maxAside {
+		return &robotmem.Error{Op: u.op.Name, Kind: robotmem.TooLarge, Field: "data", Err: fmt.Errorf("is over %d bytes and comes before the fields; send the fields first", u.maxAside)}
 	}
 	return nil
 }
@@ -187,7 +218,7 @@ func (l *lastPart) Read(p []byte) (int, error) {
 		return n, io.EOF
 	case err != nil:
 		return n, err
-	case next.FormName() == "data" || next.FormName() == "file":
+	case isPayload(next):
 		return n, l.u.twice()
 	default:
 		return n, fmt.Errorf("the field %s comes after the payload; send the payload last", next.FormName())

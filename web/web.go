@@ -17,8 +17,12 @@ import (
 type Options struct {
 	// Logger receives the causes of internal errors; nil is silent.
 	Logger *slog.Logger
-	// MaxBody is the largest request body in bytes, 64 MiB if 0.
+	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not
+	// bound an upload as multipart/form-data, which streams: the memory does.
 	MaxBody int64
+	// MaxAside is the largest payload in bytes that an upload may send before
+	// its fields, 4 GiB if 0. Such a payload waits in a temporary file.
+	MaxAside int64
 	// AllowedHosts are the host names, without a port, that a request may name
 	// beside the loopback ones.
 	AllowedHosts []string
@@ -30,6 +34,7 @@ type Options struct {
 
 const (
 	maxBody      = 64 << 20
+	maxAside     = 4 << 30
 	readyTimeout = 5 * time.Second
 )
 
@@ -40,18 +45,20 @@ type streaming interface {
 }
 
 type server struct {
-	svc     robotmem.Service
-	streams streaming
-	log     *slog.Logger
-	maxBody int64
+	svc      robotmem.Service
+	streams  streaming
+	log      *slog.Logger
+	maxBody  int64
+	maxAside int64
 }
 
 // New returns a handler that serves svc.
 func New(svc robotmem.Service, opts Options) http.Handler {
 	s := &server{
-		svc:     svc,
-		log:     cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
-		maxBody: cmp.Or(opts.MaxBody, maxBody),
+		svc:      svc,
+		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
+		maxBody:  cmp.Or(opts.MaxBody, maxBody),
+		maxAside: cmp.Or(opts.MaxAside, maxAside),
 	}
 	var ok bool
 	if s.streams, ok = svc.(streaming); !ok {
@@ -82,6 +89,7 @@ func New(svc robotmem.Service, opts Options) http.Handler {
 		return writeJSON(c, http.StatusOK, health{Status: "ok"})
 	})
 	e.GET("/readyz", s.ready)
+	e.GET("/metrics", s.metrics())
 	if opts.MCP != nil {
 		e.Any("/mcp", echo.WrapHandler(opts.MCP))
 	}
@@ -138,6 +146,7 @@ func index(mcp bool) any {
 		route{"", http.MethodGet, "/api/openapi.json", "Description of the API"},
 		route{"", http.MethodGet, "/healthz", "The process answers"},
 		route{"", http.MethodGet, "/readyz", "The memory answers"},
+		route{"", http.MethodGet, "/metrics", "Figures in the format of Prometheus"},
 	)
 	if mcp {
 		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})

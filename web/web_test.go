@@ -24,6 +24,7 @@ type stub struct {
 	got              any
 	err              error
 	data             *robotmem.DataResponse
+	stats            *robotmem.StatsResponse
 }
 
 func (s *stub) Learn(_ context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
@@ -69,6 +70,9 @@ func (s *stub) Data(context.Context, *robotmem.DataRequest) (*robotmem.DataRespo
 }
 
 func (s *stub) Stats(context.Context, *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+	if s.stats != nil {
+		return s.stats, s.err
+	}
 	return &robotmem.StatsResponse{}, s.err
 }
 

@@ -15,7 +15,8 @@
 // # Caveats
 //
 // A Service that does not offer an operation fails it with ErrNotOffered; the
-// checks that need it are then left out, and so are not proven.
+// checks that need it are then left out, and so are not proven. The same holds
+// for the streams of a Service that does not implement robotmem.Streams.
 //
 // The suite asks from outside: it has no clock, so what takes days (decay) is
 // tested where a clock can be handed in.

@@ -94,6 +94,31 @@ var filterCases = []testCase{
 			checkFilter(t, s, id, tt.filter, tt.want)
 		}
 	}},
+	{"QuantitiesCompareInAnyUnit", func(t *testing.T, s robotmem.Service) {
+		var id []int64
+		for _, force := range []any{"12.5 N", "0.015 kN", object{"value": 9, "unit": "N"}, "3 lbf", 12.5, "12.5 Nm", "firm"} {
+			id = append(id, learn(t, s, fmt.Sprintf("filtered fact %v", force), object{"params": object{"force": force}}))
+		}
+		for _, tt := range []struct {
+			filter string
+			want   []int
+		}{
+			{`{"params.force":"12.5 N"}`, []int{0}},
+			{`{"params.force":"0.0125 kN"}`, []int{0}},
+			{`{"params.force":{"$eq":{"value":15,"unit":"N"}}}`, []int{1}},
+			{`{"params.force":{"$lt":"13 N"}}`, []int{0, 2}},
+			{`{"params.force":{"$gte":"0.0125 kN"}}`, []int{0, 1, 3}},
+			{`{"params.force":{"$gt":"10 N","$lt":"14 N"}}`, []int{0, 3}},
+			{`{"params.force":{"$in":["15 N","9 N"]}}`, []int{1, 2}},
+			{`{"params.force":{"$ne":"12.5 N"}}`, []int{1, 2, 3, 4, 5, 6}},
+			{`{"params.force":{"$lt":"20 Nm"}}`, []int{5}},
+			{`{"params.force":12.5}`, []int{4}},
+			{`{"params.force":{"$lt":13}}`, []int{4}},
+			{`{"params.force":"firm"}`, []int{6}},
+		} {
+			checkFilter(t, s, id, tt.filter, tt.want)
+		}
+	}},
 	{"AMemorysOwnFieldsWin", func(t *testing.T, s robotmem.Service) {
 		id := learnFiltered(t, s)
 		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id[3]})

@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -176,5 +178,60 @@ var perceptionCases = []testCase{
 		}
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{}}, robotmem.Invalid, "like", "exactly one")
 		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 1, DataBase64: []byte("x")}}, robotmem.Invalid, "like")
+	}}, {"LikeData", func(t *testing.T, s robotmem.Service) {
+		var near, far strings.Builder
+		for i := range 200 {
+			fmt.Fprintf(&near, "%.3f\n", math.Sin(float64(i)/10))
+			fmt.Fprintf(&far, "%.3f\n", math.Sin(float64(i)))
+		}
+		save := func(r *robotmem.SavePerceptionRequest) int64 { return do(t, s.SavePerception, r).MemoryID }
+		same := save(&robotmem.SavePerceptionRequest{Description: "a slow swing", PerceptionType: "tactile", Data: near.String(), MediaType: "text/csv"})
+		other := save(&robotmem.SavePerceptionRequest{Description: "a quick swing", PerceptionType: "tactile", Data: far.String(), MediaType: "text/csv"})
+		save(&robotmem.SavePerceptionRequest{Description: "an image of it", DataBase64: grey(20, 20)})
+		for name, like := range map[string]robotmem.Like{
+			"text":            {Data: near.String(), MediaType: "text/csv"},
+			"bytes":           {DataBase64: []byte(near.String()), MediaType: "text/csv"},
+			"with a metadata": {Data: near.String(), MediaType: "text/csv", Metadata: robotmem.Object{"rate_hz": 100}},
+		} {
+			equal(t, name, recalled(t, s, &robotmem.RecallRequest{Like: &like}), []int64{same, other})
+		}
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: "no numbers at all"}}, robotmem.Invalid, "like.data", "compared")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{Data: near.String(), MediaType: "nonsense"}}, robotmem.Invalid, "like.media_type")
+		refused(t, s.Recall, &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: 999}}, robotmem.NotFound, "like.memory_id")
+	}},
+	{"OriginIsStoredOnce", func(t *testing.T, s robotmem.Service) {
+		r := robotmem.SavePerceptionRequest{Description: "frame 7 of a bag", Data: "0.1,0.2", Origin: "bag/camera/7", Collection: "lab"}
+		first := do(t, s.SavePerception, &r)
+		equal(t, "status", first.Status, "created")
+		changed := r
+		changed.Description, changed.Data = "told otherwise", "0.3"
+		again := do(t, s.SavePerception, &changed)
+		want := *first
+		want.Status = "duplicate"
+		equal(t, "the same origin", *again, want)
+		equal(t, "description", do(t, s.Get, &robotmem.GetRequest{MemoryID: first.MemoryID}).Content, r.Description)
+		for name, change := range map[string]func(*robotmem.SavePerceptionRequest){
+			"another collection": func(r *robotmem.SavePerceptionRequest) { r.Collection = "field" },
+			"another origin":     func(r *robotmem.SavePerceptionRequest) { r.Origin = "bag/camera/8" },
+			"none":               func(r *robotmem.SavePerceptionRequest) { r.Origin = "" },
+		} {
+			other := r
+			change(&other)
+			if res := do(t, s.SavePerception, &other); res.Status != "created" || res.MemoryID == first.MemoryID {
+				t.Errorf("%s: got %+v, want a new one", name, res)
+			}
+		}
+		long := r
+		long.Origin = strings.Repeat("x", 257)
+		refused(t, s.SavePerception, &long, robotmem.Invalid, "origin")
+	}},
+	{"AnEmptyPayloadIsAPayload", func(t *testing.T, s robotmem.Service) {
+		res := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a camera that gave nothing", DataBase64: []byte{}})
+		if res.SHA256 != sum(nil) || res.Bytes != 0 || res.MediaType == "" {
+			t.Errorf("got %+v", res)
+		}
+		if d, ok := try(t, s.Data, &robotmem.DataRequest{MemoryID: res.MemoryID}); ok && (len(d.DataBase64) != 0 || d.SHA256 != res.SHA256) {
+			t.Errorf("got %+v", d)
+		}
 	}},
 }

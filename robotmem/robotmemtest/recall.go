@@ -11,6 +11,16 @@ import (
 )
 
 var recallCases = []testCase{
+	{"TheFirstMemoryIsFoundWhereNothingWasBefore", func(t *testing.T, s robotmem.Service) {
+		asked := []robotmem.RecallRequest{{Query: "wet glass"}, {Query: "wet glass", Type: "fact"}, {Type: "fact"}}
+		for _, r := range asked {
+			equal(t, "of an empty memory", recalled(t, s, &r), []int64{})
+		}
+		id := learn(t, s, grip, nil)
+		for _, r := range asked {
+			equal(t, fmt.Sprintf("%+v", r), recalled(t, s, &r), []int64{id})
+		}
+	}},
 	{"ByWords", func(t *testing.T, s robotmem.Service) {
 		glass := learn(t, s, grip, nil)
 		floor := learn(t, s, "the floor of the corridor is slippery after rain", nil)

@@ -36,6 +36,9 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Session", sessionCases},
 		{"Consolidation", consolidationCases},
 		{"Perception", perceptionCases},
+		{"Streams", streamCases},
+		{"Preview", previewCases},
+		{"Retention", retentionCases},
 		{"Node", nodeCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {

@@ -149,5 +149,20 @@ var sessionCases = []testCase{
 			t.Errorf("recalled %d, used %d; want 1 and 1", res.Summary.Recalled, res.Summary.Used)
 		}
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: grip, ForSession: "mine"}, robotmem.Invalid, "for_session")
+	}}, {"OriginContinues", func(t *testing.T, s robotmem.Service) {
+		r := &robotmem.StartSessionRequest{Collection: "lab", Context: robotmem.Object{"task": object{"name": "grip"}}, Origin: "bag-2026-03-01"}
+		first := do(t, s.StartSession, r)
+		equal(t, "status", first.Status, "started")
+		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: first.SessionID})
+		again := do(t, s.StartSession, r)
+		if again.Status != "continued" || again.SessionID != first.SessionID || again.Collection != "lab" || again.ActiveMemoriesCount != 1 || again.Briefing.Text == "" {
+			t.Errorf("got %+v, want %s continued", again, first.SessionID)
+		}
+		equal(t, "of the session", recalled(t, s, &robotmem.RecallRequest{SessionID: first.SessionID, Collection: "lab"}), []int64{in})
+		elsewhere := do(t, s.StartSession, &robotmem.StartSessionRequest{Collection: "field", Origin: r.Origin})
+		if elsewhere.Status != "started" || elsewhere.SessionID == first.SessionID {
+			t.Errorf("in another collection: got %+v", elsewhere)
+		}
+		refused(t, s.StartSession, &robotmem.StartSessionRequest{Origin: strings.Repeat("x", 257)}, robotmem.Invalid, "origin")
 	}},
 }

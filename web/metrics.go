@@ -1,0 +1,117 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/labstack/echo/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// maxSources bounds the values of the label source. Names of sources come from
+// whoever records, and each is a series that a Prometheus server keeps.
+const maxSources = 200
+
+// otherSources is the label of all sources beyond maxSources, together.
+const otherSources = "other"
+
+// metrics answers the node's figures in the format of Prometheus, as they are
+// when it asks. If the memory does not answer the scrape fails with the problem,
+// and the target counts as down.
+func (s *server) metrics() echo.HandlerFunc {
+	process := prometheus.NewRegistry()
+	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return func(c echo.Context) error {
+		stats, err := s.svc.Stats(c.Request().Context(), &robotmem.StatsRequest{})
+		if err != nil {
+			return err
+		}
+		memory := prometheus.NewRegistry()
+		memory.MustRegister(figures{stats})
+		promhttp.HandlerFor(prometheus.Gatherers{process, memory}, promhttp.HandlerOpts{}).ServeHTTP(c.Response(), c.Request())
+		return nil
+	}
+}
+
+var (
+	descMemories      = desc("memories", "Memories of all collections.", "status")
+	descRecalls       = desc("recalls_total", "Recalls that were asked for.")
+	descZeroHits      = desc("zero_hits_total", "Recalls that found nothing.")
+	descPayloadBytes  = desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once.")
+	descStoredBytes   = desc("stored_bytes", "Bytes that the payloads take as they are stored.")
+	descDBBytes       = desc("db_bytes", "Bytes of the database file.")
+	descEmbedding     = desc("embedding_backlog", "Memories that wait for a vector.")
+	descLikeness      = desc("likeness_backlog", "Perceptions that wait to be comparable by likeness.")
+	descEvictions     = desc("evictions_total", "Perceptions whose payload a budget took away.")
+	descEvictedBytes  = desc("evicted_bytes_total", "Bytes of the payloads that budgets took away.")
+	descStreamSamples = desc("stream_samples_total", "Samples that a recorder was offered, by what became of them.", "source", "result")
+	descStreamMissed  = desc("stream_missed_total", "Samples that a recorder was never offered: gaps in their sequence numbers.", "source")
+	descriptions      = []*prometheus.Desc{descMemories, descRecalls, descZeroHits, descPayloadBytes, descStoredBytes, descDBBytes, descEmbedding, descLikeness, descEvictions, descEvictedBytes, descStreamSamples, descStreamMissed}
+)
+
+// statuses are all there from the start: an alert on a series that does not
+// exist yet never fires.
+var statuses = []string{"active", "superseded", "invalidated"}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("robotmem_"+name, help, labels, nil)
+}
+
+// figures are the statistics of a memory at one moment.
+type figures struct{ stats *robotmem.StatsResponse }
+
+// Describe implements prometheus.Collector.
+func (f figures) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range descriptions {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (f figures) Collect(out chan<- prometheus.Metric) {
+	emit := func(d *prometheus.Desc, kind prometheus.ValueType, value int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, kind, float64(value), labels...)
+	}
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	s := f.stats
+	for _, status := range statuses {
+		emit(descMemories, gauge, s.ByStatus[status], status)
+	}
+	emit(descRecalls, counter, s.Recalls)
+	emit(descZeroHits, counter, s.ZeroHits)
+	emit(descPayloadBytes, gauge, s.PayloadBytes)
+	emit(descStoredBytes, gauge, s.StoredBytes)
+	emit(descDBBytes, gauge, s.DBBytes)
+	emit(descEmbedding, gauge, s.Backlog)
+	emit(descLikeness, gauge, s.ToCompare)
+	emit(descEvictions, counter, s.Evicted)
+	emit(descEvictedBytes, counter, s.EvictedBytes)
+	for source, n := range bySource(s.Streams) {
+		emit(descStreamSamples, counter, n.Stored, source, "stored")
+		emit(descStreamSamples, counter, n.Dropped, source, "dropped")
+		emit(descStreamMissed, counter, n.Missed, source)
+	}
+}
+
+// bySource sums the accounts of the sources under at most maxSources labels and
+// otherSources. Those that come first keep their own: Stats orders them by name,
+// so a label keeps its meaning until new sources come, and a counter does not
+// jump with how busy the sources are.
+func bySource(streams []robotmem.StreamCount) map[string]robotmem.StreamCount {
+	sums := map[string]robotmem.StreamCount{}
+	for _, n := range streams {
+		label := strings.ToValidUTF8(n.Source, "\uFFFD") // a label must be UTF-8
+		if _, known := sums[label]; !known && len(sums) >= maxSources {
+			label = otherSources
+		}
+		sum := sums[label]
+		sum.Stored += n.Stored
+		sum.Dropped += n.Dropped
+		sum.Missed += n.Missed
+		sums[label] = sum
+	}
+	return sums
+}
