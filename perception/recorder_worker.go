@@ -84,11 +84,14 @@ func (w *recordWorker) drain(ctx context.Context, x extent) {
 				w.seal(s)
 			}
 		}
-		if len(w.items) > 0 || x == everything && !more && w.changed() {
+		if len(w.items) > 0 {
 			w.offer(ctx)
 		}
 		clear(w.items)
 		w.items, w.from, w.data = w.items[:0], w.from[:0], w.data[:0]
+	}
+	if x == everything && w.changed() { // what was dropped just now too
+		w.offer(ctx)
 	}
 }
 

@@ -99,11 +99,11 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 	if err != nil {
 		return err
 	}
-	contextNow := m.Context
+	prepare, contextNow := e.recordFor, m.Context
 	if r.Context != nil {
-		contextNow = r.Context
+		prepare, contextNow = e.prepare, r.Context
 	}
-	rec, err := e.prepare(m.Type, r.NewContent, contextNow)
+	rec, err := prepare(m.Type, r.NewContent, contextNow)
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 
 // recordOf prepares a stored memory again, as its indexes hold it.
 func (e *Engine) recordOf(m *Memory) (*record, error) {
-	rec, err := e.prepare(m.Type, m.Content, m.Context)
+	rec, err := e.recordFor(m.Type, m.Content, m.Context)
 	if err != nil {
 		return nil, err
 	}

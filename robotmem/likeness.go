@@ -1,11 +1,10 @@
 package robotmem
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
 )
@@ -26,11 +25,15 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 		return nil, err
 	}
 	var items []ranked
+	limit := q.listDepth()
 	err = c.eachFeatures(want.kind, func(id int64, vector []byte) error {
 		if _, past := a.past[id]; id == want.self || !past && !a.set.Test(uint(id)) {
 			return nil
 		}
-		items = append(items, ranked{id, perception.Distance(want.kind, want.vector, decodeVector(vector))})
+		// Vectors of another length are of older rules, about to be dropped.
+		if len(vector) == 4*len(want.vector) {
+			items = keepNearest(items, ranked{id, perception.Distance(want.kind, want.vector, decodeVector(vector))}, limit)
+		}
 		return nil
 	})
 	if err != nil {
@@ -45,7 +48,6 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 			q.degraded = append(q.degraded, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 		}
 	}
-	slices.SortFunc(items, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.value, y.value), cmp.Compare(x.id, y.id)) })
 	return items, nil
 }
 
@@ -61,7 +63,11 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		if err != nil {
 			return nil, fail(Invalid, "like.media_type", "%v", err)
 		}
-		f := featuresOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: l.Metadata})
+		metadata, _, err := normalObject("like.metadata", l.Metadata, maxMetadata)
+		if err != nil {
+			return nil, err
+		}
+		f := featuresOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
 		if f.kind == "" {
 			return nil, fail(Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
@@ -92,29 +98,46 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 // featureBatch is how many perceptions are worked out for one commit.
 const featureBatch = 16
 
+// featurePause is how long what could not be worked out waits for another try.
+const featurePause = time.Minute
+
 // runFeatures works out what perceptions are compared by, where saving them did
 // not: frames of a stream, and all when the rules have changed.
 func (e *Engine) runFeatures(ctx context.Context) {
-	if err := e.write(ctx, (*writeTx).dropOldFeatures); err != nil {
-		e.log.Warn("features of older rules stay", "err", err)
-		return
-	}
-	for after := int64(0); ; {
-		n, err := e.fillFeatures(ctx, &after)
+	for after, current := int64(0), false; ; {
+		err := e.workOutFeatures(ctx, &after, &current)
+		again := (<-chan time.Time)(nil)
 		if err != nil && ctx.Err() == nil {
 			e.log.Warn("features not stored", "err", err)
-		}
-		if n > 0 && err == nil {
-			e.behind.Store(true)
-			continue
-		}
-		if n == 0 && err == nil {
-			e.behind.Store(false)
+			again = time.After(featurePause)
 		}
 		select {
 		case <-ctx.Done():
 			return
+		case <-again:
 		case <-e.featureless:
+			e.behind.Store(true)
+		}
+	}
+}
+
+// workOutFeatures works out all that wait above an id, which it moves on. What older
+// rules have made goes first, unless that is done.
+func (e *Engine) workOutFeatures(ctx context.Context, after *int64, current *bool) error {
+	if !*current {
+		if err := e.write(ctx, (*writeTx).dropOldFeatures); err != nil {
+			return err
+		}
+		*current = true
+	}
+	for {
+		n, err := e.fillFeatures(ctx, after)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			e.behind.Store(false)
+			return nil
 		}
 	}
 }

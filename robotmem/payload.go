@@ -3,6 +3,7 @@ package robotmem
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -53,13 +54,33 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 	}
 	p.stored = w
 	if p.mediaType, err = perception.Sniff(w.Head, p.declared); err != nil {
+		e.dropUnused(ctx, rec)
 		return fail(Invalid, "media_type", "%v", err)
 	}
-	return e.understand(rec)
+	e.understand(rec)
+	return nil
+}
+
+// dropUnused removes the files that were written for perceptions which were not
+// stored after all, unless another names them. One that stays is an orphan, which
+// harms nothing.
+func (e *Engine) dropUnused(ctx context.Context, records ...*record) {
+	var files [][sha256.Size]byte
+	for _, rec := range records {
+		if w := rec.perception.stored; w != nil && w.New {
+			files = append(files, w.Sum)
+		}
+	}
+	if len(files) == 0 {
+		return
+	}
+	if err := e.removeFiles(context.WithoutCancel(ctx), files); err != nil {
+		e.log.Warn("the file of a payload that was not stored stays", "err", err)
+	}
 }
 
 // understand works out the summary and the features of a payload.
-func (e *Engine) understand(rec *record) error {
+func (e *Engine) understand(rec *record) {
 	p := rec.perception
 	item := itemOf(p.perceptionType, p.mediaType, p.object, p.stored.Head, p.stored.Size)
 	if s := perception.Summarize(item); s != "" {
@@ -70,7 +91,6 @@ func (e *Engine) understand(rec *record) error {
 	if !p.later {
 		p.features = featuresOf(item)
 	}
-	return nil
 }
 
 // itemOf is a payload as perception reads it: whole up to decodeLimit, else its
@@ -122,14 +142,17 @@ func (e *Engine) OpenData(ctx context.Context, req *DataRequest) (*DataReader, e
 		return nil, err
 	}
 	var res *DataReader
-	err := e.read(ctx, func(c *conn) (err error) {
+	find := func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
-		if err != nil {
-			return err
+		if err == nil {
+			res, err = e.openData(c, m)
 		}
-		res, err = e.openData(c, m)
 		return err
-	})
+	}
+	err := e.read(ctx, find)
+	if errors.Is(err, Corrupt) {
+		err = e.read(ctx, find) // it may have been evicted after the snapshot was taken
+	}
 	if err != nil {
 		return nil, wrap("data", err)
 	}

@@ -80,6 +80,9 @@ func (e *Engine) keepPerception(ctx context.Context, r *SavePerceptionRequest, i
 		*res = SavePerceptionResponse{}
 		return e.insertPerception(tx, rec, res)
 	})
+	if err != nil || res.Status == "duplicate" {
+		e.dropUnused(ctx, rec)
+	}
 	if err != nil {
 		return nil, err
 	}

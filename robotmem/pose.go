@@ -2,7 +2,11 @@ package robotmem
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -84,4 +88,27 @@ func mapOf(context Object) string {
 		}
 	}
 	return ""
+}
+
+// nameOtherMaps says when answers were found by coordinates of another map than
+// the one that the asking episode is on.
+func (q *question) nameOtherMaps(answers []Memory) {
+	if q.SpatialSort == nil || q.mapID == "" {
+		return
+	}
+	n, others := 0, map[string]bool{}
+	for i := range answers {
+		_, places := flatten(answers[i].Context)
+		for _, p := range places {
+			if answers[i].Distance != nil && p.path == q.SpatialSort.Field && p.mapID != "" && p.mapID != q.mapID {
+				n++
+				others[p.mapID] = true
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	q.degraded = append(q.degraded, fmt.Sprintf("place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
+		n, strings.Join(slices.Sorted(maps.Keys(others)), ", "), q.mapID))
 }

@@ -23,6 +23,7 @@ type question struct {
 	model   model
 	usual   float64
 	lookout *lookout // for the question's vector; nil without one
+	mapID   string   // of the episode that is asking; "" if it names none
 	// stopOnly are the memories that share nothing but stop words with the
 	// question: no weight lifts them above one that shares more.
 	stopOnly map[int64]bool

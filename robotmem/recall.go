@@ -137,6 +137,7 @@ func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *RecallRespo
 		}
 	}
 	trace.add("load", len(res.Memories))
+	q.nameOtherMaps(res.Memories)
 	res.Stages = trace.stages
 	if len(res.Memories) > 0 {
 		return nil
@@ -150,11 +151,15 @@ func (e *Engine) checkSessions(c *conn, q *question) error {
 		if id == "" {
 			continue
 		}
-		if _, err := c.session(id); err != nil {
+		s, err := c.session(id)
+		if err != nil {
 			if missing := (*Error)(nil); errors.As(err, &missing) {
 				missing.Field = field
 			}
 			return err
+		}
+		if field == "for_session" {
+			q.mapID = mapOf(s.Context)
 		}
 	}
 	return nil

@@ -46,14 +46,21 @@ const (
 	defaultDecay = 0.01
 )
 
-// prepare classifies and segments a text and flattens its context.
+// prepare is recordFor what a caller gives: a context that cannot be right is
+// refused. What is stored already is past that.
 func (e *Engine) prepare(kind, content string, context Object) (*record, error) {
+	r, err := e.recordFor(kind, content, context)
+	if err != nil {
+		return nil, err
+	}
+	return r, checkPose(r.context)
+}
+
+// recordFor classifies and segments a text and flattens its context.
+func (e *Engine) recordFor(kind, content string, context Object) (*record, error) {
 	r := &record{kind: kind, content: content}
 	var err error
 	if r.context, r.contextRaw, err = normalObject("context", context, maxContext); err != nil {
-		return nil, err
-	}
-	if err := checkPose(r.context); err != nil {
 		return nil, err
 	}
 	r.canonical = r.contextRaw

@@ -292,8 +292,14 @@ func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
 func (r *RecallRequest) trim() { r.Query = strings.TrimSpace(r.Query) }
 
 func (l *Like) check() error {
-	if (l.MemoryID == 0) == (len(l.DataBase64) == 0) {
-		return errors.New("takes exactly one of memory_id and data_base64")
+	given := 0
+	for _, has := range []bool{l.MemoryID != 0, l.Data != "", len(l.DataBase64) > 0} {
+		if has {
+			given++
+		}
+	}
+	if given != 1 {
+		return errors.New("takes exactly one of memory_id, data and data_base64")
 	}
 	return nil
 }

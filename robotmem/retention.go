@@ -163,49 +163,56 @@ type evicted struct {
 // planEvictions lists what must go, in that order. free is what is free on the
 // disk, in bytes.
 func planEvictions(held []holding, limits Retention, free int64, now time.Time) []evicted {
-	p := planner{named: map[string]int{}, going: map[int64]bool{}}
+	p := planner{held: held, stays: map[string]int{}, going: map[int64]bool{}}
 	for i := range held {
-		p.named[held[i].sum]++
+		p.stays[held[i].sum]++
 	}
 	thin(held)
 	slices.SortFunc(held, func(a, b holding) int {
 		return cmp.Or(cmp.Compare(a.tier, b.tier), cmp.Compare(a.round, b.round), cmp.Compare(a.observed, b.observed), cmp.Compare(a.id, b.id))
 	})
 	for _, b := range limits.Budgets {
-		in := func(h *holding) bool {
-			return (b.Collection == "" || b.Collection == "*" || b.Collection == h.collection) && (b.PerceptionType == "" || b.PerceptionType == h.perceptionType)
-		}
 		if b.MaxAgeDays > 0 {
 			before := formatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
-			p.take(held, func(h *holding) bool { return in(h) && h.tier < tierUseful && h.observed < before }, -1, fmt.Sprintf("older than %g days", b.MaxAgeDays))
+			for i := range held {
+				if h := &held[i]; b.holds(h) && h.tier < tierUseful && h.observed < before {
+					p.take(h, fmt.Sprintf("older than %g days", b.MaxAgeDays))
+				}
+			}
 		}
 		if b.MaxBytes > 0 {
-			p.take(held, in, p.over(held, in, b.MaxBytes), "over the budget of "+bytesText(b.MaxBytes))
+			p.shrink(b.holds, b.MaxBytes, "over the budget of "+bytesText(b.MaxBytes))
 		}
 	}
-	if free >= 0 && free < limits.MinFreeBytes {
-		p.take(held, func(h *holding) bool { return h.inFolder }, limits.MinFreeBytes-free-p.freedInFolder(), "less than "+bytesText(limits.MinFreeBytes)+" free on the disk")
+	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
+		inFolder := func(h *holding) bool { return h.inFolder }
+		p.shrink(inFolder, max(0, p.size(inFolder)-short), "less than "+bytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 	return p.plan
 }
 
+// holds reports whether a budget counts a perception.
+func (b *Budget) holds(h *holding) bool {
+	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.collection) && (b.PerceptionType == "" || b.PerceptionType == h.perceptionType)
+}
+
 type planner struct {
-	named map[string]int // perceptions that name a payload and stay
+	held  []holding      // in the order in which they go
+	stays map[string]int // perceptions that name a payload and stay
 	going map[int64]bool
 	plan  []evicted
 }
 
-// over is how many bytes those that stay are above a limit, each payload once.
-func (p *planner) over(held []holding, in func(*holding) bool, limit int64) int64 {
+// size is how many bytes those that stay take, each payload once.
+func (p *planner) size(in func(*holding) bool) (sum int64) {
 	counted := map[string]bool{}
-	sum := -limit
-	for i := range held {
-		if h := &held[i]; in(h) && !p.going[h.id] && !counted[h.sum] {
+	for i := range p.held {
+		if h := &p.held[i]; in(h) && !p.going[h.id] && !counted[h.sum] {
 			counted[h.sum] = true
 			sum += h.bytes
 		}
 	}
-	return max(sum, 0)
+	return sum
 }
 
 func (p *planner) freedInFolder() (n int64) {
@@ -217,27 +224,41 @@ func (p *planner) freedInFolder() (n int64) {
 	return n
 }
 
-// take lets go of holdings until so many bytes are freed, -1 for all.
-func (p *planner) take(held []holding, in func(*holding) bool, bytes int64, reason string) {
-	for i := range held {
-		if bytes == 0 {
-			return
-		}
-		h := &held[i]
-		if !in(h) || p.going[h.id] {
-			continue
-		}
-		p.going[h.id] = true
-		p.named[h.sum]--
-		v := evicted{holding: *h, reason: reason}
-		if p.named[h.sum] == 0 {
-			v.freed = h.bytes
-		}
-		p.plan = append(p.plan, v)
-		if bytes > 0 {
-			bytes = max(0, bytes-v.freed)
+// shrink lets go of some until those that stay take no more than a limit. A
+// payload counts until the last of them that names it goes, whoever else does.
+func (p *planner) shrink(in func(*holding) bool, limit int64, reason string) {
+	size, named := p.size(in), map[string]int{}
+	for i := range p.held {
+		if h := &p.held[i]; in(h) && !p.going[h.id] {
+			named[h.sum]++
 		}
 	}
+	for i := range p.held {
+		h := &p.held[i]
+		if size <= limit {
+			return
+		}
+		if !in(h) || !p.take(h, reason) {
+			continue
+		}
+		if named[h.sum]--; named[h.sum] == 0 {
+			size -= h.bytes
+		}
+	}
+}
+
+// take lets go of one; false if it went before.
+func (p *planner) take(h *holding, reason string) bool {
+	if p.going[h.id] {
+		return false
+	}
+	p.going[h.id] = true
+	v := evicted{holding: *h, reason: reason}
+	if p.stays[h.sum]--; p.stays[h.sum] == 0 {
+		v.freed = h.bytes
+	}
+	p.plan = append(p.plan, v)
+	return true
 }
 
 // thin marks what of the long recordings can go first: every second one, then
@@ -273,16 +294,7 @@ func thin(held []holding) {
 func (e *Engine) runRetention(ctx context.Context) {
 	seen := int64(-1)
 	for {
-		revision := seen
-		err := e.read(ctx, func(c *conn) (err error) { revision, err = c.changes(); return err })
-		if err == nil && (revision != seen || e.options.Retention.MinFreeBytes > 0) {
-			seen = revision
-			var res *RetainResponse
-			if res, err = e.retain(ctx, e.options.Retention, false); err == nil && res.Count > 0 {
-				e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
-			}
-		}
-		if err != nil && ctx.Err() == nil {
+		if err := e.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			e.log.Warn("retention", "err", err)
 		}
 		select {
@@ -291,4 +303,25 @@ func (e *Engine) runRetention(ctx context.Context) {
 		case <-time.After(retentionPause):
 		}
 	}
+}
+
+// keepBudgets keeps them once, unless nothing can have changed since a revision
+// that it has seen.
+func (e *Engine) keepBudgets(ctx context.Context, seen *int64) error {
+	limits := e.options.Retention
+	idle := limits.MinFreeBytes == 0 && !slices.ContainsFunc(limits.Budgets, func(b Budget) bool { return b.MaxAgeDays > 0 })
+	var revision int64
+	err := e.read(ctx, func(c *conn) (err error) { revision, err = c.changes(); return err })
+	if err != nil || idle && revision == *seen {
+		return err
+	}
+	res, err := e.retain(ctx, limits, false)
+	if err != nil {
+		return err
+	}
+	*seen = revision
+	if res.Count > 0 {
+		e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+	}
+	return nil
 }

@@ -49,6 +49,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 	if _, err := rand.Read(start); err != nil {
 		return nil, 0, err
 	}
+	inline := []byte{} // never nil: a payload of no bytes is in the file too
 	check := func(s *sqlite3.Stmt) error {
 		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.sum[:], s.ColumnRawBlob(0)) != len(p.sum) {
@@ -56,7 +57,8 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 			return nil
 		}
 		if s.ColumnType(3) != sqlite3.NULL {
-			p.inline = s.ColumnRawBlob(3)
+			inline = s.ColumnBlob(3, inline[:0])
+			p.inline = inline
 		}
 		what, err := e.examinePayload(ctx, &p, verified+p.size <= budget)
 		if err != nil {

@@ -20,7 +20,7 @@ func (c *conn) holdings() (held []holding, err error) {
 	}
 	err = c.query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
 		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
-			coalesce(p.stored, p.bytes), p.data IS NULL, m.status, m.pinned, m.access_count,
+			coalesce(p.stored, p.bytes), p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
 			m.session_id IN (SELECT session_id FROM failed) OR json_extract(m.context, '$.task.success') = 0
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
@@ -62,18 +62,18 @@ func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err
 			if err != nil {
 				return err
 			}
-			if m.SHA256 != hex.EncodeToString([]byte(p.sum)) || m.Pinned != (p.tier == tierPinned) && p.tier != tierGone {
-				continue
-			}
-			free, err := tx.evict(m, p)
+			same, err := tx.unchanged(m, &p)
 			if err != nil {
 				return err
 			}
-			if p.freed = 0; free {
-				p.freed = p.bytes
-				if p.inFolder {
-					files = append(files, [sha256.Size]byte([]byte(p.sum)))
-				}
+			if !same {
+				continue
+			}
+			if err := tx.evict(m, &p); err != nil {
+				return err
+			}
+			if p.freed > 0 && p.inFolder {
+				files = append(files, [sha256.Size]byte([]byte(p.sum)))
 			}
 			gone = append(gone, p)
 		}
@@ -85,30 +85,42 @@ func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err
 	return gone, e.removeFiles(ctx, files)
 }
 
-// evict is the part of one perception. free says that nothing names its payload
-// any more.
-func (tx *writeTx) evict(m *Memory, p evicted) (free bool, err error) {
+// unchanged reports whether a perception is still what the plan took it for.
+// Another node may have evicted it meanwhile, or a caller restored or pinned it.
+func (tx *writeTx) unchanged(m *Memory, p *evicted) (bool, error) {
+	if m.SHA256 != hex.EncodeToString([]byte(p.sum)) || (m.Status != "active") != (p.tier == tierGone) || m.Status == "active" && m.Pinned != (p.tier == tierPinned) {
+		return false, nil
+	}
+	n, err := tx.number("SELECT count(*) FROM evictions WHERE memory_id = ?", m.MemoryID)
+	return n == 0, err
+}
+
+// evict is the part of one perception. It sets what that freed: nothing while
+// another names the payload.
+func (tx *writeTx) evict(m *Memory, p *evicted) error {
 	if m.Status == "active" {
 		if err := tx.unindexText(m.MemoryID); err != nil {
-			return false, err
+			return err
 		}
 		if err := tx.setStatus(m.MemoryID, "invalidated", "evicted", p.reason); err != nil {
-			return false, err
+			return err
 		}
 	}
-	err = tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
-		m.MemoryID, p.collection, p.perceptionType, p.bytes, p.reason, formatTime(tx.now))
+	named, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.sum), m.MemoryID)
 	if err != nil {
-		return false, err
+		return err
+	}
+	if p.freed = 0; named == 0 {
+		p.freed = p.bytes
+		if err := tx.exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.sum)); err != nil {
+			return err
+		}
 	}
 	if err := tx.insertFeatures(m.MemoryID, &features{}); err != nil {
-		return false, err
+		return err
 	}
-	named, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.sum))
-	if err != nil || named > 0 {
-		return false, err
-	}
-	return true, tx.exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.sum))
+	return tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+		m.MemoryID, p.collection, p.perceptionType, p.freed, p.reason, formatTime(tx.now))
 }
 
 // removeFiles removes files that no row names. The rows went in a commit before:

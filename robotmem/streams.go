@@ -41,17 +41,43 @@ func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 }
 
 func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
-	records := make([]*record, 0, len(b.Items))
-	for i := range b.Items {
-		rec, err := e.recorded(ctx, &b, &b.Items[i])
-		if err != nil {
-			return err
-		}
-		records = append(records, rec)
+	// Before files are written for a session that takes nothing more.
+	if err := e.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
+		return err
 	}
+	records := make([]*record, 0, len(b.Items))
+	err := func() error {
+		for i := range b.Items {
+			rec, err := e.recorded(ctx, &b, &b.Items[i])
+			if err != nil {
+				return err
+			}
+			records = append(records, rec)
+		}
+		return e.storeBatch(ctx, &b, records)
+	}()
+	if err != nil {
+		e.dropUnused(ctx, records...)
+	}
+	return err
+}
+
+// batchCollection is where a batch belongs. Counts alone are taken after the
+// session's end too: what came too late is on its account.
+func (c *conn) batchCollection(b *perception.Batch) (string, error) {
+	if len(b.Items) == 0 && b.SessionID != "" {
+		s, err := c.session(b.SessionID)
+		return s.Collection, err
+	}
+	probe := record{collection: b.Collection, session: b.SessionID}
+	err := c.joinSession(&probe)
+	return probe.collection, err
+}
+
+func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []*record) error {
 	return e.write(ctx, func(tx *writeTx) error {
-		probe := record{collection: b.Collection, session: b.SessionID}
-		if err := tx.joinSession(&probe); err != nil {
+		collection, err := tx.batchCollection(b)
+		if err != nil {
 			return err
 		}
 		for _, rec := range records {
@@ -60,7 +86,7 @@ func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
 			}
 		}
 		for _, n := range b.Counts {
-			if err := tx.countStream(b.SessionID, probe.collection, n); err != nil {
+			if err := tx.countStream(b.SessionID, collection, n); err != nil {
 				return err
 			}
 		}
