@@ -94,9 +94,6 @@ func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainRespons
 	if limits.none() {
 		limits = e.options.Retention
 	}
-	if limits.none() {
-		return nil, &Error{Op: "retain", Kind: Invalid, Field: "budgets", Err: fmt.Errorf("are neither given nor set for the node; pass budgets or min_free_bytes")}
-	}
 	res, err := e.retain(ctx, limits, !r.Apply)
 	if err != nil {
 		return nil, wrap("retain", err)

@@ -25,6 +25,9 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	if len(c.Keep) > 0 || c.MinFree != "" {
 		rules, free = c.Keep, c.MinFree
 	}
+	if len(rules) == 0 && free == "" && a.Config.URL == "" {
+		return invalid("keep", "no budget is given, nor set as retention or min_free; name one, such as --keep \"visual 10GB 30d\" or --min-free 2GB")
+	}
 	limits, err := parseRetention(rules, free)
 	if err != nil {
 		return err
