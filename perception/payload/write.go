@@ -69,7 +69,11 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		return nil, fmt.Errorf("%w: %d bytes are declared; the limit is %d", ErrTooLarge, o.Expect, o.Limit)
 	}
 	src := &source{ctx: ctx, r: r, options: o, hash: sha256.New()}
-	start := make([]byte, max(o.Inline+1, sampleSize))
+	room := max(o.Inline+1, sampleSize)
+	if o.Expect > 0 {
+		room = min(room, o.Expect+1)
+	}
+	start := make([]byte, room)
 	n, err := io.ReadFull(src, start)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return nil, err
