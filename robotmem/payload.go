@@ -62,12 +62,16 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 func (e *Engine) understand(rec *record) error {
 	p := rec.perception
 	item := itemOf(p.perceptionType, p.mediaType, p.object, p.stored.Head, p.stored.Size)
-	if s := perception.Summarize(item); s != "" {
-		rec.summary = summarize(s)
+	summary, kind, vector := perception.Describe(item)
+	if summary != "" {
+		rec.summary = summarize(summary)
 		rec.ftsSummary = text.Index(rec.summary)
 	}
 	p.stored.Head = nil
-	if !p.later {
+	switch {
+	case kind != "":
+		p.features = &features{kind: kind, vector: vector}
+	case !p.later:
 		p.features = featuresOf(item)
 	}
 	return nil
