@@ -21,7 +21,8 @@ type Item struct {
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
 	// The keys that are read here, by what they are of:
 	//
-	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan)
+	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan,
+	//	             trajectory)
 	//	traces       channels, units, and the clock of data without stamps: one of
 	//	             rate_hz, sample_interval_s, duration_s
 	//	raw samples  dtype, shape, and those of traces
@@ -30,7 +31,7 @@ type Item struct {
 	//	clouds       units of the lengths
 	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
 	//	             unless the data is JSON, which names them itself
-	//	text poses   format: tum or kitti; units
+	//	text poses   format: tum or kitti
 	//
 	// See [DecodeTrace], [DecodeCloud] and [DecodeTrajectory].
 	Metadata map[string]any
