@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
+.PHONY: fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
 
 check: test race vet lint cross examples
 
@@ -50,6 +50,8 @@ examples: build
 	$(GO) run ./examples/mcp-client -robotmem bin/robotmem
 	python3 examples/python/episode.py --robotmem bin/robotmem
 	$(GO) run ./examples/nav2d
+	$(GO) run ./examples/force-torque
+	$(GO) run ./examples/recorder -for 2s
 
 # This node beside other engines: a module of its own, and a C compiler.
 compare:
@@ -58,12 +60,15 @@ compare:
 compare-test:
 	cd examples/compare && $(GO) vet -tags sqlite_fts5 ./... && $(GO) test -tags sqlite_fts5 ./...
 
-# A number of runs, not a time: go test can fail at the end of a time limit with
-# nothing but "context deadline exceeded".
+# Every decoder, importer and parser, each for so long.
+FUZZTIME ?= 60s
 fuzz:
-	@for target in ./robotmem/text:FuzzTerms ./robotmem/when:FuzzParse ./robotmem/lexical:FuzzRead ./robotmem/lexical:FuzzSearch ./robotmem/vector:FuzzUnmarshalChunk ./classify:FuzzClassify ./classify:FuzzParse ./perception:FuzzDecodeTrace ./perception:FuzzSniff ./robotmem/embedding:FuzzTokenizer ./robotmem/embedding:FuzzTensors ./robotmem/embedding:FuzzCharsmap; do \
-		$(GO) test $${target%:*} -run '^$$' -fuzz "$${target#*:}$$" -fuzztime 15000x || exit 1; \
-	done
+	@.ci/fuzz $(FUZZTIME) ./...
+
+# What fuzzing found worth keeping becomes part of every test run: small inputs
+# out of Go's cache.
+fuzz-corpus:
+	@.ci/fuzz-corpus
 
 # A real Ollama, built once: some 4 minutes and a C compiler.
 ollama: $(OLLAMA)

@@ -12,6 +12,7 @@ import (
 
 type benchPerceptionCmd struct {
 	Seconds int    `name:"seconds" default:"60" help:"How long to record (default ${default})."`
+	Import  string `name:"import" placeholder:"SIZE" help:"Then write a recording of this size, such as 2GB, and import it: camera, wrench, odometry and transforms."`
 	Dir     string `name:"dir" placeholder:"DIR" type:"path" help:"Where to put the temporary file, to measure another disk."`
 	JSON    bool   `name:"json" help:"Print the figures as JSON."`
 }
@@ -21,6 +22,7 @@ type perceptionReport struct {
 	Machine    machine          `json:"machine"`
 	Durability string           `json:"durability"`
 	Recording  recordingFigures `json:"recording"`
+	Import     *importFigures   `json:"import,omitempty"`
 }
 
 // recordingFigures are of a force sensor and a camera recorded at once.
@@ -101,6 +103,13 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	if c.Seconds < leastSeconds || c.Seconds > mostSeconds {
 		return invalid("seconds", "must be between %d and %d, not %d", leastSeconds, mostSeconds, c.Seconds)
 	}
+	var importBytes int64
+	if c.Import != "" {
+		var err error
+		if importBytes, err = parseSize(c.Import); err != nil {
+			return invalid("import", "must be a size such as 2GB, not %q", c.Import)
+		}
+	}
 	r := perceptionReport{Machine: thisMachine(), Durability: a.Config.Durability}
 	a.Embedder = noEmbedder
 	err := a.inTempMemory(ctx, c.Dir, func(m *robotmem.Engine, path string) error {
@@ -109,6 +118,15 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	})
 	if err != nil {
 		return err
+	}
+	if importBytes > 0 {
+		r.Import = &importFigures{}
+		err := a.inTempMemory(ctx, c.Dir, func(m *robotmem.Engine, path string) error {
+			return r.Import.measure(ctx, a, m, path, importBytes)
+		})
+		if err != nil {
+			return err
+		}
 	}
 	if c.JSON {
 		return a.PrintJSON(r)
@@ -151,7 +169,7 @@ func (b *recordingBench) run(ctx context.Context) error {
 	if err := b.catchUp(ctx); err != nil {
 		return err
 	}
-	f.Memory.End = b.now(begun)
+	f.Memory.End = memoryNow(begun)
 	return b.disk(ctx)
 }
 
@@ -235,5 +253,6 @@ func printPerceptionBench(a *app, r *perceptionReport) error {
 		batches.Count, batches.P50, batches.P99, batches.Max, f.Close)
 	w.line("%s offered, stored as %s, %s on disk", sizeText(f.Disk.Payload), sizeText(f.Disk.Stored), sizeText(f.Disk.Files))
 	w.line("likeness at most %d perceptions behind; %d at the end, none %.2f s later", f.Features.Most, f.Features.AtClose, f.Features.CaughtUp)
+	r.Import.print(w)
 	return w.err
 }

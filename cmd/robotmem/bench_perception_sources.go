@@ -49,7 +49,7 @@ func (b *recordingBench) record(ctx context.Context, r *perception.Recorder, ima
 	ctx, cancel := context.WithTimeout(ctx, b.length)
 	defer cancel()
 	begun = time.Now()
-	b.figures.Memory.Start = b.now(begun)
+	b.figures.Memory.Start = memoryNow(begun)
 	var sources sync.WaitGroup
 	sources.Go(func() {
 		rng, values := rand.New(rand.NewPCG(1, 2)), make([]float64, 6)
@@ -182,7 +182,7 @@ func (b *recordingBench) watch(ctx context.Context, begun time.Time) error {
 		case <-drawing.C:
 			bar.Set(time.Since(begun).Milliseconds(), b.length.Milliseconds())
 		case <-watching.C:
-			b.figures.Memory.add(b.now(begun))
+			b.figures.Memory.add(memoryNow(begun))
 			stats, err := b.m.Stats(context.WithoutCancel(ctx), &robotmem.StatsRequest{})
 			if err != nil {
 				return err
@@ -192,7 +192,7 @@ func (b *recordingBench) watch(ctx context.Context, begun time.Time) error {
 	}
 }
 
-func (b *recordingBench) now(begun time.Time) memoryAt {
+func memoryNow(begun time.Time) memoryAt {
 	m := processMemory()
 	return memoryAt{At: time.Since(begun).Seconds(), RSSBytes: m.RSSBytes, HeapBytes: m.HeapBytes}
 }
