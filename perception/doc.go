@@ -1,18 +1,24 @@
 // Package perception reads what a robot sensed: which format the bytes are in,
-// what a person would say of them in one line, and which other perceptions are
-// like them. It also keeps large payloads as files. It is a leaf: it knows no
-// database and no network, and nothing else of this module.
+// what a person would say of them in one line, which other perceptions are like
+// them, and how they look in a picture. It is a leaf: it knows no database and no
+// network; how payloads are kept is the package payload's, how a message is laid
+// out the package message's.
 //
 // # Nouns
 //
 //   - An [Item] is one perception: bytes, their media type, and metadata.
 //   - A [Trace] is a time series of several channels, such as the forces and
 //     torques of a wrist sensor (a wrench), joint states or an IMU.
+//   - A [Cloud] is a set of points, a [Trajectory] a sequence of poses.
+//   - A [Segment] is a run of messages of one topic, as an MCAP file.
 //   - A summary is one line made from the data: "6-axis wrench, 15 samples over
 //     315 ms, Fz peak -62 N at 84 ms".
-//   - Features are a short vector; the nearest vector of the same kind belongs
-//     to the perception that is most alike.
-//   - [Files] is a folder of payloads, each under the SHA-256 of its bytes.
+//   - Features are a short vector; of equal kinds, the nearer by [Distance] the
+//     more alike.
+//   - A [Preview] is a picture: a smaller copy, a plot, a spectrogram, a view from
+//     above.
+//   - A [Recorder] gathers the samples and frames of a control loop, which it
+//     never makes wait, for a [Sink], which may take its time.
 //
 // # Example
 //
@@ -25,25 +31,41 @@
 //		Metadata: map[string]any{"duration_s": 0.315, "units": map[string]any{"force": "N", "torque": "Nm"}},
 //	}
 //	line := perception.Summarize(it)
-//	kind, vector, ok := perception.Features(it) // "trace/6/15", 90 numbers
+//	kind, vector, ok := perception.Features(it) // "trace/v2/6", 384 numbers
+//	picture, err := perception.MakePreview(it, perception.PreviewOptions{}) // image/svg+xml
 //
-//	sum := sha256.Sum256(data)
-//	files := perception.Files{Dir: "memory.db.payloads"}
-//	if err := files.Put(sum, data); err != nil {
+//	r := perception.NewRecorder(sink, perception.RecorderOptions{})
+//	wrist, err := r.Trace("wrist/wrench", perception.TraceOptions{Channels: axes, RateHz: 1000, Kind: "wrench"})
+//	if err != nil {
 //		return err
 //	}
+//	wrist.Push(seq, stamp, readings) // from the control loop
+//	return r.Close(ctx)
 //
 // # Formats
 //
-//	             sniffed  summary                       features
-//	CSV, text    yes      as a trace, or its beginning  of a trace
-//	JSON         yes      as a trace, or its keys       of a trace
-//	NumPy .npy   yes      as a trace, or its shape      of a trace
-//	PNG, JPEG    yes      size                          8x8 grey, mean colour
-//	WebP         yes      size                          none
-//	WAV, FLAC    yes      length, rate, channels        none
-//	PCD, PLY     yes      points, fields                none
-//	others       many     number of bytes               none
+//	                       summary                       features              preview
+//	PNG, JPEG, WebP        size, brightness or values    layout of light and   smaller copy
+//	                                                     colour, or of depth
+//	raw pixels, .npy of    likewise                      likewise              likewise
+//	kind image or depth
+//	WAV, FLAC              length, rate, channels,       pitch over time       spectrogram
+//	                       level
+//	PCD, PLY, PointCloud2, points, fields, size          shape                 from above
+//	.npy of kind cloud
+//	laser scan             rays, angle, nearest          72 sectors            from above
+//	TUM, KITTI, table and  poses, path, extent           shape of the path     from above
+//	JSON of poses
+//	CSV, JSON, .npy, raw   as a trace, else keys, shape  course and            plot
+//	samples                or beginning                  distribution
+//	MCAP segment           topic, type, messages         as a trace            plot
+//	other text             its beginning                 none                  none
+//	others                 number of bytes               none                  none
+//
+// Raw pixels are image/x-raw, raw samples application/x-samples, the points of a
+// ROS message application/x-pointcloud2; [Item] names the metadata that they
+// need. [Sniff] knows the other formats by their bytes; scans and poses by what
+// the text says.
 //
 // # Memory
 //
@@ -51,17 +73,27 @@
 // before anything is allocated. Reading a trace takes at most some six times the
 // room of its data; [DecodeTrace] adds a slice per sample, three times the
 // readings if each sample is but one. An image takes at most 64 MiB or 64 times
-// its data, whichever is more.
+// its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. A recorder takes
+// its QueueBytes and one batch.
 //
 // # Caveats
 //
 //   - A unit is printed only if the data or the metadata names it. Nothing is
-//     converted: readings in N and in mN are compared as they stand.
-//   - Traces of different length or number of channels are not comparable, save
-//     long ones of equally many channels; the time that a trace takes is not
-//     part of its features, nor are the names of its channels.
+//     converted; traces are alike by their course, whatever unit they are in.
+//   - Lengths of clouds, scans and paths are metres (REP 103) unless metadata
+//     units says otherwise.
+//   - Traces of different numbers of channels are not comparable; the time that a
+//     trace takes, its rate and the names of its channels are not part of its
+//     features.
 //   - A trace with a missing reading has a summary and no features.
+//   - Raw pixels and raw samples have no features without their metadata.
 //   - A picture that is larger than the limits above has a summary and no
-//     features: a blank one of many megapixels, for example.
+//     features: a blank one of many megapixels, for example. So has an animated
+//     WebP.
+//   - A sound of more than 8 Mi samples is judged by up to 64 stretches.
+//   - A mirrored path is like its original. Positions of clouds are 32-bit.
 //   - Numbers of 64 bits beyond 2^53 lose their last digits.
+//   - A recorder keeps the oldest: when the queue of a source is full, what comes
+//     is dropped and counted. A crash loses the open chunk and what is queued. The
+//     stamps of a trace are kept as start, end, rate, gaps and largest jitter.
 package perception

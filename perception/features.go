@@ -14,8 +14,16 @@ const FeatureRules = 2
 //	                            readings at even distances in time, then its
 //	                            readings by size at 32 even ranks, all as square
 //	                            roots with the sign of the reading
-//	image/67                    a PNG or a JPEG: the mean grey (0 to 1) of 8x8
-//	                            cells, row by row, then mean red, green and blue
+//	image/v2                    an image in light and colour: the slow waves of its
+//	                            luma on a grid of 32x32 cells (60, freed of mean and
+//	                            contrast), the mean, and those of its chroma (2x10)
+//	depth/v1                    an image of distances: 60 waves of them, and 10 of
+//	                            where there is none
+//	sound/v1                    a sound: the power in 24 mel bands, 60 Hz to 8 kHz,
+//	                            over 8 parts of its time
+//	cloud/v1                    a point cloud: 69 numbers of its shape
+//	scan/v1                     a laser scan: how near the returns of 72 sectors are
+//	path/v1                     a trajectory: 49 numbers of the shape of its path
 //
 // A trace with a missing or an infinite reading has none: any number put in its
 // place would decide the distance. Only the data counts; metadata does not, so

@@ -14,6 +14,9 @@ type format struct {
 	// summarize returns "" when the bytes are not understood.
 	summarize func(Item) string
 	features  func(Item) (kind string, vector []float32, ok bool)
+	// describe is both at once, of formats whose decoding is most of either; nil
+	// is one after the other.
+	describe func(Item) (summary, kind string, vector []float32)
 	// kinds are the beginnings of the kinds of features, each ending in "/".
 	kinds []string
 	// distance compares two vectors of one kind; nil is Euclidean.

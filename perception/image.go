@@ -21,6 +21,7 @@ var imageFormat = format{
 	name:      "image",
 	accepts:   func(it Item) bool { return imageName(it.Data) != "" },
 	summarize: summarizeImage,
+	describe:  describeImage,
 	kinds:     []string{"image/", "depth/"},
 	features: func(it Item) (string, []float32, bool) {
 		p, err := readImage(it)
@@ -107,9 +108,15 @@ func wholeItem(it Item) error {
 // summarizeImage writes "image/png image, 640x480, colour, brightness 0.42".
 // Where the pixels cannot be read, the header is all that is told.
 func summarizeImage(it Item) string {
+	s, _, _ := describeImage(it)
+	return s
+}
+
+// describeImage decodes the pixels once for the summary and the features.
+func describeImage(it Item) (s, kind string, vector []float32) {
 	h, err := readImageHeader(it.Data)
 	if err != nil {
-		return ""
+		return "", "", nil
 	}
 	size := ", " + strconv.Itoa(h.config.Width) + "x" + strconv.Itoa(h.config.Height)
 	depth := ""
@@ -120,9 +127,9 @@ func summarizeImage(it Item) string {
 		}
 		size += ", 16-bit grey"
 	}
-	s := "image/" + h.format + " " + depth + "image" + size
+	s = "image/" + h.format + " " + depth + "image" + size
 	if wholeItem(it) != nil {
-		return s
+		return s, "", nil
 	}
 	p, err := decodeImage(it.Data, h)
 	switch {
@@ -133,10 +140,15 @@ func summarizeImage(it Item) string {
 		s += ", animated"
 	case err != nil:
 		s += ", damaged"
-	default:
+	case p.values != nil:
 		s += p.words(unitOf(it))
+		kind, vector, _ = p.values.features()
+	default:
+		g := p.grid()
+		s += g.words()
+		kind, vector = g.features()
 	}
-	return s
+	return s, kind, vector
 }
 
 // words is what can be said of the pixels: ", grey, brightness 0.42".
@@ -144,7 +156,10 @@ func (p picture) words(unit string) string {
 	if p.values != nil {
 		return p.values.stats().words(unit)
 	}
-	g := p.grid()
+	return p.grid().words()
+}
+
+func (g *grid) words() string {
 	hue := "colour"
 	if g.grey() {
 		hue = "grey"

@@ -2,6 +2,7 @@ package perception
 
 import (
 	"image"
+	"image/color"
 	"math"
 )
 
@@ -46,13 +47,17 @@ func (p picture) features() (kind string, vector []float32, ok bool) {
 	if p.values != nil {
 		return p.values.features()
 	}
-	g := p.grid()
+	kind, vector = p.grid().features()
+	return kind, vector, true
+}
+
+func (g *grid) features() (kind string, vector []float32) {
 	_, _, mean := g.lumaRange()
 	waves := cosines(&g.luma, lumaWaves+1)[1:]
 	vector = appendWaves(nil, contrasted(waves), lumaWeight)
 	vector = append(vector, float32(meanWeight*mean))
 	vector = appendWaves(vector, cosines(&g.blue, hueWaves), hueWeight)
-	return imageKind, appendWaves(vector, cosines(&g.red, hueWaves), hueWeight), true
+	return imageKind, appendWaves(vector, cosines(&g.red, hueWaves), hueWeight)
 }
 
 // contrasted scales waves to the length of one, unless there is hardly any: the
@@ -118,6 +123,9 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 // cellMean is the mean red, green and blue of a cell, 0 to 1, over black where
 // the picture is transparent.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
+	if jpeg, ok := img.(*image.YCbCr); ok {
+		return cellMeanYCbCr(jpeg, cell)
+	}
 	dx, dy := stride(cell.Dx()), stride(cell.Dy())
 	n := 0.0
 	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
@@ -131,6 +139,38 @@ func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	}
 	for i := range mean {
 		mean[i] /= n * math.MaxUint16
+	}
+	return mean
+}
+
+// cellMeanYCbCr is cellMean of what a JPEG decodes to, in a fraction of the time:
+// frames of a camera are most of what is looked at.
+func cellMeanYCbCr(img *image.YCbCr, cell image.Rectangle) (mean [3]float64) {
+	dx, dy := stride(cell.Dx()), stride(cell.Dy())
+	// Neighbours share their chroma: 2 of them, 4 or none.
+	shift := 0
+	switch img.SubsampleRatio {
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		shift = 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		shift = 2
+	}
+	var sum [3]uint64
+	n := 0.0
+	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
+		luma := img.Y[img.YOffset(cell.Min.X, y):]
+		row := img.COffset(cell.Min.X, y) - cell.Min.X>>shift
+		for x := cell.Min.X; x < cell.Max.X; x += dx {
+			at := row + x>>shift
+			r, g, b, _ := color.YCbCr{Y: luma[x-cell.Min.X], Cb: img.Cb[at], Cr: img.Cr[at]}.RGBA()
+			sum[0] += uint64(r)
+			sum[1] += uint64(g)
+			sum[2] += uint64(b)
+			n++
+		}
+	}
+	for i := range mean {
+		mean[i] = float64(sum[i]) / (n * math.MaxUint16)
 	}
 	return mean
 }

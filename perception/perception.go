@@ -19,8 +19,21 @@ type Item struct {
 	// Size is the bytes of the whole payload; 0 means that Data is all.
 	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
-	// The keys that are read here: channels, units, kind, rate_hz,
-	// sample_interval_s, duration_s. See [DecodeTrace].
+	// The keys that are read here, by what they are of:
+	//
+	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan,
+	//	             trajectory)
+	//	traces       channels, units, and the clock of data without stamps: one of
+	//	             rate_hz, sample_interval_s, duration_s
+	//	raw samples  dtype, shape, and those of traces
+	//	raw pixels   width, height, encoding, step, is_bigendian; units of depth
+	//	PointCloud2  fields, point_step, row_step, width, height, is_bigendian
+	//	clouds       units of the lengths
+	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
+	//	             unless the data is JSON, which names them itself
+	//	text poses   format: tum or kitti
+	//
+	// See [DecodeTrace], [DecodeCloud] and [DecodeTrajectory].
 	Metadata map[string]any
 }
 

@@ -83,12 +83,16 @@ func (e *Engine) dropUnused(ctx context.Context, records ...*record) {
 func (e *Engine) understand(rec *record) {
 	p := rec.perception
 	item := itemOf(p.perceptionType, p.mediaType, p.object, p.stored.Head, p.stored.Size)
-	if s := perception.Summarize(item); s != "" {
-		rec.summary = summarize(s)
+	summary, kind, vector := perception.Describe(item)
+	if summary != "" {
+		rec.summary = summarize(summary)
 		rec.ftsSummary = text.Index(rec.summary)
 	}
 	p.stored.Head = nil
-	if !p.later {
+	switch {
+	case kind != "":
+		p.features = &features{kind: kind, vector: vector}
+	case !p.later:
 		p.features = featuresOf(item)
 	}
 }

@@ -26,8 +26,8 @@ type perceptionRecord struct {
 	metadata       string // the same as JSON
 	origin         string
 	stored         *payload.Written // nil without a payload
-	features       *features
-	later          bool // features are left to the background
+	features       *features        // nil leaves them to the background
+	later          bool             // those that do not come with the summary are left so
 }
 
 const maxMetadata = 64 << 10
@@ -159,9 +159,6 @@ func (e *Engine) insertPerception(tx *writeTx, rec *record, res *SavePerceptionR
 	res.PerceptionType, res.MediaType, res.Summary = p.perceptionType, p.mediaType, settled.summary
 	if p.stored != nil {
 		res.Bytes, res.SHA256 = p.stored.Size, hex.EncodeToString(p.stored.Sum[:])
-	}
-	if p.later { // the background works them out
-		return nil
 	}
 	return tx.insertFeatures(res.MemoryID, p.features)
 }

@@ -24,7 +24,8 @@ const maxSource = 64
 var _ perception.Sink = (*Engine)(nil)
 
 // Keep implements perception.Sink: the batch is one commit. What its items are
-// compared by is worked out later, in the background.
+// compared by is worked out later, in the background, save what comes with their
+// summaries.
 func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 	err := e.keep(ctx, b)
 	if err == nil {
