@@ -151,7 +151,7 @@ type SavePerceptionRequest struct {
 	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
 	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"visual, tactile, auditory, proprioceptive, procedural or spatial."`
 	Data           string     `json:"data,omitempty" doc:"The payload as text, kept as UTF-8. At most one of data, data_base64 and path."`
-	DataBase64     []byte     `json:"data_base64,omitempty" doc:"The payload as base64. At most 32 MiB of bytes."`
+	DataBase64     []byte     `json:"data_base64,omitzero" doc:"The payload as base64. At most 32 MiB of bytes."`
 	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file to read on the node's machine, below one of the folders its operator allows."`
 	MediaType      string     `json:"media_type,omitempty" validate:"max=128" doc:"Media type of the payload; sniffed if absent."`
 	Metadata       Object     `json:"metadata,omitempty" doc:"How to read the payload: shape, rate_hz or duration_s, channels, units."`
@@ -292,8 +292,14 @@ func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
 func (r *RecallRequest) trim() { r.Query = strings.TrimSpace(r.Query) }
 
 func (l *Like) check() error {
-	if (l.MemoryID == 0) == (len(l.DataBase64) == 0) {
-		return errors.New("takes exactly one of memory_id and data_base64")
+	given := 0
+	for _, has := range []bool{l.MemoryID != 0, l.Data != "", len(l.DataBase64) > 0} {
+		if has {
+			given++
+		}
+	}
+	if given != 1 {
+		return errors.New("takes exactly one of memory_id, data and data_base64")
 	}
 	return nil
 }
