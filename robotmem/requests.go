@@ -151,7 +151,7 @@ type SavePerceptionRequest struct {
 	Description    string     `json:"description" validate:"required,utf8,min=5,maxbytes=16384" cli:"arg" doc:"What it shows, in words; 5 characters to 16 KiB."`
 	PerceptionType string     `json:"perception_type,omitempty" validate:"oneof=visual tactile auditory proprioceptive procedural spatial" default:"visual" doc:"visual, tactile, auditory, proprioceptive, procedural or spatial."`
 	Data           string     `json:"data,omitempty" doc:"The payload as text, kept as UTF-8. At most one of data, data_base64 and path."`
-	DataBase64     []byte     `json:"data_base64,omitempty" doc:"The payload as base64. At most 32 MiB of bytes."`
+	DataBase64     []byte     `json:"data_base64,omitzero" doc:"The payload as base64. At most 32 MiB of bytes."`
 	Path           string     `json:"path,omitempty" validate:"max=4096" doc:"A file to read on the node's machine, below one of the folders its operator allows."`
 	MediaType      string     `json:"media_type,omitempty" validate:"max=128" doc:"Media type of the payload; sniffed if absent."`
 	Metadata       Object     `json:"metadata,omitempty" doc:"How to read the payload: shape, rate_hz or duration_s, channels, units."`

@@ -19,6 +19,9 @@ import (
 // for as JSON.
 const maxAnswer = 1 << 30
 
+// maxProblem bounds what is read of an answer that is an error.
+const maxProblem = 1 << 20
+
 // call runs one operation over its route.
 func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, error) {
 	op := robotmem.OpByName(name)

@@ -1,10 +1,14 @@
 package robotmemtest_test
 
 import (
+	"errors"
+	"io"
+	"math/rand/v2"
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -13,9 +17,12 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func openEngine(t *testing.T) *robotmem.Engine {
+func openEngine(t *testing.T) *robotmem.Engine { return openWith(t, robotmem.Options{}) }
+
+func openWith(t *testing.T, o robotmem.Options) *robotmem.Engine {
 	t.Helper()
-	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	o.Path = filepath.Join(t.TempDir(), "memory.db")
+	e, err := robotmem.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +40,42 @@ func TestEngine(t *testing.T) {
 
 func TestClientOverHTTP(t *testing.T) {
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
-		ts := httptest.NewServer(web.New(openEngine(t), web.Options{}))
-		t.Cleanup(ts.Close)
-		return client.New(ts.URL, client.Options{HTTP: ts.Client()})
+		return overHTTP(t, openEngine(t))
 	})
+}
+
+func overHTTP(t *testing.T, e *robotmem.Engine) *client.Client {
+	t.Helper()
+	ts := httptest.NewServer(web.New(e, web.Options{}))
+	t.Cleanup(ts.Close)
+	return client.New(ts.URL, client.Options{HTTP: ts.Client()})
+}
+
+// TestStreamLimit needs services with a limit of their own, so it is no part of
+// the suite.
+func TestStreamLimit(t *testing.T) {
+	const limit = 1 << 20
+	e := openWith(t, robotmem.Options{MaxStream: limit})
+	for name, s := range map[string]robotmem.Streams{"engine": e, "client over HTTP": overHTTP(t, e)} {
+		for _, size := range []int64{limit, limit + 1, 20 * limit} {
+			random := io.LimitReader(rand.NewChaCha8([32]byte{1}), size)
+			res, err := s.SavePerceptionFrom(t.Context(), &robotmem.SavePerceptionRequest{Description: "as much as it takes"}, random)
+			if size == limit {
+				if err != nil || res.Bytes != limit {
+					t.Errorf("%s, %d bytes: %+v, %v", name, size, res, err)
+				}
+				continue
+			}
+			var why *robotmem.Error
+			if !errors.As(err, &why) || why.Kind != robotmem.TooLarge || why.Field != "data" || !strings.Contains(why.Detail(), "1048576") {
+				t.Errorf("%s, %d bytes: %v, want it too large", name, size, err)
+			}
+		}
+	}
+	st, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	if err != nil || st.Total != 2 || st.PayloadBytes != limit {
+		t.Errorf("%+v, %v; want two perceptions of one payload", st, err)
+	}
 }
 
 // TestMCPChild runs the contract against the program itself: a child process
