@@ -286,6 +286,9 @@ func (e *Engine) sameIndexes(c *conn, m *Memory) (bool, error) {
 	if err != nil || f == nil {
 		return err == nil, err
 	}
+	if gone, err := c.evicted(m.MemoryID); err != nil || gone && f.kind == "" {
+		return err == nil, err // its bytes are back, by another perception
+	}
 	item, err := e.item(c, m)
 	if lost := (*Error)(nil); errors.As(err, &lost) {
 		return true, nil // its own check names it

@@ -91,8 +91,14 @@ func (tx *writeTx) unchanged(m *Memory, p *evicted) (bool, error) {
 	if m.SHA256 != hex.EncodeToString([]byte(p.sum)) || (m.Status != "active") != (p.tier == tierGone) || m.Status == "active" && m.Pinned != (p.tier == tierPinned) {
 		return false, nil
 	}
-	n, err := tx.number("SELECT count(*) FROM evictions WHERE memory_id = ?", m.MemoryID)
-	return n == 0, err
+	gone, err := tx.evicted(m.MemoryID)
+	return !gone, err
+}
+
+// evicted reports whether a perception was evicted, restored since or not.
+func (c *conn) evicted(id int64) (bool, error) {
+	n, err := c.number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
+	return n > 0, err
 }
 
 // evict is the part of one perception. It sets what that freed: nothing while
