@@ -439,3 +439,16 @@ func manyPerceptions(b *testing.B, e *Engine, n int) {
 		b.Fatal(err)
 	}
 }
+
+// BenchmarkKeepBudgets is a node's own look, while its payloads are within.
+func BenchmarkKeepBudgets(b *testing.B) {
+	e := openTest(b, Options{})
+	e.options.Retention = Retention{Budgets: []Budget{{MaxBytes: 1 << 40}}}
+	manyPerceptions(b, e, 100_000)
+	for b.Loop() {
+		seen := int64(-1)
+		if err := e.keepBudgets(b.Context(), &seen); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
