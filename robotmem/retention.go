@@ -302,23 +302,36 @@ func (e *Engine) runRetention(ctx context.Context) {
 	}
 }
 
-// keepBudgets keeps them once, unless nothing can have changed since a revision
-// that it has seen.
+// keepBudgets keeps them once, unless there is nothing to do: nothing has changed
+// since a revision that it has seen, or all payloads together are within each.
 func (e *Engine) keepBudgets(ctx context.Context, seen *int64) error {
 	limits := e.options.Retention
-	idle := limits.MinFreeBytes == 0 && !slices.ContainsFunc(limits.Budgets, func(b Budget) bool { return b.MaxAgeDays > 0 })
+	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
-	err := e.read(ctx, func(c *conn) (err error) { revision, err = c.changes(); return err })
-	if err != nil || idle && revision == *seen {
+	idle := false
+	err := e.read(ctx, func(c *conn) (err error) {
+		if revision, err = c.changes(); err != nil || aging {
+			return err
+		}
+		if idle = revision == *seen; idle {
+			return nil
+		}
+		stored, err := c.storedBytes()
+		idle = !slices.ContainsFunc(limits.Budgets, func(b Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
 		return err
-	}
-	res, err := e.retain(ctx, limits, false)
+	})
 	if err != nil {
 		return err
 	}
-	*seen = revision
-	if res.Count > 0 {
-		e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+	if !idle {
+		res, err := e.retain(ctx, limits, false)
+		if err != nil {
+			return err
+		}
+		if res.Count > 0 {
+			e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+		}
 	}
+	*seen = revision
 	return nil
 }

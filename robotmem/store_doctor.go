@@ -47,7 +47,7 @@ func (c *conn) stats(res *StatsResponse) error {
 	}{
 		{&res.Sessions, "SELECT count(*) FROM sessions"},
 		{&res.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
-		{&res.StoredBytes, "SELECT coalesce(sum(coalesce(stored, bytes)), 0) FROM payloads"},
+		{&res.StoredBytes, "SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads"},
 		{&res.Evicted, "SELECT count(*) FROM evictions"},
 		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
 		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
@@ -285,6 +285,9 @@ func (e *Engine) sameIndexes(c *conn, m *Memory) (bool, error) {
 	f, err := c.features(m.MemoryID)
 	if err != nil || f == nil {
 		return err == nil, err
+	}
+	if gone, err := c.evicted(m.MemoryID); err != nil || gone && f.kind == "" {
+		return err == nil, err // its bytes are back, by another perception
 	}
 	item, err := e.item(c, m)
 	if lost := (*Error)(nil); errors.As(err, &lost) {

@@ -8,6 +8,15 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// payloadBytes is what a row of payloads takes. The column stored lies behind the
+// bytes of what is in the file, and reading it would read all of them.
+const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
+
+// storedBytes is what all payloads take.
+func (c *conn) storedBytes() (int64, error) {
+	return c.number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
+}
+
 // holdings are all perceptions that have a payload.
 func (c *conn) holdings() (held []holding, err error) {
 	useful := map[int64]bool{}
@@ -20,8 +29,9 @@ func (c *conn) holdings() (held []holding, err error) {
 	}
 	err = c.query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
 		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
-			coalesce(p.stored, p.bytes), p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
-			m.session_id IN (SELECT session_id FROM failed) OR json_extract(m.context, '$.task.success') = 0
+			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
+			m.session_id IN (SELECT session_id FROM failed) OR
+				instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0
 		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
 		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
 		h := holding{
@@ -91,8 +101,14 @@ func (tx *writeTx) unchanged(m *Memory, p *evicted) (bool, error) {
 	if m.SHA256 != hex.EncodeToString([]byte(p.sum)) || (m.Status != "active") != (p.tier == tierGone) || m.Status == "active" && m.Pinned != (p.tier == tierPinned) {
 		return false, nil
 	}
-	n, err := tx.number("SELECT count(*) FROM evictions WHERE memory_id = ?", m.MemoryID)
-	return n == 0, err
+	gone, err := tx.evicted(m.MemoryID)
+	return !gone, err
+}
+
+// evicted reports whether a perception was evicted, restored since or not.
+func (c *conn) evicted(id int64) (bool, error) {
+	n, err := c.number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
+	return n > 0, err
 }
 
 // evict is the part of one perception. It sets what that freed: nothing while
