@@ -68,7 +68,10 @@ func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
 func (c *conn) batchCollection(b *perception.Batch) (string, error) {
 	if len(b.Items) == 0 && b.SessionID != "" {
 		s, err := c.session(b.SessionID)
-		return s.Collection, err
+		if err != nil {
+			return "", err
+		}
+		return s.Collection, nil
 	}
 	probe := record{collection: b.Collection, session: b.SessionID}
 	err := c.joinSession(&probe)
