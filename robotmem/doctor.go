@@ -19,6 +19,13 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 		if err := e.meaning.stats(c, res); err != nil {
 			return err
 		}
+		if e.behind.Load() { // counting walks over all perceptions
+			n, err := c.featureBacklog()
+			if err != nil {
+				return err
+			}
+			res.ToCompare = n
+		}
 		return c.stats(res)
 	})
 	if err != nil {
@@ -109,8 +116,12 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	if err := e.examinePayloads(ctx, c, d, deep); err != nil {
 		return err
 	}
-	if stats.ToCompare > 0 {
-		d.add("likeness", checkWarn, fmt.Sprintf("%d perceptions wait to be comparable", stats.ToCompare), "they are worked out in the background while a node runs")
+	backlog, err := c.featureBacklog()
+	if err != nil {
+		return err
+	}
+	if backlog > 0 {
+		d.add("likeness", checkWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog), "they are worked out in the background while a node runs")
 	} else {
 		d.add("likeness", checkOK, "every perception with a payload was looked at", "")
 	}

@@ -354,7 +354,7 @@ type StatsResponse struct {
 	Streams       []StreamCount    `json:"streams,omitempty" doc:"What became of the samples of each recorder's source, of all sessions."`
 	Evicted       int64            `json:"evicted" doc:"Perceptions whose payload a budget took away."`
 	EvictedBytes  int64            `json:"evicted_bytes"`
-	ToCompare     int64            `json:"to_compare" doc:"Perceptions that wait to be comparable by likeness."`
+	ToCompare     int64            `json:"to_compare" doc:"Perceptions that this node still makes comparable by likeness."`
 	Embedder      string           `json:"embedder"`
 	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`

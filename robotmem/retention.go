@@ -94,6 +94,9 @@ func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainRespons
 	if limits.none() {
 		limits = e.options.Retention
 	}
+	if limits.none() {
+		return nil, wrap("retain", fail(Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
+	}
 	res, err := e.retain(ctx, limits, !r.Apply)
 	if err != nil {
 		return nil, wrap("retain", err)

@@ -66,9 +66,6 @@ func (c *conn) stats(res *StatsResponse) error {
 	if res.Streams, err = c.streams(""); err != nil {
 		return err
 	}
-	if res.ToCompare, err = c.featureBacklog(); err != nil {
-		return err
-	}
 	return c.query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite3.Stmt) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)

@@ -47,6 +47,7 @@ var retentionCases = []testCase{
 		}
 	}},
 	{"BadBudgetsAreRefused", func(t *testing.T, s robotmem.Service) {
+		refused(t, s.Retain, &robotmem.RetainRequest{}, robotmem.Invalid, "budgets")
 		refused(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: -1}}}, robotmem.Invalid, "budgets[0].max_bytes")
 		refused(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{PerceptionType: "smell", MaxBytes: 1}}}, robotmem.Invalid, "budgets[0].perception_type")
 		refused(t, s.Retain, &robotmem.RetainRequest{MinFreeBytes: -1}, robotmem.Invalid, "min_free_bytes")

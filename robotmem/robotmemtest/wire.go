@@ -17,6 +17,8 @@ var wireCases = []testCase{
 			switch {
 			case op.Name == "recall":
 				field = "query"
+			case op.Name == "retain":
+				field = "budgets"
 			case len(required) > 0:
 				field = required[0]
 			}
