@@ -64,6 +64,9 @@ func describe(op *robotmem.Op) object {
 		"operationId": op.Name, "summary": op.Title, "description": op.Doc,
 		"responses": responses(op),
 	}
+	if op.Name == "data" || op.Name == "preview" {
+		params = append(params, conditions()...)
+	}
 	if params != nil {
 		d["parameters"] = params
 	}
@@ -94,27 +97,79 @@ func requestBody(op *robotmem.Op, props object, required []string) object {
 	}
 	content := object{"application/json": object{"schema": schema}}
 	if op.Name == "save_perception" {
-		form := object{"file": object{"type": "string", "contentMediaType": "application/octet-stream", "description": "The payload; its content type is the media type."}}
-		for name, p := range props {
-			if name != "data_base64" {
-				form[name] = p
-			}
-		}
-		content["multipart/form-data"] = object{"schema": object{"type": "object", "properties": form, "required": still}}
+		content["multipart/form-data"] = uploadForm(props, still)
 	}
 	return object{"required": still != nil, "content": content}
 }
 
-func responses(op *robotmem.Op) object {
-	content := object{"application/json": object{"schema": op.OutputSchema()}}
-	if op.Name == "data" {
-		content["*/*"] = object{"schema": object{"type": "string", "contentMediaType": "application/octet-stream"}}
+// uploadForm describes the form that carries a payload as bytes: the fields as
+// text, then the part file.
+func uploadForm(props object, required []string) object {
+	form := object{"file": object{"contentMediaType": "application/octet-stream", "description": "The payload, after the fields: then it streams to the disk, in any size that the node takes. Its content type is its media type. The part may also be called data."}}
+	for name, p := range props {
+		if name != "data" && name != "data_base64" { // the payload is a part of its own
+			form[name] = p
+		}
 	}
-	out := object{"200": object{"description": op.Title, "content": content}}
+	return object{
+		"schema":   object{"type": "object", "properties": form, "required": required},
+		"encoding": object{"file": object{"contentType": "*/*"}},
+	}
+}
+
+func responses(op *robotmem.Op) object {
+	out := object{"200": object{"description": op.Title, "content": object{"application/json": object{"schema": op.OutputSchema()}}}}
 	for code, name := range problemNames() {
 		out[code] = object{"$ref": "#/components/responses/" + name}
 	}
+	switch op.Name {
+	case "data":
+		binary(out, op, "*/*")
+	case "preview":
+		binary(out, op, "image/png", "image/jpeg", "image/svg+xml")
+	}
 	return out
+}
+
+// binary adds the answers of a route that answers bytes, unless application/json
+// is asked for by name. They have ranges and a tag, as RFC 9110 has them.
+func binary(out object, op *robotmem.Op, mediaTypes ...string) {
+	content := object{"application/json": object{"schema": op.OutputSchema()}}
+	part := object{"multipart/byteranges": object{}}
+	for _, t := range mediaTypes {
+		raw := object{"contentMediaType": t}
+		if t == "*/*" {
+			raw["contentMediaType"] = "application/octet-stream"
+		}
+		content[t], part[t] = object{"schema": raw}, object{"schema": raw}
+	}
+	text := func(doc string) object {
+		return object{"description": doc, "schema": object{"type": "string"}}
+	}
+	tag := text("Changes with the bytes; send it back as If-None-Match or If-Range.")
+	out["200"] = object{
+		"description": op.Title + ". Bytes, or the JSON response if Accept names application/json.", "content": content,
+		"headers": object{"ETag": tag, "Accept-Ranges": text("bytes"), "Content-Disposition": text("attachment, for types that a browser might run.")},
+	}
+	out["206"] = object{
+		"description": "The bytes that Range asks for; several ranges come as parts.", "content": part,
+		"headers": object{"ETag": tag, "Content-Range": text("Which bytes, and of how many.")},
+	}
+	out["304"] = object{"description": "If-None-Match names the present bytes.", "headers": object{"ETag": tag}}
+	out["412"] = object{"description": "If-Match names other bytes."}
+	out["416"] = object{"description": "No byte lies in the range.", "headers": object{"Content-Range": text("bytes */ and how many there are.")}}
+}
+
+// conditions are the headers that a route of bytes heeds.
+func conditions() []any {
+	header := func(name, doc string) object {
+		return object{"in": "header", "name": name, "required": false, "description": doc, "schema": object{"type": "string"}}
+	}
+	return []any{
+		header("Range", "Which bytes, such as bytes=0-1023 or bytes=-100."),
+		header("If-None-Match", "A tag: answer 304 if it is still that of the bytes."),
+		header("If-Range", "A tag: heed Range only if it is still that of the bytes."),
+	}
 }
 
 // problemNames maps the statuses of the table to the names of their responses.

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,76 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 		}
 		if doc.Components[kind][name] == nil {
 			t.Errorf("dangling reference to %s/%s", kind, name)
+		}
+	}
+}
+
+func TestOpenAPIDescribesBytes(t *testing.T) {
+	type media map[string]struct {
+		Schema struct {
+			Properties       map[string]any
+			Required         []string
+			ContentMediaType string
+		}
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters  []struct{ In, Name string }
+			RequestBody struct{ Content media }
+			Responses   map[string]struct {
+				Content media
+				Headers map[string]any
+			}
+		}
+	}
+	body := bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))
+	if err := json.Unmarshal([]byte(body), &doc); err != nil {
+		t.Fatal(err)
+	}
+	save := doc.Paths["/api/perceptions"]["post"].RequestBody.Content
+	form := save["multipart/form-data"].Schema
+	if form.Properties["file"] == nil || form.Properties["data_base64"] != nil || !slices.Equal(form.Required, []string{"description"}) {
+		t.Errorf("form: %+v", form)
+	}
+	for name := range save["application/json"].Schema.Properties {
+		if name != "data" && name != "data_base64" && form.Properties[name] == nil {
+			t.Errorf("form: field %s is not described", name)
+		}
+	}
+	for path, types := range map[string][]string{
+		"/api/memory/{memory_id}/data": {"*/*"}, "/api/memory/{memory_id}/preview": {"image/png", "image/jpeg", "image/svg+xml"},
+	} {
+		d := doc.Paths[path]["get"]
+		for _, mediaType := range types {
+			for _, code := range []string{"200", "206"} {
+				if d.Responses[code].Content[mediaType].Schema.ContentMediaType == "" {
+					t.Errorf("%s: %s has no %s", path, code, mediaType)
+				}
+			}
+		}
+		if d.Responses["200"].Content["application/json"].Schema.Properties["data_base64"] == nil {
+			t.Errorf("%s: the JSON response is not described", path)
+		}
+		for code, headers := range map[string][]string{"200": {"ETag", "Accept-Ranges"}, "206": {"ETag", "Content-Range"}, "304": {"ETag"}, "416": {"Content-Range"}} {
+			for _, h := range headers {
+				if d.Responses[code].Headers[h] == nil {
+					t.Errorf("%s: %s does not describe %s", path, code, h)
+				}
+			}
+		}
+		heeded := map[string]bool{}
+		for _, p := range d.Parameters {
+			heeded[p.In+" "+p.Name] = true
+		}
+		for _, want := range []string{"header Range", "header If-None-Match", "header If-Range", "path memory_id"} {
+			if !heeded[want] {
+				t.Errorf("%s: no parameter %s", path, want)
+			}
+		}
+	}
+	for _, path := range []string{"/api/memory/{memory_id}/preview", "/api/retain"} {
+		if doc.Paths[path] == nil {
+			t.Errorf("%s is not described", path)
 		}
 	}
 }

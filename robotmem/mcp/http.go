@@ -30,6 +30,10 @@ func (s *Server) Handler() http.Handler {
 				return
 			}
 			ctx, message := detach(r.Context(), body)
+			ctx, failed := withFault(ctx)
+			answer := &mending{ResponseWriter: w, fault: failed}
+			defer answer.close()
+			w = answer
 			r = r.WithContext(ctx)
 			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -36,7 +37,7 @@ type Server struct {
 	svc        robotmem.Service
 	log        *slog.Logger
 	maxMessage int
-	address    string
+	node       string // its address, "" if it has none
 	mcp        *server.MCPServer
 }
 
@@ -58,7 +59,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		svc:        svc,
 		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
-		address:    opts.Address,
+		node:       strings.TrimRight(opts.Address, "/"),
 	}
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),

@@ -128,10 +128,8 @@ func TestSchemasHaveSingleTypes(t *testing.T) {
 		if err := json.Unmarshal(tool(op).RawInputSchema, &in); err != nil {
 			t.Fatal(err)
 		}
-		if schema := tool(op).RawOutputSchema; schema != nil { // preview has none
-			if err := json.Unmarshal(schema, &out); err != nil {
-				t.Fatal(err)
-			}
+		if err := json.Unmarshal(schema(op.OutputSchema()), &out); err != nil {
+			t.Fatal(err)
 		}
 		check(op.Name, in)
 		check(op.Name, out)

@@ -47,7 +47,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	go func() {
 		defer close(worked)
 		for message, ok := calls.pop(); ok; message, ok = calls.pop() {
-			w.write(s.mcp.HandleMessage(detach(work, message)))
+			w.write(s.handleMessage(detach(work, message)))
 		}
 	}()
 	read := make(chan error, 1)
@@ -98,7 +98,7 @@ func (s *Server) dispatch(ctx context.Context, lines *lineReader, calls *queue, 
 			}
 			continue
 		}
-		w.write(s.mcp.HandleMessage(ctx, line))
+		w.write(s.handleMessage(ctx, line))
 	}
 }
 

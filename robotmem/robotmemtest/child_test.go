@@ -3,10 +3,13 @@ package robotmemtest_test
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
@@ -45,7 +48,29 @@ func startChild(t *testing.T, program string) robotmem.Service {
 }
 
 func use[In, Out any](ctx context.Context, ch child, name string, in *In) (*Out, error) {
-	fail := func(kind robotmem.Kind, field string, err error) (*Out, error) {
+	res, err := ch.call(ctx, name, in)
+	if err != nil {
+		return nil, err
+	}
+	out := new(Out)
+	dec := json.NewDecoder(bytes.NewReader(res.RawStructuredContent))
+	dec.UseNumber()
+	return out, dec.Decode(out)
+}
+
+func (ch child) contents(ctx context.Context, name string, in any) ([]mcp.Content, error) {
+	res, err := ch.call(ctx, name, in)
+	if err != nil {
+		return nil, err
+	}
+	if len(res.RawStructuredContent) > 0 || res.StructuredContent != nil {
+		return nil, fmt.Errorf("%s has structured content, beside which clients drop images", name)
+	}
+	return res.Content, nil
+}
+
+func (ch child) call(ctx context.Context, name string, in any) (*mcp.CallToolResult, error) {
+	fail := func(kind robotmem.Kind, field string, err error) (*mcp.CallToolResult, error) {
 		return nil, &robotmem.Error{Op: name, Kind: kind, Field: field, Err: err}
 	}
 	if !robotmem.OpByName(name).Hints.Tool {
@@ -64,22 +89,19 @@ func use[In, Out any](ctx context.Context, ch child, name string, in *In) (*Out,
 	if err != nil {
 		return fail(robotmem.Unavailable, "", err)
 	}
-	if res.IsError {
-		var parts struct{ Kind, Field, Detail string }
-		data, err := json.Marshal(res.Meta)
-		if err != nil {
-			return fail(robotmem.Internal, "", err)
-		}
-		var meta map[string]json.RawMessage
-		if err := errors.Join(json.Unmarshal(data, &meta), json.Unmarshal(meta["robotmem/error"], &parts)); err != nil {
-			return fail(robotmem.Internal, "", fmt.Errorf("_meta %s: %w", data, err))
-		}
-		return fail(robotmem.Kind(parts.Kind), parts.Field, errors.New(parts.Detail))
+	if !res.IsError {
+		return res, nil
 	}
-	out := new(Out)
-	dec := json.NewDecoder(bytes.NewReader(res.RawStructuredContent))
-	dec.UseNumber()
-	return out, dec.Decode(out)
+	var parts struct{ Kind, Field, Detail string }
+	data, err := json.Marshal(res.Meta)
+	if err != nil {
+		return fail(robotmem.Internal, "", err)
+	}
+	var meta map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(data, &meta), json.Unmarshal(meta["robotmem/error"], &parts)); err != nil {
+		return fail(robotmem.Internal, "", fmt.Errorf("_meta %s: %w", data, err))
+	}
+	return fail(robotmem.Kind(parts.Kind), parts.Field, errors.New(parts.Detail))
 }
 
 func (ch child) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
@@ -130,8 +152,60 @@ func (ch child) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.Da
 	return use[robotmem.DataRequest, robotmem.DataResponse](ctx, ch, "data", r)
 }
 
+// Preview puts the answer together as a client of MCP can: the tool's result is
+// a text and an image, or a link to a drawing.
 func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
-	return use[robotmem.PreviewRequest, robotmem.PreviewResponse](ctx, ch, "preview", r)
+	contents, err := ch.contents(ctx, "preview", r)
+	if err != nil {
+		return nil, err
+	}
+	p := &robotmem.PreviewResponse{MemoryID: r.MemoryID}
+	for _, content := range contents {
+		switch c := content.(type) {
+		case mcp.TextContent:
+			text, _, _ := strings.Cut(c.Text, "\n")
+			_, p.Summary, _ = strings.Cut(text, ": ")
+		case mcp.ImageContent:
+			p.MediaType = c.MIMEType
+			if p.DataBase64, err = base64.StdEncoding.DecodeString(c.Data); err != nil {
+				return nil, err
+			}
+			size, _, err := image.DecodeConfig(bytes.NewReader(p.DataBase64))
+			if err != nil {
+				return nil, err
+			}
+			p.Width, p.Height = size.Width, size.Height
+		case mcp.ResourceLink:
+			p.MediaType = c.MIMEType
+			if _, err := fmt.Sscanf(c.URI, fmt.Sprintf("robotmem://perception/%d/preview?width=%%d&height=%%d", r.MemoryID), &p.Width, &p.Height); err != nil {
+				return nil, fmt.Errorf("link %s: %w", c.URI, err)
+			}
+			if p.DataBase64, err = ch.drawing(ctx, c.URI); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m, err := ch.Get(ctx, &robotmem.GetRequest{MemoryID: r.MemoryID})
+	if err == nil {
+		p.SHA256 = m.SHA256
+	}
+	return p, err
+}
+
+// drawing reads a resource that is text.
+func (ch child) drawing(ctx context.Context, uri string) ([]byte, error) {
+	var req mcp.ReadResourceRequest
+	req.Params.URI = uri
+	res, err := ch.c.ReadResource(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	for _, content := range res.Contents {
+		if text, ok := content.(mcp.TextResourceContents); ok {
+			return []byte(text.Text), nil
+		}
+	}
+	return nil, fmt.Errorf("%s is no text: %+v", uri, res.Contents)
 }
 
 func (ch child) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
