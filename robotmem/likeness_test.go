@@ -308,11 +308,11 @@ func BenchmarkLikeness(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	early := time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC)
 	for name, req := range map[string]*RecallRequest{
-		"all":    {Like: &Like{MemoryID: 7}},
-		"few":    {Like: &Like{MemoryID: 7}, ContextFilter: Object{"i": map[string]any{"$lt": 200}}},
-		"fused":  {Like: &Like{MemoryID: 7}, Query: "frame 12"},
-		"others": {Like: &Like{MemoryID: 7}, ContextFilter: Object{"i": map[string]any{"$gt": 200}}},
+		"all":   {Like: &Like{MemoryID: 7}},
+		"few":   {Like: &Like{MemoryID: 7}, Before: &early},
+		"fused": {Like: &Like{MemoryID: 7}, Query: "frame 12"},
 	} {
 		req.MinConfidence = new(float64)
 		b.Run(name, func(b *testing.B) {
