@@ -26,15 +26,10 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	}
 	var items []ranked
 	limit := q.listDepth()
-	err = c.eachFeatures(want.kind, func(id int64, vector []byte) error {
-		if _, past := a.past[id]; id == want.self || !past && !a.set.Test(uint(id)) {
-			return nil
+	err = e.alike.each(c, want.kind, len(want.vector), func(id int64, vector []float32) {
+		if _, past := a.past[id]; id != want.self && (past || a.set.Test(uint(id))) {
+			items = keepNearest(items, ranked{id, perception.Distance(want.kind, want.vector, vector)}, limit)
 		}
-		// Vectors of another length are of older rules, about to be dropped.
-		if len(vector) == 4*len(want.vector) {
-			items = keepNearest(items, ranked{id, perception.Distance(want.kind, want.vector, decodeVector(vector))}, limit)
-		}
-		return nil
 	})
 	if err != nil {
 		return nil, err

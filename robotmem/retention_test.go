@@ -433,7 +433,7 @@ func manyPerceptions(b *testing.B, e *Engine, n int) {
 		return tx.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context, perception_type, perception_data, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 			SELECT 'u' || i, CASE i % 4 WHEN 0 THEN 'long' END, 'default', 'perception', 'frame ' || i, 'frame ' || i, '{"task":{"success":true},"i":' || i || '}', 'visual', unhex(printf('%064x', i)), 'code', '', t, t, t, t, i
-			FROM n, (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, n)
+			FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%S', '2026-01-01', '+' || i || ' minutes') || '.000000000Z' AS t FROM n)`, n)
 	})
 	if err != nil {
 		b.Fatal(err)

@@ -190,12 +190,12 @@ func (tx *writeTx) emptyIndexes() error {
 	if err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures", "DELETE FROM features"} {
+	for _, sql := range []string{"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures"} {
 		if err := tx.Exec(sql); err != nil {
 			return err
 		}
 	}
-	return nil
+	return tx.dropFeatures()
 }
 
 func (e *Engine) reindex(tx *writeTx, m *Memory) error {

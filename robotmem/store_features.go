@@ -20,7 +20,35 @@ func (tx *writeTx) insertFeatures(id int64, f *features) error {
 	for _, v := range f.vector {
 		blob = binary.LittleEndian.AppendUint32(blob, math.Float32bits(v))
 	}
+	_, last, err := tx.featureEpoch()
+	if err == nil && id <= last {
+		err = tx.beginFeatureEpoch()
+	}
+	if err != nil {
+		return err
+	}
 	return tx.exec("INSERT OR REPLACE INTO features(memory_id, kind, vector) VALUES (?,?,?)", id, f.kind, blob)
+}
+
+// featureEpoch is a number that grows with every change of the table other than a
+// row at its end, and the last memory in it.
+func (c *conn) featureEpoch() (epoch, last int64, err error) {
+	_, err = c.one("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s *sqlite3.Stmt) {
+		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
+	})
+	return epoch, last, err
+}
+
+func (tx *writeTx) beginFeatureEpoch() error {
+	return tx.exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+}
+
+// dropFeatures clears all, to be made anew.
+func (tx *writeTx) dropFeatures() error {
+	if err := tx.beginFeatureEpoch(); err != nil {
+		return err
+	}
+	return tx.exec("DELETE FROM features")
 }
 
 func decodeVector(blob []byte) []float32 {
@@ -40,10 +68,14 @@ func (c *conn) features(id int64) (*features, error) {
 	return f, err
 }
 
-// eachFeatures visits the vectors of one kind.
-func (c *conn) eachFeatures(kind string, visit func(id int64, vector []byte) error) error {
-	return c.query("SELECT memory_id, vector FROM features WHERE kind = ?", []any{kind}, func(s *sqlite3.Stmt) error {
-		return visit(s.ColumnInt64(0), s.ColumnRawBlob(1))
+// eachFeatures visits the vectors of one kind of memories above an id. Those of
+// another length are of older rules, about to be dropped.
+func (c *conn) eachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
+	return c.query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s *sqlite3.Stmt) error {
+		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
+			visit(s.ColumnInt64(0), decodeVector(blob))
+		}
+		return nil
 	})
 }
 
@@ -53,7 +85,7 @@ func (tx *writeTx) dropOldFeatures() error {
 	if err != nil || rules == perception.FeatureRules {
 		return err
 	}
-	if err := tx.exec("DELETE FROM features"); err != nil {
+	if err := tx.dropFeatures(); err != nil {
 		return err
 	}
 	return tx.exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules)
