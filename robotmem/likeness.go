@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
@@ -93,6 +94,9 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 // featureBatch is how many perceptions are worked out for one commit.
 const featureBatch = 16
 
+// featurePage is how many are looked up at once: that walks over all perceptions.
+const featurePage = 4096
+
 // featurePause is how long what could not be worked out waits for another try.
 const featurePause = time.Minute
 
@@ -137,46 +141,58 @@ func (e *Engine) workOutFeatures(ctx context.Context, after *int64, current *boo
 	}
 }
 
-// fillFeatures works out a batch of perceptions above an id, which it moves on.
+// fillFeatures works out some perceptions above an id, which it moves on, and
+// returns how many.
 func (e *Engine) fillFeatures(ctx context.Context, after *int64) (int, error) {
-	found := map[int64]*features{}
 	var ids []int64
 	err := e.read(ctx, func(c *conn) (err error) {
-		if ids, err = c.withoutFeatures(*after, featureBatch); err != nil {
-			return err
+		ids, err = c.withoutFeatures(*after, featurePage)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for batch := range slices.Chunk(ids, featureBatch) {
+		if err := e.fillBatch(ctx, batch); err != nil {
+			return 0, err
 		}
-		for _, id := range ids {
+		*after = batch[len(batch)-1]
+	}
+	return len(ids), nil
+}
+
+// fillBatch works out a batch and stores it in one commit.
+func (e *Engine) fillBatch(ctx context.Context, ids []int64) error {
+	found := make([]*features, len(ids))
+	err := e.read(ctx, func(c *conn) error {
+		for i, id := range ids {
 			m, err := c.memory(id, e.now())
 			if err != nil {
 				return err
 			}
 			item, err := e.item(c, m)
 			if lost := (*Error)(nil); errors.As(err, &lost) {
-				found[id] = &features{} // a lost payload has a check of its own
+				found[i] = &features{} // a lost payload has a check of its own
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			found[id] = featuresOf(item)
+			found[i] = featuresOf(item)
 		}
 		return nil
 	})
-	if err != nil || len(ids) == 0 {
-		return 0, err
+	if err != nil {
+		return err
 	}
-	err = e.write(ctx, func(tx *writeTx) error {
-		for _, id := range ids {
-			if err := tx.insertFeatures(id, found[id]); err != nil {
+	return e.write(ctx, func(tx *writeTx) error {
+		for i, id := range ids {
+			if err := tx.insertFeatures(id, found[i]); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err == nil {
-		*after = ids[len(ids)-1]
-	}
-	return len(ids), err
 }
 
 // rouseFeatures tells the background that a perception waits for its features.
