@@ -2,7 +2,6 @@ package perception_test
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -127,7 +126,7 @@ func TestRecorderSoak(t *testing.T) {
 	at := func(per10000 int) time.Duration { return took[n*per10000/10_000] }
 	t.Logf("enqueue p50 %v, p99 %v, p99.9 %v, max %v; %d collections meanwhile", at(5000), at(9900), at(9990), took[n-1], after.NumGC-before.NumGC)
 	for _, c := range r.Counts() {
-		t.Log(fmt.Sprintf("%+v", c))
+		t.Logf("%+v", c)
 		if c.Dropped != 0 || c.Received != c.Stored {
 			t.Errorf("%s: got %+v, want all stored", c.Source, c)
 		}

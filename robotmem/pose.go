@@ -68,11 +68,13 @@ func quaternionNorm(v []any) float64 {
 
 // object is the object at a path of keys.
 func (o Object) object(path ...string) (map[string]any, bool) {
-	m, ok := map[string]any(o), true
+	m := map[string]any(o)
 	for _, key := range path {
-		if m, ok = m[key].(map[string]any); !ok {
+		inner, ok := m[key].(map[string]any)
+		if !ok {
 			return nil, false
 		}
+		m = inner
 	}
 	return m, true
 }

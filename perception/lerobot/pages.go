@@ -156,11 +156,14 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 		return fmt.Errorf("claims %d values; the limit is %d", values, maxPageValues)
 	}
 	switch encoding {
-	case format.Plain, format.PlainDictionary, format.RLEDictionary, format.RLE:
+	case format.Plain, plainDictionary, format.RLEDictionary, format.RLE:
 		return nil
 	}
 	return fmt.Errorf("has the encoding %s, which is not read; write the file with pyarrow's defaults", encoding)
 }
+
+// plainDictionary is how pyarrow marks the dictionary pages of version 1.
+const plainDictionary format.Encoding = 2
 
 // checkSnappy compares the length that a Snappy block claims of itself with the
 // page's, since the decoder allocates the former.

@@ -45,7 +45,6 @@ type reader struct {
 
 	session string
 	known   bool // the episode was imported before
-	open    bool
 	context map[string]any
 	said    string // the task in words
 	waiting []importing.Perception

@@ -19,7 +19,7 @@ import (
 // rest.
 func (c *Client) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
 	b := &remoteBytes{ctx: ctx, c: c, op: robotmem.OpByName("data"), id: r.MemoryID, hash: sha256.New()}
-	res, err := b.get(0)
+	res, err := b.get(0) //nolint:bodyclose // the DataReader's Close does
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (b *remoteBytes) Read(p []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if b.body == nil {
-		res, err := b.get(b.at)
+		res, err := b.get(b.at) //nolint:bodyclose // Close does
 		if err != nil {
 			return 0, err
 		}
