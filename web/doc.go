@@ -12,6 +12,10 @@
 // GET takes the path and the query alone. An error is a problem document
 // (RFC 9457) with the kind, the field and the operation of the robotmem.Error.
 //
+// A payload also comes as multipart/form-data, its fields first: then it streams
+// to the disk in any size that the memory takes. It goes back as bytes, whole or
+// in ranges, with its SHA-256 as the tag.
+//
 // Beside the operations there are / (an index of the routes), /healthz (the
 // process answers), /readyz (the memory answers), /metrics (figures for
 // Prometheus), /api/openapi.json, and /mcp when a handler for it is given.

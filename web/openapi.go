@@ -30,8 +30,11 @@ func openAPI(version string) object {
 			"title":       "robotmem",
 			"version":     cmp.Or(version, "dev"),
 			"description": "A memory for robots. Fields of a JSON body may also be given in the query.",
+			"license":     object{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
-		"paths": paths,
+		"servers":  []any{object{"url": "/"}}, // wherever this document was read
+		"security": []any{},                   // whoever reaches the node may use it
+		"paths":    paths,
 		"components": object{
 			"schemas":   object{"Problem": problemSchema()},
 			"responses": problemResponses(),

@@ -169,6 +169,7 @@ func TestErrorsAreProblems(t *testing.T) {
 		{"no object", "POST", "/api/learn", `[1]`, nil, 400, robotmem.Invalid, "", "learn", "one JSON object"},
 		{"no object under a query", "POST", "/api/learn?insight=x", `[1]`, nil, 400, robotmem.Invalid, "", "learn", "one JSON object"},
 		{"two values", "POST", "/api/learn", `{"insight":"x"} {}`, nil, 400, robotmem.Invalid, "", "learn", "more after it"},
+		{"text that is not UTF-8", "POST", "/api/learn?insight=caf%e9", "", nil, 400, robotmem.Invalid, "insight", "learn", "UTF-8"},
 		{"bad escape", "GET", "/api/memories?collection=%zz", "", nil, 400, robotmem.Invalid, "", "list", "query string"},
 		{"unknown route", "GET", "/api/nope", "", nil, 404, robotmem.NotFound, "", "", "GET /"},
 		{"wrong method", "PATCH", "/api/learn", `{}`, nil, 405, robotmem.Invalid, "", "", "PATCH"},
