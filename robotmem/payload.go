@@ -46,6 +46,8 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 		return fail(Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, payload.ErrDisk) && errors.Is(err, fs.ErrNotExist):
+		return errPayloadGone // evicted while it was found to be there already
 	case errors.Is(err, payload.ErrDisk):
 		e.log.Error("payload not stored", "err", err)
 		return fail(Unavailable, in.field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))

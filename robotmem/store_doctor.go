@@ -279,6 +279,9 @@ func (e *Engine) sameIndexes(c *conn, m *Memory) (bool, error) {
 		return err == nil && points == int64(len(rec.places)), err
 	}
 	// What waits for its features is counted, not wrong.
+	if current, err := c.featuresAreCurrent(); err != nil || !current {
+		return err == nil, err
+	}
 	f, err := c.features(m.MemoryID)
 	if err != nil || f == nil {
 		return err == nil, err

@@ -79,10 +79,16 @@ func (c *conn) eachFeatures(kind string, after int64, length int, visit func(id 
 	})
 }
 
+// featuresAreCurrent is false until what older rules have made is dropped.
+func (c *conn) featuresAreCurrent() (bool, error) {
+	rules, err := c.number("SELECT value FROM counters WHERE name = 'feature_rules'")
+	return rules == perception.FeatureRules, err
+}
+
 // dropOldFeatures clears what older rules have made.
 func (tx *writeTx) dropOldFeatures() error {
-	rules, err := tx.number("SELECT value FROM counters WHERE name = 'feature_rules'")
-	if err != nil || rules == perception.FeatureRules {
+	current, err := tx.featuresAreCurrent()
+	if err != nil || current {
 		return err
 	}
 	if err := tx.dropFeatures(); err != nil {
