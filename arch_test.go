@@ -61,6 +61,7 @@ var owners = map[string][]string{
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception", "perception/recording"},
+	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
 }

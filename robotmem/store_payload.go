@@ -100,7 +100,18 @@ func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
 	case err != nil:
 		return nil, damagedPayload(err)
 	}
-	return r, nil
+	return checked{r}, nil
+}
+
+// checked reads a payload of the folder, with errors as callers see them.
+type checked struct{ *payload.Reader }
+
+func (c checked) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = wrap("data", damagedPayload(err))
+	}
+	return n, err
 }
 
 type inMemory struct{ *bytes.Reader }
