@@ -214,6 +214,9 @@ func readAll(r io.Reader, size int64) ([]byte, error) {
 }
 
 func damagedPayload(err error) error {
+	if told := (*Error)(nil); errors.As(err, &told) {
+		return err
+	}
 	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fail(Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
