@@ -49,7 +49,7 @@ var Ops = sync.OnceValue(func() []*Op {
 		op("learn_batch", "POST /api/learn/batch", "", writes, "Learn many facts",
 			"Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not stop the rest.", Service.LearnBatch),
 		op("recall", "POST /api/recall", "recall", reads.tool(), "Recall memories",
-			"Find what is known before acting: by words, by place (spatial_sort), by time, and by any value of the context (context_filter). Every filter is exact: a memory that matches is found, however rare. Best first, with score, relevance, distance and the whole context. Example: {\"query\":\"hold a wet glass\",\"context_filter\":{\"task.success\":true},\"n\":5}.", Service.Recall),
+			"Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception (like), by time, and by any value of the context (context_filter), quantities in any unit. Every filter is exact: a memory that matches is found, however rare. Best first, with score, relevance, distance and the whole context. Example: {\"query\":\"hold a wet glass\",\"context_filter\":{\"task.success\":true},\"n\":5}.", Service.Recall),
 		op("search", "GET /api/search", "search", reads, "Search memories",
 			"Recall with plain parameters, over all collections unless one is named.", Service.Search),
 		op("save_perception", "POST /api/perceptions", "save-perception", writes.tool(), "Save a perception",
