@@ -147,17 +147,17 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.background.Go(func() { e.runKeeper(background) })
-	e.behind.Store(true)
-	e.background.Go(func() { e.runFeatures(background) })
 	if !o.Retention.none() {
 		e.background.Go(func() { e.runRetention(background) })
 	}
 	if o.Embedder != nil {
 		e.background.Go(func() { e.runEmbedder(background) })
 	}
-	if err := e.storeTaxonomy(ctx); err != nil {
+	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.behind.Store(true)
+	e.background.Go(func() { e.runFeatures(background) })
 	return e, nil
 }
 
@@ -290,13 +290,16 @@ func (e *Engine) connOptions(cacheKiB int) connOptions {
 
 func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
 
-// storeTaxonomy fills tag_meta from the rules in use.
-func (e *Engine) storeTaxonomy(ctx context.Context) error {
+// settleRules fills tag_meta from the rules in use, and drops what older rules
+// of likeness have made.
+func (e *Engine) settleRules(ctx context.Context) error {
 	var rows [][3]string
 	for _, t := range e.rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
-	return e.write(ctx, func(tx *writeTx) error { return writeTagMeta(tx.conn, rows) })
+	return e.write(ctx, func(tx *writeTx) error {
+		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
+	})
 }
 
 // Close waits for the calls in flight, stores the counters and closes the

@@ -103,12 +103,17 @@ const featurePause = time.Minute
 // runFeatures works out what perceptions are compared by, where saving them did
 // not: frames of a stream, and all when the rules have changed.
 func (e *Engine) runFeatures(ctx context.Context) {
-	for after, current := int64(0), false; ; {
-		err := e.workOutFeatures(ctx, &after, &current)
+	for after := int64(0); ; {
+		n, err := e.fillFeatures(ctx, &after)
 		again := (<-chan time.Time)(nil)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() == nil:
 			e.log.Warn("features not stored", "err", err)
 			again = time.After(featurePause)
+		case err == nil && n > 0:
+			continue
+		case err == nil:
+			e.behind.Store(false)
 		}
 		select {
 		case <-ctx.Done():
@@ -116,27 +121,6 @@ func (e *Engine) runFeatures(ctx context.Context) {
 		case <-again:
 		case <-e.featureless:
 			e.behind.Store(true)
-		}
-	}
-}
-
-// workOutFeatures works out all that wait above an id, which it moves on. What older
-// rules have made goes first, unless that is done.
-func (e *Engine) workOutFeatures(ctx context.Context, after *int64, current *bool) error {
-	if !*current {
-		if err := e.write(ctx, (*writeTx).dropOldFeatures); err != nil {
-			return err
-		}
-		*current = true
-	}
-	for {
-		n, err := e.fillFeatures(ctx, after)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
-			e.behind.Store(false)
-			return nil
 		}
 	}
 }
