@@ -105,6 +105,9 @@ func parseSidecar(data []byte) (*sidecar, error) {
 	if n := utf8.RuneCountInString(strings.TrimSpace(s.Description)); s.Description != "" && n < importing.MinDescription || len(s.Description) > importing.MaxDescription {
 		return nil, fmt.Errorf("description has %d characters; give %d up to %d bytes", n, importing.MinDescription, importing.MaxDescription)
 	}
+	if !s.ObservedAt.Equal(importing.Clock(s.ObservedAt)) {
+		return nil, fmt.Errorf("observed_at is of the year %d; give %d to %d", s.ObservedAt.UTC().Year(), importing.MinYear, importing.MaxYear)
+	}
 	// Room for the path that is added to it.
 	if text, err := json.Marshal(s.Metadata); err != nil || len(text) > importing.MaxMetadata-8<<10 {
 		return nil, fmt.Errorf("metadata has %d bytes; the limit is %d", len(text), importing.MaxMetadata-8<<10)

@@ -368,12 +368,16 @@ type made struct {
 	channels []*recording.Channel
 	each     int
 	data     []byte
+	times    []uint64 // of the messages; the first is 0, the second 1 and so on unless given
 }
 
 func (m *made) Name() string                       { return "made" }
 func (m *made) ID(context.Context) (string, error) { return strings.Repeat("0", 64), nil }
 func (m *made) Info(context.Context) (*recording.Info, error) {
 	info := &recording.Info{}
+	for _, t := range m.times {
+		info.End = max(info.End, t)
+	}
 	for _, c := range m.channels {
 		info.Channels = append(info.Channels, recording.ChannelInfo{Channel: c, Messages: uint64(m.each)})
 	}
@@ -382,8 +386,12 @@ func (m *made) Info(context.Context) (*recording.Info, error) {
 func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 	return func(yield func(*recording.Message, error) bool) {
 		for i := range m.each {
+			at := uint64(i)
+			if m.times != nil {
+				at = m.times[i]
+			}
 			for _, c := range m.channels {
-				if !yield(&recording.Message{Channel: c, LogTime: uint64(i), Data: m.data}, nil) {
+				if !yield(&recording.Message{Channel: c, LogTime: at, Data: m.data}, nil) {
 					return
 				}
 			}
@@ -447,5 +455,27 @@ func TestContractOfImporting(t *testing.T) {
 		if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
+	}
+}
+
+// MCAP's times reach beyond what can be stored; a clock that was never set must
+// not end the import.
+func TestTimesBeyondTheCalendar(t *testing.T) {
+	src := &made{data: []byte("{}"), times: []uint64{0, 5, 1 << 62, math.MaxInt64, 1 << 63, math.MaxUint64}}
+	src.each = len(src.times)
+	src.channels = []*recording.Channel{{Topic: "/t", SchemaName: "T", MessageEncoding: "json"}}
+	sink := importingtest.New(t)
+	if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for _, p := range sink.Saved {
+		kept += p.Messages
+		if strings.Contains(p.Description, "-") {
+			t.Errorf("a time is below 0 in %q", p.Description)
+		}
+	}
+	if kept != src.each {
+		t.Errorf("got %d messages, want %d", kept, src.each)
 	}
 }
