@@ -280,7 +280,10 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 		}
 		text := oneLine(part.Name)
 		if part.Type != "" {
-			text += fmt.Sprintf(" (%s): %d of %s in %s", oneLine(part.Type), part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
+			text += " (" + oneLine(part.Type) + ")"
+		}
+		if part.Type != "" || part.Read > 0 { // a topic: its schema may have no name
+			text += fmt.Sprintf(": %d of %s in %s", part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
 		}
 		for _, reason := range slices.Sorted(maps.Keys(part.Skipped)) {
 			text += fmt.Sprintf("; %d skipped: %s", part.Skipped[reason], oneLine(reason))

@@ -216,7 +216,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	}
 	t.lastKept, t.kept = m.LogTime, true
 	if s.problem != "" {
-		t.report.Notes["kept as bytes: "+s.problem]++
+		t.report.Notes[s.problem]++
 	}
 	if v != nil && s.payload {
 		if p, ok := unwrap(m, v); ok {
