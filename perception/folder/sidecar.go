@@ -36,21 +36,11 @@ type session struct {
 	StartedAt time.Time      `json:"started_at"`
 }
 
-// isSidecar tells whether the file describes another of its folder.
-func isSidecar(name string, siblings map[string]bool) bool {
+// isSidecar tells whether the file describes another of its folder, by its name
+// or by that without its extension, as stems holds it.
+func isSidecar(name string, siblings, stems map[string]bool) bool {
 	about, ok := strings.CutSuffix(name, ".json")
-	if !ok {
-		return false
-	}
-	if siblings[about] {
-		return true
-	}
-	for other := range siblings {
-		if other != name && path.Ext(other) != ".json" && strings.TrimSuffix(other, path.Ext(other)) == about {
-			return true
-		}
-	}
-	return false
+	return ok && (siblings[about] || stems[about])
 }
 
 // sidecarOf reads the sidecar of a file; without one it is empty.
