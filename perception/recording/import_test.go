@@ -1,12 +1,16 @@
 package recording_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"iter"
 	"math"
 	"os"
@@ -20,6 +24,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
+	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -477,5 +482,34 @@ func TestTimesBeyondTheCalendar(t *testing.T) {
 	}
 	if kept != src.each {
 		t.Errorf("got %d messages, want %d", kept, src.each)
+	}
+}
+
+// A blank picture of many megapixels is kept, not decoded to be compared.
+func TestKeyframesDecodeNoBomb(t *testing.T) {
+	var blank bytes.Buffer
+	if err := png.Encode(&blank, image.NewGray(image.Rect(0, 0, 7000, 7000))); err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	data := []byte("\x00\x01\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00png\x00")
+	data = append(le.AppendUint32(data, uint32(blank.Len())), blank.Bytes()...)
+	text, ok := message.Definition("sensor_msgs/msg/CompressedImage")
+	if !ok {
+		t.Fatal("no definition of sensor_msgs/msg/CompressedImage")
+	}
+	src := &made{each: 2, data: data, channels: []*recording.Channel{{
+		Topic: "/c", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr",
+	}}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s := newStore()
+	report := importAll(t, src, recording.Options{Keyframes: map[string]float64{"*": 0.1}}, s)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+		t.Errorf("allocated %d bytes for a picture in %d", got, blank.Len())
+	}
+	if got := report.Topics[0]; got.Kept != 2 || len(got.Notes) != 0 || s.of("/c")[0].MediaType != "image/png" {
+		t.Errorf("got %+v", got)
 	}
 }
