@@ -112,7 +112,7 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 			return importError(err)
 		case res.Broken != "":
 			return &exitError{code: exitCodes[robotmem.Invalid]}
-		case res.Perceptions == 0 && !res.Known && res.Sessions == 0:
+		case res.Perceptions == 0 && !res.Known && res.Sessions+res.Ended == 0:
 			return invalid("file", "nothing in %s can be imported", path)
 		}
 		return nil
@@ -209,6 +209,7 @@ func parseRanges(texts []string) ([]lerobot.Range, error) {
 type importAccount struct {
 	Known       bool         `json:"known,omitempty"` // it was imported before, whole
 	Sessions    int          `json:"sessions"`
+	Ended       int          `json:"sessions_known,omitempty"` // imported before, whole
 	Session     string       `json:"session_id,omitempty"`
 	Messages    int64        `json:"messages"`
 	Perceptions int          `json:"perceptions"`
@@ -246,7 +247,7 @@ func accountOf(r *importing.Report) *importAccount {
 	if r == nil {
 		return nil
 	}
-	res := &importAccount{Sessions: r.Sessions, Messages: r.Messages, Perceptions: r.Perceptions, Stored: r.Stored, Broken: r.Broken}
+	res := &importAccount{Sessions: r.Sessions, Ended: r.Ended, Messages: r.Messages, Perceptions: r.Perceptions, Stored: r.Stored, Broken: r.Broken}
 	for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
 		res.Parts = append(res.Parts, accountRow{Name: what, Skipped: r.Skipped[what]})
 	}

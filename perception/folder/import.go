@@ -194,6 +194,7 @@ func (im *importer) start(dir string, in *episode) (*episode, func() error, erro
 	here.id, err = im.sink.Start(im.ctx, importing.Session{Origin: im.origin("session", dir), Context: s.Context, StartedAt: s.StartedAt})
 	if errors.Is(err, importing.ErrEnded) {
 		here.closed = "its session was imported before"
+		im.report.Ended++
 		return here, nothing, nil
 	}
 	if err != nil {

@@ -166,7 +166,7 @@ func TestEpisode(t *testing.T) {
 		t.Errorf("context (-want +got):\n%s", diff)
 	}
 	again := run(t, dir, sink, folder.Options{})
-	if again.Stored != 0 || again.Known != 1 || again.Skipped["run1/f.csv"]["its session was imported before"] != 1 {
+	if again.Stored != 0 || again.Known != 1 || again.Ended != 1 || again.Skipped["run1/f.csv"]["its session was imported before"] != 1 {
 		t.Errorf("the second time: %+v", again)
 	}
 }

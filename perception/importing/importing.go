@@ -74,6 +74,7 @@ type Progress struct {
 // Report is the account of an import. Nothing of the source is left out of it.
 type Report struct {
 	Sessions    int   // imported now, whole
+	Ended       int   // sessions that were imported before, whole, and left as they are
 	Perceptions int   // handed over
 	Stored      int   // of them new
 	Known       int   // of them stored before
