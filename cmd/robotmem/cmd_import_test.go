@@ -112,3 +112,10 @@ func TestAccountOfATopicWithoutASchema(t *testing.T) {
 		}
 	}
 }
+
+// A pipe without a writer must not be waited for.
+func TestImportRefusesWhatIsNoFile(t *testing.T) {
+	if _, err := sourceOf(os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -64,6 +64,9 @@ func sourceOf(path string) (importSource, error) {
 		}
 		return sourceFolder, nil
 	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return 0, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, invalid("file", "%v", err)
