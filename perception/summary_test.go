@@ -120,3 +120,26 @@ func TestSummarizeEveryRobotFailure(t *testing.T) {
 		}
 	}
 }
+
+// Of the head of a payload nothing is told as if it were all.
+func TestSummarizeHeads(t *testing.T) {
+	array := npy("<f8", "(1000, 2)", make([]byte, 160))
+	for name, test := range map[string]struct {
+		item perception.Item
+		want string
+	}{
+		"table":   {perception.Item{MediaType: "text/csv", Data: []byte("a,b\n1,2\n3,4\n5,6")}, "text, beginning: a,b 1,2 3,4"},
+		"letters": {perception.Item{MediaType: "text/plain", Data: []byte("one\ntwo\nthr\xc3")}, "text, beginning: one two"},
+		"json":    {perception.Item{MediaType: "application/json", Data: []byte("[[1,2],[3,4]]")}, "1,048,576 bytes of application/json"},
+		"array":   {perception.Item{Data: array}, "array, 1000x2, elements <f8"},
+		"bytes":   {perception.Item{Data: []byte{0, 1, 2}}, "1,048,576 bytes of application/octet-stream"},
+	} {
+		test.item.Size = 1 << 20
+		if got := perception.Summarize(test.item); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if _, err := perception.DecodeTrace(test.item); err == nil {
+			t.Errorf("%s: the beginning of a trace was taken for all of it", name)
+		}
+	}
+}
