@@ -159,7 +159,13 @@ func summarizeAudio(it Item) string {
 		return a.String()
 	}
 	s, err := readSound(it)
-	if err != nil {
+	switch {
+	case errors.Is(err, errSampleFormat):
+		return a.String() + ", its samples are not read"
+	case err != nil && a.claimed > 0:
+		a.length = 0
+		return a.String() + ", no sound in it: its header claims " + a.seconds(a.claimed)
+	case err != nil:
 		return a.String() + ", no sound in it"
 	}
 	return s.audio.String() + s.words()

@@ -49,7 +49,9 @@ func decodeFLAC(data []byte) (*sound, error) {
 	r := &flacReader{audio: a, block: int64(stream.Info.BlockSizeMax)}
 	frames := data[metadataEnd(data):]
 	s := &sound{audio: a}
-	if a.claimed*int64(a.channels) <= maxSound {
+	// In a short file the parts below would hold no whole frame, whatever length
+	// its header claims.
+	if a.claimed*int64(a.channels) <= maxSound || len(frames) < soundParts*maxFrameSearch {
 		all, err := r.stretch(frames, maxSound/int64(a.channels))
 		if !errors.Is(err, errMoreSound) {
 			return s.whole(all, err), nil
@@ -63,10 +65,28 @@ func decodeFLAC(data []byte) (*sound, error) {
 		last := len(s.stretches) - 1
 		if len(next.samples) > 0 && (last < 0 || next.start >= s.stretches[last].end()) {
 			s.stretches = append(s.stretches, next)
-			s.length = max(s.length, next.end())
 		}
 	}
+	if n := len(s.stretches); n > 0 {
+		// The last frame counts, not the header: the file may be cut.
+		s.length = max(s.stretches[n-1].end(), r.end(frames))
+	}
 	return s, nil
+}
+
+// end is the sample after the last whole frame; 0 if none is near the end.
+func (r *flacReader) end(frames []byte) int64 {
+	tail := frames[max(0, len(frames)-2*maxFrameSearch):]
+	for at := len(tail) - 2; at >= 0; at-- {
+		if tail[at] != 0xff || tail[at+1]&0xfe != 0xf8 {
+			continue
+		}
+		// A frame whose checksum holds is no chance run of sound that looks so.
+		if last, _ := r.stretch(tail[at:], 1); len(last.samples) > 0 {
+			return last.end()
+		}
+	}
+	return 0
 }
 
 // whole takes the frames of a file that was read to its end, or to where it

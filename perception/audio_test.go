@@ -91,6 +91,11 @@ func TestBrokenSounds(t *testing.T) {
 	damaged, beginning := bytes.Clone(flac), bytes.Clone(flac)
 	damaged[len(damaged)-100] ^= 0xff
 	beginning[len(flac)/5] ^= 0xff
+	adpcm := wav(1, 8000, 400, 800)
+	copy(adpcm[20:], "\x11\x00") // IMA ADPCM: half as many bytes say nothing of the samples
+	long, claims := file(t, "long.flac"), bytes.Clone(flac)
+	claims[21] |= 0x0f
+	copy(claims[22:26], "\xff\xff\xff\xff")
 	tests := []struct {
 		name    string
 		item    perception.Item
@@ -104,11 +109,14 @@ func TestBrokenSounds(t *testing.T) {
 		{"no number among floats", perception.Item{Data: float}, "audio/wav, 100 ms, 8 kHz, mono, 32-bit float, peak -6.0 dBFS", ""},
 		{"one sample", perception.Item{Data: one}, "audio/wav, 0.125 ms, 8 kHz, mono, 16-bit, silent", ""},
 		{"no sample", perception.Item{Data: wav(1, 8000, 0, 0)}, "audio/wav, 8 kHz, mono, 16-bit, no sound in it", "has no sample"},
-		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "audio/wav, 100 ms, 8 kHz, mono, 8-bit, no sound in it", "in format 7 are not read"},
+		{"mu-law", perception.Item{Data: file(t, "ulaw.wav")}, "audio/wav, 100 ms, 8 kHz, mono, 8-bit, its samples are not read", "in format 7 are not read"},
+		{"compressed wav", perception.Item{Data: adpcm}, "audio/wav, 8 kHz, mono, its samples are not read", "in format 17 are not read"},
+		{"flac that claims 99 days", perception.Item{Data: claims}, "audio/flac, 2.0 s, 8 kHz, mono, 16-bit, truncated: its header claims 8589934.6 s, peak -6.0 dBFS", ""},
+		{"half a long flac", perception.Item{Data: long[:len(long)/2]}, "audio/flac, 30.0 s, 48 kHz, 8 channels, 16-bit, truncated: its header claims 60.0 s, peak", ""},
 		{"half a flac", perception.Item{Data: flac[:len(flac)/2]}, "audio/flac, 512 ms, 8 kHz, mono, 16-bit, truncated: its header claims 2.0 s, peak -6.0 dBFS", ""},
 		{"damaged flac", perception.Item{Data: damaged}, "audio/flac, 1.5 s, 8 kHz, mono, 16-bit, damaged: its header claims 2.0 s, peak -6.0 dBFS", ""},
-		{"damaged first frame", perception.Item{Data: beginning}, "audio/flac, 2.0 s, 8 kHz, mono, 16-bit, no sound in it", "has no whole frame: frame.Frame.Parse: CRC-16"},
-		{"flac without frames", perception.Item{Data: flac[:42]}, "audio/flac, 2.0 s", "header of the FLAC"},
+		{"damaged first frame", perception.Item{Data: beginning}, "audio/flac, 8 kHz, mono, 16-bit, no sound in it: its header claims 2.0 s", "has no whole frame: frame.Frame.Parse: CRC-16"},
+		{"flac without frames", perception.Item{Data: flac[:42]}, "audio/flac, 8 kHz, mono, 16-bit, no sound in it: its header claims 2.0 s", "header of the FLAC"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

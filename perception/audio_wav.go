@@ -13,6 +13,8 @@ import (
 const (
 	wavPCM        = 1
 	wavFloat      = 3
+	wavALaw       = 6
+	wavMuLaw      = 7
 	wavExtensible = 0xfffe
 )
 
@@ -74,6 +76,12 @@ func (w *wavFile) parseFormat(body []byte) error {
 // claim.
 func (w *wavFile) takeBody(rest []byte, size uint64) error {
 	const unknown = 0xffff_0000
+	switch w.code {
+	case wavPCM, wavFloat, wavALaw, wavMuLaw:
+	default: // blocks of some compression, whose samples are not to be counted
+		w.bits = 0
+		return nil
+	}
 	frame := w.size * w.channels
 	if frame == 0 {
 		return errors.New("the WAV file has samples of no bits")
@@ -132,6 +140,10 @@ func (w *wavFile) stretch(sample func([]byte) float64, start, n int64) stretch {
 	return out
 }
 
+// errSampleFormat marks a file that is sound, as far as known, in a form that is
+// not decoded here.
+var errSampleFormat = errors.New("are not read")
+
 // maxFloatSample is 120 dB above full scale.
 const maxFloatSample = 1e6
 
@@ -154,5 +166,5 @@ func (w *wavFile) reader() (func(b []byte) float64, error) {
 	case w.float && w.bits == 64:
 		return func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) }, nil
 	}
-	return nil, fmt.Errorf("WAV samples of %d bits in format %d are not read; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.bits, w.code)
+	return nil, fmt.Errorf("WAV samples of %d bits in format %d %w; known are PCM (1) of 8, 16, 24 and 32 bits and floating point (3) of 32 and 64", w.bits, w.code, errSampleFormat)
 }

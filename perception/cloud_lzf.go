@@ -22,8 +22,34 @@ const (
 
 var errLZF = errors.New("the compressed points are damaged")
 
-// unpackLZF returns exactly size bytes. What it allocates grows with what is
-// really there, not with what is claimed.
+// lzfPiece is what a piece says: so many bytes that follow (back is 0), or so many
+// from back before the end of what is unpacked.
+type lzfPiece struct{ n, back int }
+
+// nextLZF reads the head of the piece at i and returns where it ends.
+func nextLZF(in []byte, i int) (p lzfPiece, end int, ok bool) {
+	control := int(in[i])
+	i++
+	if control < 32 {
+		return lzfPiece{n: control + 1}, i, control+1 <= len(in)-i
+	}
+	p.n = control>>5 + 2
+	if control>>5 == 7 {
+		if i == len(in) {
+			return p, i, false
+		}
+		p.n += int(in[i])
+		i++
+	}
+	if i == len(in) {
+		return p, i, false
+	}
+	p.back = (control&0x1f)<<8 + int(in[i]) + 1
+	return p, i + 1, true
+}
+
+// unpackLZF returns exactly size bytes. It reads all pieces before it allocates:
+// what is claimed must be what they give.
 func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if size > maxUnpacked {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; the limit is %d", size, maxUnpacked)
@@ -31,42 +57,33 @@ func unpackLZF(in []byte, size int64) ([]byte, error) {
 	if size > lzfRatio*int64(len(in)) {
 		return nil, fmt.Errorf("the compressed points claim %d bytes; %d compressed ones cannot hold that", size, len(in))
 	}
-	out := make([]byte, 0, min(size, 4*int64(len(in))))
+	total := int64(0)
 	for i := 0; i < len(in); {
-		control := int(in[i])
-		i++
-		if control < 32 {
-			n := control + 1
-			if n > len(in)-i || int64(len(out)+n) > size {
-				return nil, errLZF
-			}
-			out = append(out, in[i:i+n]...)
-			i += n
-			continue
-		}
-		n := control >> 5
-		if n == 7 {
-			if i == len(in) {
-				return nil, errLZF
-			}
-			n += int(in[i])
-			i++
-		}
-		n += 2
-		if i == len(in) {
+		p, end, ok := nextLZF(in, i)
+		if !ok || int64(p.back) > total {
 			return nil, errLZF
 		}
-		back := (control&0x1f)<<8 + int(in[i]) + 1
-		i++
-		if back > len(out) || int64(len(out)+n) > size {
+		if total += int64(p.n); total > size {
 			return nil, errLZF
 		}
-		for range n {
-			out = append(out, out[len(out)-back])
+		if i = end; p.back == 0 {
+			i += p.n
 		}
 	}
-	if int64(len(out)) != size {
+	if total != size {
 		return nil, errLZF
+	}
+	out := make([]byte, 0, size)
+	for i := 0; i < len(in); {
+		p, end, _ := nextLZF(in, i)
+		if i = end; p.back == 0 {
+			out = append(out, in[i:i+p.n]...)
+			i += p.n
+			continue
+		}
+		for range p.n {
+			out = append(out, out[len(out)-p.back])
+		}
 	}
 	return out, nil
 }

@@ -313,3 +313,22 @@ func FuzzCloud(f *testing.F) {
 		}
 	})
 }
+
+// What unfolds to less than it claims is refused before any of it is unpacked.
+func TestCloudBombTakesNoMemory(t *testing.T) {
+	const pieces, points = 1 << 18, 5_700_000
+	header := "VERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nPOINTS " + strconv.Itoa(points) + "\nDATA binary_compressed\n"
+	body := "\x00\x00" + strings.Repeat("\xe0\xff\x00", pieces) // 264 bytes a piece
+	data := binary.LittleEndian.AppendUint32([]byte(header), uint32(len(body)))
+	data = append(binary.LittleEndian.AppendUint32(data, 12*points), body...)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := perception.DecodeCloud(perception.Item{Data: data}, 0)
+	runtime.ReadMemStats(&after)
+	if err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("got %v", err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
+		t.Errorf("allocated %d bytes for %d", got, len(data))
+	}
+}

@@ -109,12 +109,12 @@ func decodeNPY(data []byte) (*series, error) {
 }
 
 // summarizeNPY describes an array of any type and shape that is no trace.
-func summarizeNPY(data []byte) string {
-	h, err := parseNPY(data)
+func summarizeNPY(it Item) string {
+	h, err := parseNPY(it.Data)
 	if err != nil || len(h.shape) == 0 || len(h.shape) > 8 {
 		return ""
 	}
-	dims, room := make([]string, len(h.shape)), len(h.rest)
+	dims, room := make([]string, len(h.shape)), len(h.rest)+max(int(it.Size)-len(it.Data), 0)
 	for i, n := range h.shape {
 		dims[i] = strconv.Itoa(n)
 		// An element takes a byte at least: a shape that needs more is a claim

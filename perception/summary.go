@@ -40,20 +40,22 @@ func summarize(it Item) string {
 	var s string
 	switch it.encoding() {
 	case npyArray:
-		s = summarizeNPY(it.Data)
+		s = summarizeNPY(it)
 	case jsonText:
-		s = summarizeJSON(it.Data)
+		s = summarizeJSON(it)
 	case textTable, freeText:
-		s = summarizeText(it.Data)
+		s = summarizeText(it)
 	}
 	if s != "" {
 		return s
 	}
-	return plural(uint64(len(it.Data)), "byte") + " of " + clean(it.mediaType(), maxMediaType)
+	return plural(uint64(max(it.Size, int64(len(it.Data)))), "byte") + " of " + clean(it.mediaType(), maxMediaType)
 }
 
-// summarizeText quotes how the text begins.
-func summarizeText(data []byte) string {
+// summarizeText quotes how the text begins. How many lines it has is only told if
+// all of it is here.
+func summarizeText(it Item) string {
+	data := wholeLines(it)
 	if !utf8.Valid(data) {
 		return ""
 	}
@@ -62,17 +64,20 @@ func summarizeText(data []byte) string {
 	if begin == "" {
 		return ""
 	}
+	if onlyHead(it) {
+		return "text, beginning: " + begin
+	}
 	return "text, " + plural(uint64(lines), "line") + ": " + begin
 }
 
 // maxKeys is how many keys of a JSON object a summary names.
 const maxKeys = 8
 
-func summarizeJSON(data []byte) string {
-	if !json.Valid(data) {
+func summarizeJSON(it Item) string {
+	if onlyHead(it) || !json.Valid(it.Data) {
 		return ""
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
+	dec := json.NewDecoder(bytes.NewReader(it.Data))
 	open, err := dec.Token()
 	if err != nil {
 		return ""

@@ -64,7 +64,7 @@ func TestSummarize(t *testing.T) {
 
 		{"wav", perception.Item{Data: wav(1, 16000, 32000, 64000)}, "audio/wav, 2.0 s, 16 kHz, mono, 16-bit, silent"},
 		{"wav of a stream", perception.Item{Data: wav(2, 44100, 4410, math.MaxUint32)}, "audio/wav, 100 ms, 44.1 kHz, stereo, 16-bit, silent"},
-		{"flac", perception.Item{Data: flac(48000, 4, 24, 120000)}, "audio/flac, 2.5 s, 48 kHz, 4 channels, 24-bit, no sound in it"},
+		{"flac", perception.Item{Data: flac(48000, 4, 24, 120000)}, "audio/flac, 48 kHz, 4 channels, 24-bit, no sound in it: its header claims 2.5 s"},
 
 		{"pcd", perception.Item{Data: []byte(pcd)}, "point cloud, 2 points, fields x y z, ascii, within 1 x 0 x 0 m"},
 		{"pcd that lies", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2", "POINTS 2000", 1))}, "147 bytes of application/x-pcd"},
@@ -117,6 +117,29 @@ func TestSummarizeEveryRobotFailure(t *testing.T) {
 		item := with(perception.Item{Data: f.CSV()}, map[string]any{"duration_s": 0.315})
 		if got := perception.Summarize(item); !strings.HasPrefix(got, "6-axis wrench, 15 samples over 315 ms, F") {
 			t.Fatalf("%s %d: got %q", f.Set, f.Index, got)
+		}
+	}
+}
+
+// Of the head of a payload nothing is told as if it were all.
+func TestSummarizeHeads(t *testing.T) {
+	array := npy("<f8", "(1000, 2)", make([]byte, 160))
+	for name, test := range map[string]struct {
+		item perception.Item
+		want string
+	}{
+		"table":   {perception.Item{MediaType: "text/csv", Data: []byte("a,b\n1,2\n3,4\n5,6")}, "text, beginning: a,b 1,2 3,4"},
+		"letters": {perception.Item{MediaType: "text/plain", Data: []byte("one\ntwo\nthr\xc3")}, "text, beginning: one two"},
+		"json":    {perception.Item{MediaType: "application/json", Data: []byte("[[1,2],[3,4]]")}, "1,048,576 bytes of application/json"},
+		"array":   {perception.Item{Data: array}, "array, 1000x2, elements <f8"},
+		"bytes":   {perception.Item{Data: []byte{0, 1, 2}}, "1,048,576 bytes of application/octet-stream"},
+	} {
+		test.item.Size = 1 << 20
+		if got := perception.Summarize(test.item); got != test.want {
+			t.Errorf("%s: got %q, want %q", name, got, test.want)
+		}
+		if _, err := perception.DecodeTrace(test.item); err == nil {
+			t.Errorf("%s: the beginning of a trace was taken for all of it", name)
 		}
 	}
 }

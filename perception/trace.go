@@ -114,6 +114,9 @@ func (s *series) setRate(hz float64) {
 var errEmptyTrace = errors.New("the trace holds no samples")
 
 func decodeSeries(it Item) (s *series, err error) {
+	if onlyHead(it) {
+		return nil, fmt.Errorf("only the first %d of %d bytes of the trace are here", len(it.Data), it.Size)
+	}
 	if isSamples(it) {
 		if s, err = decodeSamples(it); err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ type Trajectory struct {
 //
 // Text without a header is TUM or KITTI if metadata format says tum or kitti, if
 // the media type is text/x-tum or text/x-kitti, or if the numbers cannot well be
-// anything else: times that rise before quaternions of length 1, or matrices
+// anything else: times that never fall before quaternions of length 1, or matrices
 // that are rotations. A pose without a position is left out.
 //
 // The error says why the data is no trajectory.

@@ -32,6 +32,9 @@ func TestDecodeTrajectory(t *testing.T) {
 			Times:        []float64{1305031102.1758, 1305031102.2758, 1305031103.1758},
 			Positions:    [][3]float64{{1.5, -2, 0.25}, {1.75, -2, 0.25}, {4.5, 2, 0.25}},
 			Orientations: [][4]float64{{0, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, {0, 0, half, half}}}},
+		{"tum, a stamp twice", perception.Item{Data: []byte("1 1 2 3 0 0 0 1\n1 1 2 4 0 0 0 1\n2 1 2 4 0 0 0 1\n")}, perception.Trajectory{
+			Times: []float64{1, 1, 2}, Positions: [][3]float64{{1, 2, 3}, {1, 2, 4}, {1, 2, 4}}, Orientations: [][4]float64{{3: 1}, {3: 1}, {3: 1}},
+		}},
 		{"tum by media type", perception.Item{MediaType: "text/x-tum", Data: []byte("0 1 2 3 0 0 0 2\n1 1 2 4 0 0 0 2\n")}, perception.Trajectory{
 			Times: []float64{0, 1}, Positions: [][3]float64{{1, 2, 3}, {1, 2, 4}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, 0, 0, 1}}}},
 		{"kitti", perception.Item{Data: []byte(kittiLine(0, 1, 2, 3) + kittiLine(math.Pi/2, 4, 5, 6) + kittiLine(math.Pi, 7, 8, 9))}, perception.Trajectory{

@@ -81,17 +81,21 @@ func textFormat(it Item, data []byte) int {
 		return tumColumns
 	case strings.EqualFold(declared, "kitti") || media == typeKITTI:
 		return kittiColumns
-	case looksLike(data, tumColumns, risingBeforeUnit):
+	}
+	// A stamp may come twice, but not be all there is.
+	if first, last := looksLike(data, tumColumns, timesBeforeUnit); last != nil && last[0] > first[0] {
 		return tumColumns
-	case looksLike(data, kittiColumns, isRotation):
+	}
+	if _, last := looksLike(data, kittiColumns, isRotation); last != nil {
 		return kittiColumns
 	}
 	return 0
 }
 
 // looksLike asks fits of the first lines, two at least, and of the last, each
-// with the line before it (nil at first).
-func looksLike(data []byte, width int, fits func(v, before []float64) bool) bool {
+// with the line before it (nil at first). It returns the first and the last
+// line's numbers, nil if one does not fit.
+func looksLike(data []byte, width int, fits func(v, before []float64) bool) (first, final []float64) {
 	body := bytes.TrimSpace(data)
 	last := body[bytes.LastIndexByte(body, '\n')+1:]
 	lines := 0
@@ -107,16 +111,22 @@ func looksLike(data []byte, width int, fits func(v, before []float64) bool) bool
 		}
 		v, err := numbers(line, width)
 		if err != nil || !fits(v, before) {
-			return false
+			return nil, nil
+		}
+		if first == nil {
+			first = v
 		}
 		before = v
 		lines++
 	}
-	return lines >= minPoses
+	if lines < minPoses {
+		return nil, nil
+	}
+	return first, before
 }
 
-func risingBeforeUnit(v, before []float64) bool {
-	q, ok := [4]float64(v[4:8]), before == nil || v[0] > before[0]
+func timesBeforeUnit(v, before []float64) bool {
+	q, ok := [4]float64(v[4:8]), before == nil || v[0] >= before[0]
 	return ok && near(q[0]*q[0]+q[1]*q[1]+q[2]*q[2]+q[3]*q[3], 1, 2*unitTolerance)
 }
 

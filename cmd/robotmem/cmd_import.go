@@ -60,8 +60,8 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		}
 		defer f.Close()
 		info, err := f.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			return invalid("file", "%s is not a regular file; pass - and redirect it to stdin", c.File)
+		if err != nil {
+			return invalid("file", "%v", err)
 		}
 		if state, err = a.openImportState(f, c.KeepDuplicates); err != nil {
 			return err

@@ -64,6 +64,9 @@ func sourceOf(path string) (importSource, error) {
 		}
 		return sourceFolder, nil
 	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return 0, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, invalid("file", "%v", err)
@@ -112,7 +115,7 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 			return importError(err)
 		case res.Broken != "":
 			return &exitError{code: exitCodes[robotmem.Invalid]}
-		case res.Perceptions == 0 && !res.Known && res.Sessions == 0:
+		case res.Perceptions == 0 && !res.Known && res.Sessions+res.Ended == 0:
 			return invalid("file", "nothing in %s can be imported", path)
 		}
 		return nil
@@ -209,6 +212,7 @@ func parseRanges(texts []string) ([]lerobot.Range, error) {
 type importAccount struct {
 	Known       bool         `json:"known,omitempty"` // it was imported before, whole
 	Sessions    int          `json:"sessions"`
+	Ended       int          `json:"sessions_known,omitempty"` // imported before, whole
 	Session     string       `json:"session_id,omitempty"`
 	Messages    int64        `json:"messages"`
 	Perceptions int          `json:"perceptions"`
@@ -246,7 +250,7 @@ func accountOf(r *importing.Report) *importAccount {
 	if r == nil {
 		return nil
 	}
-	res := &importAccount{Sessions: r.Sessions, Messages: r.Messages, Perceptions: r.Perceptions, Stored: r.Stored, Broken: r.Broken}
+	res := &importAccount{Sessions: r.Sessions, Ended: r.Ended, Messages: r.Messages, Perceptions: r.Perceptions, Stored: r.Stored, Broken: r.Broken}
 	for _, what := range slices.Sorted(maps.Keys(r.Skipped)) {
 		res.Parts = append(res.Parts, accountRow{Name: what, Skipped: r.Skipped[what]})
 	}
@@ -280,7 +284,10 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 		}
 		text := oneLine(part.Name)
 		if part.Type != "" {
-			text += fmt.Sprintf(" (%s): %d of %s in %s", oneLine(part.Type), part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
+			text += " (" + oneLine(part.Type) + ")"
+		}
+		if part.Type != "" || part.Read > 0 { // a topic: its schema may have no name
+			text += fmt.Sprintf(": %d of %s in %s", part.Kept, count(part.Read, "message"), count(int64(part.Perceptions), "perception"))
 		}
 		for _, reason := range slices.Sorted(maps.Keys(part.Skipped)) {
 			text += fmt.Sprintf("; %d skipped: %s", part.Skipped[reason], oneLine(reason))

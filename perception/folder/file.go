@@ -88,7 +88,7 @@ func (im *importer) perceive(name string, siblings map[string]bool) (*importing.
 	}
 	if p.ObservedAt.IsZero() {
 		if p.ObservedAt = timeIn(name); p.ObservedAt.IsZero() {
-			p.ObservedAt = info.ModTime().UTC()
+			p.ObservedAt = importing.Clock(info.ModTime())
 		}
 	}
 	if size <= maxInline {

@@ -121,10 +121,13 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 		in.missing = true
 		return nil
 	}
-	names := map[string]bool{}
+	names, stems := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
-		if e.Type().IsRegular() {
-			names[e.Name()] = true
+		if name := e.Name(); e.Type().IsRegular() {
+			names[name] = true
+			if ext := path.Ext(name); ext != ".json" {
+				stems[strings.TrimSuffix(name, ext)] = true
+			}
 		}
 	}
 	here, end := in, func() error { return nil }
@@ -143,7 +146,7 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 			im.report.Skip(name, "hidden", 1)
 		case e.IsDir():
 			err = im.walk(name, depth+1, here)
-		case e.Name() == sessionFile || isSidecar(e.Name(), names):
+		case e.Name() == sessionFile || isSidecar(e.Name(), names, stems):
 		case e.Type()&fs.ModeSymlink != 0:
 			im.report.Skip(name, im.link(name), 1)
 		case !e.Type().IsRegular():
@@ -191,6 +194,7 @@ func (im *importer) start(dir string, in *episode) (*episode, func() error, erro
 	here.id, err = im.sink.Start(im.ctx, importing.Session{Origin: im.origin("session", dir), Context: s.Context, StartedAt: s.StartedAt})
 	if errors.Is(err, importing.ErrEnded) {
 		here.closed = "its session was imported before"
+		im.report.Ended++
 		return here, nothing, nil
 	}
 	if err != nil {

@@ -83,6 +83,7 @@ func TestWhatAFileBecomes(t *testing.T) {
 		{"gripper-force.npy", npy, "tactile", "application/x-npy", "gripper force", written},
 		{"top_20240501_134501.png", png, "visual", "image/png", "top 20240501 134501", time.Date(2024, 5, 1, 13, 45, 1, 0, time.UTC)},
 		{"2024-05-01T13-45-02 bang.wav", wav, "auditory", "audio/wav", "2024-05-01T13-45-02 bang", time.Date(2024, 5, 1, 13, 45, 2, 0, time.UTC)},
+		{"99991231_134501.wav", wav, "auditory", "audio/wav", "99991231 134501", written},
 		{"20241501_134501.wav", wav, "auditory", "audio/wav", "20241501 134501", written},
 		{"shelf.pcd", pcd, "spatial", "application/x-pcd", "shelf", written},
 		{"cup.ply", ply, "spatial", "application/x-ply", "file cup.ply", written},
@@ -165,7 +166,7 @@ func TestEpisode(t *testing.T) {
 		t.Errorf("context (-want +got):\n%s", diff)
 	}
 	again := run(t, dir, sink, folder.Options{})
-	if again.Stored != 0 || again.Known != 1 || again.Skipped["run1/f.csv"]["its session was imported before"] != 1 {
+	if again.Stored != 0 || again.Known != 1 || again.Ended != 1 || again.Skipped["run1/f.csv"]["its session was imported before"] != 1 {
 		t.Errorf("the second time: %+v", again)
 	}
 }
@@ -218,6 +219,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"b/f.csv": csv, "b/f.json": "{\n\"descripton\": \"the glass\"}",
 		"c/f.csv": csv, "c/f.json": `{"perception_type": "smell"}`,
 		"d/f.csv": csv, "d/f.json": `{"description": "abc"}`,
+		"t/f.csv": csv, "t/f.json": `{"observed_at": "9999-12-31T23:59:59Z"}`,
 		"e/session.json": `{"outcome_score": 2}`, "e/f.png": png,
 		"skip/f.png": png,
 	})
@@ -241,6 +243,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"b/f.csv":        `bad sidecar f.json: line 2: json: unknown field "descripton"`,
 		"c/f.csv":        `bad sidecar f.json: perception_type is "smell"; give one of ` + types,
 		"d/f.csv":        "bad sidecar f.json: description has 3 characters; give 5 up to 16384 bytes",
+		"t/f.csv":        "bad sidecar f.json: observed_at is of the year 9999; give 1678 to 2261",
 		"e/session.json": "outcome_score is 2; give 0 to 1",
 		"e/f.png":        "its session.json is wrong",
 		"skip/f.png":     "excluded",

@@ -36,21 +36,11 @@ type session struct {
 	StartedAt time.Time      `json:"started_at"`
 }
 
-// isSidecar tells whether the file describes another of its folder.
-func isSidecar(name string, siblings map[string]bool) bool {
+// isSidecar tells whether the file describes another of its folder, by its name
+// or by that without its extension, as stems holds it.
+func isSidecar(name string, siblings, stems map[string]bool) bool {
 	about, ok := strings.CutSuffix(name, ".json")
-	if !ok {
-		return false
-	}
-	if siblings[about] {
-		return true
-	}
-	for other := range siblings {
-		if other != name && path.Ext(other) != ".json" && strings.TrimSuffix(other, path.Ext(other)) == about {
-			return true
-		}
-	}
-	return false
+	return ok && (siblings[about] || stems[about])
 }
 
 // sidecarOf reads the sidecar of a file; without one it is empty.
@@ -104,6 +94,9 @@ func parseSidecar(data []byte) (*sidecar, error) {
 	}
 	if n := utf8.RuneCountInString(strings.TrimSpace(s.Description)); s.Description != "" && n < importing.MinDescription || len(s.Description) > importing.MaxDescription {
 		return nil, fmt.Errorf("description has %d characters; give %d up to %d bytes", n, importing.MinDescription, importing.MaxDescription)
+	}
+	if !s.ObservedAt.Equal(importing.Clock(s.ObservedAt)) {
+		return nil, fmt.Errorf("observed_at is of the year %d; give %d to %d", s.ObservedAt.UTC().Year(), importing.MinYear, importing.MaxYear)
 	}
 	// Room for the path that is added to it.
 	if text, err := json.Marshal(s.Metadata); err != nil || len(text) > importing.MaxMetadata-8<<10 {

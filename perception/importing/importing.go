@@ -19,6 +19,8 @@ const (
 	MinDescription = 5        // characters
 	MaxDescription = 16 << 10 // bytes
 	MaxMetadata    = 64 << 10 // bytes as JSON
+	MinYear        = 1678     // of ObservedAt in UTC, unless it is zero
+	MaxYear        = 2261
 )
 
 // Perception is one thing to store.
@@ -36,7 +38,7 @@ type Perception struct {
 	Size       int64
 	Metadata   map[string]any // at most [MaxMetadata] bytes as JSON
 	Context    map[string]any // params, spatial, robot, task, env
-	ObservedAt time.Time      // zero when the source has no clock
+	ObservedAt time.Time      // MinYear to MaxYear, or zero when the source has no clock
 	Messages   int            // the source's own units in it (frames, files), for the account
 }
 
@@ -72,6 +74,7 @@ type Progress struct {
 // Report is the account of an import. Nothing of the source is left out of it.
 type Report struct {
 	Sessions    int   // imported now, whole
+	Ended       int   // sessions that were imported before, whole, and left as they are
 	Perceptions int   // handed over
 	Stored      int   // of them new
 	Known       int   // of them stored before
@@ -127,6 +130,15 @@ func Origin(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	tail := "~" + hex.EncodeToString(sum[:16])
 	return Cut(s, MaxOrigin-len(tail)) + tail
+}
+
+// Clock is t in UTC, or the zero time if t is of a year that cannot be stored: a
+// clock that shows such a time was never set.
+func Clock(t time.Time) time.Time {
+	if t = t.UTC(); t.Year() < MinYear || t.Year() > MaxYear {
+		return time.Time{}
+	}
+	return t
 }
 
 // Cut shortens s to at most n bytes of valid UTF-8.

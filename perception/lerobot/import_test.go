@@ -172,7 +172,7 @@ func TestAgainStoresNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &importing.Report{Perceptions: 1, Known: 1, Skipped: map[string]map[string]int64{
+	want := &importing.Report{Ended: 3, Perceptions: 1, Known: 1, Skipped: map[string]map[string]int64{
 		"episode 0": {"imported before": 25}, "episode 1": {"imported before": 12}, "episode 2": {"imported before": 31},
 	}}
 	if diff := cmp.Diff(want, report); diff != "" {

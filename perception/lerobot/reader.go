@@ -180,6 +180,7 @@ func (rd *reader) begin(e episode) error {
 	rd.waiting, rd.held, rd.known = nil, 0, false
 	id, err := im.sink.Start(im.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
 	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
+		im.report.Ended++
 		im.report.Skip(fmt.Sprintf("episode %d", e.index), "imported before", e.length)
 		return nil
 	}

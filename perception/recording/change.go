@@ -19,8 +19,13 @@ type view struct {
 const (
 	thumbnail = 16 // cells a side
 	// maxPixels bounds an image that is decoded to see whether it changed; a
-	// larger one is kept.
-	maxPixels = 50e6
+	// larger one is kept. So is one that unfolds to more than decodeFloor bytes
+	// and decodeFactor times its own, at pixelBytes each: a blank picture of many
+	// megapixels comes in a few kilobytes.
+	maxPixels    = 50e6
+	pixelBytes   = 8
+	decodeFloor  = 64 << 20
+	decodeFactor = 64
 )
 
 // tooSoon says that the message comes before the rate allows the next.
@@ -97,7 +102,11 @@ func (a *view) differs(b *view, least float64) bool {
 // greyOf is the thumbnail of a JPEG or PNG, nil for what is neither.
 func greyOf(data []byte) *view {
 	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width < 1 || config.Height < 1 || float64(config.Width)*float64(config.Height) > maxPixels {
+	if err != nil || config.Width < 1 || config.Height < 1 {
+		return nil
+	}
+	pixels := float64(config.Width) * float64(config.Height)
+	if pixels > maxPixels || pixels*pixelBytes > max(decodeFloor, decodeFactor*float64(len(data))) {
 		return nil
 	}
 	img, _, err := image.Decode(bytes.NewReader(data))

@@ -61,4 +61,6 @@
 //     transforms that arrive later do not change it.
 //   - Options that leave out other messages make other segments: what was stored
 //     with the old ones stays beside them.
+//   - An interrupted import goes on with the same lengths of segments: with others
+//     it stores once more what its segments held.
 package recording

@@ -72,6 +72,12 @@ func openFolder(path string) (_ Source, err error) {
 	if n := len(bag.Info.Files); n == 0 || n > maxFiles {
 		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
 	}
+	// A link within the folder may lead out of it, too, which the root refuses.
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
 	all := &folder{name: name}
 	defer func() {
 		if err != nil {
@@ -81,6 +87,9 @@ func openFolder(path string) (_ Source, err error) {
 	for _, file := range bag.Info.Files {
 		if !filepath.IsLocal(file) {
 			return nil, fmt.Errorf("%s of %s names %q, which lies elsewhere", metadata, name, file)
+		}
+		if _, err := root.Stat(file); err != nil {
+			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
 		}
 		src, err := openFile(filepath.Join(path, file))
 		if err != nil {

@@ -145,7 +145,10 @@ func (imp *importer) start(ctx context.Context) error {
 	return imp.add(ctx, p)
 }
 
-func timeOf(ns uint64) time.Time { return time.Unix(int64(ns/1e9), int64(ns%1e9)).UTC() }
+// timeOf is zero for what no clock shows: MCAP counts to the year 2554.
+func timeOf(ns uint64) time.Time {
+	return importing.Clock(time.Unix(int64(ns/1e9), int64(ns%1e9)))
+}
 
 // stream finds a channel's state, or sets it up.
 func (imp *importer) stream(c *Channel) *stream {
@@ -213,7 +216,7 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	}
 	t.lastKept, t.kept = m.LogTime, true
 	if s.problem != "" {
-		t.report.Notes["kept as bytes: "+s.problem]++
+		t.report.Notes[s.problem]++
 	}
 	if v != nil && s.payload {
 		if p, ok := unwrap(m, v); ok {

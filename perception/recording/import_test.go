@@ -1,12 +1,16 @@
 package recording_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"iter"
 	"math"
 	"os"
@@ -20,6 +24,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
+	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -368,12 +373,16 @@ type made struct {
 	channels []*recording.Channel
 	each     int
 	data     []byte
+	times    []uint64 // of the messages; the first is 0, the second 1 and so on unless given
 }
 
 func (m *made) Name() string                       { return "made" }
 func (m *made) ID(context.Context) (string, error) { return strings.Repeat("0", 64), nil }
 func (m *made) Info(context.Context) (*recording.Info, error) {
 	info := &recording.Info{}
+	for _, t := range m.times {
+		info.End = max(info.End, t)
+	}
 	for _, c := range m.channels {
 		info.Channels = append(info.Channels, recording.ChannelInfo{Channel: c, Messages: uint64(m.each)})
 	}
@@ -382,8 +391,12 @@ func (m *made) Info(context.Context) (*recording.Info, error) {
 func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 	return func(yield func(*recording.Message, error) bool) {
 		for i := range m.each {
+			at := uint64(i)
+			if m.times != nil {
+				at = m.times[i]
+			}
 			for _, c := range m.channels {
-				if !yield(&recording.Message{Channel: c, LogTime: uint64(i), Data: m.data}, nil) {
+				if !yield(&recording.Message{Channel: c, LogTime: at, Data: m.data}, nil) {
 					return
 				}
 			}
@@ -447,5 +460,56 @@ func TestContractOfImporting(t *testing.T) {
 		if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
+	}
+}
+
+// MCAP's times reach beyond what can be stored; a clock that was never set must
+// not end the import.
+func TestTimesBeyondTheCalendar(t *testing.T) {
+	src := &made{data: []byte("{}"), times: []uint64{0, 5, 1 << 62, math.MaxInt64, 1 << 63, math.MaxUint64}}
+	src.each = len(src.times)
+	src.channels = []*recording.Channel{{Topic: "/t", SchemaName: "T", MessageEncoding: "json"}}
+	sink := importingtest.New(t)
+	if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for _, p := range sink.Saved {
+		kept += p.Messages
+		if strings.Contains(p.Description, "-") {
+			t.Errorf("a time is below 0 in %q", p.Description)
+		}
+	}
+	if kept != src.each {
+		t.Errorf("got %d messages, want %d", kept, src.each)
+	}
+}
+
+// A blank picture of many megapixels is kept, not decoded to be compared.
+func TestKeyframesDecodeNoBomb(t *testing.T) {
+	var blank bytes.Buffer
+	if err := png.Encode(&blank, image.NewGray(image.Rect(0, 0, 7000, 7000))); err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	data := []byte("\x00\x01\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00png\x00")
+	data = append(le.AppendUint32(data, uint32(blank.Len())), blank.Bytes()...)
+	text, ok := message.Definition("sensor_msgs/msg/CompressedImage")
+	if !ok {
+		t.Fatal("no definition of sensor_msgs/msg/CompressedImage")
+	}
+	src := &made{each: 2, data: data, channels: []*recording.Channel{{
+		Topic: "/c", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr",
+	}}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	s := newStore()
+	report := importAll(t, src, recording.Options{Keyframes: map[string]float64{"*": 0.1}}, s)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+		t.Errorf("allocated %d bytes for a picture in %d", got, blank.Len())
+	}
+	if got := report.Topics[0]; got.Kept != 2 || len(got.Notes) != 0 || s.of("/c")[0].MediaType != "image/png" {
+		t.Errorf("got %+v", got)
 	}
 }

@@ -169,7 +169,10 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 			out := map[string]any{
 				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
 				"orientation": []any{tr.orientation[0], tr.orientation[1], tr.orientation[2], tr.orientation[3]},
-				"frame_id":    root, "stamp": timeOf(t).Format(time.RFC3339Nano),
+				"frame_id":    root,
+			}
+			if stamp := timeOf(t); !stamp.IsZero() {
+				out["stamp"] = stamp.Format(time.RFC3339Nano)
 			}
 			if root == "map" && p.mapID != "" {
 				out["map_id"] = p.mapID

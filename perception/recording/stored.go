@@ -3,6 +3,7 @@ package recording
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +54,7 @@ func (imp *importer) manifest() (importing.Perception, error) {
 	if err != nil {
 		return importing.Perception{}, err
 	}
-	duration := time.Duration(imp.info.End - imp.info.Start).Round(100 * time.Millisecond)
+	duration := time.Duration(min(imp.info.End-imp.info.Start, math.MaxInt64)).Round(100 * time.Millisecond)
 	return importing.Perception{
 		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
 		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
@@ -115,7 +116,7 @@ func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 	if name == "" {
 		name = c.MessageEncoding + " messages"
 	}
-	at := float64(int64(logTime-imp.info.Start)) * 1e-9
+	at := (float64(logTime) - float64(imp.info.Start)) * 1e-9
 	s := strings.ToValidUTF8(fmt.Sprintf("%.*s %.*s at %.1f s", maxTopic, c.Topic, maxTopic, name, at), "?")
 	if count > 1 {
 		s += fmt.Sprintf(", %d messages", count)

@@ -120,6 +120,9 @@ func (m *Memory) check(p importing.Perception) {
 	if text, err := json.Marshal(p.Metadata); err != nil || len(text) > importing.MaxMetadata {
 		m.T.Errorf("%s: metadata of %d bytes, %v", p.Origin, len(text), err)
 	}
+	if !p.ObservedAt.Equal(importing.Clock(p.ObservedAt)) {
+		m.T.Errorf("%s: observed at %v", p.Origin, p.ObservedAt)
+	}
 	if (p.Open == nil) == (len(p.Data) == 0) {
 		m.T.Errorf("%s: give one of Data and Open", p.Origin)
 	}
