@@ -24,7 +24,8 @@ test:
 
 # The engine's packages, where goroutines meet.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short ./robotmem/... ./consolidate/... ./classify/... ./perception/... ./web/...
+	CGO_ENABLED=1 $(GO) test -race -short ./robotmem/... ./consolidate/... ./classify/... ./web/...
+	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception ./perception/payload
 
 vet:
 	$(GO) vet ./...

@@ -13,7 +13,7 @@ import (
 // Limits of a parquet file. LeRobot writes Snappy pages of about a megabyte, in
 // files of about a hundred.
 const (
-	maxFooter     = 16 << 20  // bytes
+	maxFooter     = 4 << 20   // bytes; the library makes some 150 times as much of one
 	maxPage       = 512 << 20 // bytes, uncompressed: a page can hold a thousand images
 	maxPageValues = 16 << 20
 	maxPageHeader = 64 << 10 // bytes: it may hold the least and the largest value

@@ -75,11 +75,12 @@ func (o Options) normal() (Options, error) {
 // mark tells imports of one recording with different options apart, "" for those
 // that keep all.
 func (o Options) mark() string {
-	if len(o.globs()) == 0 {
+	whole := o.SegmentSeconds == segmentSeconds && o.SegmentBytes == segmentBytes && o.SegmentMessages == segmentMessages
+	if len(o.globs()) == 0 && whole {
 		return ""
 	}
 	// Keys of maps are sorted.
-	chosen, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, o.Keyframes})
+	chosen, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, o.Keyframes, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
 	if err != nil {
 		return "" // globs and finite numbers have a JSON form
 	}
