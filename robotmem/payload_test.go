@@ -364,14 +364,35 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 }
 
 // What was lost is whole again when the same bytes are saved once more.
-func TestADamagedFileIsReplacedBySavingAgain(t *testing.T) {
-	e := openTest(t, Options{})
-	data := noise(10, 400_000)
-	res := savePayload(t, e, data, nil)
-	flipped(t, e, res.SHA256)
-	savePayload(t, e, data, nil)
-	sameData(t, e, res.MemoryID, data)
-	healthy(t, e)
+func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
+	row := func(change string) func(*testing.T, *Engine, string) {
+		return func(t *testing.T, e *Engine, _ string) {
+			t.Helper()
+			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("UPDATE payloads SET " + change) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for place, data := range map[string][]byte{
+		"file": letters(10, 200), "file, compressed": bytes.Repeat(letters(11, 100), 50),
+		"folder": noise(10, 400_000), "folder, compressed": bytes.Repeat(letters(12, 1000), 400),
+	} {
+		for what, damage := range map[string]func(*testing.T, *Engine, string){
+			"bits": flipped, "size": row("bytes = bytes + 1"), "no size": row("bytes = -1"), "codec": row("codec = 'lzma'"),
+		} {
+			t.Run(place+": "+what, func(t *testing.T) {
+				e := openTest(t, Options{})
+				res := savePayload(t, e, data, nil)
+				damage(t, e, res.SHA256)
+				if d, err := e.Doctor(t.Context(), &DoctorRequest{Deep: true}); err != nil || d.Healthy {
+					t.Fatalf("the damage does not show: %+v, %v", d, err)
+				}
+				savePayload(t, e, data, nil)
+				sameData(t, e, res.MemoryID, data)
+				healthy(t, e)
+			})
+		}
+	}
 }
 
 func TestAnOrphanIsReportedAndSweptWhenItIsOld(t *testing.T) {
