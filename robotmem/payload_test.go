@@ -395,6 +395,45 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	}
 }
 
+// A folder that cannot be read is a finding, and hinders neither the other checks
+// nor the repair of the indexes. Nothing is evicted for room that it cannot make.
+func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
+	e := openTest(t, Options{})
+	res := savePayload(t, e, noise(13, 400_000), nil)
+	folder := e.payloads().Dir
+	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Doctor(t.Context(), &DoctorRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Healthy || len(d.Lost) != 1 || d.Lost[0].MemoryID != res.MemoryID {
+		t.Errorf("healthy %v, lost %+v; want memory %d", d.Healthy, d.Lost, res.MemoryID)
+	}
+	_, err = e.Retain(t.Context(), &RetainRequest{Budgets: []Budget{{MaxBytes: 1}}, Apply: true})
+	if !errors.Is(err, Unavailable) {
+		t.Errorf("evicting: %v, want unavailable", err)
+	}
+	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM memories_fts_docsize") }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Repair(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Doctor.Checks {
+		if (c.Status == checkFail) != (c.Name == "payloads") {
+			t.Errorf("after the repair %s: %s (%s)", c.Name, c.Status, c.Detail)
+		}
+	}
+	if err := errors.Join(os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
+		t.Fatal(err)
+	}
+	sameData(t, e, res.MemoryID, noise(13, 400_000))
+	healthy(t, e)
+}
+
 func TestAnOrphanIsReportedAndSweptWhenItIsOld(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(11, 400_000), nil)

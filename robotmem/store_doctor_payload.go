@@ -137,17 +137,27 @@ func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *DoctorResponse
 	if verified < total {
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", bytesText(verified), bytesText(total))
 	}
+	const backup = "bring the folder beside the file back from a backup, or forget these memories"
 	switch orphans, err := e.orphans(c); {
+	case errors.Is(err, Unavailable):
+		d.add("payloads", checkFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
-		d.add("payloads", checkFail, fmt.Sprintf("%d are lost or damaged: %s", len(lost), lostText(d.Lost)), "bring the folder beside the file back from a backup, or forget these memories")
+		d.add("payloads", checkFail, lostCount(d, lost), backup)
 	case len(orphans.sums)+len(orphans.stray) > 0:
 		d.add("payloads", checkWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.sums)+len(orphans.stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
 		d.add("payloads", checkOK, "all in their place, "+read, "")
 	}
 	return nil
+}
+
+func lostCount(d *DoctorResponse, lost map[string]string) string {
+	if len(lost) == 0 {
+		return "none is known to be lost"
+	}
+	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), lostText(d.Lost))
 }
 
 func lostText(lost []LostPayload) string {
