@@ -70,8 +70,11 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		return f, nil
 	}
 	m, err := c.memory(l.MemoryID, q.now)
-	if err != nil {
+	if errors.Is(err, NotFound) {
 		return nil, fail(NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
+	}
+	if err != nil {
+		return nil, err
 	}
 	f, err := c.features(l.MemoryID)
 	if err != nil {
