@@ -56,18 +56,20 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is no checksum"
 			return nil
 		}
+		toRead := p.size
 		if s.ColumnType(3) != sqlite3.NULL {
 			inline = s.ColumnBlob(3, inline[:0])
 			p.inline = inline
+			toRead = int64(len(inline)) // whatever size the row claims
 		}
-		what, err := e.examinePayload(ctx, &p, verified+p.size <= budget)
-		if err != nil {
+		whole := verified+toRead <= budget
+		what, err := e.examinePayload(ctx, &p, whole)
+		switch {
+		case err != nil:
 			return err
-		}
-		if what != "" {
+		case what != "":
 			lost[hex.EncodeToString(p.sum[:])] = what
-		}
-		if verified+p.size <= budget {
+		case whole:
 			verified += p.size
 		}
 		return nil
