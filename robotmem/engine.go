@@ -85,8 +85,9 @@ type Engine struct {
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper
 	// featureless rouses who works out features.
-	featureless chan struct{}
-	behind      atomic.Bool // some may wait
+	featureless  chan struct{}
+	behind       atomic.Bool  // some may wait
+	featuresSeen atomic.Int64 // the epoch of features at the last question
 
 	// background are the goroutines that nobody waits for but Close.
 	background sync.WaitGroup

@@ -25,6 +25,9 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	if err != nil {
 		return nil, err
 	}
+	if err := e.noticeDropped(c); err != nil {
+		return nil, err
+	}
 	var items []ranked
 	limit := q.listDepth()
 	err = e.alike.each(c, want.kind, len(want.vector), func(id int64, vector []float32) {
@@ -45,6 +48,16 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 		}
 	}
 	return items, nil
+}
+
+// noticeDropped looks whether another process has changed features that were
+// there: a repair drops all, and may have died before it made them anew.
+func (e *Engine) noticeDropped(c *conn) error {
+	epoch, _, err := c.featureEpoch()
+	if err == nil && e.featuresSeen.Swap(epoch) != epoch {
+		e.rouseFeatures()
+	}
+	return err
 }
 
 // wantedFeatures are those of the memory or the data in question.
@@ -70,8 +83,11 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		return f, nil
 	}
 	m, err := c.memory(l.MemoryID, q.now)
-	if err != nil {
+	if errors.Is(err, NotFound) {
 		return nil, fail(NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
+	}
+	if err != nil {
+		return nil, err
 	}
 	f, err := c.features(l.MemoryID)
 	if err != nil {
@@ -120,6 +136,7 @@ func (e *Engine) runFeatures(ctx context.Context) {
 			return
 		case <-again:
 		case <-e.featureless:
+			after = 0 // any may have been dropped
 			e.behind.Store(true)
 		}
 	}

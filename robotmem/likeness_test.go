@@ -278,6 +278,35 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	}
 }
 
+// A repair that died leaves perceptions without features. A node that runs beside
+// it says so, and works them out.
+func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
+	e := openTest(t, Options{})
+	ids := saveTraces(t, e, rand.New(rand.NewPCG(5, 6)), 12)
+	like := &RecallRequest{Like: &Like{MemoryID: ids[0]}, Collection: "*", MinConfidence: new(float64), N: 100}
+	recall := func() *RecallResponse {
+		t.Helper()
+		res, err := e.Recall(t.Context(), like)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	waitFor(t, func() bool { recall(); return !e.behind.Load() })
+	want := recall()
+	if want.Total == 0 || len(want.Degraded) > 0 {
+		t.Fatalf("%d are alike, degraded %v", want.Total, want.Degraded)
+	}
+	// A write of another process is no more than this: the node is not told of it.
+	if err := e.write(t.Context(), (*writeTx).dropFeatures); err != nil {
+		t.Fatal(err)
+	}
+	if res := recall(); res.Total < want.Total && len(res.Degraded) == 0 {
+		t.Errorf("%d of %d are found, and nothing is said", res.Total, want.Total)
+	}
+	waitFor(t, func() bool { return recall().Total == want.Total })
+}
+
 func waitFor(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {

@@ -364,13 +364,73 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 }
 
 // What was lost is whole again when the same bytes are saved once more.
-func TestADamagedFileIsReplacedBySavingAgain(t *testing.T) {
+func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
+	row := func(change string) func(*testing.T, *Engine, string) {
+		return func(t *testing.T, e *Engine, _ string) {
+			t.Helper()
+			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("UPDATE payloads SET " + change) }); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for place, data := range map[string][]byte{
+		"file": letters(10, 200), "file, compressed": bytes.Repeat(letters(11, 100), 50),
+		"folder": noise(10, 400_000), "folder, compressed": bytes.Repeat(letters(12, 1000), 400),
+	} {
+		for what, damage := range map[string]func(*testing.T, *Engine, string){
+			"bits": flipped, "size": row("bytes = bytes + 1"), "no size": row("bytes = -1"), "size beyond all": row("bytes = 1 << 40"), "codec": row("codec = 'lzma'"),
+		} {
+			t.Run(place+": "+what, func(t *testing.T) {
+				e := openTest(t, Options{})
+				res := savePayload(t, e, data, nil)
+				damage(t, e, res.SHA256)
+				if d, err := e.Doctor(t.Context(), &DoctorRequest{}); err != nil || d.Healthy {
+					t.Fatalf("the damage does not show: %+v, %v", d, err)
+				}
+				savePayload(t, e, data, nil)
+				sameData(t, e, res.MemoryID, data)
+				healthy(t, e)
+			})
+		}
+	}
+}
+
+// A folder that cannot be read is a finding, and hinders neither the other checks
+// nor the repair of the indexes. Nothing is evicted for room that it cannot make.
+func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	e := openTest(t, Options{})
-	data := noise(10, 400_000)
-	res := savePayload(t, e, data, nil)
-	flipped(t, e, res.SHA256)
-	savePayload(t, e, data, nil)
-	sameData(t, e, res.MemoryID, data)
+	res := savePayload(t, e, noise(13, 400_000), nil)
+	folder := e.payloads().Dir
+	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Doctor(t.Context(), &DoctorRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Healthy || len(d.Lost) != 1 || d.Lost[0].MemoryID != res.MemoryID {
+		t.Errorf("healthy %v, lost %+v; want memory %d", d.Healthy, d.Lost, res.MemoryID)
+	}
+	_, err = e.Retain(t.Context(), &RetainRequest{Budgets: []Budget{{MaxBytes: 1}}, Apply: true})
+	if !errors.Is(err, Unavailable) {
+		t.Errorf("evicting: %v, want unavailable", err)
+	}
+	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM memories_fts_docsize") }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Repair(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Doctor.Checks {
+		if (c.Status == checkFail) != (c.Name == "payloads") {
+			t.Errorf("after the repair %s: %s (%s)", c.Name, c.Status, c.Detail)
+		}
+	}
+	if err := errors.Join(os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
+		t.Fatal(err)
+	}
+	sameData(t, e, res.MemoryID, noise(13, 400_000))
 	healthy(t, e)
 }
 

@@ -179,6 +179,11 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
+	if errors.Is(err, Unavailable) {
+		// The indexes are mended all the same; the check that follows names what stays.
+		e.log.Warn("the folder of payloads is left as it is", "err", err)
+		err = nil
+	}
 	return repaired, err
 }
 

@@ -56,18 +56,20 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is no checksum"
 			return nil
 		}
+		toRead := p.size
 		if s.ColumnType(3) != sqlite3.NULL {
 			inline = s.ColumnBlob(3, inline[:0])
 			p.inline = inline
+			toRead = int64(len(inline)) // whatever size the row claims
 		}
-		what, err := e.examinePayload(ctx, &p, verified+p.size <= budget)
-		if err != nil {
+		whole := verified+toRead <= budget
+		what, err := e.examinePayload(ctx, &p, whole)
+		switch {
+		case err != nil:
 			return err
-		}
-		if what != "" {
+		case what != "":
 			lost[hex.EncodeToString(p.sum[:])] = what
-		}
-		if verified+p.size <= budget {
+		case whole:
 			verified += p.size
 		}
 		return nil
@@ -137,17 +139,27 @@ func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *DoctorResponse
 	if verified < total {
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", bytesText(verified), bytesText(total))
 	}
+	const backup = "bring the folder beside the file back from a backup, or forget these memories"
 	switch orphans, err := e.orphans(c); {
+	case errors.Is(err, Unavailable):
+		d.add("payloads", checkFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
-		d.add("payloads", checkFail, fmt.Sprintf("%d are lost or damaged: %s", len(lost), lostText(d.Lost)), "bring the folder beside the file back from a backup, or forget these memories")
+		d.add("payloads", checkFail, lostCount(d, lost), backup)
 	case len(orphans.sums)+len(orphans.stray) > 0:
 		d.add("payloads", checkWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.sums)+len(orphans.stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
 		d.add("payloads", checkOK, "all in their place, "+read, "")
 	}
 	return nil
+}
+
+func lostCount(d *DoctorResponse, lost map[string]string) string {
+	if len(lost) == 0 {
+		return "none is known to be lost"
+	}
+	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), lostText(d.Lost))
 }
 
 func lostText(lost []LostPayload) string {

@@ -26,10 +26,18 @@ type storedPayload struct {
 var errPayloadGone = fail(Unavailable, "data", "the payload was removed while it was being saved; save it again")
 
 // insertPayload stores the row of a payload, with its bytes when they are few.
-// The same bytes are stored once.
+// The same bytes are stored once; a row that does not lead to them any more is
+// written anew, as it has just been saved.
 func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
 	w := p.stored
 	if w == nil {
+		return nil
+	}
+	known, err := tx.payload(hex.EncodeToString(w.Sum[:]))
+	if err != nil {
+		return err
+	}
+	if known != nil && e.leadsTo(known) {
 		return nil
 	}
 	var data any
@@ -39,8 +47,16 @@ func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
 		// What nothing names is removed under the same lock as this.
 		return errPayloadGone
 	}
-	return tx.exec("INSERT OR IGNORE INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)",
+	return tx.exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
+		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
 		w.Sum[:], w.Size, string(w.Codec), formatTime(tx.now), data, w.Stored)
+}
+
+// leadsTo reports whether a row leads to the bytes. A file's have just been read,
+// and are only looked for.
+func (e *Engine) leadsTo(p *storedPayload) bool {
+	r, err := e.open(p)
+	return err == nil && r.Close() == nil
 }
 
 func (e *Engine) inFolder(w *payload.Written) bool {

@@ -4,6 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -64,6 +69,9 @@ func (c *conn) holdings() (held []holding, err error) {
 // evict takes perceptions out of recall, removes their payloads and records it.
 // It returns those that went: one that has changed since it was planned stays.
 func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err error) {
+	if err := e.mayRemove(plan); err != nil {
+		return nil, err
+	}
 	var files [][sha256.Size]byte
 	err = e.write(ctx, func(tx *writeTx) error {
 		gone, files = nil, nil // a job may run twice
@@ -93,6 +101,24 @@ func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err
 		return gone, err
 	}
 	return gone, e.removeFiles(ctx, files)
+}
+
+// mayRemove fails when the folder keeps its files: perceptions would be lost and
+// no room made. A full disk does not stop it.
+func (e *Engine) mayRemove(plan []evicted) error {
+	if !slices.ContainsFunc(plan, func(p evicted) bool { return p.inFolder }) {
+		return nil
+	}
+	probe, err := os.CreateTemp(e.payloads().Dir, "tmp-*") // a name that is swept
+	if err == nil {
+		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+	}
+	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
+		if errors.Is(err, final) {
+			return fail(Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", rootReason(err))
+		}
+	}
+	return nil
 }
 
 // unchanged reports whether a perception is still what the plan took it for.

@@ -40,9 +40,53 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if !shownInline(mediaType) {
 			c.Response().Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="memory-%d"`, payload.MemoryID))
 		}
-		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, watched{payload, s.log})
+		s.content(c, watched{payload, s.log}, payload.Bytes)
 		return nil
 	}
+}
+
+// content answers bytes, in ranges when asked. What http.ServeContent makes of a
+// range differs from RFC 9110 in three cases: one of another unit is no range, no
+// bytes have none, and the last none of many are not to be had.
+func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
+	r := c.Request()
+	asked := r.Header.Get("Range")
+	unit, span, _ := strings.Cut(asked, "=")
+	switch {
+	case !strings.EqualFold(unit, "bytes"), size == 0:
+		r.Header.Del("Range")
+	case strings.TrimRight(strings.TrimSpace(span), "0") == "-":
+		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
+	}
+	w := &ranged{ResponseWriter: c.Response()}
+	http.ServeContent(w, r, "", time.Time{}, body)
+	if !w.refused {
+		return
+	}
+	w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+	w.Header().Del("Content-Disposition")
+	p := newProblem(http.StatusRequestedRangeNotSatisfiable, robotmem.Invalid, fmt.Sprintf("%.100q names none of the %d bytes; ask as in bytes=0-1023 or bytes=-100", asked, size))
+	p.Field = "Range"
+	s.writeProblem(c.Response(), r, p)
+}
+
+// ranged holds back the text with which http.ServeContent refuses a range.
+type ranged struct {
+	http.ResponseWriter
+	refused bool
+}
+
+func (w *ranged) WriteHeader(code int) {
+	if w.refused = code == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+		w.ResponseWriter.WriteHeader(code)
+	}
+}
+
+func (w *ranged) Write(p []byte) (int, error) {
+	if w.refused {
+		return len(p), nil
+	}
+	return w.ResponseWriter.Write(p)
 }
 
 // watched is a payload whose damage is logged: the answer is on its way by then,
@@ -73,7 +117,7 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 			return writeJSON(c, http.StatusOK, res)
 		}
 		payloadHeaders(c, picture.MediaType, fmt.Sprintf("%s-%dx%d", picture.SHA256, picture.Width, picture.Height))
-		http.ServeContent(c.Response(), c.Request(), "", time.Time{}, bytes.NewReader(picture.DataBase64))
+		s.content(c, bytes.NewReader(picture.DataBase64), int64(len(picture.DataBase64)))
 		return nil
 	}
 }

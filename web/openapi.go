@@ -160,7 +160,8 @@ func binary(out object, op *robotmem.Op, mediaTypes ...string) {
 	}
 	out["304"] = object{"description": "If-None-Match names the present bytes.", "headers": object{"ETag": tag}}
 	out["412"] = object{"description": "If-Match names other bytes."}
-	out["416"] = object{"description": "No byte lies in the range.", "headers": object{"Content-Range": text("bytes */ and how many there are.")}}
+	out["416"] = object{"description": "No byte lies in the range.", "headers": object{"Content-Range": text("bytes */ and how many there are.")},
+		"content": object{"application/problem+json": object{"schema": object{"$ref": "#/components/schemas/Problem"}}}}
 }
 
 // conditions are the headers that a route of bytes heeds.

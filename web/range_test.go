@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -52,7 +53,9 @@ func TestDataInRanges(t *testing.T) {
 				{"beyond the end", []string{"Range: bytes=2500-99999999"}, 206, 2500, size},
 				{"the last", []string{"Range: bytes=-7"}, 206, size - 7, size},
 				{"more than all", []string{"Range: bytes=-99999999"}, 206, 0, size},
-				{"another unit", []string{"Range: pages=1-2"}, 416, 0, 0},
+				{"another unit", []string{"Range: pages=1-2"}, 200, 0, size},
+				{"the last none", []string{"Range: bytes=-0"}, 416, 0, 0},
+				{"no numbers", []string{"Range: bytes=a-b"}, 416, 0, 0},
 				{"after the end", []string{fmt.Sprintf("Range: bytes=%d-", size)}, 416, 0, 0},
 				{"backwards", []string{"Range: bytes=7-3"}, 416, 0, 0},
 				{"known", []string{"If-None-Match: " + etag}, 304, 0, 0},
@@ -70,8 +73,8 @@ func TestDataInRanges(t *testing.T) {
 				if want := fmt.Sprintf("bytes %d-%d/%d", tt.from, tt.to-1, size); tt.status == 206 && res.Header.Get("Content-Range") != want {
 					t.Errorf("%s: Content-Range %q, want %q", tt.name, res.Header.Get("Content-Range"), want)
 				}
-				if want := fmt.Sprintf("bytes */%d", size); tt.name == "after the end" && res.Header.Get("Content-Range") != want {
-					t.Errorf("%s: Content-Range %q, want %q", tt.name, res.Header.Get("Content-Range"), want)
+				if tt.status == 416 {
+					refusedRange(t, tt.name, res, got, size)
 				}
 				head, none := ask(t, "HEAD", url, nil, tt.headers...)
 				if head.StatusCode != tt.status || len(none) > 0 || tt.status < 300 && head.ContentLength != int64(tt.to-tt.from) {
@@ -81,6 +84,35 @@ func TestDataInRanges(t *testing.T) {
 			}
 			severalRanges(t, url, data)
 		})
+	}
+}
+
+// refusedRange wants a problem that says how many bytes there are.
+func refusedRange(t *testing.T, name string, res *http.Response, body []byte, size int) {
+	t.Helper()
+	var p struct {
+		Kind, Field string
+		Status      int
+	}
+	if err := json.Unmarshal(body, &p); err != nil || p.Kind != "invalid" || p.Field != "Range" || p.Status != 416 {
+		t.Errorf("%s: %+v, %v in %q", name, p, err, body)
+	}
+	if got, want := res.Header.Get("Content-Range"), fmt.Sprintf("bytes */%d", size); got != want {
+		t.Errorf("%s: Content-Range %q, want %q", name, got, want)
+	}
+	if got := res.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("%s: Content-Type %q", name, got)
+	}
+}
+
+func TestNoBytesHaveNoRange(t *testing.T) {
+	e, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "no bytes at all", DataBase64: []byte{}})
+	for _, asked := range []string{"bytes=-1", "bytes=0-0", "bytes=5-"} {
+		res, body := ask(t, "GET", fmt.Sprintf("%s/api/memory/%d/data", ts.URL, saved.MemoryID), nil, "Range: "+asked)
+		if res.StatusCode != 200 || len(body) > 0 || res.Header.Get("Content-Range") != "" {
+			t.Errorf("%s: %s, Content-Range %q, %d bytes", asked, res.Status, res.Header.Get("Content-Range"), len(body))
+		}
 	}
 }
 
