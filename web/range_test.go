@@ -227,6 +227,7 @@ func TestDamagedDataEndsTheAnswer(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) || len(got) >= 1<<20 {
 		t.Errorf("%d bytes came, error %v", len(got), err)
 	}
+	ts.Close() // the handler has ended, and written its line
 	if !strings.Contains(log.String(), "damaged") || !strings.Contains(log.String(), saved.SHA256) {
 		t.Errorf("the log says %q", log.String())
 	}
