@@ -16,6 +16,9 @@ import (
 // A full disk refuses writes and says so; what was acknowledged is still
 // there, recall goes on, and writes work again once there is space.
 func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	folder := smallDisk(t, "8m")
 	e := open(t, robotmem.Options{Path: filepath.Join(folder, "memory.db")})
 	var acknowledged []int64

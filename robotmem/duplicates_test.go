@@ -7,6 +7,9 @@ import (
 )
 
 func TestWhatTellsFactsApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for _, pair := range [][2]string{
 		{"kp=10 ki=20 holds the arm steady on the bench", "kp=20 ki=10 holds the arm steady on the bench"},
 		{"min_force=5 N max_force=15 N for the egg", "min_force=15 N max_force=5 N for the egg"},

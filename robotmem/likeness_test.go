@@ -83,6 +83,9 @@ func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n in
 }
 
 func TestLikenessEqualsBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	rng := rand.New(rand.NewPCG(7, 70))
 	e := openTest(t, Options{})
 	ids := saveTraces(t, e, rng, 150)

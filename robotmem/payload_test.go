@@ -300,6 +300,9 @@ func payloadFile(t *testing.T, e *Engine, hexSum string) string {
 }
 
 func TestDoctorFindsWhatIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	ascii := []byte(strings.Repeat("0123456789abcdef", 40)) // compressed
 	raw := letters(4, 200)
 	for _, tt := range []struct {
@@ -365,6 +368,9 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 
 // What was lost is whole again when the same bytes are saved once more.
 func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	row := func(change string) func(*testing.T, *Engine, string) {
 		return func(t *testing.T, e *Engine, _ string) {
 			t.Helper()

@@ -231,6 +231,9 @@ func randomQuantityFilter(rng *rand.Rand, depth int) Object {
 // Random contexts and filters: reading each memory, the index, and what is kept
 // of the index give the same.
 func TestQuantityFiltersEqualBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	rng := rand.New(rand.NewPCG(3, 15))
 	e := openTest(t, Options{})
 	req := &LearnBatchRequest{KeepDuplicates: true}

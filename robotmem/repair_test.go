@@ -48,6 +48,9 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 }
 
 func TestDoctorSeesAndRepairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for _, damage := range []string{
 		"DELETE FROM points",
 		"UPDATE features SET vector = x'00000000'",

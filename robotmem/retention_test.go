@@ -237,6 +237,9 @@ func TestASharedPayloadGoesWithTheLast(t *testing.T) {
 // Between the plan and its execution things change, and another node may have
 // carried it out already.
 func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for _, tt := range []struct {
 		name   string
 		change func(t *testing.T, e *Engine, ids map[string]int64)
