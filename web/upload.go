@@ -100,8 +100,8 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 	if err != nil {
 		return nil, err
 	}
-	req := &robotmem.SavePerceptionRequest{}
-	if err := u.op.Decode(raw, req); err != nil {
+	req, err := requestOf[robotmem.SavePerceptionRequest](u.op, raw)
+	if err != nil {
 		return nil, err
 	}
 	if payload == nil {

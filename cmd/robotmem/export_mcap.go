@@ -30,17 +30,7 @@ type exportEntry struct {
 
 // mcap writes an episode, or all memories of the collection, in the order of
 // their time. The file appears whole or not at all.
-func (c *exportCmd) mcap(ctx context.Context, a *app) (err error) {
-	temp := c.MCAP + ".part"
-	f, err := os.Create(temp)
-	if err != nil {
-		return invalid("mcap", "%v", err)
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, ignoreClosed(f.Close()), os.Remove(temp))
-		}
-	}()
+func (c *exportCmd) mcap(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m node) error {
 		entries, err := c.entries(ctx, a, m)
 		if err != nil {
@@ -49,27 +39,21 @@ func (c *exportCmd) mcap(ctx context.Context, a *app) (err error) {
 		bar := a.newProgress("export", int64(len(entries)))
 		defer bar.Done()
 		left := map[string]int{}
-		out := bufio.NewWriterSize(f, 1<<20)
-		report, err := recording.Export(ctx, out, exportItems(ctx, m, entries, bar, left))
-		if err == nil {
-			err = errors.Join(out.Flush(), f.Sync(), f.Close())
-		}
-		if err == nil {
-			err = os.Rename(temp, c.MCAP)
-		}
+		var report *recording.ExportReport
+		refuse := func(err error) error { return invalid("mcap", "%v", err) }
+		err = wholeFile(c.MCAP, refuse, func(f *os.File) (err error) {
+			out := bufio.NewWriterSize(f, 1<<20)
+			if report, err = recording.Export(ctx, out, exportItems(ctx, m, entries, bar, left)); err != nil {
+				return fmt.Errorf("export: %w", err)
+			}
+			return out.Flush()
+		})
 		bar.Done()
 		if err != nil {
-			return fmt.Errorf("export: %w", err)
+			return err
 		}
 		return c.account(a, report, left)
 	})
-}
-
-func ignoreClosed(err error) error {
-	if errors.Is(err, os.ErrClosed) {
-		return nil
-	}
-	return err
 }
 
 // entries lists what is exported, manifests first and then by time.

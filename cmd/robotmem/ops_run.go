@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"reflect"
@@ -164,15 +163,9 @@ func (c *opCommand) write(a *app, data io.Reader) error {
 		_, err := io.Copy(a.Stdout, data)
 		return err
 	}
-	name := c.target.FieldByName("Output").Elem().String()
-	temp := name + ".part"
-	f, err := os.Create(temp)
-	if err != nil {
-		return c.invalid("output", "%v", err)
-	}
-	_, err = io.Copy(f, data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return os.Rename(temp, name)
+	refuse := func(err error) error { return c.invalid("output", "%v", err) }
+	return wholeFile(c.target.FieldByName("Output").Elem().String(), refuse, func(f *os.File) error {
+		_, err := io.Copy(f, data)
+		return err
+	})
 }

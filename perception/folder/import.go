@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -98,12 +97,8 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name == "" {
-		full, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		o.Name = filepath.Base(full)
+	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
+		return nil, err
 	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	return im.report, im.walk(".", 0, new(episode))

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -144,4 +145,17 @@ func Clock(t time.Time) time.Time {
 // Cut shortens s to at most n bytes of valid UTF-8.
 func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(n, len(s))], "")
+}
+
+// FolderName is what the source in a folder is called: name, or else the folder's
+// own name.
+func FolderName(name, folder string) (string, error) {
+	if name != "" {
+		return name, nil
+	}
+	full, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Base(full), nil
 }

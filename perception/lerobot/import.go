@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,12 +61,8 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name == "" {
-		full, err := filepath.Abs(folder)
-		if err != nil {
-			return nil, err
-		}
-		o.Name = filepath.Base(full)
+	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
+		return nil, err
 	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
