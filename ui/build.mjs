@@ -1,0 +1,47 @@
+// Builds dist/ from src/ and public/. The same sources give the same bytes: CI
+// builds again and compares. Names carry no hash, the server tags contents.
+import { build } from "esbuild";
+import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+
+const here = new URL(".", import.meta.url).pathname;
+const dist = here + "dist/";
+
+await rm(dist, { recursive: true, force: true });
+await mkdir(dist, { recursive: true });
+await build({
+  absWorkingDir: here,
+  entryPoints: { app: "src/main.tsx", view3d: "src/plots/view3d.ts" },
+  outdir: "dist",
+  bundle: true,
+  format: "esm",
+  target: ["es2022", "chrome111", "firefox114", "safari16.4"],
+  minify: !process.argv.includes("--readable"),
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  charset: "utf8",
+  legalComments: "none", // licences.txt has them whole
+  external: ["/view3d.js"], // the 3-D view is fetched when it is first shown
+  logLevel: "warning",
+});
+await cp(here + "public", dist, { recursive: true });
+await writeFile(dist + "licences.txt", await licences());
+
+for (const name of (await readdir(dist)).sort()) {
+  const data = await readFile(dist + name);
+  console.log(`${name.padEnd(16)} ${size(data.length)} ${size(gzipSync(data).length)} gzipped`);
+}
+
+function size(bytes) {
+  return `${(bytes / 1024).toFixed(1).padStart(8)} KiB`;
+}
+
+async function licences() {
+  const { dependencies } = JSON.parse(await readFile(here + "package.json", "utf8"));
+  const parts = [];
+  for (const name of [...Object.keys(dependencies), "@preact/signals-core"].sort()) {
+    const text = await readFile(`${here}node_modules/${name}/LICENSE`, "utf8");
+    parts.push(`${name}\n\n${text.replaceAll("\r\n", "\n").trim()}\n`);
+  }
+  return parts.join("\n" + "-".repeat(72) + "\n\n");
+}

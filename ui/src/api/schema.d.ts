@@ -1,0 +1,2460 @@
+// Made from the OpenAPI document by generate.mjs.
+export interface paths {
+    "/api/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List categories
+         * @description Count the active memories of every category.
+         */
+        get: operations["categories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/collections": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List collections
+         * @description Count the memories of every collection.
+         */
+        get: operations["collections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check-up
+         * @description Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.
+         */
+        get: operations["doctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/learn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Learn a fact
+         * @description Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. Text and context that say what is known are answered as a duplicate; another number is a new fact. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+         */
+        post: operations["learn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/learn/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Learn many facts
+         * @description Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not stop the rest.
+         */
+        post: operations["learn_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List memories
+         * @description Page through memories, newest first.
+         */
+        get: operations["list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{memory_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a memory
+         * @description Return one memory whole, whatever its status: text, context, tags, confidence, provenance.
+         */
+        get: operations["get"];
+        /**
+         * Update a memory
+         * @description Correct a memory: new text under the same id, classified anew. The old text stays readable in the history and is no longer recalled.
+         */
+        put: operations["update"];
+        post?: never;
+        /**
+         * Forget a memory
+         * @description Take a memory that is wrong out of recall, with the reason. Its history stays; restore undoes it.
+         */
+        delete: operations["forget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{memory_id}/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a perception's bytes
+         * @description Return the bytes of a perception as they were saved.
+         */
+        get: operations["data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{memory_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History of a memory
+         * @description Return every state a memory has been in, oldest first.
+         */
+        get: operations["history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{memory_id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at a perception
+         * @description Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled perception shows.
+         */
+        get: operations["preview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/memory/{memory_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a memory
+         * @description Make a forgotten or superseded memory active again.
+         */
+        post: operations["restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/perceptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save a perception
+         * @description Store what a sensor gave (an image, a force trace, a point cloud, a sound) byte for byte, with a description in words. Give at most one of data, data_base64 and path. Returns its id, media type, size, checksum and a summary.
+         */
+        post: operations["save_perception"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recall": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recall memories
+         * @description Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception (like), by time, and by any value of the context (context_filter), quantities in any unit. Every filter is exact: a memory that matches is found, however rare. Best first, with score, relevance, distance and the whole context. Example: {"query":"hold a wet glass","context_filter":{"task.success":true},"n":5}.
+         */
+        post: operations["recall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/recent-failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Recent failures
+         * @description Return what went wrong lately: postmortems, gotchas and facts with task.success false, newest first.
+         */
+        get: operations["recent_failures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/repair": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repair
+         * @description Rebuild every index from the tables.
+         */
+        post: operations["repair"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/retain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Keep a budget
+         * @description Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.
+         */
+        post: operations["retain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search memories
+         * @description Recall with plain parameters, over all collections unless one is named.
+         */
+        get: operations["search"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description Page through episodes, newest first.
+         */
+        get: operations["sessions"];
+        put?: never;
+        /**
+         * Start a session
+         * @description Open an episode before a task. Returns the session_id to pass along with learn and save_perception, and a briefing: rules, recent failures, and what fits the task.
+         */
+        post: operations["start_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session_id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a session
+         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Redundant facts of the episode are merged, never those that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes.
+         */
+        post: operations["end_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{session_id}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Memories of a session
+         * @description Return an episode in the order it was lived.
+         */
+        get: operations["session_memories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Statistics
+         * @description Count what the node holds and what it was asked.
+         */
+        get: operations["stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Problem: {
+            /** @description What failed, what is allowed, and what to do next. */
+            detail: string;
+            /** @description The request field at fault. */
+            field?: string;
+            /**
+             * @description The class of the error.
+             * @enum {string}
+             */
+            kind: "conflict" | "corrupt" | "forbidden" | "internal" | "invalid" | "not_found" | "too_large" | "unavailable";
+            /** @description The operation. */
+            op?: string;
+            status: number;
+            /** @description The status in words. */
+            title: string;
+            /** @description about:blank: status and kind say it all. */
+            type: string;
+        };
+    };
+    responses: {
+        /** @description Bad Request */
+        BadRequest: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Conflict */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Forbidden */
+        Forbidden: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Internal Server Error */
+        InternalServerError: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Not Found */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Request Entity Too Large */
+        RequestEntityTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description Service Unavailable */
+        ServiceUnavailable: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    categories: {
+        parameters: {
+            query?: {
+                /** @description Namespace; all if absent. */
+                collection?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List categories */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        categories: {
+                            category: string;
+                            count: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    collections: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List collections */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        collections: {
+                            active: number;
+                            collection: string;
+                            sessions: number;
+                            total: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    doctor: {
+        parameters: {
+            query?: {
+                /** @description Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up. */
+                deep?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Check-up */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        checks: {
+                            detail: string;
+                            name: string;
+                            remedy?: string;
+                            /** @description ok, warn or fail. */
+                            status: string;
+                        }[];
+                        /** @description False when data is lost, corrupt or diverging. A warning is healthy. */
+                        healthy: boolean;
+                        /** @description At most 20 active memories whose payload is gone or damaged. */
+                        lost?: {
+                            memory_id: number;
+                            reason: string;
+                            sha256: string;
+                        }[];
+                        /** @description The worst of the checks: ok, warn or fail. */
+                        status: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    learn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default. */
+                    collection?: string;
+                    /** @description JSON object beside the fact. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are kept. */
+                    context?: Record<string, never> | string;
+                    /** @description What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1 byte to 16 KiB, kept byte for byte. */
+                    insight: string;
+                    /**
+                     * Format: date-time
+                     * @description When it was observed (RFC 3339). Now if absent.
+                     */
+                    observed_at?: string;
+                    /** @description Never fades and is never merged. By category if absent. */
+                    pinned?: boolean;
+                    /** @description Episode this belongs to, from start_session. */
+                    session_id?: string;
+                    /** @description Who or what says so, up to 64 characters. */
+                    source?: string;
+                    /** @description Tags to add to those inferred; 1 to 64 letters, digits, _ . or -. */
+                    tags?: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description Learn a fact */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        auto_inferred: {
+                            category: string;
+                            confidence: number;
+                            scope_entities: string[];
+                            scope_files: string[];
+                            tags: string[];
+                        };
+                        conflicts: {
+                            memory_id: number;
+                            reason: string;
+                        }[];
+                        existing_id?: number;
+                        memory_id: number;
+                        /** @description On a duplicate: exact, jaccard or cosine. */
+                        method?: string;
+                        similarity?: number;
+                        /** @description created or duplicate. */
+                        status: string;
+                        uid: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    learn_batch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description 1 to 10,000 learn requests. */
+                    items: {
+                        /** @description Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default. */
+                        collection?: string;
+                        /** @description JSON object beside the fact. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are kept. */
+                        context?: Record<string, never> | string;
+                        /** @description What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1 byte to 16 KiB, kept byte for byte. */
+                        insight: string;
+                        /**
+                         * Format: date-time
+                         * @description When it was observed (RFC 3339). Now if absent.
+                         */
+                        observed_at?: string;
+                        /** @description Never fades and is never merged. By category if absent. */
+                        pinned?: boolean;
+                        /** @description Episode this belongs to, from start_session. */
+                        session_id?: string;
+                        /** @description Who or what says so, up to 64 characters. */
+                        source?: string;
+                        /** @description Tags to add to those inferred; 1 to 64 letters, digits, _ . or -. */
+                        tags?: string[];
+                    }[];
+                    /** @description Store every item, also those that say what is known. */
+                    keep_duplicates?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Learn many facts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        results: {
+                            auto_inferred?: {
+                                category: string;
+                                confidence: number;
+                                scope_entities: string[];
+                                scope_files: string[];
+                                tags: string[];
+                            };
+                            conflicts?: {
+                                memory_id: number;
+                                reason: string;
+                            }[];
+                            error?: {
+                                detail: string;
+                                field?: string;
+                                kind: string;
+                            };
+                            existing_id?: number;
+                            memory_id?: number;
+                            /** @description On a duplicate: exact, jaccard or cosine. */
+                            method?: string;
+                            similarity?: number;
+                            /** @description created or duplicate. */
+                            status?: string;
+                            uid?: string;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    list: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1. */
+                page?: number;
+                /** @description Memories a page, 1 to 1,000. */
+                limit?: number;
+                /** @description Only memories with a smaller id: the last one of a page begins the next, whatever is learnt meanwhile. */
+                before_id?: number;
+                /** @description Namespace; all if absent. */
+                collection?: string;
+                /** @description Only facts or only perceptions. */
+                type?: "fact" | "perception";
+                /** @description Only this category. */
+                category?: string;
+                /** @description active, superseded, invalidated or all. */
+                status?: "active" | "superseded" | "invalidated" | "all";
+                /** @description Stored confidence at least this. */
+                confidence_min?: number;
+                /** @description Stored confidence at most this. */
+                confidence_max?: number;
+                /** @description Only those created in the last so many days; 0 for all. */
+                days?: number;
+                /** @description Only perceptions of this type. */
+                perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List memories */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        limit: number;
+                        memories: {
+                            access_count?: number;
+                            bytes?: number;
+                            category: string;
+                            collection: string;
+                            /** @description 0 to 1, as it stands now. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            data_uri?: string;
+                            /** @description A day. */
+                            decay_rate?: number;
+                            /** @description To the target, in the unit of the coordinates. */
+                            distance?: number;
+                            env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            /** @description With explain: its place in every ranked list. */
+                            found?: {
+                                /** @description bm25, vector, place, likeness or time. */
+                                list: string;
+                                /** @description From 0. */
+                                rank: number;
+                                /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                                value: number;
+                            }[];
+                            /** Format: date-time */
+                            last_accessed?: string;
+                            media_type?: string;
+                            memory_id: number;
+                            metadata?: Record<string, never>;
+                            /** Format: date-time */
+                            observed_at: string;
+                            params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            perception_type?: string;
+                            pinned?: boolean;
+                            /** @description Absolute, 0 to 1: how likely it answers the question. */
+                            relevance?: number;
+                            return_count?: number;
+                            robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            scope_entities?: string[];
+                            scope_files?: string[];
+                            /** @description Best = 1.0. */
+                            score?: number;
+                            session_id?: string;
+                            sha256?: string;
+                            sightings?: number;
+                            source?: string;
+                            spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            status?: string;
+                            summary: string;
+                            superseded_by?: number;
+                            tags: string[];
+                            task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            type: string;
+                            uid: string;
+                            /** Format: date-time */
+                            updated_at?: string;
+                            /** @description Those of the tags that a caller gave. */
+                            user_tags?: string[];
+                            version?: number;
+                        }[];
+                        page: number;
+                        /** @description How many match, on all pages. */
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which memory. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        access_count?: number;
+                        bytes?: number;
+                        category: string;
+                        collection: string;
+                        /** @description 0 to 1, as it stands now. */
+                        confidence: number;
+                        content: string;
+                        context?: Record<string, never>;
+                        /** Format: date-time */
+                        created_at: string;
+                        data_uri?: string;
+                        /** @description A day. */
+                        decay_rate?: number;
+                        /** @description To the target, in the unit of the coordinates. */
+                        distance?: number;
+                        env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                        /** @description With explain: its place in every ranked list. */
+                        found?: {
+                            /** @description bm25, vector, place, likeness or time. */
+                            list: string;
+                            /** @description From 0. */
+                            rank: number;
+                            /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                            value: number;
+                        }[];
+                        /** Format: date-time */
+                        last_accessed?: string;
+                        media_type?: string;
+                        memory_id: number;
+                        metadata?: Record<string, never>;
+                        /** Format: date-time */
+                        observed_at: string;
+                        params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                        perception_type?: string;
+                        pinned?: boolean;
+                        /** @description Absolute, 0 to 1: how likely it answers the question. */
+                        relevance?: number;
+                        return_count?: number;
+                        robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                        scope_entities?: string[];
+                        scope_files?: string[];
+                        /** @description Best = 1.0. */
+                        score?: number;
+                        session_id?: string;
+                        sha256?: string;
+                        sightings?: number;
+                        source?: string;
+                        spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                        status?: string;
+                        summary: string;
+                        superseded_by?: number;
+                        tags: string[];
+                        task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                        type: string;
+                        uid: string;
+                        /** Format: date-time */
+                        updated_at?: string;
+                        /** @description Those of the tags that a caller gave. */
+                        user_tags?: string[];
+                        version?: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which memory; its id stays. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description A new context; the old one is kept if absent. */
+                    context?: Record<string, never> | string;
+                    /** @description The new text, 1 byte to 16 KiB, kept byte for byte. */
+                    new_content: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Update a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        auto_inferred: {
+                            category: string;
+                            confidence: number;
+                            scope_entities: string[];
+                            scope_files: string[];
+                            tags: string[];
+                        };
+                        memory_id: number;
+                        new_content: string;
+                        old_content: string;
+                        status: string;
+                        version: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    forget: {
+        parameters: {
+            query: {
+                /** @description Why it is wrong, up to 1,000 characters. */
+                reason: string;
+            };
+            header?: never;
+            path: {
+                /** @description Which memory. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forget a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The first 100 characters. */
+                        content: string;
+                        memory_id: number;
+                        reason: string;
+                        status: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    data: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Which bytes, such as bytes=0-1023 or bytes=-100. */
+                Range?: string;
+                /** @description A tag: answer 304 if it is still that of the bytes. */
+                "If-None-Match"?: string;
+                /** @description A tag: heed Range only if it is still that of the bytes. */
+                "If-Range"?: string;
+            };
+            path: {
+                /** @description Which perception. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Get a perception's bytes. Bytes, or the JSON response if Accept names application/json. */
+            200: {
+                headers: {
+                    /** @description bytes */
+                    "Accept-Ranges"?: string;
+                    /** @description attachment, for types that a browser might run. */
+                    "Content-Disposition"?: string;
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                    "application/json": {
+                        bytes: number;
+                        data_base64: string;
+                        media_type: string;
+                        memory_id: number;
+                        sha256: string;
+                    };
+                };
+            };
+            /** @description The bytes that Range asks for; several ranges come as parts. */
+            206: {
+                headers: {
+                    /** @description Which bytes, and of how many. */
+                    "Content-Range"?: string;
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                    "multipart/byteranges": unknown;
+                };
+            };
+            /** @description If-None-Match names the present bytes. */
+            304: {
+                headers: {
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            /** @description If-Match names other bytes. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["RequestEntityTooLarge"];
+            /** @description No byte lies in the range. */
+            416: {
+                headers: {
+                    /** @description bytes *\/ and how many there are. */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which memory. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description History of a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        memory_id: number;
+                        uid: string;
+                        versions: {
+                            category: string;
+                            /** @description What ended it: updated, forgotten, restored or superseded. */
+                            change?: string;
+                            /** @description As stored. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            from: string;
+                            reason?: string;
+                            status: string;
+                            superseded_by?: number;
+                            /**
+                             * Format: date-time
+                             * @description Absent for the present state.
+                             */
+                            to?: string;
+                            version: number;
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    preview: {
+        parameters: {
+            query?: {
+                /** @description At most so many pixels wide, 16 to 4,096. */
+                width?: number;
+                /** @description At most so many pixels high, 16 to 4,096. */
+                height?: number;
+            };
+            header?: {
+                /** @description Which bytes, such as bytes=0-1023 or bytes=-100. */
+                Range?: string;
+                /** @description A tag: answer 304 if it is still that of the bytes. */
+                "If-None-Match"?: string;
+                /** @description A tag: heed Range only if it is still that of the bytes. */
+                "If-Range"?: string;
+            };
+            path: {
+                /** @description Which perception. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Look at a perception. Bytes, or the JSON response if Accept names application/json. */
+            200: {
+                headers: {
+                    /** @description bytes */
+                    "Accept-Ranges"?: string;
+                    /** @description attachment, for types that a browser might run. */
+                    "Content-Disposition"?: string;
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data_base64: string;
+                        height: number;
+                        /** @description image/png, image/jpeg or image/svg+xml. */
+                        media_type: string;
+                        memory_id: number;
+                        /** @description Of the perception, not of the picture. */
+                        sha256: string;
+                        summary: string;
+                        width: number;
+                    };
+                    "image/jpeg": unknown;
+                    "image/png": unknown;
+                    "image/svg+xml": unknown;
+                };
+            };
+            /** @description The bytes that Range asks for; several ranges come as parts. */
+            206: {
+                headers: {
+                    /** @description Which bytes, and of how many. */
+                    "Content-Range"?: string;
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": unknown;
+                    "image/png": unknown;
+                    "image/svg+xml": unknown;
+                    "multipart/byteranges": unknown;
+                };
+            };
+            /** @description If-None-Match names the present bytes. */
+            304: {
+                headers: {
+                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            /** @description If-Match names other bytes. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            413: components["responses"]["RequestEntityTooLarge"];
+            /** @description No byte lies in the range. */
+            416: {
+                headers: {
+                    /** @description bytes *\/ and how many there are. */
+                    "Content-Range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    restore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Which memory. */
+                memory_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Restore a memory */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The first 100 characters. */
+                        content: string;
+                        memory_id: number;
+                        status: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    save_perception: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description Namespace. The session's if a session is given, else default. */
+                    collection?: string;
+                    /** @description JSON object beside it, as in learn. */
+                    context?: Record<string, never> | string;
+                    /** @description The payload as text, kept as UTF-8. At most one of data, data_base64 and path. */
+                    data?: string;
+                    /** @description The payload as base64. At most 32 MiB of bytes. */
+                    data_base64?: string;
+                    /** @description What it shows, in words; 5 characters to 16 KiB. */
+                    description: string;
+                    /** @description Media type of the payload; sniffed if absent. */
+                    media_type?: string;
+                    /** @description How to read the payload: shape, rate_hz or duration_s, channels, units. */
+                    metadata?: Record<string, never> | string;
+                    /**
+                     * Format: date-time
+                     * @description When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+                     */
+                    observed_at?: string;
+                    /** @description What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it. */
+                    origin?: string;
+                    /** @description A file to read on the node's machine, below one of the folders its operator allows. */
+                    path?: string;
+                    /**
+                     * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
+                     * @default visual
+                     * @enum {string}
+                     */
+                    perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+                    /** @description Episode this belongs to, from start_session. */
+                    session_id?: string;
+                    /** @description Which sensor or topic it comes from, up to 64 characters. */
+                    source?: string;
+                };
+                "multipart/form-data": {
+                    /** @description Namespace. The session's if a session is given, else default. */
+                    collection?: string;
+                    /** @description JSON object beside it, as in learn. */
+                    context?: Record<string, never> | string;
+                    /** @description What it shows, in words; 5 characters to 16 KiB. */
+                    description: string;
+                    /** @description The payload, after the fields: then it streams to the disk, in any size that the node takes. Its content type is its media type. The part may also be called data. */
+                    file?: unknown;
+                    /** @description Media type of the payload; sniffed if absent. */
+                    media_type?: string;
+                    /** @description How to read the payload: shape, rate_hz or duration_s, channels, units. */
+                    metadata?: Record<string, never> | string;
+                    /**
+                     * Format: date-time
+                     * @description When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+                     */
+                    observed_at?: string;
+                    /** @description What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it. */
+                    origin?: string;
+                    /** @description A file to read on the node's machine, below one of the folders its operator allows. */
+                    path?: string;
+                    /**
+                     * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
+                     * @default visual
+                     * @enum {string}
+                     */
+                    perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+                    /** @description Episode this belongs to, from start_session. */
+                    session_id?: string;
+                    /** @description Which sensor or topic it comes from, up to 64 characters. */
+                    source?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Save a perception */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        bytes: number;
+                        collection: string;
+                        has_embedding: boolean;
+                        media_type: string;
+                        memory_id: number;
+                        perception_type: string;
+                        sha256: string;
+                        /** @description created, or duplicate when its origin was known. */
+                        status: string;
+                        summary: string;
+                        uid: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    recall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Only observed at or after this time (RFC 3339).
+                     */
+                    after?: string;
+                    /**
+                     * Format: date-time
+                     * @description Answer as the node believed at this time (RFC 3339).
+                     */
+                    as_of?: string;
+                    /**
+                     * Format: date-time
+                     * @description Only observed before this time (RFC 3339).
+                     */
+                    before?: string;
+                    /** @description Only this category. */
+                    category?: string;
+                    /**
+                     * @description Namespace to look in; * for all.
+                     * @default default
+                     */
+                    collection?: string;
+                    /** @description Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not. */
+                    context_filter?: Record<string, never> | string;
+                    /** @description Answer with what is ready after this many milliseconds. 0 waits. */
+                    deadline_ms?: number;
+                    /** @description 0 ranks by score alone, 1 avoids answers that say the same. */
+                    diversity?: number;
+                    /** @description Say what each stage kept and how each memory was found. */
+                    explain?: boolean;
+                    /** @description The episode that is asking, so that it can be credited at its end. */
+                    for_session?: string;
+                    /** @description Perceptions like this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
+                    like?: {
+                        /** @description The data of a perception as text, such as CSV. Exactly one of memory_id, data and data_base64. */
+                        data?: string;
+                        /** @description The data of a perception as base64. */
+                        data_base64?: string;
+                        /** @description Its media type; sniffed if absent. */
+                        media_type?: string;
+                        /** @description A stored perception; it is left out of the answer. */
+                        memory_id?: number;
+                        /** @description How to read the data, as in save_perception. */
+                        metadata?: Record<string, never> | string;
+                    } | string;
+                    /**
+                     * @description Leave out memories less sure than this now, 0 to 1.
+                     * @default 0.3
+                     */
+                    min_confidence?: number;
+                    /** @description Leave out what is less relevant than this on the absolute scale, 0 to 1. */
+                    min_relevance?: number;
+                    /**
+                     * @description How many to return, 1 to 100.
+                     * @default 5
+                     */
+                    n?: number;
+                    /** @description Read time words of the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times says how they were read. */
+                    parse_time?: boolean;
+                    /**
+                     * @description Only perceptions of this type.
+                     * @enum {string}
+                     */
+                    perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+                    /** @description What to look for, in words. May be empty when anything else narrows the search. */
+                    query?: string;
+                    /** @description Only this episode. With an empty query it is replayed in time order. */
+                    session_id?: string;
+                    /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
+                    spatial_sort?: {
+                        /** @description Context path of the coordinates, such as spatial.object_position. */
+                        field: string;
+                        /** @description Only coordinates of this frame. */
+                        frame_id?: string;
+                        /** @description Only coordinates of this map. */
+                        map_id?: string;
+                        /** @description Leave out what is farther, in the same unit. */
+                        max_distance?: number;
+                        /**
+                         * @description strict: exact nearest neighbours, nearest first. fused: place is one more ranked list.
+                         * @default strict
+                         * @enum {string}
+                         */
+                        mode?: "strict" | "fused";
+                        /** @description [x, y] or [x, y, z], in the unit of the stored coordinates. */
+                        target: number[];
+                    } | string;
+                    /** @description Only memories that carry all of these tags. */
+                    tags?: string[];
+                    /**
+                     * @description Only facts or only perceptions.
+                     * @enum {string}
+                     */
+                    type?: "fact" | "perception";
+                };
+            };
+        };
+        responses: {
+            /** @description Recall memories */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What could not answer, and why. */
+                        degraded: string[];
+                        memories: {
+                            access_count?: number;
+                            bytes?: number;
+                            category: string;
+                            collection: string;
+                            /** @description 0 to 1, as it stands now. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            data_uri?: string;
+                            /** @description A day. */
+                            decay_rate?: number;
+                            /** @description To the target, in the unit of the coordinates. */
+                            distance?: number;
+                            env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            /** @description With explain: its place in every ranked list. */
+                            found?: {
+                                /** @description bm25, vector, place, likeness or time. */
+                                list: string;
+                                /** @description From 0. */
+                                rank: number;
+                                /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                                value: number;
+                            }[];
+                            /** Format: date-time */
+                            last_accessed?: string;
+                            media_type?: string;
+                            memory_id: number;
+                            metadata?: Record<string, never>;
+                            /** Format: date-time */
+                            observed_at: string;
+                            params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            perception_type?: string;
+                            pinned?: boolean;
+                            /** @description Absolute, 0 to 1: how likely it answers the question. */
+                            relevance?: number;
+                            return_count?: number;
+                            robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            scope_entities?: string[];
+                            scope_files?: string[];
+                            /** @description Best = 1.0. */
+                            score?: number;
+                            session_id?: string;
+                            sha256?: string;
+                            sightings?: number;
+                            source?: string;
+                            spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            status?: string;
+                            summary: string;
+                            superseded_by?: number;
+                            tags: string[];
+                            task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            type: string;
+                            uid: string;
+                            /** Format: date-time */
+                            updated_at?: string;
+                            /** @description Those of the tags that a caller gave. */
+                            user_tags?: string[];
+                            version?: number;
+                        }[];
+                        /** @description hybrid, bm25_only, vec_only or structured. */
+                        mode: string;
+                        query_ms: number;
+                        stages?: {
+                            kept: number;
+                            ms: number;
+                            stage: string;
+                        }[];
+                        /** @description With parse_time, how the time words of the query were read. */
+                        times?: {
+                            /** Format: date-time */
+                            after?: string;
+                            /** Format: date-time */
+                            before?: string;
+                            text: string;
+                        }[];
+                        /** @description How many are in this answer. */
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    recent_failures: {
+        parameters: {
+            query?: {
+                /** @description Namespace; all if absent. */
+                collection?: string;
+                /** @description How many, 1 to 1,000. */
+                limit?: number;
+                /** @description Only the last so many days; 0 for all. */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Recent failures */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        limit: number;
+                        memories: {
+                            access_count?: number;
+                            bytes?: number;
+                            category: string;
+                            collection: string;
+                            /** @description 0 to 1, as it stands now. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            data_uri?: string;
+                            /** @description A day. */
+                            decay_rate?: number;
+                            /** @description To the target, in the unit of the coordinates. */
+                            distance?: number;
+                            env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            /** @description With explain: its place in every ranked list. */
+                            found?: {
+                                /** @description bm25, vector, place, likeness or time. */
+                                list: string;
+                                /** @description From 0. */
+                                rank: number;
+                                /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                                value: number;
+                            }[];
+                            /** Format: date-time */
+                            last_accessed?: string;
+                            media_type?: string;
+                            memory_id: number;
+                            metadata?: Record<string, never>;
+                            /** Format: date-time */
+                            observed_at: string;
+                            params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            perception_type?: string;
+                            pinned?: boolean;
+                            /** @description Absolute, 0 to 1: how likely it answers the question. */
+                            relevance?: number;
+                            return_count?: number;
+                            robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            scope_entities?: string[];
+                            scope_files?: string[];
+                            /** @description Best = 1.0. */
+                            score?: number;
+                            session_id?: string;
+                            sha256?: string;
+                            sightings?: number;
+                            source?: string;
+                            spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            status?: string;
+                            summary: string;
+                            superseded_by?: number;
+                            tags: string[];
+                            task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            type: string;
+                            uid: string;
+                            /** Format: date-time */
+                            updated_at?: string;
+                            /** @description Those of the tags that a caller gave. */
+                            user_tags?: string[];
+                            version?: number;
+                        }[];
+                        page: number;
+                        /** @description How many match, on all pages. */
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    repair: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Repair */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        doctor: {
+                            checks: {
+                                detail: string;
+                                name: string;
+                                remedy?: string;
+                                /** @description ok, warn or fail. */
+                                status: string;
+                            }[];
+                            /** @description False when data is lost, corrupt or diverging. A warning is healthy. */
+                            healthy: boolean;
+                            /** @description At most 20 active memories whose payload is gone or damaged. */
+                            lost?: {
+                                memory_id: number;
+                                reason: string;
+                                sha256: string;
+                            }[];
+                            /** @description The worst of the checks: ok, warn or fail. */
+                            status: string;
+                        };
+                        repaired: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description Do it; otherwise what would go is listed and stays. */
+                    apply?: boolean;
+                    /** @description Budgets: {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}. The node's own if absent. */
+                    budgets?: ({
+                        /** @description Those of this collection; of all together if absent. */
+                        collection?: string;
+                        /** @description Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay. */
+                        max_age_days?: number;
+                        /** @description Bytes that they may take as they are stored; 0 for any number. */
+                        max_bytes?: number;
+                        /**
+                         * @description Those of this type; of every type together if absent.
+                         * @enum {string}
+                         */
+                        perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
+                    } | string)[];
+                    /** @description Bytes of the disk that must stay free. */
+                    min_free_bytes?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Keep a budget */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Perceptions that go. */
+                        count: number;
+                        dry_run: boolean;
+                        /** @description The first 1,000 of them, in the order in which they go. */
+                        evictions: {
+                            bytes: number;
+                            collection: string;
+                            memory_id: number;
+                            perception_type: string;
+                            reason: string;
+                            /** @description Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned. */
+                            value: string;
+                        }[];
+                        freed_bytes: number;
+                        /** @description Stored bytes before, those of a payload once for each perception that has it. */
+                        held_bytes: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    search: {
+        parameters: {
+            query: {
+                /** @description What to look for, in words. */
+                q: string;
+                /** @description Namespace to look in; all if absent. */
+                collection?: string;
+                /** @description How many to return, 1 to 100. */
+                top_k?: number;
+                /** @description Read time words of q as bounds; times says how they were read. */
+                parse_time?: boolean;
+                /** @description Say what each stage kept and how each memory was found. */
+                explain?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search memories */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description What could not answer, and why. */
+                        degraded: string[];
+                        memories: {
+                            access_count?: number;
+                            bytes?: number;
+                            category: string;
+                            collection: string;
+                            /** @description 0 to 1, as it stands now. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            data_uri?: string;
+                            /** @description A day. */
+                            decay_rate?: number;
+                            /** @description To the target, in the unit of the coordinates. */
+                            distance?: number;
+                            env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            /** @description With explain: its place in every ranked list. */
+                            found?: {
+                                /** @description bm25, vector, place, likeness or time. */
+                                list: string;
+                                /** @description From 0. */
+                                rank: number;
+                                /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                                value: number;
+                            }[];
+                            /** Format: date-time */
+                            last_accessed?: string;
+                            media_type?: string;
+                            memory_id: number;
+                            metadata?: Record<string, never>;
+                            /** Format: date-time */
+                            observed_at: string;
+                            params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            perception_type?: string;
+                            pinned?: boolean;
+                            /** @description Absolute, 0 to 1: how likely it answers the question. */
+                            relevance?: number;
+                            return_count?: number;
+                            robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            scope_entities?: string[];
+                            scope_files?: string[];
+                            /** @description Best = 1.0. */
+                            score?: number;
+                            session_id?: string;
+                            sha256?: string;
+                            sightings?: number;
+                            source?: string;
+                            spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            status?: string;
+                            summary: string;
+                            superseded_by?: number;
+                            tags: string[];
+                            task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            type: string;
+                            uid: string;
+                            /** Format: date-time */
+                            updated_at?: string;
+                            /** @description Those of the tags that a caller gave. */
+                            user_tags?: string[];
+                            version?: number;
+                        }[];
+                        /** @description hybrid, bm25_only, vec_only or structured. */
+                        mode: string;
+                        query_ms: number;
+                        stages?: {
+                            kept: number;
+                            ms: number;
+                            stage: string;
+                        }[];
+                        /** @description With parse_time, how the time words of the query were read. */
+                        times?: {
+                            /** Format: date-time */
+                            after?: string;
+                            /** Format: date-time */
+                            before?: string;
+                            text: string;
+                        }[];
+                        /** @description How many are in this answer. */
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    sessions: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1. */
+                page?: number;
+                /** @description Episodes a page, 1 to 1,000. */
+                limit?: number;
+                /** @description Namespace; all if absent. */
+                collection?: string;
+                /** @description active or ended; both if absent. */
+                status?: "active" | "ended";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        limit: number;
+                        page: number;
+                        sessions: {
+                            client_type?: string;
+                            collection: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            /** Format: date-time */
+                            ended_at?: string;
+                            memory_count: number;
+                            outcome_score?: number;
+                            session_id: string;
+                            status: string;
+                        }[];
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    start_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description Namespace of the episode and of all it learns.
+                     * @default default
+                     */
+                    collection?: string;
+                    /** @description What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for it. */
+                    context?: Record<string, never> | string;
+                    /** @description What its source calls the episode, up to 256 characters. Starting the same origin in a collection again answers the session that has it. */
+                    origin?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Start a session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        active_memories_count: number;
+                        briefing: {
+                            /** @description What went wrong lately. */
+                            failures: {
+                                category: string;
+                                confidence: number;
+                                memory_id: number;
+                                summary: string;
+                            }[];
+                            last_session?: {
+                                categories: {
+                                    [key: string]: number;
+                                };
+                                duration_s: number;
+                                /** Format: date-time */
+                                ended_at?: string;
+                                facts: number;
+                                /** @description Memories with task.success false. */
+                                failures: number;
+                                outcome_score?: number;
+                                perceptions: number;
+                                /** @description Memories that were recalled for the session. */
+                                recalled: number;
+                                session_id: string;
+                                /** @description What became of the samples of each recorder's source. */
+                                streams?: {
+                                    bytes: number;
+                                    /** @description Refused because the recorder's queue was full, or lost with a write that failed. */
+                                    dropped: number;
+                                    /** @description Never offered: gaps in the sequence numbers. */
+                                    missed: number;
+                                    received: number;
+                                    source: string;
+                                    stored: number;
+                                }[];
+                                /** @description Memories with task.success true. */
+                                successes: number;
+                                text: string;
+                                used: number;
+                            };
+                            /** @description What fits the session's context. */
+                            relevant: {
+                                category: string;
+                                confidence: number;
+                                memory_id: number;
+                                summary: string;
+                            }[];
+                            /** @description Constraints and pinned memories. */
+                            rules: {
+                                category: string;
+                                confidence: number;
+                                memory_id: number;
+                                summary: string;
+                            }[];
+                            /** @description The briefing in a few lines. */
+                            text: string;
+                        };
+                        collection: string;
+                        session_id: string;
+                        /** @description started, or continued when its origin was known. */
+                        status: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    end_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The episode, from start_session. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description How well it went, 0 (failed) to 1 (succeeded). */
+                    outcome_score?: number;
+                    /** @description Memories that helped: their clock of fading starts anew. */
+                    used_memory_ids?: number[];
+                };
+            };
+        };
+        responses: {
+            /** @description End a session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        consolidated: {
+                            /** @description Mean Jaccard of the merged pairs, 0 to 1. */
+                            avg_similarity: number;
+                            /** @description Superseded over candidates, 0 to 1. */
+                            compression_ratio: number;
+                            merged_groups: number;
+                            superseded_count: number;
+                        };
+                        /** @description Memories of the collection that have faded below 0.3. */
+                        decayed_count: number;
+                        /** @description From earlier episodes, for what this one was about. */
+                        related_memories: {
+                            category: string;
+                            confidence: number;
+                            memory_id: number;
+                            summary: string;
+                        }[];
+                        session_id: string;
+                        status: string;
+                        summary: {
+                            categories: {
+                                [key: string]: number;
+                            };
+                            duration_s: number;
+                            /** Format: date-time */
+                            ended_at?: string;
+                            facts: number;
+                            /** @description Memories with task.success false. */
+                            failures: number;
+                            outcome_score?: number;
+                            perceptions: number;
+                            /** @description Memories that were recalled for the session. */
+                            recalled: number;
+                            session_id: string;
+                            /** @description What became of the samples of each recorder's source. */
+                            streams?: {
+                                bytes: number;
+                                /** @description Refused because the recorder's queue was full, or lost with a write that failed. */
+                                dropped: number;
+                                /** @description Never offered: gaps in the sequence numbers. */
+                                missed: number;
+                                received: number;
+                                source: string;
+                                stored: number;
+                            }[];
+                            /** @description Memories with task.success true. */
+                            successes: number;
+                            text: string;
+                            used: number;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    session_memories: {
+        parameters: {
+            query?: {
+                /** @description Which page, from 1. */
+                page?: number;
+                /** @description Memories a page, 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The episode. */
+                session_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Memories of a session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        limit: number;
+                        memories: {
+                            access_count?: number;
+                            bytes?: number;
+                            category: string;
+                            collection: string;
+                            /** @description 0 to 1, as it stands now. */
+                            confidence: number;
+                            content: string;
+                            context?: Record<string, never>;
+                            /** Format: date-time */
+                            created_at: string;
+                            data_uri?: string;
+                            /** @description A day. */
+                            decay_rate?: number;
+                            /** @description To the target, in the unit of the coordinates. */
+                            distance?: number;
+                            env?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            /** @description With explain: its place in every ranked list. */
+                            found?: {
+                                /** @description bm25, vector, place, likeness or time. */
+                                list: string;
+                                /** @description From 0. */
+                                rank: number;
+                                /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+                                value: number;
+                            }[];
+                            /** Format: date-time */
+                            last_accessed?: string;
+                            media_type?: string;
+                            memory_id: number;
+                            metadata?: Record<string, never>;
+                            /** Format: date-time */
+                            observed_at: string;
+                            params?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            perception_type?: string;
+                            pinned?: boolean;
+                            /** @description Absolute, 0 to 1: how likely it answers the question. */
+                            relevance?: number;
+                            return_count?: number;
+                            robot?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            scope_entities?: string[];
+                            scope_files?: string[];
+                            /** @description Best = 1.0. */
+                            score?: number;
+                            session_id?: string;
+                            sha256?: string;
+                            sightings?: number;
+                            source?: string;
+                            spatial?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            status?: string;
+                            summary: string;
+                            superseded_by?: number;
+                            tags: string[];
+                            task?: Record<string, never> | unknown[] | string | number | boolean | null;
+                            type: string;
+                            uid: string;
+                            /** Format: date-time */
+                            updated_at?: string;
+                            /** @description Those of the tags that a caller gave. */
+                            user_tags?: string[];
+                            version?: number;
+                        }[];
+                        page: number;
+                        /** @description How many match, on all pages. */
+                        total: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Statistics */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Memories that wait for a vector; 0 without an embedder. */
+                        backlog: number;
+                        /** @description Active ones. */
+                        by_category: {
+                            [key: string]: number;
+                        };
+                        by_status: {
+                            [key: string]: number;
+                        };
+                        /** @description Active ones. */
+                        by_type: {
+                            [key: string]: number;
+                        };
+                        collections: number;
+                        db_bytes: number;
+                        embedder: string;
+                        /** @description Perceptions whose payload a budget took away. */
+                        evicted: number;
+                        evicted_bytes: number;
+                        /** @description Memories created in the last 24 hours. */
+                        last_day: number;
+                        /** @description Of all perceptions, each payload once. */
+                        payload_bytes: number;
+                        recalls: number;
+                        schema_version: number;
+                        sessions: number;
+                        /** @description What they take as they are stored. */
+                        stored_bytes: number;
+                        /** @description What became of the samples of each recorder's source, of all sessions. */
+                        streams?: {
+                            bytes: number;
+                            /** @description Refused because the recorder's queue was full, or lost with a write that failed. */
+                            dropped: number;
+                            /** @description Never offered: gaps in the sequence numbers. */
+                            missed: number;
+                            received: number;
+                            source: string;
+                            stored: number;
+                        }[];
+                        /** @description Perceptions that this node still makes comparable by likeness. */
+                        to_compare: number;
+                        /** @description Active memories of all collections. */
+                        total: number;
+                        /** @description Recalls that found nothing. */
+                        zero_hits: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+}

@@ -1,0 +1,53 @@
+// Keys of the whole dashboard. A view adds its own while it is shown.
+
+import { useEffect } from "preact/hooks";
+import { signal } from "@preact/signals";
+import { go } from "./router";
+
+/** Whether the list of keys is shown. */
+export const keysShown = signal(false);
+
+const places: Record<string, string> = { h: "/", s: "/search", m: "/map", p: "/perceptions", e: "/sessions", d: "/doctor" };
+
+let prefix = "";
+
+export function typing(e: KeyboardEvent): boolean {
+  const el = e.target as HTMLElement | null;
+  return !!el && (el.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(el.tagName));
+}
+
+/** Puts the cursor into the search field, if the page has one. */
+export function focusSearch(): void {
+  const field = document.querySelector<HTMLInputElement>("[data-search]");
+  field?.focus();
+  field?.select();
+}
+
+document.addEventListener("keydown", (e) => {
+  if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || document.querySelector("dialog[open]")) return;
+  if (prefix === "g" && places[e.key]) {
+    e.preventDefault();
+    go(places[e.key]!);
+  } else if (e.key === "/") {
+    e.preventDefault();
+    focusSearch();
+  } else if (e.key === "?") {
+    keysShown.value = true;
+  }
+  prefix = e.key === "g" && prefix !== "g" ? "g" : "";
+});
+
+/** Keys of a view: name of the key -> what it does. They rest while something is typed. */
+export function useKeys(keys: Record<string, () => void>): void {
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => {
+      if (e.metaKey || e.ctrlKey || e.altKey || typing(e) || prefix === "g" || document.querySelector("dialog[open]")) return;
+      const f = keys[e.key];
+      if (!f) return;
+      e.preventDefault();
+      f();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  });
+}

@@ -1,0 +1,101 @@
+// A memory in a list, and the small marks that stand beside it everywhere.
+
+import type { ComponentChildren } from "preact";
+import type { Memory } from "../api/client";
+import { ago, moment, number, percent, texts } from "../app/text";
+import { Icon, type IconName } from "./icons";
+
+const t = texts(
+  {
+    worked: "worked",
+    failed: "failed",
+    pinned: "pinned",
+    superseded: "superseded",
+    invalidated: "forgotten",
+    at: "at {place}",
+    sure: "{share} sure",
+  },
+  { worked: "成功", failed: "失败", pinned: "已固定", superseded: "已被取代", invalidated: "已遗忘", at: "位于 {place}", sure: "置信度 {share}" },
+);
+
+const icons: Record<string, IconName> = { visual: "image", tactile: "perceptions", auditory: "sound", proprioceptive: "path", procedural: "path", spatial: "cube" };
+
+export function kindIcon(m: { type: string; perception_type?: string }): IconName {
+  return m.type === "perception" ? (icons[m.perception_type ?? ""] ?? "perceptions") : "fact";
+}
+
+/** task.success of a memory, undefined if it does not say. */
+export function outcome(m: Pick<Memory, "task">): boolean | undefined {
+  const success = (m.task as { success?: unknown } | undefined)?.success;
+  return typeof success === "boolean" ? success : undefined;
+}
+
+export function Outcome({ of }: { of: boolean | undefined }) {
+  if (of === undefined) return null;
+  return (
+    <span class={`mark ${of ? "good" : "bad"}`}>
+      <Icon name={of ? "check" : "cross"} size={13} />
+      {t(of ? "worked" : "failed")}
+    </span>
+  );
+}
+
+export function Status({ of }: { of?: string }) {
+  if (!of || of === "active") return null;
+  return <span class="mark dim">{of === "superseded" ? t("superseded") : t("invalidated")}</span>;
+}
+
+export function When({ time }: { time: string }) {
+  return (
+    <time dateTime={time} title={moment(time)}>
+      {ago(time)}
+    </time>
+  );
+}
+
+/** Coordinates that a memory carries, short. */
+function place(m: Pick<Memory, "spatial">): string {
+  const spatial = m.spatial as Record<string, unknown> | undefined;
+  if (!spatial || typeof spatial !== "object") return "";
+  for (const [name, value] of Object.entries(spatial)) {
+    const list = Array.isArray(value) ? value : undefined;
+    if (list && (list.length === 2 || list.length === 3) && list.every((n) => typeof n === "number")) {
+      return `${name} ${list.map((n) => number(n as number, 2)).join(", ")}`;
+    }
+  }
+  return "";
+}
+
+export function MemoryRow({ m, selected, children }: { m: Memory; selected?: boolean; children?: ComponentChildren }) {
+  const where = place(m);
+  return (
+    <article class={`row${selected ? " selected" : ""}${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
+      <span class="row-icon">
+        <Icon name={kindIcon(m)} />
+      </span>
+      <div class="row-body">
+        <a class="row-title" href={`/memory/${m.memory_id}`}>
+          {m.type === "perception" ? m.content : (m.content || m.summary)}
+        </a>
+        {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{m.summary}</p>}
+        <p class="row-facts">
+          <Outcome of={outcome(m)} />
+          <Status of={m.status} />
+          {m.pinned && (
+            <span class="mark">
+              <Icon name="pin" size={13} />
+              {t("pinned")}
+            </span>
+          )}
+          <span class="chip">{m.category}</span>
+          <span>{m.collection}</span>
+          {where && <span>{t("at", { place: where })}</span>}
+          <span title={String(m.confidence)}>{t("sure", { share: percent(m.confidence) })}</span>
+          <When time={m.observed_at} />
+          <span class="id">[{m.memory_id}]</span>
+        </p>
+        {children}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,1 @@
+export function Doctor() { return <p>Doctor</p>; }

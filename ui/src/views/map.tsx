@@ -1,0 +1,1 @@
+export function MapView() { return <p>MapView</p>; }

@@ -1,0 +1,1 @@
+export function MemoryView({ id }: { id: number }) { return <p>{id}</p>; }

@@ -1,0 +1,1 @@
+export function Perceptions() { return <p>Perceptions</p>; }

@@ -1,0 +1,1 @@
+export function Search() { return <p>Search</p>; }
