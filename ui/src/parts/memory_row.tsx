@@ -66,16 +66,25 @@ function place(m: Pick<Memory, "spatial">): string {
   return "";
 }
 
-export function MemoryRow({ m, selected, children }: { m: Memory; selected?: boolean; children?: ComponentChildren }) {
+/** Marks the words of a question where a text holds them, also as beginnings. */
+function Marked({ text, words }: { text: string; words: string }) {
+  const parts = words.match(/[\p{L}\p{N}_.]+/gu)?.filter((w) => w.length > 1 || /\p{Script=Han}/u.test(w));
+  if (!parts?.length) return <>{text}</>;
+  const cut = parts.map((w) => w.replace(/(ing|ed|s)$/i, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).filter(Boolean);
+  const at = new RegExp(`((?<![\\p{L}\\p{N}])(?:${cut.join("|")})[\\p{L}]{0,4}|${parts.filter((w) => /\p{Script=Han}/u.test(w)).join("|") || "(?!)"})`, "giu");
+  return <>{text.split(at).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
+}
+
+export function MemoryRow({ m, words = "", children }: { m: Memory; words?: string; children?: ComponentChildren }) {
   const where = place(m);
   return (
-    <article class={`row${selected ? " selected" : ""}${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
+    <article class={`row${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
       <span class="row-icon">
         <Icon name={kindIcon(m)} />
       </span>
       <div class="row-body">
         <a class="row-title" href={`/memory/${m.memory_id}`}>
-          {m.type === "perception" ? m.content : (m.content || m.summary)}
+          <Marked text={m.content} words={words} />
         </a>
         {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{m.summary}</p>}
         <p class="row-facts">
