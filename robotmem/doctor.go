@@ -31,6 +31,10 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 	if err != nil {
 		return nil, wrap("stats", err)
 	}
+	if res.DiskFreeBytes, err = freeBytes(e.path); err != nil {
+		e.log.Warn("free space of the disk not read", "err", err)
+	}
+	res.Workers = e.workers(res)
 	return res, nil
 }
 

@@ -39,19 +39,21 @@ type Memory struct {
 	Bytes          int64  `json:"bytes,omitempty"`
 	SHA256         string `json:"sha256,omitempty"`
 
-	Status       string     `json:"status,omitempty"`
-	SupersededBy int64      `json:"superseded_by,omitempty"`
-	Version      int        `json:"version,omitempty"`
-	Pinned       bool       `json:"pinned,omitempty"`
-	Source       string     `json:"source,omitempty"`
-	Sightings    int        `json:"sightings,omitempty"`
-	AccessCount  int        `json:"access_count,omitempty"`
-	ReturnCount  int        `json:"return_count,omitempty"`
-	DecayRate    float64    `json:"decay_rate,omitempty" doc:"A day."`
-	LastAccessed *time.Time `json:"last_accessed,omitempty"`
-	UpdatedAt    *time.Time `json:"updated_at,omitempty"`
-	ScopeFiles   []string   `json:"scope_files,omitempty"`
-	ScopeEntity  []string   `json:"scope_entities,omitempty"`
+	Status       string `json:"status,omitempty"`
+	SupersededBy int64  `json:"superseded_by,omitempty"`
+	// Conflicts is answered by Get alone.
+	Conflicts    []ConflictWith `json:"conflicts,omitempty" doc:"With get: active facts of the same collection and context that say otherwise, newest first, at most 5."`
+	Version      int            `json:"version,omitempty"`
+	Pinned       bool           `json:"pinned,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Sightings    int            `json:"sightings,omitempty"`
+	AccessCount  int            `json:"access_count,omitempty"`
+	ReturnCount  int            `json:"return_count,omitempty"`
+	DecayRate    float64        `json:"decay_rate,omitempty" doc:"A day."`
+	LastAccessed *time.Time     `json:"last_accessed,omitempty"`
+	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
+	ScopeFiles   []string       `json:"scope_files,omitempty"`
+	ScopeEntity  []string       `json:"scope_entities,omitempty"`
 }
 
 // ListEntry is a memory's place in one ranked list.
@@ -383,6 +385,15 @@ type StatsResponse struct {
 	Embedder      string           `json:"embedder"`
 	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`
+	DiskFreeBytes int64            `json:"disk_free_bytes" doc:"Free on the disk of the file, for a program without privileges; 0 when it cannot be read."`
+	Workers       []Worker         `json:"workers" doc:"What the node does in the background."`
+}
+
+// Worker is one kind of work in the background.
+type Worker struct {
+	Name   string `json:"name"`
+	Status string `json:"status" doc:"idle, working, waiting (for something outside) or off."`
+	Detail string `json:"detail"`
 }
 
 // Check is one finding of the doctor.
