@@ -29,6 +29,8 @@ var exampleLines = map[string][]string{
 	"list":            {`robotmem list --category constraint --limit 50`, `robotmem list --status all --days 7 --json`},
 	"collections":     {`robotmem collections`},
 	"categories":      {`robotmem categories --collection kitchen`},
+	"paths":           {`robotmem paths --prefix params.`, `robotmem paths --path task.name`},
+	"places":          {`robotmem places`, `robotmem places --field spatial.position --grid 32 --context-filter '{"task.success":false}'`},
 	"recent-failures": {`robotmem recent-failures --days 7`},
 	"stats":           {`robotmem stats --json`},
 	"import":          {`robotmem import facts.jsonl`, `zcat facts.jsonl.gz | robotmem import -`, `robotmem import run_0.mcap --exclude /rosout --rate "/camera/*=2"`, `robotmem import rosbag2_folder --keyframes "/camera/*=0.02" --map-id hall`, `robotmem import lerobot_dataset --episodes 0-9`, `robotmem import sensor_files --collection arm7`},

@@ -62,6 +62,10 @@ func (a *app) print(res any) error {
 		w.table("CATEGORY\tCOUNT", len(r.Categories), func(i int) string {
 			return fmt.Sprintf("%s\t%d", r.Categories[i].Category, r.Categories[i].Count)
 		})
+	case *robotmem.PathsResponse:
+		printPaths(w, r)
+	case *robotmem.PlacesResponse:
+		printPlaces(w, r)
 	case *robotmem.StatsResponse:
 		printStats(w, r)
 	default: // an operation that has no form of its own yet

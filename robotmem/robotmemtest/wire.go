@@ -105,7 +105,8 @@ var wireCases = []testCase{
 			{"end_session", fmt.Sprintf(`{"session_id":%q,"outcome_score":1,"used_memory_ids":[1]}`, session)},
 			{"start_session", `{}`},
 			{"list", `{}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
-			{"collections", `{}`}, {"categories", `{}`}, {"recent_failures", `{}`},
+			{"collections", `{}`}, {"categories", `{}`}, {"categories", `{}`},
+			{"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {"places", `{"field":"spatial.position","grid":4}`}, {"recent_failures", `{}`},
 			{"stats", `{}`}, {"doctor", `{}`}, {"repair", `{}`},
 		} {
 			op := robotmem.OpByName(step.op)
