@@ -81,6 +81,7 @@ type Engine struct {
 	tallies tallies
 	meaning meaning
 	words   words
+	paths   pathIndex
 	alike   keptFeatures
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper

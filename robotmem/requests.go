@@ -271,6 +271,31 @@ type CategoriesRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
 }
 
+// PathsRequest asks for the context paths in use.
+type PathsRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Path       string `json:"path,omitempty" validate:"utf8,max=1024" doc:"Only this path, with its most frequent values."`
+	Prefix     string `json:"prefix,omitempty" validate:"utf8,max=1024" doc:"Only paths that begin with this text, such as params."`
+}
+
+// PlacesRequest asks for memories on a map.
+type PlacesRequest struct {
+	Collection    string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Field         string     `json:"field,omitempty" validate:"utf8,max=1024" doc:"Context path of the coordinates, such as spatial.object_position. Without it only fields is answered."`
+	FrameID       string     `json:"frame_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this frame."`
+	MapID         string     `json:"map_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this map."`
+	Type          string     `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
+	Category      string     `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
+	SessionID     string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only this episode."`
+	After         *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only observed at or after this time (RFC 3339)."`
+	Before        *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only observed before this time (RFC 3339)."`
+	ContextFilter Object     `json:"context_filter,omitempty" doc:"Filter over context paths, as in recall."`
+	Min           []float64  `json:"min,omitempty" validate:"omitempty,len=2,dive,finite" doc:"[x, y]: leave out what lies below in either, in the unit of the coordinates."`
+	Max           []float64  `json:"max,omitempty" validate:"omitempty,len=2,dive,finite" doc:"[x, y]: leave out what lies above in either."`
+	Limit         int        `json:"limit,omitempty" validate:"min=1,max=20000" default:"5000" doc:"Points at most, 1 to 20,000: of more an even sample."`
+	Grid          int        `json:"grid,omitempty" validate:"min=0,max=256" doc:"Also count square cells, so many along the longer side, up to 256; 0 for none."`
+}
+
 // RecentFailuresRequest asks what went wrong lately.
 type RecentFailuresRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`

@@ -364,6 +364,72 @@ type CategoriesResponse struct {
 	Categories []CategoryCount `json:"categories"`
 }
 
+// PathsResponse lists context paths.
+type PathsResponse struct {
+	Paths []ContextPath `json:"paths" doc:"In order of the path, 10,000 at most: name a prefix when there are more."`
+	Total int           `json:"total" doc:"How many there are."`
+}
+
+// ContextPath is one path of contexts, as a filter may name it.
+type ContextPath struct {
+	Path     string      `json:"path"`
+	Memories int64       `json:"memories" doc:"Active ones with a value there."`
+	Kinds    []string    `json:"kinds" doc:"What the values are: number, text, bool, null, list or an empty object."`
+	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if there is one."`
+	Max      *float64    `json:"max,omitempty"`
+	Unit     string      `json:"unit,omitempty" doc:"The canonical unit when most of the numbers are quantities, such as 12.5 N."`
+	Values   []PathValue `json:"values,omitempty" doc:"When one path was asked for: at most 50, most frequent first. Without lists and long texts."`
+}
+
+// PathValue is a value at a path.
+type PathValue struct {
+	Value    any   `json:"value"`
+	Memories int64 `json:"memories"`
+}
+
+// PlacesResponse is a map of memories.
+type PlacesResponse struct {
+	Fields  []PlaceField `json:"fields" doc:"Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most."`
+	Points  []PlacePoint `json:"points" doc:"In order of memory_id."`
+	Total   int          `json:"total" doc:"Points within the bounds, of which points may be a sample."`
+	Sampled bool         `json:"sampled" doc:"There are more than points holds."`
+	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
+	Cells   []PlaceCell  `json:"cells" doc:"The cells that hold any point, counting all of them."`
+}
+
+// PlaceField is a path of coordinates in one frame and map.
+type PlaceField struct {
+	Field    string    `json:"field"`
+	FrameID  string    `json:"frame_id,omitempty"`
+	MapID    string    `json:"map_id,omitempty"`
+	Dims     int       `json:"dims" doc:"2 or 3."`
+	Memories int64     `json:"memories"`
+	Min      []float64 `json:"min" doc:"The smallest of each coordinate."`
+	Max      []float64 `json:"max" doc:"The largest of each coordinate."`
+}
+
+// PlacePoint is one memory on the map.
+type PlacePoint struct {
+	MemoryID   int64     `json:"memory_id"`
+	X          float64   `json:"x"`
+	Y          float64   `json:"y"`
+	Z          *float64  `json:"z,omitempty"`
+	Type       string    `json:"type"`
+	Category   string    `json:"category"`
+	Success    *bool     `json:"success,omitempty" doc:"task.success, where it is true or false."`
+	ObservedAt time.Time `json:"observed_at"`
+	Summary    string    `json:"summary"`
+}
+
+// PlaceCell counts the points of one cell: from x to x + cell, likewise y.
+type PlaceCell struct {
+	X         float64 `json:"x"`
+	Y         float64 `json:"y"`
+	Memories  int64   `json:"memories"`
+	Successes int64   `json:"successes" doc:"With task.success true."`
+	Failures  int64   `json:"failures" doc:"With task.success false."`
+}
+
 // StatsResponse counts what the node holds and what it was asked.
 type StatsResponse struct {
 	Total         int64            `json:"total" doc:"Active memories of all collections."`

@@ -60,6 +60,10 @@ type Service interface {
 	Collections(context.Context, *CollectionsRequest) (*CollectionsResponse, error)
 	// Categories counts the active memories of every category.
 	Categories(context.Context, *CategoriesRequest) (*CategoriesResponse, error)
+	// Paths lists the context paths of the active memories, for filters.
+	Paths(context.Context, *PathsRequest) (*PathsResponse, error)
+	// Places puts the active memories on a map.
+	Places(context.Context, *PlacesRequest) (*PlacesResponse, error)
 	// RecentFailures returns what went wrong lately, newest first.
 	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
 	// Stats counts what the node holds and what it has been asked.

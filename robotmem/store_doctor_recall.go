@@ -194,6 +194,7 @@ func (e *Engine) examineCodes(ctx context.Context, d *DoctorResponse) error {
 // anew from tables that have changed.
 func (e *Engine) dropIndexesInMemory() {
 	e.roster.reset()
+	e.paths.reset()
 	e.words.mu.Lock()
 	e.words.index, e.words.revision = nil, 0
 	e.words.mu.Unlock()

@@ -31,6 +31,8 @@ var exampleLines = map[string][]string{
 	"list":            {`robotmem list --category constraint --limit 50`, `robotmem list --status all --days 7 --json`},
 	"collections":     {`robotmem collections`},
 	"categories":      {`robotmem categories --collection kitchen`},
+	"paths":           {`robotmem paths --prefix params.`, `robotmem paths --path task.name`},
+	"places":          {`robotmem places`, `robotmem places --field spatial.position --grid 32 --context-filter '{"task.success":false}'`},
 	"recent-failures": {`robotmem recent-failures --days 7`},
 	"stats":           {`robotmem stats --json`},
 	"activity":        {`robotmem activity --days 7`, `robotmem activity --days 365 --collection kitchen --json`},

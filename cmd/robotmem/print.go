@@ -68,6 +68,10 @@ func (a *app) print(res any) error {
 		})
 	case *robotmem.ActivityResponse:
 		printActivity(w, r)
+	case *robotmem.PathsResponse:
+		printPaths(w, r)
+	case *robotmem.PlacesResponse:
+		printPlaces(w, r)
 	case *robotmem.StatsResponse:
 		printStats(w, r)
 	default: // an operation that has no form of its own yet

@@ -141,6 +141,16 @@ func (c *Client) Categories(ctx context.Context, r *robotmem.CategoriesRequest) 
 	return call[robotmem.CategoriesResponse](ctx, c, "categories", r)
 }
 
+// Paths implements robotmem.Service.
+func (c *Client) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
+	return call[robotmem.PathsResponse](ctx, c, "paths", r)
+}
+
+// Places implements robotmem.Service.
+func (c *Client) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+	return call[robotmem.PlacesResponse](ctx, c, "places", r)
+}
+
 // RecentFailures implements robotmem.Service.
 func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)

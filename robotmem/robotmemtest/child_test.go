@@ -244,6 +244,14 @@ func (ch child) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (
 	return use[robotmem.CategoriesRequest, robotmem.CategoriesResponse](ctx, ch, "categories", r)
 }
 
+func (ch child) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
+	return use[robotmem.PathsRequest, robotmem.PathsResponse](ctx, ch, "paths", r)
+}
+
+func (ch child) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+	return use[robotmem.PlacesRequest, robotmem.PlacesResponse](ctx, ch, "places", r)
+}
+
 func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
 }

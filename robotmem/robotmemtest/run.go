@@ -32,6 +32,8 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Recall", recallCases},
 		{"Filter", filterCases},
 		{"Place", placeCases},
+		{"Path", pathCases},
+		{"Map", mapCases},
 		{"Change", changeCases},
 		{"Session", sessionCases},
 		{"Episode", episodeCases},
