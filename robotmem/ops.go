@@ -75,6 +75,8 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Return the bytes of a perception as they were saved.", Service.Data),
 		op("preview", "GET /api/memory/{memory_id}/preview", "preview", reads.tool(), "Look at a perception",
 			"Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled perception shows.", Service.Preview),
+		op("samples", "GET /api/memory/{memory_id}/samples", "samples", reads, "Numbers of a perception",
+			"Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser scan, to be drawn. All that lie between from and to while they are at most points; else the smallest and the largest of equal buckets, so that no peak is lost, and of points an even part.", Service.Samples),
 		op("history", "GET /api/memory/{memory_id}/history", "history", reads, "History of a memory",
 			"Return every state a memory has been in, oldest first.", Service.History),
 		op("list", "GET /api/memories", "list", reads, "List memories",

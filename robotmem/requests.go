@@ -218,6 +218,14 @@ type PreviewRequest struct {
 	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" doc:"At most so many pixels high, 16 to 4,096."`
 }
 
+// SamplesRequest asks for the numbers of a perception.
+type SamplesRequest struct {
+	MemoryID int64    `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
+	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"Only samples from here on: seconds since the first, or sample numbers (from 0) when the rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single scan has no time."`
+	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Only samples up to here, likewise."`
+	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if absent. More than ten channels share some 2,000,000 readings."`
+}
+
 // HistoryRequest asks for every state of a memory.
 type HistoryRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`

@@ -1,6 +1,10 @@
 package robotmem
 
-import "time"
+import (
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
 
 // Memory is one stored item, as Get answers it. In a recall the fields of the
 // second group say how it was found.
@@ -269,6 +273,12 @@ type PreviewResponse struct {
 	Summary    string `json:"summary"`
 	SHA256     string `json:"sha256" doc:"Of the perception, not of the picture."`
 	DataBase64 []byte `json:"data_base64"`
+}
+
+// SamplesResponse holds the numbers of a perception.
+type SamplesResponse struct {
+	MemoryID int64 `json:"memory_id"`
+	perception.Samples
 }
 
 // Version is one state of a memory.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
 )
 
 // InputSchema is the JSON Schema (2020-12) of the request.
@@ -112,6 +114,8 @@ func responseSchema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string", "format": "date-time"}
 	case t == reflect.TypeFor[[]byte]():
 		return map[string]any{"type": "string", "contentEncoding": "base64"}
+	case t == reflect.TypeFor[perception.Numbers]():
+		return map[string]any{"type": "array", "items": map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"type": "null"}}}}
 	}
 	switch t.Kind() {
 	case reflect.Interface:
@@ -169,7 +173,7 @@ func structSchema(t reflect.Type) map[string]any {
 				p["description"] = d
 			}
 			props[name] = p
-			if !optional && !strings.Contains(f.Tag.Get("json"), ",omitempty") {
+			if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
 				required = append(required, name)
 			}
 		}

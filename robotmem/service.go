@@ -46,6 +46,9 @@ type Service interface {
 	// Preview draws a perception: a thumbnail, a plot, a spectrogram, a view
 	// from above. NotFound if nothing can be drawn of it.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
+	// Samples returns the numbers of a trace, a sound or a set of points, few
+	// enough to be drawn. NotFound if there are none in it.
+	Samples(context.Context, *SamplesRequest) (*SamplesResponse, error)
 	// History returns every state a memory has been in, oldest first.
 	History(context.Context, *HistoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.

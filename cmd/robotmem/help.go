@@ -27,6 +27,7 @@ var exampleLines = map[string][]string{
 	"get":             {`robotmem get 12`},
 	"data":            {`robotmem data 12 --output cup.png`, `robotmem data 12 | file -`},
 	"preview":         {`robotmem preview 12 --output cup.jpg`, `robotmem preview 12 --width 1280 --height 720 > plot.svg`},
+	"samples":         {`robotmem samples 12`, `robotmem samples 12 --from 0.08 --to 0.1 --points 200`},
 	"history":         {`robotmem history 12`},
 	"list":            {`robotmem list --category constraint --limit 50`, `robotmem list --status all --days 7 --json`},
 	"collections":     {`robotmem collections`},

@@ -106,6 +106,11 @@ func (c *Client) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robo
 	return call[robotmem.PreviewResponse](ctx, c, "preview", r)
 }
 
+// Samples implements robotmem.Service.
+func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return call[robotmem.SamplesResponse](ctx, c, "samples", r)
+}
+
 // History implements robotmem.Service.
 func (c *Client) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	return call[robotmem.HistoryResponse](ctx, c, "history", r)

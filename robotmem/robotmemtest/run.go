@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Perception", perceptionCases},
 		{"Streams", streamCases},
 		{"Preview", previewCases},
+		{"Samples", samplesCases},
 		{"Retention", retentionCases},
 		{"Node", nodeCases},
 		{"Activity", activityCases},
