@@ -2,6 +2,7 @@ package python_test
 
 import (
 	"net/http/httptest"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -31,4 +32,12 @@ func serve(t *testing.T) string {
 func TestContract(t *testing.T) {
 	c := startChild(t)
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return service{c, serve(t)} })
+}
+
+// What the contract cannot see of the client has tests in Python.
+func TestInPython(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "test_robotmem")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

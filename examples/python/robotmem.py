@@ -38,7 +38,7 @@ import selectors
 import time
 import urllib.parse
 import uuid
-from typing import Any, BinaryIO, Callable, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+from typing import Any, BinaryIO, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
 
 Object = Dict[str, Any]  # a JSON object, such as a context
 Time = Union[datetime.datetime, str]  # text is RFC 3339; a datetime without a zone is local
@@ -1108,15 +1108,15 @@ class Robotmem(Operations):
 
     def list_all(self, **fields: Any) -> Iterator[Memory]:
         """Iterate over all memories that list finds, page by page."""
-        return self._pages(self.list, "memories", fields)
+        return self._pages("list", "memories", fields)
 
     def sessions_all(self, **fields: Any) -> Iterator[Any]:
         """Iterate over all episodes that sessions finds, page by page."""
-        return self._pages(self.sessions, "sessions", fields)
+        return self._pages("sessions", "sessions", fields)
 
     def session_memories_all(self, session_id: str, **fields: Any) -> Iterator[Memory]:
         """Iterate over an episode in the order it was lived, page by page."""
-        return self._pages(self.session_memories, "memories", dict(fields, session_id=session_id))
+        return self._pages("session_memories", "memories", dict(fields, session_id=session_id))
 
     def read_data(self, memory_id: int) -> bytes:
         """Return the bytes of a perception as they were saved."""
@@ -1134,13 +1134,13 @@ class Robotmem(Operations):
         response = self._request("events", "GET", "/api/events", {"Accept": "text/event-stream"}, None, timeout)
         return _events(response, self)
 
-    def _pages(self, page: Callable[..., Any], items: str, fields: Object) -> Iterator[Any]:
+    def _pages(self, op: str, items: str, fields: Object) -> Iterator[Any]:
         while True:
-            answer = page(**fields)
+            answer = self._call(op, fields)
             yield from answer[items]
             if not answer.get("next"):
                 return
-            fields["cursor"] = answer["next"]
+            fields = dict(fields, cursor=answer["next"])
 
     def _call(self, op: str, fields: Object) -> Any:
         method, path, reads = ROUTES[op]
