@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
+.PHONY: ui fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
 
 check: test race vet lint cross examples
 
@@ -82,3 +82,7 @@ $(OLLAMA):
 
 clean:
 	rm -rf bin artifacts
+
+# The dashboard: its types from the API, then dist/. The result is committed.
+ui: build
+	cd ui && npm ci --silent && ../bin/robotmem openapi | node generate.mjs && npx tsc --noEmit && node build.mjs

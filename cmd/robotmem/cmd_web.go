@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
+	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -72,7 +73,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: scheme + l.Addr().String()})
-	options.Logger, options.Version = a.Log, a.Version
+	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.Tokens, options.RequireToken = tools.Handler(), tokens.Tokens, !local
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
