@@ -279,11 +279,11 @@ func TestBM25EqualsFTS5(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		many, err := e.searchFile(c, a, q.content, -1)
+		many, err := e.searchFile(c, a, q.words(), -1)
 		if err != nil {
 			return err
 		}
-		few, err := e.searchFew(c, a, q.content, true)
+		few, err := e.searchFew(c, a, q.words(), true)
 		if err != nil {
 			return err
 		}

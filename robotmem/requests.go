@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // LearnRequest records one fact.
@@ -89,6 +91,7 @@ type RecallRequest struct {
 	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Leave out what is less relevant than this on the absolute scale, 0 to 1."`
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Answer with what is ready after this many milliseconds. 0 waits."`
 	Explain        bool         `json:"explain,omitempty" doc:"Say what each stage kept and how each memory was found."`
+	AsYouType      bool         `json:"as_you_type,omitempty" doc:"The last word of the query may be unfinished, unless a space follows it: words that it begins count too, less than the word itself. Such a recall is not counted in the statistics."`
 }
 
 // SpatialSort orders by Euclidean distance to a point.
@@ -351,7 +354,12 @@ func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) 
 
 func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
 
-func (r *RecallRequest) trim() { r.Query = strings.TrimSpace(r.Query) }
+// A space says that the last word is finished.
+func (r *RecallRequest) trim() {
+	last, _ := utf8.DecodeLastRuneInString(r.Query)
+	r.AsYouType = r.AsYouType && !unicode.IsSpace(last)
+	r.Query = strings.TrimSpace(r.Query)
+}
 
 func (l *Like) check() error {
 	given := 0

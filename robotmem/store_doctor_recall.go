@@ -26,7 +26,7 @@ func (e *Engine) examineWords(c *conn, d *DoctorResponse) error {
 	terms, wrong := 0, 0
 	err = e.sampledTerms(c, func(term string) error {
 		terms++
-		inFile, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]string{term}))
+		inFile, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]pattern{{term: term}}))
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
 			wrong++
 		}

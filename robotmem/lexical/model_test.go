@@ -31,7 +31,7 @@ func (m *model) apply(put []lexical.Document, remove []int64) {
 
 func (m *model) search(q lexical.Query) []lexical.Hit {
 	rows, total := 0, 0
-	df := make([]int, len(q.Terms))
+	df := make([]int, len(q.Terms)+1)
 	counts := map[int64][]int{}
 	for id, d := range m.docs {
 		if q.Collection != lexical.All && d.Collection != q.Collection {
@@ -39,7 +39,7 @@ func (m *model) search(q lexical.Query) []lexical.Hit {
 		}
 		rows++
 		total += len(d.Terms)
-		counts[id] = make([]int, len(q.Terms))
+		counts[id] = make([]int, len(df))
 		for i, t := range q.Terms {
 			for _, s := range d.Terms {
 				if s == t {
@@ -49,6 +49,24 @@ func (m *model) search(q lexical.Query) []lexical.Hit {
 			if counts[id][i] > 0 {
 				df[i]++
 			}
+		}
+		if len(q.Unfinished.Longer) == 0 {
+			continue
+		}
+		holds := func(stems []string) (n int) {
+			for _, s := range d.Terms {
+				if slices.Contains(stems, s) {
+					n++
+				}
+			}
+			return n
+		}
+		whole, longer := holds(q.Unfinished.Whole), holds(q.Unfinished.Longer)
+		if whole == 0 {
+			counts[id][len(q.Terms)] = longer
+		}
+		if whole+longer > 0 {
+			df[len(q.Terms)]++
 		}
 	}
 	average := float64(total) / float64(rows)
@@ -128,6 +146,18 @@ func (c *corpus) question() []string {
 		}
 	}
 	return terms
+}
+
+// unfinished is a word that begins others, and perhaps one of the question.
+func (c *corpus) unfinished(q *lexical.Query) {
+	for range 1 + c.r.IntN(5) {
+		if w := c.word(); !slices.Contains(q.Terms, w) && !slices.Contains(q.Unfinished.Longer, w) {
+			q.Unfinished.Longer = append(q.Unfinished.Longer, w)
+		}
+	}
+	for range c.r.IntN(3) {
+		q.Unfinished.Whole = append(q.Unfinished.Whole, q.Terms[c.r.IntN(len(q.Terms))])
+	}
 }
 
 func (c *corpus) within(ids int) *bitset.BitSet {
