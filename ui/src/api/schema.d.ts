@@ -1072,6 +1072,8 @@ export interface components {
              * @description Answer as the node believed at this time (RFC 3339).
              */
             as_of?: string;
+            /** @description The last word of the query may be unfinished, unless a space follows it: words that it begins count too, less than the word itself. Such a recall is not counted in the statistics. */
+            as_you_type?: boolean;
             /**
              * Format: date-time
              * @description Only observed before this time (RFC 3339).

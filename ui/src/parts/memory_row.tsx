@@ -1,7 +1,8 @@
 // A memory in a list, and the small marks that stand beside it everywhere.
 
 import type { ComponentChildren } from "preact";
-import type { Memory } from "../api/client";
+import { useState } from "preact/hooks";
+import { previewURL, type Memory } from "../api/client";
 import { ago, moment, number, percent, texts } from "../app/text";
 import { Icon, type IconName } from "./icons";
 
@@ -75,6 +76,13 @@ function Marked({ text, words }: { text: string; words: string }) {
   return <>{text.split(at).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
 }
 
+/** A small picture of a perception; nothing where none can be drawn. */
+export function Thumb({ m }: { m: Memory }) {
+  const [gone, setGone] = useState(false);
+  if (gone) return null;
+  return <img class="row-thumb" src={previewURL(m.memory_id, 264, 148)} alt="" loading="lazy" decoding="async" onError={() => setGone(true)} />;
+}
+
 export function MemoryRow({ m, words = "", children }: { m: Memory; words?: string; children?: ComponentChildren }) {
   const where = place(m);
   return (
@@ -105,6 +113,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
         </p>
         {children}
       </div>
+      {m.sha256 && <Thumb m={m} />}
     </article>
   );
 }

@@ -63,7 +63,8 @@ export const t = texts(
     restoredChange: "restored",
     supersededChange: "merged",
     noChange: "The text is the same.",
-    back: "Back",
+    around: "In the same moment",
+    wholeSession: "The whole episode",
   },
   {
     edit: "编辑",
@@ -127,6 +128,7 @@ export const t = texts(
     restoredChange: "已恢复",
     supersededChange: "已合并",
     noChange: "文字相同。",
-    back: "返回",
+    around: "同一时刻",
+    wholeSession: "整个会话",
   },
 );

@@ -10,7 +10,7 @@ import { moment, number, percent } from "../app/text";
 import { change } from "../parts/change";
 import { Button, copy } from "../parts/controls";
 import { Icon } from "../parts/icons";
-import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
+import { kindIcon, MemoryRow, Outcome, outcome, When } from "../parts/memory_row";
 import { Perception } from "../parts/perception";
 import { Await } from "../parts/states";
 import { Tree } from "../parts/tree";
@@ -82,6 +82,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
       {!active && <Gone m={m} />}
       {m.conflicts && m.conflicts.length > 0 && <Conflicts m={m} />}
       {m.type === "perception" && <Perception m={m} />}
+      {m.session_id && <Around m={m} />}
       <div class="memory-columns">
         <div class="stack">
           <Context m={m} />
@@ -128,6 +129,42 @@ function Conflicts({ m }: { m: Memory }) {
           ))}
         </ul>
       </div>
+    </section>
+  );
+}
+
+const moments = 2_000; // milliseconds to either side
+
+/** What the episode saw and learnt in the same moment: the plot of a failure stands beside what was learnt from it. */
+function Around({ m }: { m: Memory }) {
+  const at = Date.parse(m.observed_at);
+  const around = useAsk(
+    "recall",
+    {
+      collection: "*",
+      session_id: m.session_id,
+      after: new Date(at - moments).toISOString(),
+      before: new Date(at + moments).toISOString(),
+      min_confidence: 0,
+      n: 20,
+      as_you_type: true,
+    },
+    { live: 5000 },
+  );
+  const others = around.answer?.memories
+    .filter((o) => o.memory_id !== m.memory_id)
+    .sort((a, b) => Math.abs(a.memory_id - m.memory_id) - Math.abs(b.memory_id - m.memory_id))
+    .slice(0, 3);
+  if (!others?.length) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("around")}</h2>
+        <a href={`/sessions/${m.session_id}`}>{t("wholeSession")}</a>
+      </header>
+      {others.map((o) => (
+        <MemoryRow key={o.memory_id} m={o} />
+      ))}
     </section>
   );
 }
