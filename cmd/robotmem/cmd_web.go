@@ -61,6 +61,16 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	// Whoever serves will be asked: the first question should not wait.
+	warming, warm := context.WithCancel(ctx)
+	warmed := make(chan struct{})
+	go func() {
+		defer close(warmed)
+		if err := m.Warm(warming); err != nil && warming.Err() == nil {
+			a.Log.Warn("the indexes are not in memory yet", "err", err)
+		}
+	}()
+	defer func() { warm(); <-warmed }()
 	svc := inCollection(m, a.Config.Collection)
 	l, err := listen(ctx, set.addr)
 	if err != nil {

@@ -133,7 +133,7 @@ function Conflicts({ m }: { m: Memory }) {
   );
 }
 
-const moments = 2_000; // milliseconds to either side
+const moments = 500; // milliseconds to either side
 
 /** What the episode saw and learnt in the same moment: the plot of a failure stands beside what was learnt from it. */
 function Around({ m }: { m: Memory }) {
@@ -146,14 +146,14 @@ function Around({ m }: { m: Memory }) {
       after: new Date(at - moments).toISOString(),
       before: new Date(at + moments).toISOString(),
       min_confidence: 0,
-      n: 20,
+      n: 100,
       as_you_type: true,
     },
     { live: 5000 },
   );
   const others = around.answer?.memories
     .filter((o) => o.memory_id !== m.memory_id)
-    .sort((a, b) => Math.abs(a.memory_id - m.memory_id) - Math.abs(b.memory_id - m.memory_id))
+    .sort((a, b) => Math.abs(Date.parse(a.observed_at) - at) - Math.abs(Date.parse(b.observed_at) - at) || Math.abs(a.memory_id - m.memory_id) - Math.abs(b.memory_id - m.memory_id))
     .slice(0, 3);
   if (!others?.length) return null;
   return (
