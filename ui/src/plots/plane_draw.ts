@@ -1,0 +1,170 @@
+// What a plane draws on its canvas: heat, grid and points.
+
+import { colour } from "../app/theme";
+import { number, percent } from "../app/text";
+import { toX, toY, type Frame, type View } from "./plane_view";
+
+/** A memory on the plane. */
+export interface PlanePoint {
+  id: number;
+  u: number;
+  v: number;
+  /** The coordinate that the plane does not show. */
+  depth?: number;
+  /** Whether its task succeeded, where it says. */
+  good?: boolean;
+  text: string;
+}
+
+/** Counts of a square cell, from u to u + side, likewise v. */
+export interface PlaneCell {
+  u: number;
+  v: number;
+  memories: number;
+  successes: number;
+  failures: number;
+}
+
+export interface Heat {
+  kind: "count" | "failures";
+  side: number;
+  cells: PlaneCell[];
+}
+
+const size = 4.2; // half a mark, in pixels
+const thinning = 3; // points of one outcome on so many pixels are drawn once
+const cellWithText = 34; // pixels
+
+/** Share of failures among what has an outcome; undefined where nothing has one. */
+export function failed(c: PlaneCell): number | undefined {
+  const known = c.successes + c.failures;
+  return known > 0 ? c.failures / known : undefined;
+}
+
+/** How strong a count is shown, 0 to 1: by its root, so that single memories are seen beside a crowd. */
+export const strength = (n: number, most: number) => 0.12 + 0.78 * Math.sqrt(n / Math.max(most, 1));
+
+export function drawHeat(g: CanvasRenderingContext2D, heat: Heat, view: View, frame: Frame): void {
+  const most = Math.max(...heat.cells.map((c) => c.memories), 1);
+  const [cool, hot, many, ink] = [colour("c1"), colour("c2"), colour("accent"), colour("ink")];
+  const px = Math.max(heat.side * view.scale, 2);
+  g.font = `12px ${colour("sans")}`;
+  g.textAlign = "center";
+  g.textBaseline = "middle";
+  for (const c of heat.cells) {
+    const [x, y] = [toX(view, frame, c.u), toY(view, frame, c.v) - px];
+    if (x > frame.left + frame.width || x + px < frame.left || y > frame.top + frame.height || y + px < frame.top) continue;
+    const share = failed(c);
+    if (heat.kind === "count") {
+      g.globalAlpha = strength(c.memories, most);
+      g.fillStyle = many;
+      g.fillRect(x, y, px, px);
+    } else if (share !== undefined) {
+      g.globalAlpha = 0.62;
+      g.fillStyle = `color-mix(in oklab, ${hot} ${Math.round(share * 100)}%, ${cool})`;
+      g.fillRect(x, y, px, px);
+    } else {
+      g.globalAlpha = 0.35;
+      g.strokeStyle = ink;
+      g.strokeRect(x + 0.5, y + 0.5, px - 1, px - 1);
+    }
+    if (px < cellWithText) continue;
+    g.globalAlpha = 1;
+    g.fillStyle = ink;
+    const text = heat.kind === "count" ? number(c.memories) : share === undefined ? "–" : percent(share);
+    g.lineWidth = 3;
+    g.strokeStyle = colour("card");
+    g.strokeText(text, x + px / 2, y + px / 2);
+    g.lineWidth = 1;
+    g.fillText(text, x + px / 2, y + px / 2);
+  }
+  g.globalAlpha = 1;
+}
+
+export function drawGrid(g: CanvasRenderingContext2D, us: number[], vs: number[], view: View, frame: Frame): void {
+  g.lineWidth = 1;
+  g.strokeStyle = colour("line");
+  const line = (x1: number, y1: number, x2: number, y2: number) => {
+    g.beginPath();
+    g.moveTo(x1, y1);
+    g.lineTo(x2, y2);
+    g.stroke();
+  };
+  for (const u of us) {
+    g.globalAlpha = u === 0 ? 1 : 0.55;
+    const x = Math.round(toX(view, frame, u)) + 0.5;
+    line(x, frame.top, x, frame.top + frame.height);
+  }
+  for (const v of vs) {
+    g.globalAlpha = v === 0 ? 1 : 0.55;
+    const y = Math.round(toY(view, frame, v)) + 0.5;
+    line(frame.left, y, frame.left + frame.width, y);
+  }
+  g.globalAlpha = 1;
+}
+
+/** A disc worked, a cross failed, a ring says nothing: told apart without colour. */
+function mark(g: CanvasRenderingContext2D, good: boolean | undefined, x: number, y: number): void {
+  if (good === false) {
+    const s = size * 0.85;
+    g.moveTo(x - s, y - s);
+    g.lineTo(x + s, y + s);
+    g.moveTo(x + s, y - s);
+    g.lineTo(x - s, y + s);
+    return;
+  }
+  const r = good ? size * 0.85 : size * 0.72;
+  g.moveTo(x + r, y);
+  g.arc(x, y, r, 0, 2 * Math.PI);
+}
+
+const kinds = [undefined, true, false] as const; // failures on top
+
+export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], view: View, frame: Frame, faint: boolean): void {
+  const colours = { true: colour("good"), false: colour("bad"), undefined: colour("dim") };
+  const ground = colour("card");
+  const seen = new Set<number>();
+  for (const kind of kinds) {
+    seen.clear();
+    g.beginPath();
+    for (const p of points) {
+      if (p.good !== kind) continue;
+      const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
+      if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
+      const cell = Math.round(x / thinning) * 65_536 + Math.round(y / thinning);
+      if (seen.has(cell)) continue;
+      seen.add(cell);
+      if (faint) g.rect(x - 0.8, y - 0.8, 1.6, 1.6);
+      else mark(g, kind, x, y);
+    }
+    if (faint) {
+      g.globalAlpha = 0.55;
+      g.fillStyle = colour("ink");
+      g.fill();
+      g.globalAlpha = 1;
+      continue;
+    }
+    g.lineCap = "round";
+    g.strokeStyle = ground;
+    g.lineWidth = kind === true ? 1.2 : 4;
+    g.stroke();
+    g.strokeStyle = g.fillStyle = colours[String(kind) as keyof typeof colours];
+    g.lineWidth = kind === false ? 2 : 1.6;
+    if (kind) g.fill();
+    else g.stroke();
+  }
+}
+
+/** Rings round some of the points. */
+export function drawRings(g: CanvasRenderingContext2D, points: PlanePoint[], ids: ReadonlySet<number>, view: View, frame: Frame): void {
+  g.strokeStyle = colour("accent");
+  g.lineWidth = 1.6;
+  g.beginPath();
+  for (const p of points) {
+    if (!ids.has(p.id)) continue;
+    const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
+    g.moveTo(x + size + 2.6, y);
+    g.arc(x, y, size + 2.6, 0, 2 * Math.PI);
+  }
+  g.stroke();
+}
