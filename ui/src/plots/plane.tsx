@@ -194,9 +194,7 @@ export function Plane(p: PlaneProps) {
         <Button label={t("zoomOut")} onClick={() => zoom(1 / 1.5)}>
           −
         </Button>
-        <Button label={t("whole")} disabled={!own} onClick={() => to(undefined)}>
-          0
-        </Button>
+        <Button icon="fit" label={t("whole")} disabled={!own} onClick={() => to(undefined)} />
       </div>
     </div>
   );

@@ -33,7 +33,11 @@ export interface Heat {
 
 const size = 4.2; // half a mark, in pixels
 const thinning = 3; // points of one outcome on so many pixels are drawn once
+const ringThinning = 12;
 const cellWithText = 34; // pixels
+
+/** Where x, y is among squares of so many pixels. */
+const pixel = (x: number, y: number, side: number) => Math.round(x / side) * 65_536 + Math.round(y / side);
 
 /** Share of failures among what has an outcome; undefined where nothing has one. */
 export function failed(c: PlaneCell): number | undefined {
@@ -131,7 +135,7 @@ export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], vi
       if (p.good !== kind) continue;
       const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
       if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
-      const cell = Math.round(x / thinning) * 65_536 + Math.round(y / thinning);
+      const cell = pixel(x, y, thinning);
       if (seen.has(cell)) continue;
       seen.add(cell);
       if (faint) g.rect(x - 0.8, y - 0.8, 1.6, 1.6);
@@ -155,14 +159,18 @@ export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], vi
   }
 }
 
-/** Rings round some of the points. */
+/** Rings round some of the points, not so many that they hide them. */
 export function drawRings(g: CanvasRenderingContext2D, points: PlanePoint[], ids: ReadonlySet<number>, view: View, frame: Frame): void {
   g.strokeStyle = colour("accent");
-  g.lineWidth = 1.6;
+  g.lineWidth = 1.4;
   g.beginPath();
+  const seen = new Set<number>();
   for (const p of points) {
     if (!ids.has(p.id)) continue;
     const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
+    const cell = pixel(x, y, ringThinning);
+    if (seen.has(cell)) continue;
+    seen.add(cell);
     g.moveTo(x + size + 2.6, y);
     g.arc(x, y, size + 2.6, 0, 2 * Math.PI);
   }

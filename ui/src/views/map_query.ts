@@ -87,7 +87,7 @@ function unnamed(space: Space, spaces: Space[]): Condition[] {
 
 /** The search that shows the same memories, without a place. */
 export function question(s: MapState, space: Space, spaces: Space[]): Question {
-  return { query: "", fields: { collection: s.collection, type: s.type }, tags: [], outcome: s.outcome, confidence: 0, conditions: unnamed(space, spaces) };
+  return { query: "", fields: { ...(s.collection ? { collection: s.collection } : {}), ...(s.type ? { type: s.type } : {}) }, tags: [], outcome: s.outcome, confidence: 0, conditions: unnamed(space, spaces) };
 }
 
 export function place(space: Space, at: number[], radius?: number): Place {

@@ -14,7 +14,7 @@ import { t } from "./map.text";
 
 /** A space by its field, frame and map. */
 export function spaceName(f: Pick<Space, "field" | "frame_id" | "map_id" | "dims">): string {
-  return [f.field, f.frame_id ? t("inFrame", { frame: f.frame_id }) : t("noFrame"), f.map_id && t("onMap", { map: f.map_id }), `${f.dims}-D`].filter(Boolean).join(" · ");
+  return [f.field, f.frame_id ? t("inFrame", { frame: f.frame_id }) : t("noFrame"), f.map_id && t("onMap", { map: f.map_id }), f.dims === 3 && "3-D"].filter(Boolean).join(" · ");
 }
 
 export function SpaceChoice({ spaces, space, onChange }: { spaces: Space[]; space: Space; onChange: (space: Space) => void }) {
