@@ -151,9 +151,11 @@ export function Plane(p: PlaneProps) {
     const g = canvas.current?.getContext("2d");
     if (!g || width === 0) return;
     const dense = devicePixelRatio || 1;
-    canvas.current!.width = Math.round(width * dense);
-    canvas.current!.height = Math.round(height * dense);
-    g.scale(dense, dense);
+    const [w, h] = [Math.round(width * dense), Math.round(height * dense)];
+    if (g.canvas.width !== w) g.canvas.width = w;
+    if (g.canvas.height !== h) g.canvas.height = h;
+    g.setTransform(dense, 0, 0, dense, 0, 0);
+    g.clearRect(0, 0, width, height);
     g.save();
     g.beginPath();
     g.rect(frame.left, frame.top, frame.width, frame.height);

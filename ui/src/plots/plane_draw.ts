@@ -32,7 +32,8 @@ export interface Heat {
 }
 
 const size = 4.2; // half a mark, in pixels
-const thinning = 3; // points of one outcome on so many pixels are drawn once
+const stampSize = 7; // half a mark with its margin
+const thinning = 5; // points of one outcome within so many pixels are drawn once: their marks would hide each other
 const ringThinning = 12;
 const cellWithText = 34; // pixels
 
@@ -107,30 +108,48 @@ export function drawGrid(g: CanvasRenderingContext2D, us: number[], vs: number[]
   g.globalAlpha = 1;
 }
 
-/** A disc worked, a cross failed, a ring says nothing: told apart without colour. */
-function mark(g: CanvasRenderingContext2D, good: boolean | undefined, x: number, y: number): void {
+/** A mark, drawn once and then copied: a path of thousands of marks is slow to
+ * fill. A disc worked, a cross failed, a ring says nothing: told apart without
+ * colour. */
+function stamp(good: boolean | undefined, dense: number): ImageBitmap {
+  const side = Math.ceil(2 * stampSize * dense);
+  const canvas = new OffscreenCanvas(side, side);
+  const g = canvas.getContext("2d")!;
+  g.translate(side / 2, side / 2);
+  g.scale(dense, dense);
+  g.lineCap = "round";
   if (good === false) {
     const s = size * 0.85;
-    g.moveTo(x - s, y - s);
-    g.lineTo(x + s, y + s);
-    g.moveTo(x + s, y - s);
-    g.lineTo(x - s, y + s);
-    return;
+    g.moveTo(-s, -s);
+    g.lineTo(s, s);
+    g.moveTo(s, -s);
+    g.lineTo(-s, s);
+  } else {
+    g.arc(0, 0, size * (good ? 0.85 : 0.72), 0, 2 * Math.PI);
   }
-  const r = good ? size * 0.85 : size * 0.72;
-  g.moveTo(x + r, y);
-  g.arc(x, y, r, 0, 2 * Math.PI);
+  g.strokeStyle = colour("card");
+  g.lineWidth = good ? 1.2 : 4;
+  g.stroke();
+  g.strokeStyle = g.fillStyle = colour(good === undefined ? "dim" : good ? "good" : "bad");
+  g.lineWidth = good === false ? 2 : 1.6;
+  if (good) g.fill();
+  else g.stroke();
+  return canvas.transferToImageBitmap();
 }
 
+const dot = 1; // half a faint point, in pixels of the screen
 const kinds = [undefined, true, false] as const; // failures on top
 
 export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], view: View, frame: Frame, faint: boolean): void {
-  const colours = { true: colour("good"), false: colour("bad"), undefined: colour("dim") };
-  const ground = colour("card");
   const seen = new Set<number>();
+  const dense = g.getTransform().a;
+  g.save();
+  g.resetTransform(); // whole pixels, which are copied without smoothing
+  g.fillStyle = colour("ink");
+  g.globalAlpha = faint ? 0.55 : 1;
   for (const kind of kinds) {
+    const image = stamp(kind, dense);
     seen.clear();
-    g.beginPath();
     for (const p of points) {
       if (p.good !== kind) continue;
       const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
@@ -138,32 +157,18 @@ export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], vi
       const cell = pixel(x, y, thinning);
       if (seen.has(cell)) continue;
       seen.add(cell);
-      if (faint) g.rect(x - 0.8, y - 0.8, 1.6, 1.6);
-      else mark(g, kind, x, y);
+      if (faint) g.fillRect(Math.round(x * dense - dot), Math.round(y * dense - dot), 2 * dot, 2 * dot);
+      else g.drawImage(image, Math.round(x * dense - image.width / 2), Math.round(y * dense - image.height / 2));
     }
-    if (faint) {
-      g.globalAlpha = 0.55;
-      g.fillStyle = colour("ink");
-      g.fill();
-      g.globalAlpha = 1;
-      continue;
-    }
-    g.lineCap = "round";
-    g.strokeStyle = ground;
-    g.lineWidth = kind === true ? 1.2 : 4;
-    g.stroke();
-    g.strokeStyle = g.fillStyle = colours[String(kind) as keyof typeof colours];
-    g.lineWidth = kind === false ? 2 : 1.6;
-    if (kind) g.fill();
-    else g.stroke();
+    image.close();
   }
+  g.restore();
 }
 
 /** Rings round some of the points, not so many that they hide them. */
 export function drawRings(g: CanvasRenderingContext2D, points: PlanePoint[], ids: ReadonlySet<number>, view: View, frame: Frame): void {
   g.strokeStyle = colour("accent");
   g.lineWidth = 1.4;
-  g.beginPath();
   const seen = new Set<number>();
   for (const p of points) {
     if (!ids.has(p.id)) continue;
@@ -171,8 +176,8 @@ export function drawRings(g: CanvasRenderingContext2D, points: PlanePoint[], ids
     const cell = pixel(x, y, ringThinning);
     if (seen.has(cell)) continue;
     seen.add(cell);
-    g.moveTo(x + size + 2.6, y);
+    g.beginPath();
     g.arc(x, y, size + 2.6, 0, 2 * Math.PI);
+    g.stroke();
   }
-  g.stroke();
 }
