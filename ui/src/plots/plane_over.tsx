@@ -96,8 +96,9 @@ export function Tip({ x, y, point, cell, frame, axes, digits: places }: TipProps
       {point && (
         <>
           <p class="plane-tip-text">{point.text}</p>
-          <p class="dim number">
-            <Mark of={point.good} /> {[point.u, point.v, point.depth].map((n, i) => (n === undefined ? "" : `${axes[i]} ${number(n, places)}`)).filter(Boolean).join("  ")}
+          <p class="plane-tip-facts dim number">
+            <Mark of={point.good} />
+            {[point.u, point.v, point.depth].map((n, i) => n !== undefined && <span key={i}>{`${axes[i]} ${number(n, places)}`}</span>)}
           </p>
         </>
       )}
