@@ -90,6 +90,7 @@ func New(svc robotmem.Service, opts Options) http.Handler {
 	})
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", s.metrics())
+	addReference(e, opts.Version)
 	if opts.MCP != nil {
 		e.Any("/mcp", echo.WrapHandler(opts.MCP))
 	}
