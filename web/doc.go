@@ -18,8 +18,8 @@
 //
 // Beside the operations there are / (an index of the routes), /healthz (the
 // process answers), /readyz (the memory answers), /metrics (figures for
-// Prometheus), /api/openapi.json and
-// /api/reference (the operations, for programs and for readers), and /mcp when a handler for it is given.
+// Prometheus), /api/openapi.json and /api/reference (the operations, for programs
+// and for readers), and /mcp when a handler for it is given.
 //
 //	h := web.New(svc, web.Options{Logger: logger, MCP: mcpServer.Handler()})
 //	srv := &http.Server{Addr: "127.0.0.1:7878", Handler: h, ReadHeaderTimeout: 10 * time.Second}
