@@ -46,7 +46,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if x.status == 0 && body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, body.err))
 			}
-			x.patience(x.timeout) // for what is still in buffers
+			// For what is still in buffers, and goes out after net/http has waited
+			// for a body that nobody read.
+			x.patience(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", x.answered()),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
