@@ -171,6 +171,13 @@ type UpdateResponse struct {
 	AutoInferred Inferred `json:"auto_inferred"`
 }
 
+// PinResponse confirms a pin.
+type PinResponse struct {
+	Status   string `json:"status" doc:"pinned or unpinned."`
+	MemoryID int64  `json:"memory_id"`
+	Pinned   bool   `json:"pinned"`
+}
+
 // StartSessionResponse opens an episode.
 type StartSessionResponse struct {
 	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
@@ -288,8 +295,9 @@ type HistoryResponse struct {
 type ListResponse struct {
 	Memories []Memory `json:"memories"`
 	Total    int64    `json:"total" doc:"How many match, on all pages."`
-	Page     int      `json:"page"`
+	Page     int      `json:"page" doc:"0 when a cursor was given."`
 	Limit    int      `json:"limit"`
+	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
 }
 
 // Session is one episode.
@@ -309,8 +317,25 @@ type Session struct {
 type SessionsResponse struct {
 	Sessions []Session `json:"sessions"`
 	Total    int64     `json:"total"`
-	Page     int       `json:"page"`
+	Page     int       `json:"page" doc:"0 when a cursor was given."`
 	Limit    int       `json:"limit"`
+	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// SessionResponse is one episode whole.
+type SessionResponse struct {
+	Session
+	Summary  *SessionSummary  `json:"summary,omitempty" doc:"What it came to, or comes to so far; absent while nothing has happened."`
+	Recalled []RecalledMemory `json:"recalled" doc:"What was recalled for it, the useful first; at most 1,000."`
+	Streams  []StreamCount    `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// RecalledMemory is a memory that was recalled for an episode.
+type RecalledMemory struct {
+	BriefMemory
+	Status string `json:"status"`
+	Type   string `json:"type"`
+	Used   bool   `json:"used" doc:"The episode said that it helped."`
 }
 
 // CollectionCount counts one collection.
@@ -358,6 +383,32 @@ type StatsResponse struct {
 	Embedder      string           `json:"embedder"`
 	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`
+}
+
+// ActivityResponse counts what was stored and asked over time, oldest first and
+// without gaps. The last bucket is not over yet.
+type ActivityResponse struct {
+	From    time.Time        `json:"from" doc:"Where the first bucket begins."`
+	To      time.Time        `json:"to" doc:"Where the last one ends."`
+	Bucket  string           `json:"bucket" doc:"hour or day, of UTC."`
+	Buckets []ActivityBucket `json:"buckets"`
+}
+
+// ActivityBucket is one hour or day.
+type ActivityBucket struct {
+	From        time.Time `json:"from"`
+	Facts       int64     `json:"facts" doc:"Facts that were stored, whatever became of them."`
+	Perceptions int64     `json:"perceptions" doc:"Perceptions that were stored, whatever became of them."`
+	Failures    int64     `json:"failures" doc:"Those of them that are active and count as failures, as recent_failures counts."`
+	Recalls     int64     `json:"recalls" doc:"Counted since schema version 4."`
+	ZeroHits    int64     `json:"zero_hits" doc:"Recalls that found nothing."`
+}
+
+// ChangesResponse says where the change counter stands: it grows with every
+// change of a memory, and when an episode begins or ends.
+type ChangesResponse struct {
+	Change  int64 `json:"change" doc:"Pass it as since."`
+	Changed bool  `json:"changed" doc:"It is not what since said."`
 }
 
 // Check is one finding of the doctor.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -75,6 +76,11 @@ func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotm
 	return call[robotmem.UpdateResponse](ctx, c, "update", r)
 }
 
+// Pin implements robotmem.Service.
+func (c *Client) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return call[robotmem.PinResponse](ctx, c, "pin", r)
+}
+
 // StartSession implements robotmem.Service.
 func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
@@ -115,6 +121,11 @@ func (c *Client) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*ro
 	return call[robotmem.SessionsResponse](ctx, c, "sessions", r)
 }
 
+// Session implements robotmem.Service.
+func (c *Client) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return call[robotmem.SessionResponse](ctx, c, "session", r)
+}
+
 // SessionMemories implements robotmem.Service.
 func (c *Client) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "session_memories", r)
@@ -138,6 +149,23 @@ func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresR
 // Stats implements robotmem.Service.
 func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	return call[robotmem.StatsResponse](ctx, c, "stats", r)
+}
+
+// Activity implements robotmem.Service.
+func (c *Client) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return call[robotmem.ActivityResponse](ctx, c, "activity", r)
+}
+
+// Changes implements robotmem.Service. A time limit of the HTTP client begins
+// after the wait.
+func (c *Client) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	if c.opts.HTTP.Timeout > 0 {
+		patient := *c.opts.HTTP
+		patient.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
+		c = &Client{c.base, c.opts}
+		c.opts.HTTP = &patient
+	}
+	return call[robotmem.ChangesResponse](ctx, c, "changes", r)
 }
 
 // Doctor implements robotmem.Service.

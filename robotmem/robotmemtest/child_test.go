@@ -136,6 +136,10 @@ func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotme
 	return use[robotmem.UpdateRequest, robotmem.UpdateResponse](ctx, ch, "update", r)
 }
 
+func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
+}
+
 func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return use[robotmem.StartSessionRequest, robotmem.StartSessionResponse](ctx, ch, "start_session", r)
 }
@@ -224,6 +228,10 @@ func (ch child) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*rob
 	return use[robotmem.SessionsRequest, robotmem.SessionsResponse](ctx, ch, "sessions", r)
 }
 
+func (ch child) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return use[robotmem.SessionRequest, robotmem.SessionResponse](ctx, ch, "session", r)
+}
+
 func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return use[robotmem.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
 }
@@ -242,6 +250,14 @@ func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRe
 
 func (ch child) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	return use[robotmem.StatsRequest, robotmem.StatsResponse](ctx, ch, "stats", r)
+}
+
+func (ch child) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return use[robotmem.ActivityRequest, robotmem.ActivityResponse](ctx, ch, "activity", r)
+}
+
+func (ch child) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	return use[robotmem.ChangesRequest, robotmem.ChangesResponse](ctx, ch, "changes", r)
 }
 
 func (ch child) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {

@@ -34,12 +34,18 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Place", placeCases},
 		{"Change", changeCases},
 		{"Session", sessionCases},
+		{"Episode", episodeCases},
+		{"Pin", pinCases},
+		{"Paging", pagingCases},
 		{"Consolidation", consolidationCases},
 		{"Perception", perceptionCases},
 		{"Streams", streamCases},
 		{"Preview", previewCases},
 		{"Retention", retentionCases},
 		{"Node", nodeCases},
+		{"Activity", activityCases},
+		{"Changes", waitCases},
+		{"Progress", progressCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {
