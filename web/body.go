@@ -68,11 +68,10 @@ func (p *paced) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.waited += time.Since(began)
-	if err == nil {
-		return n, nil
+	if err == io.EOF {
+		// A deadline that stayed would end the request while it is worked on.
+		_ = p.control.SetReadDeadline(time.Time{})
 	}
-	// A deadline that stayed would end the request while it is worked on.
-	_ = p.control.SetReadDeadline(time.Time{})
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, bodyRate, p.timeout)
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}

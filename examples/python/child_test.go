@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
@@ -123,8 +126,10 @@ func piece(data io.Reader, size int) any {
 	return map[string][]byte{"data": p[:n]}
 }
 
-// service is a robotmem.Service and its Streams through the child.
+// service is a robotmem.Service and its Streams through the child. What the Go
+// client would ask a node over HTTP, Python is asked to do.
 type service struct {
+	*client.Client
 	c   *child
 	url string
 }
@@ -134,52 +139,75 @@ var (
 	_ robotmem.Streams = service{}
 )
 
-func use[Out any](_ context.Context, s service, op string, in any) (*Out, error) {
-	request, err := fields(op, in)
+func newService(c *child, url string) service {
+	routes := http.NewServeMux()
+	for _, op := range robotmem.Ops() {
+		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) {
+			request, err := fields(op, r)
+			if err != nil {
+				panic(err) // what the client of Go sends can be read
+			}
+			res, err := c.call(url, op.Name, request, nil)
+			answerAs(w, res, err)
+		})
+	}
+	return service{client.New("http://python", client.Options{HTTP: &http.Client{Transport: local{routes}}}), c, url}
+}
+
+// local answers requests without a network.
+type local struct{ http.Handler }
+
+func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	l.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// fields are the request's, from its path, query and body.
+func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error) {
+	values := robotmem.Values(r.URL.Query())
+	for _, name := range op.Fields() {
+		if v := r.PathValue(name); v != "" {
+			values[name] = []string{v}
+		}
+	}
+	overlay, err := op.Request(values)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.c.call(s.url, op, request, nil)
-	if err != nil {
-		return nil, err
+	all := map[string]json.RawMessage{}
+	if r.Body != nil {
+		if err := json.NewDecoder(r.Body).Decode(&all); err != nil && err != io.EOF {
+			return nil, err
+		}
 	}
-	return decode[Out](op, res)
+	return all, json.Unmarshal(overlay, &all)
 }
 
-func decode[Out any](op string, res json.RawMessage) (*Out, error) {
-	out := new(Out)
-	dec := json.NewDecoder(bytes.NewReader(res))
-	dec.UseNumber()
-	if err := dec.Decode(out); err != nil {
-		return nil, &robotmem.Error{Op: op, Kind: robotmem.Internal, Err: err}
+func answerAs(w http.ResponseWriter, res json.RawMessage, err error) {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusBadRequest) // the kind says it all
+		res, _ = json.Marshal(map[string]string{"kind": string(e.Kind), "field": e.Field, "detail": e.Detail(), "op": e.Op})
 	}
-	return out, nil
-}
-
-// fields are what Python is given. Lines of JSON cannot carry text that is no
-// UTF-8, and neither can Python's.
-func fields(op string, in any) (json.RawMessage, error) {
-	data, err := json.Marshal(in)
-	if err == nil && bytes.Contains(data, []byte(`\ufffd`)) {
-		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
-	}
-	if err != nil {
-		return nil, &robotmem.Error{Op: op, Kind: robotmem.Invalid, Err: err}
-	}
-	return data, nil
+	_, _ = w.Write(res)
 }
 
 // SavePerceptionFrom implements robotmem.Streams.
 func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	request, err := fields("save_perception", r)
+	request, err := json.Marshal(r)
+	if err == nil && bytes.Contains(request, []byte(`\ufffd`)) { // how the encoder writes what is not UTF-8
+		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
+	}
+	if err != nil {
+		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.Invalid, Err: err}
+	}
+	res, err := s.c.call(s.url, "save_perception_from", json.RawMessage(request), data)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.c.call(s.url, "save_perception_from", request, data)
-	if err != nil {
-		return nil, err
-	}
-	return decode[robotmem.SavePerceptionResponse]("save_perception", res)
+	out := new(robotmem.SavePerceptionResponse)
+	return out, json.Unmarshal(res, out)
 }
 
 // OpenData implements robotmem.Streams.

@@ -131,6 +131,24 @@ class SpatialSort(_SpatialSortMust, _SpatialSortMay):
     pass
 
 
+ActivityBucket = TypedDict("ActivityBucket", {
+    "facts": "int",
+    "failures": "int",
+    "from": "str",
+    "perceptions": "int",
+    "recalls": "int",
+    "zero_hits": "int",
+})
+
+
+ActivityResponse = TypedDict("ActivityResponse", {
+    "bucket": "str",
+    "buckets": "List[ActivityBucket]",
+    "from": "str",
+    "to": "str",
+})
+
+
 class _BatchErrorMust(TypedDict):
     detail: str
     kind: str
@@ -185,6 +203,11 @@ class CategoriesResponse(TypedDict):
 class CategoryCount(TypedDict):
     category: str
     count: int
+
+
+class ChangesResponse(TypedDict):
+    change: int
+    changed: bool
 
 
 class _CheckMust(TypedDict):
@@ -313,11 +336,19 @@ class ListEntry(TypedDict):
     value: float
 
 
-class ListResponse(TypedDict):
+class _ListResponseMust(TypedDict):
     limit: int
     memories: List[Memory]
     page: int
     total: int
+
+
+class _ListResponseMay(TypedDict, total=False):
+    next: str
+
+
+class ListResponse(_ListResponseMust, _ListResponseMay):
+    pass
 
 
 class LostPayload(TypedDict):
@@ -378,6 +409,12 @@ class Memory(_MemoryMust, _MemoryMay):
     pass
 
 
+class PinResponse(TypedDict):
+    memory_id: int
+    pinned: bool
+    status: str
+
+
 class PreviewResponse(TypedDict):
     data_base64: str
     height: int
@@ -403,6 +440,16 @@ class _RecallResponseMay(TypedDict, total=False):
 
 class RecallResponse(_RecallResponseMust, _RecallResponseMay):
     pass
+
+
+class RecalledMemory(TypedDict):
+    category: str
+    confidence: float
+    memory_id: int
+    status: str
+    summary: str
+    type: str
+    used: bool
 
 
 class RepairResponse(TypedDict):
@@ -456,6 +503,28 @@ class Session(_SessionMust, _SessionMay):
     pass
 
 
+class _SessionResponseMust(TypedDict):
+    collection: str
+    created_at: str
+    memory_count: int
+    recalled: List[RecalledMemory]
+    session_id: str
+    status: str
+
+
+class _SessionResponseMay(TypedDict, total=False):
+    client_type: str
+    context: Object
+    ended_at: str
+    outcome_score: float
+    streams: List[StreamCount]
+    summary: SessionSummary
+
+
+class SessionResponse(_SessionResponseMust, _SessionResponseMay):
+    pass
+
+
 class _SessionSummaryMust(TypedDict):
     categories: Dict[str, int]
     duration_s: float
@@ -479,11 +548,19 @@ class SessionSummary(_SessionSummaryMust, _SessionSummaryMay):
     pass
 
 
-class SessionsResponse(TypedDict):
+class _SessionsResponseMust(TypedDict):
     limit: int
     page: int
     sessions: List[Session]
     total: int
+
+
+class _SessionsResponseMay(TypedDict, total=False):
+    next: str
+
+
+class SessionsResponse(_SessionsResponseMust, _SessionsResponseMay):
+    pass
 
 
 class Stage(TypedDict):
@@ -592,6 +669,7 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
     "restore": ("POST", "/api/memory/{memory_id}/restore", False),
     "update": ("PUT", "/api/memory/{memory_id}", False),
+    "pin": ("POST", "/api/memory/{memory_id}/pin", False),
     "start_session": ("POST", "/api/sessions", False),
     "end_session": ("POST", "/api/sessions/{session_id}/end", False),
     "get": ("GET", "/api/memory/{memory_id}", True),
@@ -600,11 +678,14 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "history": ("GET", "/api/memory/{memory_id}/history", True),
     "list": ("GET", "/api/memories", True),
     "sessions": ("GET", "/api/sessions", True),
+    "session": ("GET", "/api/sessions/{session_id}", True),
     "session_memories": ("GET", "/api/sessions/{session_id}/memories", True),
     "collections": ("GET", "/api/collections", True),
     "categories": ("GET", "/api/categories", True),
     "recent_failures": ("GET", "/api/recent-failures", True),
     "stats": ("GET", "/api/stats", True),
+    "activity": ("GET", "/api/activity", True),
+    "changes": ("GET", "/api/changes", True),
     "doctor": ("GET", "/api/doctor", True),
     "retain": ("POST", "/api/retain", False),
     "repair": ("POST", "/api/repair", False),
@@ -865,6 +946,16 @@ class Operations:
         """
         return self._call("update", {"memory_id": memory_id, "new_content": new_content, "context": context})
 
+    def pin(self, memory_id: int, *, pinned: Optional[bool] = None) -> PinResponse:
+        """Keep a memory from fading and from being merged, or let it go again with pinned false: it then
+        fades as its category does, from now on.
+
+        Args:
+            memory_id: Which memory.
+            pinned: Whether it is pinned from now on.
+        """
+        return self._call("pin", {"memory_id": memory_id, "pinned": pinned})
+
     def start_session(
         self,
         *,
@@ -959,6 +1050,9 @@ class Operations:
         confidence_max: Optional[float] = None,
         days: Optional[int] = None,
         perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
+        session_id: Optional[str] = None,
+        tags: Optional[Sequence[str]] = None,
+        cursor: Optional[str] = None,
     ) -> ListResponse:
         """Page through memories, newest first.
 
@@ -975,11 +1069,14 @@ class Operations:
             confidence_max: Stored confidence at most this.
             days: Only those created in the last so many days; 0 for all.
             perception_type: Only perceptions of this type.
+            session_id: Only this episode.
+            tags: Only memories that carry all of these tags.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
         """
         return self._call("list", {"page": page, "limit": limit, "before_id": before_id, "collection":
             collection, "type": type, "category": category, "status": status, "confidence_min":
             confidence_min, "confidence_max": confidence_max, "days": days, "perception_type":
-            perception_type})
+            perception_type, "session_id": session_id, "tags": tags, "cursor": cursor})
 
     def sessions(
         self,
@@ -988,6 +1085,7 @@ class Operations:
         limit: Optional[int] = None,
         collection: Optional[str] = None,
         status: Optional[Literal["active", "ended"]] = None,
+        cursor: Optional[str] = None,
     ) -> SessionsResponse:
         """Page through episodes, newest first.
 
@@ -996,9 +1094,19 @@ class Operations:
             limit: Episodes a page, 1 to 1,000.
             collection: Namespace; all if absent.
             status: active or ended; both if absent.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
         """
         return self._call("sessions", {"page": page, "limit": limit, "collection": collection, "status":
-            status})
+            status, "cursor": cursor})
+
+    def session(self, session_id: str) -> SessionResponse:
+        """Return one episode: its context, outcome and summary, what was recalled for it and what of that
+        helped, and the counts of its streams.
+
+        Args:
+            session_id: The episode.
+        """
+        return self._call("session", {"session_id": session_id})
 
     def session_memories(
         self,
@@ -1006,6 +1114,7 @@ class Operations:
         *,
         page: Optional[int] = None,
         limit: Optional[int] = None,
+        cursor: Optional[str] = None,
     ) -> ListResponse:
         """Return an episode in the order it was lived.
 
@@ -1013,8 +1122,10 @@ class Operations:
             session_id: The episode.
             page: Which page, from 1.
             limit: Memories a page, 1 to 1,000.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
         """
-        return self._call("session_memories", {"session_id": session_id, "page": page, "limit": limit})
+        return self._call("session_memories", {"session_id": session_id, "page": page, "limit": limit,
+            "cursor": cursor})
 
     def collections(self) -> CollectionsResponse:
         """Count the memories of every collection."""
@@ -1048,6 +1159,33 @@ class Operations:
     def stats(self) -> StatsResponse:
         """Count what the node holds and what it was asked."""
         return self._call("stats", {})
+
+    def activity(
+        self,
+        *,
+        collection: Optional[str] = None,
+        days: Optional[int] = None,
+        bucket: Optional[Literal["hour", "day"]] = None,
+    ) -> ActivityResponse:
+        """Count what was stored, what failed and what was asked, by the hour or day.
+
+        Args:
+            collection: Namespace; all if absent. Recalls that looked into all at once count for * alone.
+            days: How many days back, 1 to 3,650, today among them.
+            bucket: hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92
+                days.
+        """
+        return self._call("activity", {"collection": collection, "days": days, "bucket": bucket})
+
+    def changes(self, *, since: Optional[int] = None, wait_ms: Optional[int] = None) -> ChangesResponse:
+        """Answer at once when the memory is not at the change that since names, else as soon as it changes,
+        by whichever process, or after wait_ms.
+
+        Args:
+            since: The change of an earlier answer. Without it the present one is answered at once.
+            wait_ms: How many milliseconds to wait for a change, 0 to 60,000.
+        """
+        return self._call("changes", {"since": since, "wait_ms": wait_ms})
 
     def doctor(self, *, deep: Optional[bool] = None) -> DoctorResponse:
         """Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.
