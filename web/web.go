@@ -154,6 +154,7 @@ func (s *server) routes() http.Handler {
 	})
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", s.metrics())
+	addReference(e, s.opts.Version)
 	if s.opts.MCP != nil {
 		e.Any("/mcp", echo.WrapHandler(s.opts.MCP))
 	}

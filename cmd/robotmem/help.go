@@ -46,6 +46,7 @@ var exampleLines = map[string][]string{
 	"demo":            {`robotmem demo`},
 	"bench facts":     {`robotmem bench --n 100000`},
 	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
+	"openapi":         {`robotmem openapi | npx openapi-typescript --default-non-nullable=false > robotmem.ts`},
 	"version":         {`robotmem version --json`},
 
 	"bench perception": {`robotmem bench perception --seconds 60`},

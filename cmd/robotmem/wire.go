@@ -60,6 +60,7 @@ type cli struct {
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
+	OpenAPI openapiCmd `cmd:"" name:"openapi" group:"node" help:"Print the OpenAPI document of the REST API."`
 	Version versionCmd `cmd:"" group:"node" help:"Print the version."`
 }
 
