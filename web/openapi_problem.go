@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,9 @@ import (
 // meanings say what a status is answered for.
 var meanings = map[int]string{
 	http.StatusBadRequest:            "`invalid`: a field is missing, unknown or out of range; `field` names it and `detail` says what is allowed.",
+	http.StatusUnauthorized:          "`forbidden`: this node asks for a token, and there is none or a wrong one.",
+	http.StatusRequestTimeout:        "`unavailable`: the body came too slowly.",
+	http.StatusTooManyRequests:       "`unavailable`: too many requests, or too many wrong tokens; Retry-After says when to ask again, in seconds.",
 	http.StatusForbidden:             "`forbidden`: this caller may not do that, or the request comes from a page or for a host that is not this node's.",
 	http.StatusNotFound:              "`not_found`: there is no such memory, session or route.",
 	http.StatusConflict:              "`conflict`: what is asked does not fit the present state, such as ending a session twice.",
@@ -22,7 +26,7 @@ var meanings = map[int]string{
 // problemNames maps the statuses of the table to the names of their responses.
 func problemNames() map[string]string {
 	names := map[string]string{}
-	for _, code := range status {
+	for _, code := range append(guarded, slices.Collect(maps.Values(status))...) {
 		names[strconv.Itoa(code)] = strings.ReplaceAll(http.StatusText(code), " ", "")
 	}
 	return names
@@ -59,6 +63,8 @@ func problemSchema() object {
 			"field":  text("The request field at fault."),
 			"detail": text("What failed, what is allowed, and what to do next."),
 			"op":     text("The operation."),
+
+			"request_id": text("Which line of the node's log it is."),
 		},
 		"required": []string{"type", "title", "status", "kind", "detail"},
 	}
