@@ -32,9 +32,7 @@ type question struct {
 func (q *question) parse(now time.Time) error {
 	location := now.Location()
 	named := q.Collection != "" && q.Collection != "*"
-	if q.SessionID != "" && q.Collection == "" {
-		q.Collection = "*" // an episode lies in one collection, whichever it is
-	}
+	q.Collection = askedOf(&q.RecallRequest)
 	if err := normalize("recall", &q.RecallRequest); err != nil {
 		return err
 	}

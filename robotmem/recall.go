@@ -54,7 +54,7 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 	for i := range res.Memories {
 		found[i] = res.Memories[i].MemoryID
 	}
-	e.tallies.count(req.ForSession, found)
+	e.tallies.count(req, found, e.now())
 	return res, nil
 }
 

@@ -181,6 +181,12 @@ type UpdateRequest struct {
 	Context    Object `json:"context,omitempty" doc:"A new context; the old one is kept if absent."`
 }
 
+// PinRequest pins a memory or lets it go.
+type PinRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+	Pinned   *bool `json:"pinned,omitempty" default:"true" doc:"Whether it is pinned from now on."`
+}
+
 // StartSessionRequest opens an episode.
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of all it learns."`
@@ -230,6 +236,9 @@ type ListRequest struct {
 	ConfidenceMax  *float64 `json:"confidence_max,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Stored confidence at most this."`
 	Days           int      `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only those created in the last so many days; 0 for all."`
 	PerceptionType string   `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+	SessionID      string   `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only this episode."`
+	Tags           []string `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories that carry all of these tags."`
+	Cursor         string   `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
 }
 
 // SessionsRequest pages through episodes.
@@ -238,6 +247,12 @@ type SessionsRequest struct {
 	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Episodes a page, 1 to 1,000."`
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
 	Status     string `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended; both if absent."`
+	Cursor     string `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
+}
+
+// SessionRequest asks for one episode.
+type SessionRequest struct {
+	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
 }
 
 // SessionMemoriesRequest asks for an episode in the order it was lived.
@@ -245,6 +260,7 @@ type SessionMemoriesRequest struct {
 	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
 	Page      int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
 	Limit     int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"100" doc:"Memories a page, 1 to 1,000."`
+	Cursor    string `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
 }
 
 // CollectionsRequest asks for all collections.

@@ -171,6 +171,13 @@ type UpdateResponse struct {
 	AutoInferred Inferred `json:"auto_inferred"`
 }
 
+// PinResponse confirms a pin.
+type PinResponse struct {
+	Status   string `json:"status" doc:"pinned or unpinned."`
+	MemoryID int64  `json:"memory_id"`
+	Pinned   bool   `json:"pinned"`
+}
+
 // StartSessionResponse opens an episode.
 type StartSessionResponse struct {
 	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
@@ -288,8 +295,9 @@ type HistoryResponse struct {
 type ListResponse struct {
 	Memories []Memory `json:"memories"`
 	Total    int64    `json:"total" doc:"How many match, on all pages."`
-	Page     int      `json:"page"`
+	Page     int      `json:"page" doc:"0 when a cursor was given."`
 	Limit    int      `json:"limit"`
+	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
 }
 
 // Session is one episode.
@@ -309,8 +317,25 @@ type Session struct {
 type SessionsResponse struct {
 	Sessions []Session `json:"sessions"`
 	Total    int64     `json:"total"`
-	Page     int       `json:"page"`
+	Page     int       `json:"page" doc:"0 when a cursor was given."`
 	Limit    int       `json:"limit"`
+	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// SessionResponse is one episode whole.
+type SessionResponse struct {
+	Session
+	Summary  *SessionSummary  `json:"summary,omitempty" doc:"What it came to, or comes to so far; absent while nothing has happened."`
+	Recalled []RecalledMemory `json:"recalled" doc:"What was recalled for it, the useful first; at most 1,000."`
+	Streams  []StreamCount    `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// RecalledMemory is a memory that was recalled for an episode.
+type RecalledMemory struct {
+	BriefMemory
+	Status string `json:"status"`
+	Type   string `json:"type"`
+	Used   bool   `json:"used" doc:"The episode said that it helped."`
 }
 
 // CollectionCount counts one collection.

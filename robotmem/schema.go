@@ -94,8 +94,11 @@ func defaultValue(t reflect.Type, s string) any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() == reflect.String {
+	switch t.Kind() {
+	case reflect.String:
 		return s
+	case reflect.Bool:
+		return s == "true"
 	}
 	return json.Number(s)
 }

@@ -32,6 +32,8 @@ type Service interface {
 	// Update replaces a memory's text under the same id; the old text stays
 	// readable through History.
 	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
+	// Pin keeps a memory from fading and from being merged, or lets it go again.
+	Pin(context.Context, *PinRequest) (*PinResponse, error)
 	// StartSession opens an episode and says what to know before it.
 	StartSession(context.Context, *StartSessionRequest) (*StartSessionResponse, error)
 	// EndSession closes an episode: outcome, credit, consolidation, summary.
@@ -50,6 +52,8 @@ type Service interface {
 	List(context.Context, *ListRequest) (*ListResponse, error)
 	// Sessions pages through episodes, newest first.
 	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)
+	// Session returns one episode: what it came to and what was recalled for it.
+	Session(context.Context, *SessionRequest) (*SessionResponse, error)
 	// SessionMemories returns an episode in the order it was lived.
 	SessionMemories(context.Context, *SessionMemoriesRequest) (*ListResponse, error)
 	// Collections counts the memories of every collection.

@@ -206,9 +206,10 @@ func (e *Engine) endSession(tx *writeTx, r *EndSessionRequest, res *EndSessionRe
 	if res.Consolidated, err = tx.consolidate(s); err != nil {
 		return nil, err
 	}
-	if res.Summary, err = tx.summarizeSession(s, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+	if res.Summary, err = tx.summarizeSession(s, tx.now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
+	res.Summary.EndedAt = new(tx.now)
 	summary, err := encodeJSON(res.Summary)
 	if err != nil {
 		return nil, err

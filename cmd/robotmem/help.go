@@ -21,6 +21,8 @@ var exampleLines = map[string][]string{
 	"session start":   {`robotmem session start --collection kitchen --context '{"task":{"name":"set the table"}}'`},
 	"session end":     {`robotmem session end 01980c2e-0000-7000-8000-000000000000 --outcome-score 0.9 --used-memory-ids 12,15`},
 	"session list":    {`robotmem session list --status active`},
+	"session get":     {`robotmem session get 01980c2e-0000-7000-8000-000000000000`},
+	"pin":             {`robotmem pin 12`, `robotmem pin 12 --no-pinned`},
 	"session show":    {`robotmem session show 01980c2e-0000-7000-8000-000000000000`},
 	"get":             {`robotmem get 12`},
 	"data":            {`robotmem data 12 --output cup.png`, `robotmem data 12 | file -`},

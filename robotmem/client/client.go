@@ -75,6 +75,11 @@ func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotm
 	return call[robotmem.UpdateResponse](ctx, c, "update", r)
 }
 
+// Pin implements robotmem.Service.
+func (c *Client) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return call[robotmem.PinResponse](ctx, c, "pin", r)
+}
+
 // StartSession implements robotmem.Service.
 func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
@@ -113,6 +118,11 @@ func (c *Client) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.L
 // Sessions implements robotmem.Service.
 func (c *Client) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return call[robotmem.SessionsResponse](ctx, c, "sessions", r)
+}
+
+// Session implements robotmem.Service.
+func (c *Client) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return call[robotmem.SessionResponse](ctx, c, "session", r)
 }
 
 // SessionMemories implements robotmem.Service.

@@ -136,6 +136,10 @@ func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotme
 	return use[robotmem.UpdateRequest, robotmem.UpdateResponse](ctx, ch, "update", r)
 }
 
+func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
+}
+
 func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return use[robotmem.StartSessionRequest, robotmem.StartSessionResponse](ctx, ch, "start_session", r)
 }
@@ -222,6 +226,10 @@ func (ch child) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.Li
 
 func (ch child) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return use[robotmem.SessionsRequest, robotmem.SessionsResponse](ctx, ch, "sessions", r)
+}
+
+func (ch child) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return use[robotmem.SessionRequest, robotmem.SessionResponse](ctx, ch, "session", r)
 }
 
 func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
