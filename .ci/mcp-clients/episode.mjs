@@ -40,8 +40,12 @@ assert.deepEqual(recalled.memories.map((m) => m.memory_id), [learnt.memory_id]);
 
 const trace = 'time,force_z\n' + Array.from({ length: 400 }, (_, i) => `${i / 100},${Math.sin(i / 20) * 12.5}`).join('\n');
 const saved = (await ok('save_perception', { description: 'force while gripping the glass', perception_type: 'tactile', data: trace, media_type: 'text/csv', session_id })).structuredContent;
-const picture = await ok('preview', { memory_id: saved.memory_id });
-assert.ok(picture.content.some((c) => c.type === 'image' && c.data.length > 1000), 'preview shows no image');
+const plot = await ok('preview', { memory_id: saved.memory_id });
+assert.ok(plot.content.some((c) => c.type === 'resource_link' && c.mimeType === 'image/svg+xml'), 'preview has no link to the plot');
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const image = (await ok('save_perception', { description: 'one red pixel', data_base64: pixel, session_id })).structuredContent;
+const picture = await ok('preview', { memory_id: image.memory_id });
+assert.ok(picture.content.some((c) => c.type === 'image' && c.mimeType.startsWith('image/')), 'preview shows no image');
 
 assert.equal((await client.readResource({ uri: uri('perception', saved.memory_id, '/data') })).contents[0].text, trace);
 assert.equal((await readJSON(uri('memory', learnt.memory_id))).content, 'grip_force=12.5 N holds wet glass');
