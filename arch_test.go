@@ -50,6 +50,7 @@ var rules = []rule{
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
+	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording"},
 	"github.com/go-ego/gse":                  {"robotmem/text"},

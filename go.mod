@@ -25,6 +25,7 @@ require (
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rogpeppe/go-internal v1.16.0
+	github.com/tmaxmax/go-sse v0.11.0
 	golang.org/x/image v0.47.0
 	golang.org/x/text v0.43.0
 )

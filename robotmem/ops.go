@@ -28,6 +28,7 @@ type Hints struct {
 	ReadOnly    bool // changes nothing
 	Destructive bool // may take something away
 	Idempotent  bool // twice is the same as once
+	Progress    bool // may take long and says how far it is, see WithProgress
 }
 
 var (
@@ -39,6 +40,8 @@ var (
 
 func (h Hints) tool() Hints { h.Tool = true; return h }
 
+func (h Hints) long() Hints { h.Progress = true; return h }
+
 func (h Hints) destructive() Hints { h.Destructive = true; return h }
 
 // Ops lists every operation once, in the order in which help shows them.
@@ -46,7 +49,7 @@ var Ops = sync.OnceValue(func() []*Op {
 	return []*Op{
 		op("learn", "POST /api/learn", "learn", repeats.tool(), "Learn a fact",
 			"Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. Text and context that say what is known are answered as a duplicate; another number is a new fact. Example: {\"insight\":\"grip_force=12.5 N holds wet glass\",\"context\":{\"params\":{\"grip_force\":12.5},\"task\":{\"success\":true}}}.", Service.Learn),
-		op("learn_batch", "POST /api/learn/batch", "", writes, "Learn many facts",
+		op("learn_batch", "POST /api/learn/batch", "", writes.long(), "Learn many facts",
 			"Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not stop the rest.", Service.LearnBatch),
 		op("recall", "POST /api/recall", "recall", reads.tool(), "Recall memories",
 			"Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception (like), by time, and by any value of the context (context_filter), quantities in any unit. Every filter is exact: a memory that matches is found, however rare. Best first, with score, relevance, distance and the whole context. Example: {\"query\":\"hold a wet glass\",\"context_filter\":{\"task.success\":true},\"n\":5}.", Service.Recall),
@@ -64,7 +67,7 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Keep a memory from fading and from being merged, or let it go again with pinned false: it then fades as its category does, from now on.", Service.Pin),
 		op("start_session", "POST /api/sessions", "session start", writes.tool(), "Start a session",
 			"Open an episode before a task. Returns the session_id to pass along with learn and save_perception, and a briefing: rules, recent failures, and what fits the task.", Service.StartSession),
-		op("end_session", "POST /api/sessions/{session_id}/end", "session end", writes.tool(), "End a session",
+		op("end_session", "POST /api/sessions/{session_id}/end", "session end", writes.tool().long(), "End a session",
 			"Close an episode with its outcome (0 to 1) and the memories that helped. Redundant facts of the episode are merged, never those that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes.", Service.EndSession),
 		op("get", "GET /api/memory/{memory_id}", "get", reads.tool(), "Get a memory",
 			"Return one memory whole, whatever its status: text, context, tags, confidence, provenance.", Service.Get),
@@ -90,11 +93,15 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Return what went wrong lately: postmortems, gotchas and facts with task.success false, newest first.", Service.RecentFailures),
 		op("stats", "GET /api/stats", "stats", reads, "Statistics",
 			"Count what the node holds and what it was asked.", Service.Stats),
-		op("doctor", "GET /api/doctor", "", reads, "Check-up",
+		op("activity", "GET /api/activity", "activity", reads, "Activity",
+			"Count what was stored, what failed and what was asked, by the hour or day.", Service.Activity),
+		op("changes", "GET /api/changes", "", reads, "Wait for a change",
+			"Answer at once when the memory is not at the change that since names, else as soon as it changes, by whichever process, or after wait_ms.", Service.Changes),
+		op("doctor", "GET /api/doctor", "", reads.long(), "Check-up",
 			"Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.", Service.Doctor),
-		op("retain", "POST /api/retain", "", Hints{Destructive: true}, "Keep a budget",
+		op("retain", "POST /api/retain", "", Hints{Destructive: true}.long(), "Keep a budget",
 			"Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.", Service.Retain),
-		op("repair", "POST /api/repair", "", repeats, "Repair",
+		op("repair", "POST /api/repair", "", repeats.long(), "Repair",
 			"Rebuild every index from the tables.", Service.Repair),
 	}
 })

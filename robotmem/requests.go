@@ -281,6 +281,19 @@ type RecentFailuresRequest struct {
 // StatsRequest asks for counts.
 type StatsRequest struct{}
 
+// ActivityRequest asks what was stored and asked over time.
+type ActivityRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent. Recalls that looked into all at once count for * alone."`
+	Days       int    `json:"days,omitempty" validate:"min=1,max=3650" default:"30" doc:"How many days back, 1 to 3,650, today among them."`
+	Bucket     string `json:"bucket,omitempty" validate:"omitempty,oneof=hour day" doc:"hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days."`
+}
+
+// ChangesRequest asks whether the memory has changed, or waits until it has.
+type ChangesRequest struct {
+	Since  *int64 `json:"since,omitempty" validate:"omitempty,min=0" doc:"The change of an earlier answer. Without it the present one is answered at once."`
+	WaitMS int    `json:"wait_ms,omitempty" validate:"min=0,max=60000" doc:"How many milliseconds to wait for a change, 0 to 60,000."`
+}
+
 // DoctorRequest asks for a check-up.
 type DoctorRequest struct {
 	Deep bool `json:"deep,omitempty" doc:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up."`

@@ -385,6 +385,32 @@ type StatsResponse struct {
 	SchemaVersion int              `json:"schema_version"`
 }
 
+// ActivityResponse counts what was stored and asked over time, oldest first and
+// without gaps. The last bucket is not over yet.
+type ActivityResponse struct {
+	From    time.Time        `json:"from" doc:"Where the first bucket begins."`
+	To      time.Time        `json:"to" doc:"Where the last one ends."`
+	Bucket  string           `json:"bucket" doc:"hour or day, of UTC."`
+	Buckets []ActivityBucket `json:"buckets"`
+}
+
+// ActivityBucket is one hour or day.
+type ActivityBucket struct {
+	From        time.Time `json:"from"`
+	Facts       int64     `json:"facts" doc:"Facts that were stored, whatever became of them."`
+	Perceptions int64     `json:"perceptions" doc:"Perceptions that were stored, whatever became of them."`
+	Failures    int64     `json:"failures" doc:"Those of them that are active and count as failures, as recent_failures counts."`
+	Recalls     int64     `json:"recalls" doc:"Counted since schema version 4."`
+	ZeroHits    int64     `json:"zero_hits" doc:"Recalls that found nothing."`
+}
+
+// ChangesResponse says where the change counter stands: it grows with every
+// change of a memory, and when an episode begins or ends.
+type ChangesResponse struct {
+	Change  int64 `json:"change" doc:"Pass it as since."`
+	Changed bool  `json:"changed" doc:"It is not what since said."`
+}
+
 // Check is one finding of the doctor.
 type Check struct {
 	Name   string `json:"name"`

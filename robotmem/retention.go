@@ -128,6 +128,10 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 	if err != nil {
 		return nil, err
 	}
+	m := meterOf(ctx)
+	if !dryRun {
+		m.stage("removing payloads", "payloads", int64(len(plan)))
+	}
 	for done := 0; done < len(plan); {
 		part := plan[done:min(done+evictionsPerCommit, len(plan))]
 		if !dryRun {
@@ -138,7 +142,9 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 		for _, p := range part {
 			res.add(p)
 		}
-		done = min(done+evictionsPerCommit, len(plan))
+		next := min(done+evictionsPerCommit, len(plan))
+		m.add(int64(next - done))
+		done = next
 	}
 	return res, nil
 }

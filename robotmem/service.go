@@ -64,6 +64,10 @@ type Service interface {
 	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
 	// Stats counts what the node holds and what it has been asked.
 	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
+	// Activity counts what was stored and asked, by the hour or day.
+	Activity(context.Context, *ActivityRequest) (*ActivityResponse, error)
+	// Changes waits until the file has changed, by this process or another.
+	Changes(context.Context, *ChangesRequest) (*ChangesResponse, error)
 	// Doctor checks the node and names a remedy for all it finds.
 	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
 	// Retain takes away the payloads that are over a budget, or lists them.

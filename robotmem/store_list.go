@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 )
 
@@ -181,8 +182,18 @@ var failed = condition{op: "$or", kids: []condition{
 // failures returns what went wrong since a time, newest first, n at most, and
 // how many there are.
 func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([]Memory, int64, error) {
-	if err := e.roster.sync(c); err != nil {
+	set, err := e.failureSet(c, collection, since)
+	if err != nil {
 		return nil, 0, err
+	}
+	out, err := c.newest(e.roster.moments(set), n, e.now())
+	return out, int64(set.Count()), err
+}
+
+// failureSet is what went wrong since a time, if one is given.
+func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitset.BitSet, error) {
+	if err := e.roster.sync(c); err != nil {
+		return nil, err
 	}
 	now := e.now()
 	b := basic{audience: audience{collection: collection}, now: now}
@@ -191,14 +202,18 @@ func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([
 	}
 	base, _, err := e.admit(c, b)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	set, err := e.narrow(c, &failed, base, now)
-	if err != nil {
-		return nil, 0, err
-	}
-	out, err := c.newest(e.roster.moments(set), n, now)
-	return out, int64(set.Count()), err
+	return e.narrow(c, &failed, base, now)
+}
+
+// eachRecallHour visits what was asked in each hour from a time on.
+func (c *conn) eachRecallHour(collection string, from time.Time, visit func(time.Time, asked)) error {
+	return c.query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
+		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{formatTime(from), collection}, func(s *sqlite3.Stmt) error {
+		visit(parseTime(s.ColumnText(0)), asked{s.ColumnInt64(1), s.ColumnInt64(2)})
+		return nil
+	})
 }
 
 // newest loads the latest n.

@@ -102,6 +102,7 @@ func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time
 
 func (tx *writeTx) insertSession(id, collection, context, clientType string) error {
 	now := formatTime(tx.now)
+	tx.nextRevision()
 	return tx.exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
 		id, collection, context, clientType, now, now)
 }
@@ -124,6 +125,7 @@ func (tx *writeTx) insertSessionOrigin(collection, origin, id string) error {
 // finishSession marks a session as ended.
 func (tx *writeTx) finishSession(id, summary string, score *float64) error {
 	now := formatTime(tx.now)
+	tx.nextRevision()
 	if err := tx.exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
 		return err
 	}

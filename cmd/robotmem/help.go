@@ -33,6 +33,7 @@ var exampleLines = map[string][]string{
 	"categories":      {`robotmem categories --collection kitchen`},
 	"recent-failures": {`robotmem recent-failures --days 7`},
 	"stats":           {`robotmem stats --json`},
+	"activity":        {`robotmem activity --days 7`, `robotmem activity --days 365 --collection kitchen --json`},
 	"import":          {`robotmem import facts.jsonl`, `zcat facts.jsonl.gz | robotmem import -`, `robotmem import run_0.mcap --exclude /rosout --rate "/camera/*=2"`, `robotmem import rosbag2_folder --keyframes "/camera/*=0.02" --map-id hall`, `robotmem import lerobot_dataset --episodes 0-9`, `robotmem import sensor_files --collection arm7`},
 	"export":          {`robotmem export --collection kitchen > kitchen.jsonl`, `robotmem export --mcap run.mcap --session 01a1feaa-a80c-7a1b-9c31-251ec8f2a842`},
 	"retain":          {`robotmem retain --keep "visual 10GB 30d" --keep "* 20GB"`, `robotmem retain --min-free 2GB --apply`},

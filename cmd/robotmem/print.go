@@ -66,6 +66,8 @@ func (a *app) print(res any) error {
 		w.table("CATEGORY\tCOUNT", len(r.Categories), func(i int) string {
 			return fmt.Sprintf("%s\t%d", r.Categories[i].Category, r.Categories[i].Count)
 		})
+	case *robotmem.ActivityResponse:
+		printActivity(w, r)
 	case *robotmem.StatsResponse:
 		printStats(w, r)
 	default: // an operation that has no form of its own yet
@@ -237,6 +239,25 @@ func printSessions(w *lines, r *robotmem.SessionsResponse) {
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s", s.SessionID, s.Collection, s.Status, s.CreatedAt.Local().Format(time.DateTime), s.MemoryCount, outcome)
 	})
 	printPage(w, len(r.Sessions), r.Total, r.Page, r.Next)
+}
+
+// printActivity leaves out the buckets in which nothing happened.
+func printActivity(w *lines, r *robotmem.ActivityResponse) {
+	layout := time.DateOnly
+	if r.Bucket == "hour" {
+		layout = "2006-01-02 15:04"
+	}
+	var busy []robotmem.ActivityBucket
+	for _, b := range r.Buckets {
+		if b.Facts+b.Perceptions+b.Recalls > 0 {
+			busy = append(busy, b)
+		}
+	}
+	w.table("FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", len(busy), func(i int) string {
+		b := busy[i]
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d", b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits)
+	})
+	w.line("%s with activity, of %s", count(int64(len(busy)), r.Bucket), count(int64(len(r.Buckets)), r.Bucket))
 }
 
 func printStats(w *lines, r *robotmem.StatsResponse) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -148,6 +149,23 @@ func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresR
 // Stats implements robotmem.Service.
 func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	return call[robotmem.StatsResponse](ctx, c, "stats", r)
+}
+
+// Activity implements robotmem.Service.
+func (c *Client) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return call[robotmem.ActivityResponse](ctx, c, "activity", r)
+}
+
+// Changes implements robotmem.Service. A time limit of the HTTP client begins
+// after the wait.
+func (c *Client) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	if c.opts.HTTP.Timeout > 0 {
+		patient := *c.opts.HTTP
+		patient.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
+		c = &Client{c.base, c.opts}
+		c.opts.HTTP = &patient
+	}
+	return call[robotmem.ChangesResponse](ctx, c, "changes", r)
 }
 
 // Doctor implements robotmem.Service.

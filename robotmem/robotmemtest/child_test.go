@@ -252,6 +252,14 @@ func (ch child) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.
 	return use[robotmem.StatsRequest, robotmem.StatsResponse](ctx, ch, "stats", r)
 }
 
+func (ch child) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return use[robotmem.ActivityRequest, robotmem.ActivityResponse](ctx, ch, "activity", r)
+}
+
+func (ch child) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	return use[robotmem.ChangesRequest, robotmem.ChangesResponse](ctx, ch, "changes", r)
+}
+
 func (ch child) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
 	return use[robotmem.DoctorRequest, robotmem.DoctorResponse](ctx, ch, "doctor", r)
 }

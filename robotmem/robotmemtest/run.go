@@ -43,6 +43,9 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Preview", previewCases},
 		{"Retention", retentionCases},
 		{"Node", nodeCases},
+		{"Activity", activityCases},
+		{"Changes", waitCases},
+		{"Progress", progressCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, c := range group.cases {

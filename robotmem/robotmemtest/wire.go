@@ -107,7 +107,7 @@ var wireCases = []testCase{
 			{"pin", `{"memory_id":1}`}, {"session", fmt.Sprintf(`{"session_id":%q}`, session)},
 			{"list", `{"limit":1}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
 			{"collections", `{}`}, {"categories", `{}`}, {"recent_failures", `{}`},
-			{"stats", `{}`}, {"doctor", `{}`}, {"repair", `{}`},
+			{"stats", `{}`}, {"activity", `{}`}, {"changes", `{"since":0}`}, {"doctor", `{}`}, {"repair", `{}`},
 		} {
 			op := robotmem.OpByName(step.op)
 			res, err := op.Call(t.Context(), s, json.RawMessage(step.request))
