@@ -10,10 +10,10 @@ import (
 
 const (
 	// maxTimeline memories of an episode are shown: its beginning and its end.
-	maxTimeline = 120
+	maxTimeline = 100
 	// maxRecalled of the memories recalled for it.
-	maxRecalled = 40
-	reviewText  = 200 // characters of a line
+	maxRecalled = 30
+	reviewText  = 140 // characters of a line
 )
 
 // reviewEpisode tells an episode in the order it was lived.
