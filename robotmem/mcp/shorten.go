@@ -73,6 +73,9 @@ func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
 	short.Params, short.Spatial, short.Robot, short.Task, short.Env = nil, nil, nil, nil, nil
 	short.Context = shortObject(m.Context, maxObject, m.MemoryID)
 	short.Metadata = shortObject(m.Metadata, maxObject, m.MemoryID)
+	if size(short) > maxAnswer {
+		short.ScopeFiles, short.ScopeEntity = nil, nil // they stand in the text
+	}
 	return &short
 }
 
@@ -86,12 +89,18 @@ func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
 	share := limit / len(o)
 	short := robotmem.Object{}
 	for key, value := range o {
-		if n := size(value); n > max(share, len(whole)+64) {
+		n := size(value)
+		section, ok := value.(map[string]any)
+		switch {
+		case n <= max(share, 2*len(whole)): // a note would save nothing
+		case ok:
+			value = shortObject(section, share, id)
+		default:
 			value = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
 		}
 		short[key] = value
 	}
-	if size(short) > limit { // very many keys
+	if size(short) > limit { // many keys
 		return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; %s", len(o), size(o), whole)}
 	}
 	return short
