@@ -36,6 +36,7 @@ var exampleLines = map[string][]string{
 	"retain":          {`robotmem retain --keep "visual 10GB 30d" --keep "* 20GB"`, `robotmem retain --min-free 2GB --apply`},
 	"mcp":             {`robotmem mcp`, `robotmem mcp --db /data/arm.db --collection arm`},
 	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`},
+	"setup":           {`robotmem setup`, `robotmem setup claude-code --dry-run`, `robotmem setup vscode --scope project --db robot.db`, `robotmem setup cursor --http http://robot.local:7878`, `robotmem setup codex --undo`},
 	"doctor":          {`robotmem doctor`, `robotmem doctor --repair`},
 	"demo":            {`robotmem demo`},
 	"bench facts":     {`robotmem bench --n 100000`},
