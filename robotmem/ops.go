@@ -132,8 +132,11 @@ func (o *Op) Decode(request json.RawMessage, req any) (err error) {
 }
 
 // Call decodes a JSON request strictly, runs the operation on s and returns
-// its response. Errors are *Error.
+// its response, if the caller is allowed to. Errors are *Error.
 func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any, error) {
+	if err := o.Allowed(ctx); err != nil {
+		return nil, err
+	}
 	req := reflect.New(o.In).Interface()
 	if err := o.Decode(request, req); err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ type cli struct {
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve REST and MCP over HTTP."`
+	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
 	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`
