@@ -66,23 +66,26 @@ func startChild(t *testing.T) *child {
 	return &child{in: in, out: bufio.NewReader(out)}
 }
 
-// children answer several calls at once, such as one that waits for another.
-type children []*child
-
-func startChildren(t *testing.T) children {
-	t.Helper()
-	return children{startChild(t), startChild(t), startChild(t)}
+// children answer calls side by side: one may wait for what another does.
+type children struct {
+	t   *testing.T // the test that they end with
+	mu  sync.Mutex // guards all
+	all []*child
 }
 
-// take locks a child that is free, else waits for the first.
-func (cs children) take() *child {
-	for _, c := range cs {
+// take locks a child that is free, else a new one.
+func (cs *children) take() *child {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.all {
 		if c.mu.TryLock() {
 			return c
 		}
 	}
-	cs[0].mu.Lock()
-	return cs[0]
+	c := startChild(cs.t)
+	c.mu.Lock()
+	cs.all = append(cs.all, c)
+	return c
 }
 
 // question and answer are the lines; see testdata/child.py.
@@ -120,7 +123,7 @@ func (c *child) exchange(line any) (*answer, error) {
 }
 
 // call asks a child that is free.
-func (cs children) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
+func (cs *children) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
 	c := cs.take()
 	defer c.mu.Unlock()
 	return c.call(url, op, request, data)
@@ -154,7 +157,7 @@ func piece(data io.Reader, size int) any {
 // client would ask a node over HTTP, Python is asked to do.
 type service struct {
 	*client.Client
-	c   children
+	c   *children
 	url string
 }
 
@@ -163,7 +166,7 @@ var (
 	_ robotmem.Streams = service{}
 )
 
-func newService(c children, url string) service {
+func newService(c *children, url string) service {
 	routes := http.NewServeMux()
 	for _, op := range robotmem.Ops() {
 		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) {
