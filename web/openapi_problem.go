@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,18 +12,21 @@ import (
 // meanings say what a status is answered for.
 var meanings = map[int]string{
 	http.StatusBadRequest:            "`invalid`: a field is missing, unknown or out of range; `field` names it and `detail` says what is allowed.",
+	http.StatusUnauthorized:          "`forbidden`: the node has tokens, and the request shows none, or a wrong one.",
 	http.StatusForbidden:             "`forbidden`: this caller may not do that, or the request comes from a page or for a host that is not this node's.",
 	http.StatusNotFound:              "`not_found`: there is no such memory, session or route.",
 	http.StatusConflict:              "`conflict`: what is asked does not fit the present state, such as ending a session twice.",
 	http.StatusRequestEntityTooLarge: "`too_large`: the body or payload is over the node's limit, which `detail` names.",
+	http.StatusTooManyRequests:       "`unavailable`: this caller asks more often than the node allows; `Retry-After` says when to come back.",
 	http.StatusInternalServerError:   "`internal` or `corrupt`: the node's fault; its log has the cause.",
 	http.StatusServiceUnavailable:    "`unavailable`: the disk is full, the file locked or the time over; the same again may work later.",
 }
 
-// problemNames maps the statuses of the table to the names of their responses.
+// problemNames maps the statuses of the table, and those of the guards, to the
+// names of their responses.
 func problemNames() map[string]string {
 	names := map[string]string{}
-	for _, code := range status {
+	for _, code := range slices.Concat(slices.Collect(maps.Values(status)), []int{http.StatusUnauthorized, http.StatusTooManyRequests}) {
 		names[strconv.Itoa(code)] = strings.ReplaceAll(http.StatusText(code), " ", "")
 	}
 	return names
@@ -59,6 +63,8 @@ func problemSchema() object {
 			"field":  text("The request field at fault."),
 			"detail": text("What failed, what is allowed, and what to do next."),
 			"op":     text("The operation."),
+
+			"request_id": text("The request in the node's log."),
 		},
 		"required": []string{"type", "title", "status", "kind", "detail"},
 	}
