@@ -5,7 +5,7 @@ Start the node with `robotmem web`, then:
     from robotmem import Robotmem, RobotmemError
 
     memory = Robotmem("http://127.0.0.1:7878")
-    with memory.session(context={"task": {"name": "pick the wet glass"}}) as episode:
+    with memory.episode(context={"task": {"name": "pick the wet glass"}}) as episode:
         found = episode.recall("how hard to grip", context_filter={"task.success": True})
         for m in found["memories"]:
             print(m["content"], m.get("params"))
@@ -1239,7 +1239,7 @@ class Robotmem(Operations):
         self._address = parts
         self._token = token
 
-    def session(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
+    def episode(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
         """Live an episode in a with statement: the fields are those of start_session. It ends with
         the outcome, or with 0 when the block raised and said nothing else."""
         return Episode(self, outcome, fields)
