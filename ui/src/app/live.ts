@@ -28,7 +28,9 @@ export function follow(): void {
     if (e.data !== "ask") take(e.data);
   };
   channel.postMessage("ask");
-  void navigator.locks.request("robotmem-events", listen);
+  // Browsers give locks to secure addresses alone; elsewhere every tab listens.
+  if (navigator.locks) void navigator.locks.request("robotmem-events", listen);
+  else void listen();
 }
 
 /** Holds the stream, and with it the lock, for as long as the page lives. */
