@@ -307,7 +307,7 @@ func TestTricklesAreGivenUp(t *testing.T) {
 	_, url := serveNode(t, web.Options{Timeout: 300 * time.Millisecond})
 	conn := dial(t, url, head("POST", "/api/learn", "Content-Type: application/json", "Content-Length: 100000"))
 	go func() {
-		for range 1000 {
+		for {
 			if _, err := conn.Write([]byte(" ")); err != nil {
 				return
 			}
