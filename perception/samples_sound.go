@@ -14,8 +14,9 @@ import (
 // samples go into the envelope one by one.
 
 // maxStreamed bounds the samples of all channels that are unpacked of a FLAC
-// file, a frame of which may hold half a million in a few bytes.
-const maxStreamed = 64 << 20
+// file, a frame of which may hold half a million in a few bytes: twelve minutes of
+// mono at 48 kHz.
+const maxStreamed = 32 << 20
 
 func soundSamples(it Item, o SamplesOptions) (*Samples, error) {
 	if isWAV(it.Data) {

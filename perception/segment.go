@@ -232,20 +232,20 @@ func segmentSeries(data []byte) (*Segment, *series, error) {
 			for _, l := range row {
 				s.channels, s.units = append(s.channels, l.name), append(s.units, l.unit)
 			}
-		}
-		if len(s.values)+s.width > maxReadings {
-			return seg, nil, errTooLong
+			if s.width*len(seg.Messages) > maxReadings {
+				return seg, nil, errTooLong
+			}
+			s.values = make([]float64, 0, s.width*len(seg.Messages))
 		}
 		s.values = row.appendTo(s.values, s.channels)
 	}
 	if s.width == 0 {
 		return seg, nil, errNoNumbers
 	}
-	n := len(stamps)
-	if from, to := stamps[0], stamps[n-1]; to > from {
-		s.setRate(float64(n-1) / (float64(to-from) * 1e-9))
+	if s.stamps = seg.times(stamps); s.stamps != nil {
+		last := len(s.stamps) - 1
+		s.setRate(float64(last) / s.stamps[last])
 	}
-	s.stamps = seg.times(stamps)
 	return seg, s, nil
 }
 

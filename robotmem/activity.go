@@ -52,13 +52,16 @@ func newActivity(bucket string, days int, now time.Time) *ActivityResponse {
 	return res
 }
 
-// at is the bucket of a time, given in nanoseconds since 1970; nil outside.
-func (a *ActivityResponse) at(ns int64) *ActivityBucket {
-	since, step := ns-a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
-	if since < 0 || since >= step*int64(len(a.Buckets)) {
+// bucketOf returns what finds the bucket of a time, given in nanoseconds since
+// 1970; nil outside.
+func (a *ActivityResponse) bucketOf() func(ns int64) *ActivityBucket {
+	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
+	return func(ns int64) *ActivityBucket {
+		if i := (ns - from) / step; ns >= from && i < int64(len(a.Buckets)) {
+			return &a.Buckets[i]
+		}
 		return nil
 	}
-	return &a.Buckets[since/step]
 }
 
 // activity fills the buckets: with memories from the roster, which costs a few
@@ -67,8 +70,9 @@ func (e *Engine) activity(c *conn, collection string, res *ActivityResponse) err
 	if err := e.roster.sync(c); err != nil {
 		return err
 	}
+	at := res.bucketOf()
 	e.roster.each(func(row *rosterRow, text func(uint32) string) {
-		b := res.at(row.created)
+		b := at(row.created)
 		switch {
 		case b == nil || collection != "*" && text(row.collection) != collection:
 		case row.kind == 1:
@@ -82,19 +86,19 @@ func (e *Engine) activity(c *conn, collection string, res *ActivityResponse) err
 		return err
 	}
 	e.roster.eachCreated(failures, func(ns int64) {
-		if b := res.at(ns); b != nil {
+		if b := at(ns); b != nil {
 			b.Failures++
 		}
 	})
 	recalls := func(hour time.Time, n asked) {
-		if b := res.at(hour.UnixNano()); b != nil {
+		if b := at(hour.UnixNano()); b != nil {
 			b.Recalls += n.recalls
 			b.ZeroHits += n.zeroHits
 		}
 	}
-	e.tallies.eachHour(func(at askedHour, n asked) {
-		if collection == "*" || at.collection == collection {
-			recalls(at.hour, n)
+	e.tallies.eachHour(func(by askedHour, n asked) {
+		if collection == "*" || by.collection == collection {
+			recalls(by.hour, n)
 		}
 	})
 	return c.eachRecallHour(collection, res.From, recalls)

@@ -133,17 +133,17 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 		m.stage("removing payloads", "payloads", int64(len(plan)))
 	}
 	for done := 0; done < len(plan); {
-		part := plan[done:min(done+evictionsPerCommit, len(plan))]
+		next := min(done+evictionsPerCommit, len(plan))
+		part := plan[done:next]
 		if !dryRun {
 			if part, err = e.evict(ctx, part); err != nil {
 				return nil, err
 			}
+			m.add(int64(next - done))
 		}
 		for _, p := range part {
 			res.add(p)
 		}
-		next := min(done+evictionsPerCommit, len(plan))
-		m.add(int64(next - done))
 		done = next
 	}
 	return res, nil

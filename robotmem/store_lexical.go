@@ -85,8 +85,8 @@ func (e *Engine) search(c *conn, q *question, a *admitted, w wanted, limit int) 
 
 const fewerLonger = "bm25: the index of words is still being read; until then the last word of the query finds only words whose stem begins with its own"
 
-// searchFile is search by FTS5, for which an unfinished word is one term too: all
-// words whose stem begins with its stem, the word itself no more than the others.
+// searchFile is search by FTS5, for which all words whose stem begins with that of
+// an unfinished word are one more term.
 func (e *Engine) searchFile(c *conn, a *admitted, w wanted, limit int) ([]ranked, error) {
 	_, average, err := e.figures.weights(c, nil)
 	if err != nil {
@@ -152,10 +152,12 @@ type pattern struct {
 }
 
 // patterns are the words as FTS5 can look for them.
-func (w *wanted) patterns() []pattern {
-	out := make([]pattern, len(w.terms))
-	for i, t := range w.terms {
-		out[i] = pattern{t, w.typing != nil && !text.Stop(t) && slices.Contains(w.typing.Terms, t)}
+func (w *wanted) patterns() (out []pattern) {
+	for _, t := range w.terms {
+		out = append(out, pattern{t, false})
+		if w.typing != nil && !text.Stop(t) && slices.Contains(w.typing.Terms, t) {
+			out = append(out, pattern{t, true})
+		}
 	}
 	return out
 }

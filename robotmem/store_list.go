@@ -144,9 +144,10 @@ func (c *conn) collections(r *roster) ([]CollectionCount, error) {
 func (r *roster) each(visit func(row *rosterRow, text func(uint32) string)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	text := r.text // once: making it allocates
 	for i := range r.rows {
 		if r.rows[i].kind != 0 {
-			visit(&r.rows[i], r.text)
+			visit(&r.rows[i], text)
 		}
 	}
 }

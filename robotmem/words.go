@@ -107,7 +107,7 @@ func searchWords(index *lexical.Index, collection string, a *admitted, w wanted,
 	scorer := index.Scorer(q)
 	for id, s := range a.past {
 		words := text.Terms(s.memory.Content)
-		if score, ok := scorer.Score(q.Counts(stemsOf(words)), len(words)); ok {
+		if score, ok := scorer.Score(w.counts(words, &q), len(words)); ok {
 			items = append(items, ranked{id, score})
 		}
 	}
@@ -116,14 +116,6 @@ func searchWords(index *lexical.Index, collection string, a *admitted, w wanted,
 		items = items[:min(limit, len(items))]
 	}
 	return items
-}
-
-func stemsOf(terms []string) []string {
-	stems := make([]string, len(terms))
-	for i, t := range terms {
-		stems[i] = text.Stem(t)
-	}
-	return stems
 }
 
 // wanted are the words of a search.
@@ -138,10 +130,11 @@ const maxLonger = 64
 
 // unfinished looks the longer words up in the index, most frequent first, those
 // aside that are asked for anyway.
-func (w *wanted) unfinished(index *lexical.Index, collection string, asked []string) (u lexical.Unfinished) {
+func (w *wanted) unfinished(index *lexical.Index, collection string, asked []string) *lexical.Unfinished {
 	if w.typing == nil {
-		return u
+		return nil
 	}
+	u := &lexical.Unfinished{}
 	u.Longer = index.Frequent(collection, maxLonger, func(stem string) bool {
 		return w.typing.Begins(stem) && !slices.Contains(asked, stem)
 	})
@@ -151,4 +144,24 @@ func (w *wanted) unfinished(index *lexical.Index, collection string, asked []str
 		}
 	}
 	return u
+}
+
+// counts are how often a past state holds each term of a question. The words that
+// the index has may not be those that it had then, so any longer one counts.
+func (w *wanted) counts(words []string, q *lexical.Query) []int {
+	counts := make([]int, len(q.Terms)+1)
+	longer, whole := 0, false
+	for _, word := range words {
+		stem := text.Stem(word)
+		if i := slices.Index(q.Terms, stem); i >= 0 {
+			counts[i]++
+			whole = whole || q.Unfinished != nil && slices.Contains(q.Unfinished.Whole, stem)
+		} else if w.typing != nil && w.typing.Begins(stem) {
+			longer++
+		}
+	}
+	if !whole {
+		counts[len(q.Terms)] = longer
+	}
+	return counts
 }

@@ -19,8 +19,9 @@
 // Beside the operations there are / (the dashboard for a browser, else an index
 // of the routes), /api/events (a stream of changes), /login, /logout and
 // /api/whoami, /healthz (the process answers), /readyz (the memory answers),
-// /metrics (figures for Prometheus), /api/openapi.json, and /mcp when a handler
-// for it is given.
+// /metrics (figures for Prometheus), /api/openapi.json and /api/reference (the
+// operations, for programs and for readers), and /mcp when a handler for it is
+// given.
 //
 //	srv := web.NewServer(svc, web.Options{Logger: logger, UI: ui.Files(), MCP: mcpServer.Handler()})
 //	err := srv.Serve(listener)

@@ -52,13 +52,13 @@ func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Conte
 }
 
 // send writes one event. Its data is one line: encode makes no other.
-func (s *stream) send(name string, id int64, v any) error {
+func (s *stream) send(name, id string, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return err
 	}
-	if id != 0 {
-		_, err = fmt.Fprintf(s.w, "id: %d\n", id)
+	if id != "" {
+		_, err = fmt.Fprintf(s.w, "id: %s\n", id)
 	}
 	if err == nil {
 		_, err = fmt.Fprintf(s.w, "event: %s\ndata: %s\n", name, data)
@@ -76,44 +76,69 @@ func (s *stream) beat() error {
 	return s.control.Flush()
 }
 
+func (s *server) sendProblem(out *stream, c echo.Context, err error) error {
+	p := s.problemOf(c.Request(), err)
+	p.ID = exchangeOf(c.Request()).id
+	return out.send("problem", "", p)
+}
+
+// wantsEvents reports whether the caller asks for events and not for JSON.
+func wantsEvents(r *http.Request) bool {
+	return accepts(r, "text/event-stream") && !accepts(r, "application/json")
+}
+
+// untilStop ends the context of a request that waits when the server stops.
+func (s *server) untilStop(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		ctx, cancel := context.WithCancel(c.Request().Context())
+		defer cancel()
+		defer context.AfterFunc(s.stopping, cancel)()
+		c.SetRequest(c.Request().WithContext(ctx))
+		return next(c)
+	}
+}
+
 type change struct {
 	Change int64 `json:"change"`
 }
+
+func count(n int64) string { return strconv.FormatInt(n, 10) }
 
 // changed tells of every change of the memory, also by another process, until
 // the caller goes or the server stops. The first event, ready, says where it
 // begins; a browser that comes back with the last it has seen is told at once if
 // it has missed some.
 func (s *server) changed(c echo.Context) error {
-	now, err := s.change(c.Request().Context(), 0, 0)
+	first, err := s.svc.Changes(c.Request().Context(), &robotmem.ChangesRequest{})
 	if err != nil {
 		return err
 	}
+	now := first.Change
 	out, ctx, closing, err := s.open(c, "events")
 	if err != nil {
 		return err
 	}
 	defer closing()
 	name := "ready"
-	if last := c.Request().Header.Get("Last-Event-ID"); last != "" && last != strconv.FormatInt(now, 10) {
+	if last := c.Request().Header.Get("Last-Event-ID"); last != "" && last != count(now) {
 		name = "change"
 	}
-	if err := out.send(name, now, change{now}); err != nil {
+	if err := out.send(name, count(now), change{now}); err != nil {
 		return nil // the caller has gone
 	}
 	for {
-		next, err := s.change(ctx, now, heartbeat)
+		next, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			_ = out.send("problem", 0, s.problemOf(c.Request(), err))
+			_ = s.sendProblem(out, c, err)
 			return nil
-		case next == now:
+		case !next.Changed:
 			err = out.beat()
 		default:
-			now = next
-			err = out.send("change", now, change{now})
+			now = next.Change
+			err = out.send("change", count(now), change{now})
 		}
 		if err != nil {
 			return nil
@@ -125,24 +150,57 @@ func (s *server) changed(c echo.Context) error {
 	}
 }
 
-// change is the memory's count of changes, as soon as it is not since.
-func (s *server) change(ctx context.Context, since int64, wait time.Duration) (int64, error) {
-	op := robotmem.OpByName("changes")
-	if op == nil {
-		return 0, &robotmem.Error{Op: "events", Kind: robotmem.Unavailable, Err: fmt.Errorf("this memory does not tell of its changes")}
-	}
-	req, err := json.Marshal(map[string]int64{"since": since, "wait_ms": wait.Milliseconds()})
+// streamed runs an operation and tells how far it is, for a caller who asks for
+// events: any number of progress, and at the end the response as result or the
+// error as problem.
+func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessage) error {
+	out, ctx, closing, err := s.open(c, op.Name)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	res, err := op.Call(ctx, s.svc, req)
-	if err != nil {
-		return 0, err
+	defer closing()
+	ctx, cancel := context.WithCancel(ctx)
+	var (
+		latest = make(chan robotmem.Progress, 1)
+		done   = make(chan struct{})
+		res    any
+	)
+	ctx = robotmem.WithProgress(ctx, func(p robotmem.Progress) {
+		select { // what the caller has not taken yet is out of date
+		case <-latest:
+		default:
+		}
+		latest <- p
+	})
+	go func() {
+		defer close(done)
+		defer func() {
+			if v := recover(); v != nil {
+				err = s.panicked(c.Request(), v)
+			}
+		}()
+		res, err = op.Call(ctx, s.svc, request)
+	}()
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	defer func() { cancel(); <-done }()
+	for {
+		select {
+		case p := <-latest:
+			if out.send("progress", "", p) != nil {
+				return nil // its context ends the work
+			}
+		case <-beat.C:
+			if out.beat() != nil {
+				return nil
+			}
+		case <-done:
+			if err != nil {
+				_ = s.sendProblem(out, c, err)
+				return nil
+			}
+			_ = out.send("result", "", res) // a caller that has gone needs no answer
+			return nil
+		}
 	}
-	data, err := json.Marshal(res)
-	if err != nil {
-		return 0, err
-	}
-	var now change
-	return now.Change, json.Unmarshal(data, &now)
 }

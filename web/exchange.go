@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -46,7 +47,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 			if x.status == 0 && body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, body.err))
 			}
-			x.patience(x.timeout) // for what is still in buffers
+			// For what is still in buffers, and goes out after net/http has waited
+			// for a body that nobody read.
+			x.patience(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", x.answered()),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
@@ -86,11 +89,17 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 		panic(v) // net/http's own way to drop a connection
 	}
-	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+	err := s.panicked(r, v)
 	if x.status != 0 {
 		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 	}
-	s.writeProblem(x, r, newProblem(http.StatusInternalServerError, robotmem.Internal, internalDetail))
+	s.writeProblem(x, r, s.problemOf(r, err))
+}
+
+// panicked logs a panic, whose value it was, and returns what is answered.
+func (s *server) panicked(r *http.Request, v any) error {
+	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
 }
 
 // answered is the status that the caller sees.

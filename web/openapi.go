@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -25,6 +26,7 @@ func openAPI(version string) object {
 		}
 		item[strings.ToLower(op.Method())] = describe(op, schemas)
 	}
+	maps.Copy(paths, accessPaths())
 	schemas.Define("Problem", problemSchema())
 	return object{
 		"openapi": "3.1.0",
@@ -35,12 +37,13 @@ func openAPI(version string) object {
 			"license":     object{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":  []any{object{"url": "/"}}, // wherever this document was read
-		"security": []any{},                   // whoever reaches the node may use it
+		"security": security,
 		"tags":     tags(),
 		"paths":    paths,
 		"components": object{
-			"schemas":   schemas.Schemas,
-			"responses": problemResponses(),
+			"schemas":         schemas.Schemas,
+			"responses":       problemResponses(),
+			"securitySchemes": securitySchemes(),
 		},
 	}
 }
@@ -63,7 +66,11 @@ func describe(op *robotmem.Op, schemas *robotmem.Definitions) object {
 
 func responses(op *robotmem.Op, schemas *robotmem.Definitions) object {
 	answer := schemas.Output(op)
-	out := object{"200": object{"description": op.Title, "content": object{"application/json": object{"schema": answer}}}}
+	doc := op.Title
+	if op.Hints.Progress {
+		doc += progressDoc
+	}
+	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": answer}}}}
 	for code, name := range problemNames() {
 		out[code] = object{"$ref": "#/components/responses/" + name}
 	}

@@ -50,5 +50,5 @@ func tags() []any {
 	for _, g := range groups {
 		out = append(out, object{"name": g.name, "description": g.doc})
 	}
-	return out
+	return append(out, object{"name": accessTag, "description": "Who asks, and what happens meanwhile."})
 }

@@ -1,8 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
-	"slices"
+	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -54,18 +55,21 @@ var samples = map[string]any{
 	"list":             robotmem.ListRequest{Limit: 50, Category: "constraint"},
 	"recent_failures":  robotmem.RecentFailuresRequest{Days: 7},
 	"retain":           robotmem.RetainRequest{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 1_000_000_000}}},
+	"samples":          robotmem.SamplesRequest{MemoryID: samplePerception},
+	"paths":            robotmem.PathsRequest{Path: "params.grip_force"},
+	"places":           robotmem.PlacesRequest{Field: "spatial.object_position", FrameID: "table"},
+	"pin":              robotmem.PinRequest{MemoryID: 1},
+	"activity":         robotmem.ActivityRequest{Days: 7},
+	"session":          robotmem.SessionRequest{SessionID: sampleSession},
 	"session_memories": robotmem.SessionMemoriesRequest{SessionID: sampleSession},
 }
 
 // sampleFields are the fields of the operation's example, by name.
-func sampleFields(op *robotmem.Op) object {
-	fields := object{}
+func sampleFields(op *robotmem.Op) map[string]json.RawMessage {
+	fields := map[string]json.RawMessage{}
 	data, err := json.Marshal(samples[op.Name])
-	if err == nil {
-		err = json.Unmarshal(data, &fields)
-	}
-	if err != nil || fields == nil {
-		return object{}
+	if err != nil || json.Unmarshal(data, &fields) != nil {
+		return nil // of operations without an example
 	}
 	return fields
 }
@@ -73,8 +77,10 @@ func sampleFields(op *robotmem.Op) object {
 // sampleValue is a field of the example, or any that a path could have.
 func sampleValue(op *robotmem.Op, in, field string) any {
 	switch v := sampleFields(op)[field]; {
-	case v != nil || in != "path":
+	case v != nil:
 		return v
+	case in != "path":
+		return nil
 	case field == "session_id":
 		return sampleSession
 	case groupOf(op).name == "Perceptions":
@@ -83,16 +89,24 @@ func sampleValue(op *robotmem.Op, in, field string) any {
 	return 1 // the first memory of all
 }
 
-// sampleBody is the part of the example that goes into the body, nil if none.
-func sampleBody(d *described) object {
-	var body object
-	for name, v := range sampleFields(d.op) {
-		if slices.Contains(d.inBody, name) {
-			if body == nil {
-				body = object{}
-			}
-			body[name] = v
+// sampleBody is the part of the example that goes into the body, in the order of
+// the fields; nil if there is none.
+func sampleBody(d *described) json.RawMessage {
+	fields := sampleFields(d.op)
+	var b bytes.Buffer
+	for _, name := range d.inBody {
+		if fields[name] == nil {
+			continue
 		}
+		separator := byte(',')
+		if b.Len() == 0 {
+			separator = '{'
+		}
+		b.WriteByte(separator)
+		fmt.Fprintf(&b, "%q:%s", name, fields[name])
 	}
-	return body
+	if b.Len() == 0 {
+		return nil
+	}
+	return append(b.Bytes(), '}')
 }

@@ -151,3 +151,49 @@ func TestOpenAPIDescribesBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenAPIDescribesAccess(t *testing.T) {
+	var doc struct {
+		Security []map[string][]string
+		Paths    map[string]map[string]struct {
+			Security  []map[string][]string
+			Responses map[string]struct{ Description string }
+		}
+		Components struct {
+			SecuritySchemes map[string]struct{ Type, In string }
+		}
+	}
+	if err := json.Unmarshal([]byte(bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range doc.Security {
+		for name := range way {
+			if doc.Components.SecuritySchemes[name].Type == "" {
+				t.Errorf("no security scheme %s", name)
+			}
+		}
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			for _, code := range []string{"401", "429"} {
+				if _, ok := op.Responses[code]; !ok {
+					t.Errorf("%s %s: no %s", method, path, code)
+				}
+			}
+		}
+	}
+	if login := doc.Paths["/login"]["post"]; login.Security == nil || len(login.Security) != 0 {
+		t.Errorf("the login asks for %v", login.Security)
+	}
+	for _, path := range []string{"/logout", "/api/whoami", "/api/events"} {
+		if doc.Paths[path] == nil {
+			t.Errorf("%s is not described", path)
+		}
+	}
+	for _, op := range robotmem.Ops() {
+		streams := strings.Contains(doc.Paths[op.Path()][strings.ToLower(op.Method())].Responses["200"].Description, "text/event-stream")
+		if streams != op.Hints.Progress {
+			t.Errorf("%s: described with events: %v, tells of its progress: %v", op.Name, streams, op.Hints.Progress)
+		}
+	}
+}

@@ -133,6 +133,8 @@ func (s *server) routes() http.Handler {
 			handle = s.preview(op)
 		case "save_perception":
 			handle = s.save(op)
+		case "changes":
+			handle = s.untilStop(handle)
 		}
 		handle = allowed(op, handle)
 		e.Add(op.Method(), path, handle)
@@ -152,6 +154,7 @@ func (s *server) routes() http.Handler {
 	})
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", s.metrics())
+	addReference(e, s.opts.Version)
 	if s.opts.MCP != nil {
 		e.Any("/mcp", echo.WrapHandler(s.opts.MCP))
 	}
@@ -186,6 +189,13 @@ func (s *server) ready(c echo.Context) error {
 // operation serves one row of the table.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		if wantsEvents(c.Request()) {
+			request, err := s.request(c, op)
+			if err != nil {
+				return err
+			}
+			return s.streamed(c, op, request)
+		}
 		res, err := s.call(c, op)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -22,6 +23,9 @@ type webCmd struct {
 	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)."`
 	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
 	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
+
+	// ready is told the address once it can be asked.
+	ready func(address string) `kong:"-"`
 }
 
 const (
@@ -61,16 +65,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	// Whoever serves will be asked: the first question should not wait.
-	warming, warm := context.WithCancel(ctx)
-	warmed := make(chan struct{})
-	go func() {
-		defer close(warmed)
-		if err := m.Warm(warming); err != nil && warming.Err() == nil {
-			a.Log.Warn("the indexes are not in memory yet", "err", err)
-		}
-	}()
-	defer func() { warm(); <-warmed }()
+	defer warm(ctx, a, m)()
 	svc := inCollection(m, a.Config.Collection)
 	l, err := listen(ctx, set.addr)
 	if err != nil {
@@ -88,7 +83,26 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintf(a.Stdout, "%s%s\n", scheme, l.Addr())
+	if c.ready != nil {
+		c.ready(scheme + l.Addr().String())
+	}
 	return serve(ctx, server, l)
+}
+
+// warm reads the indexes in the background: whoever serves will be asked, and
+// the first question should not wait. The returned func ends it.
+func warm(ctx context.Context, a *app, m *robotmem.Engine) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Warn("the indexes are not in memory yet", "err", err)
+		}
+	})
+	return func() {
+		cancel()
+		reading.Wait()
+	}
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
@@ -63,6 +66,28 @@ func startChild(t *testing.T) *child {
 	return &child{in: in, out: bufio.NewReader(out)}
 }
 
+// children answer calls side by side: one may wait for what another does.
+type children struct {
+	t   *testing.T // the test that they end with
+	mu  sync.Mutex // guards all
+	all []*child
+}
+
+// take locks a child that is free, else a new one.
+func (cs *children) take() *child {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.all {
+		if c.mu.TryLock() {
+			return c
+		}
+	}
+	c := startChild(cs.t)
+	c.mu.Lock()
+	cs.all = append(cs.all, c)
+	return c
+}
+
 // question and answer are the lines; see testdata/child.py.
 type question struct {
 	URL     string `json:"url"`
@@ -97,10 +122,15 @@ func (c *child) exchange(line any) (*answer, error) {
 	return a, json.Unmarshal(reply, a)
 }
 
+// call asks a child that is free.
+func (cs *children) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
+	c := cs.take()
+	defer c.mu.Unlock()
+	return c.call(url, op, request, data)
+}
+
 // call asks once; a payload that is wanted meanwhile is read from data.
 func (c *child) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	a, err := c.exchange(question{url, op, request})
 	for err == nil && a.Read > 0 {
 		a, err = c.exchange(piece(data, a.Read))
@@ -123,9 +153,11 @@ func piece(data io.Reader, size int) any {
 	return map[string][]byte{"data": p[:n]}
 }
 
-// service is a robotmem.Service and its Streams through the child.
+// service is a robotmem.Service and its Streams through the child. What the Go
+// client would ask a node over HTTP, Python is asked to do.
 type service struct {
-	c   *child
+	*client.Client
+	c   *children
 	url string
 }
 
@@ -134,57 +166,82 @@ var (
 	_ robotmem.Streams = service{}
 )
 
-func use[Out any](_ context.Context, s service, op string, in any) (*Out, error) {
-	request, err := fields(op, in)
+func newService(c *children, url string) service {
+	routes := http.NewServeMux()
+	for _, op := range robotmem.Ops() {
+		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) {
+			request, err := fields(op, r)
+			if err != nil {
+				panic(err) // what the client of Go sends can be read
+			}
+			res, err := c.call(url, op.Name, request, nil)
+			answerAs(w, res, err)
+		})
+	}
+	return service{client.New("http://python", client.Options{HTTP: &http.Client{Transport: local{routes}}}), c, url}
+}
+
+// local answers requests without a network.
+type local struct{ http.Handler }
+
+func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	l.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// fields are the request's, from its path, query and body.
+func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error) {
+	values := robotmem.Values(r.URL.Query())
+	for _, name := range op.Fields() {
+		if v := r.PathValue(name); v != "" {
+			values[name] = []string{v}
+		}
+	}
+	overlay, err := op.Request(values)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.c.call(s.url, op, request, nil)
-	if err != nil {
-		return nil, err
+	all := map[string]json.RawMessage{}
+	if r.Body != nil {
+		if err := json.NewDecoder(r.Body).Decode(&all); err != nil && err != io.EOF {
+			return nil, err
+		}
 	}
-	return decode[Out](op, res)
+	return all, json.Unmarshal(overlay, &all)
 }
 
-func decode[Out any](op string, res json.RawMessage) (*Out, error) {
-	out := new(Out)
-	dec := json.NewDecoder(bytes.NewReader(res))
-	dec.UseNumber()
-	if err := dec.Decode(out); err != nil {
-		return nil, &robotmem.Error{Op: op, Kind: robotmem.Internal, Err: err}
+func answerAs(w http.ResponseWriter, res json.RawMessage, err error) {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusBadRequest) // the kind says it all
+		res, _ = json.Marshal(map[string]string{"kind": string(e.Kind), "field": e.Field, "detail": e.Detail(), "op": e.Op})
 	}
-	return out, nil
-}
-
-// fields are what Python is given. Lines of JSON cannot carry text that is no
-// UTF-8, and neither can Python's.
-func fields(op string, in any) (json.RawMessage, error) {
-	data, err := json.Marshal(in)
-	if err == nil && bytes.Contains(data, []byte(`\ufffd`)) {
-		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
-	}
-	if err != nil {
-		return nil, &robotmem.Error{Op: op, Kind: robotmem.Invalid, Err: err}
-	}
-	return data, nil
+	_, _ = w.Write(res)
 }
 
 // SavePerceptionFrom implements robotmem.Streams.
 func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	request, err := fields("save_perception", r)
+	request, err := json.Marshal(r)
+	if err == nil && bytes.Contains(request, []byte(`\ufffd`)) { // how the encoder writes what is not UTF-8
+		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
+	}
+	if err != nil {
+		return nil, &robotmem.Error{Op: "save_perception", Kind: robotmem.Invalid, Err: err}
+	}
+	res, err := s.c.call(s.url, "save_perception_from", json.RawMessage(request), data)
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.c.call(s.url, "save_perception_from", request, data)
-	if err != nil {
-		return nil, err
-	}
-	return decode[robotmem.SavePerceptionResponse]("save_perception", res)
+	out := new(robotmem.SavePerceptionResponse)
+	return out, json.Unmarshal(res, out)
 }
 
 // OpenData implements robotmem.Streams.
 func (s service) OpenData(_ context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
-	res, err := s.c.call(s.url, "open", r, nil)
+	c := s.c.take()
+	res, err := c.call(s.url, "open", r, nil)
+	c.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -198,19 +255,21 @@ func (s service) OpenData(_ context.Context, r *robotmem.DataRequest) (*robotmem
 		return nil, err
 	}
 	return &robotmem.DataReader{
-		ReadSeekCloser: &payload{s, opened.Handle}, MemoryID: r.MemoryID,
+		ReadSeekCloser: &payload{c, s.url, opened.Handle}, MemoryID: r.MemoryID,
 		MediaType: opened.MediaType, Bytes: opened.Bytes, SHA256: opened.SHA256,
 	}, nil
 }
 
-// payload is a DataReader of Python.
+// payload is a DataReader of one child.
 type payload struct {
-	s      service
-	handle string
+	c           *child
+	url, handle string
 }
 
 func (p *payload) ask(op string, request, into any) error {
-	res, err := p.s.c.call(p.s.url, op, request, nil)
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	res, err := p.c.call(p.url, op, request, nil)
 	if err != nil {
 		return err
 	}

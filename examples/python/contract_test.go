@@ -30,8 +30,8 @@ func serve(t *testing.T) string {
 
 // The client passes the contract of a Service through its public methods.
 func TestContract(t *testing.T) {
-	c := startChild(t)
-	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return service{c, serve(t)} })
+	c := &children{t: t}
+	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return newService(c, serve(t)) })
 }
 
 // What the contract cannot see of the client has tests in Python.

@@ -17,21 +17,21 @@ import (
 var update = flag.Bool("update", false, "write the part of robotmem.py that is made from the operations")
 
 const (
-	client     = "robotmem.py"
+	clientFile = "robotmem.py"
 	madeBegins = "-run Made -update\n\n"
 	madeEnds   = "# END\n"
 )
 
 // The types and methods of the client are those of the operations.
 func TestMadeFromTheOperations(t *testing.T) {
-	source, err := os.ReadFile(client)
+	source, err := os.ReadFile(clientFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, rest, found := strings.Cut(string(source), madeBegins)
 	_, after, ended := strings.Cut(rest, madeEnds)
 	if !found || !ended {
-		t.Fatalf("%s has no part that is made: its marks are gone", client)
+		t.Fatalf("%s has no part that is made: its marks are gone", clientFile)
 	}
 	made := operations()
 	for _, class := range regexp.MustCompile(`(?m)^class (\w+)`).FindAllStringSubmatch(made, -1) {
@@ -44,9 +44,9 @@ func TestMadeFromTheOperations(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s is not what the operations are; run: go test ./examples/python -run Made -update", client)
+		t.Fatalf("%s is not what the operations are; run: go test ./examples/python -run Made -update", clientFile)
 	}
-	if err := os.WriteFile(client, []byte(want), 0o644); err != nil {
+	if err := os.WriteFile(clientFile, []byte(want), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +28,10 @@ func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(robotmem.
 	events := sse.Read(io.LimitReader(res.Body, maxAnswer), &sse.ReadConfig{MaxEventSize: maxAnswer})
 	for event, err := range events {
 		switch {
-		case err != nil:
+		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 			return nil, c.unreachable(op, err)
+		case err != nil:
+			return nil, c.brokenOff(op, err)
 		case event.Type == "result":
 			return []byte(event.Data), nil
 		case event.Type == "problem":
@@ -44,5 +47,9 @@ func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(robotmem.
 			tell(p)
 		}
 	}
-	return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s broke off before its result: %w; what it was asked may have been done or not, so look, and ask again", c.base, io.ErrUnexpectedEOF)}
+	return nil, c.brokenOff(op, io.ErrUnexpectedEOF)
+}
+
+func (c *Client) brokenOff(op *robotmem.Op, err error) error {
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s broke off before its result: %w; the node may have done it or not, look before you ask again", c.base, err)}
 }

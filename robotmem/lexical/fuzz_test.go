@@ -53,7 +53,7 @@ func FuzzSearch(f *testing.F) {
 				slices.Sort(q.Terms)
 				q.Terms = slices.Compact(q.Terms)
 				if longer := next(); longer%3 == 0 {
-					q.Unfinished = lexical.Unfinished{Whole: q.Terms[:1], Longer: []string{"longer", fmt.Sprint(9 + longer%4)}}
+					q.Unfinished = &lexical.Unfinished{Whole: q.Terms[:1], Longer: []string{"longer", fmt.Sprint(9 + longer%4)}}
 				}
 				if share := next(); share%2 == 0 {
 					q.Within = bitset.New(0)

@@ -11,7 +11,7 @@ import (
 type Query struct {
 	Collection string         // or All, with the statistics of all
 	Terms      []string       // distinct stems; a score is the sum in this order
-	Unfinished Unfinished     // one more term, last in the sum
+	Unfinished *Unfinished    // one more term, last in the sum; nil is none
 	Within     *bitset.BitSet // identifiers that may be found; nil is all
 	N          int            // the N best; every match if it is not positive
 }
@@ -141,7 +141,7 @@ func (s *scratch) ask(x *Index, q Query) {
 
 // width is the number of terms, the unfinished one included.
 func (q *Query) width() int {
-	if len(q.Unfinished.Longer) > 0 {
+	if q.Unfinished != nil {
 		return len(q.Terms) + 1
 	}
 	return len(q.Terms)

@@ -75,31 +75,12 @@ func (t top) stems() []string {
 	return out
 }
 
-// Counts are how often a text of these stems holds each term of the question, as
-// Scorer takes them.
-func (q *Query) Counts(stems []string) []int {
-	counts := make([]int, q.width())
-	whole := false
-	for _, stem := range stems {
-		if i := slices.Index(q.Terms, stem); i >= 0 {
-			counts[i]++
-			whole = whole || slices.Contains(q.Unfinished.Whole, stem)
-		} else if slices.Contains(q.Unfinished.Longer, stem) {
-			counts[len(q.Terms)]++
-		}
-	}
-	if whole && len(counts) > len(q.Terms) {
-		counts[len(q.Terms)] = 0
-	}
-	return counts
-}
-
 // wholeWord marks a document that holds the word as it stands.
 const wholeWord = math.MaxUint32
 
 // union makes one list of those of an unfinished word, nil if it has no
 // documents, without those that hold the word as it stands; df counts both.
-func (s *scratch) union(c *collection, u Unfinished) (l *list, df int) {
+func (s *scratch) union(c *collection, u *Unfinished) (l *list, df int) {
 	if len(s.counts) < len(c.ids) {
 		s.counts = make([]uint32, len(c.ids))
 	}

@@ -68,7 +68,7 @@ func TestUnfinishedWordIsOneWord(t *testing.T) {
 	add(4, "wet")
 	add(5, "slip", longer[0])
 	x.Apply(put, nil)
-	hits := x.Search(lexical.Query{Collection: "a", Terms: []string{"wet", "slip"}, Unfinished: lexical.Unfinished{Whole: []string{"slip"}, Longer: longer}})
+	hits := x.Search(lexical.Query{Collection: "a", Terms: []string{"wet", "slip"}, Unfinished: &lexical.Unfinished{Whole: []string{"slip"}, Longer: longer}})
 	score := map[int64]float64{}
 	for _, h := range hits {
 		score[h.ID] = h.Score
@@ -81,7 +81,7 @@ func TestUnfinishedWordIsOneWord(t *testing.T) {
 	}
 	alone := lexical.Query{Collection: "a", Terms: []string{"wet", "slip"}}
 	finished := x.Search(alone)
-	alone.Unfinished = lexical.Unfinished{Whole: []string{"slip"}, Longer: []string{"slippery"}}
+	alone.Unfinished = &lexical.Unfinished{Whole: []string{"slip"}, Longer: []string{"slippery"}}
 	if diff := gocmp.Diff(finished, x.Search(alone)); diff != "" {
 		t.Errorf("a word that begins no other (-finished +unfinished):\n%s", diff)
 	}
