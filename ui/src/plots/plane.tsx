@@ -8,7 +8,7 @@ import { lang } from "../app/text";
 import { Button } from "../parts/controls";
 import { drawGrid, drawHeat, drawPoints, drawRings, type Heat, type PlaneCell, type PlanePoint } from "./plane_draw";
 import { useHand } from "./plane_hand";
-import { digits, fit, round, shown, ticks, toU, toV, toX, toY, zoomed, type Box, type Frame, type Picked, type View } from "./plane_view";
+import { coordinate, digits, fit, round, shown, ticks, toU, toV, toX, toY, zoomed, type Box, type Frame, type Picked, type View } from "./plane_view";
 import { Axes, Tip } from "./plane_over";
 import { t } from "./plane.text";
 
@@ -37,7 +37,7 @@ interface PlaneProps {
 
 const reach = 11; // pixels from a point at which it is meant
 const between = 84; // pixels between grid lines, at least
-const foot = { left: 58, bottom: 40, top: 10, right: 10 }; // pixels round the frame
+const foot = { bottom: 40, top: 10, right: 10 }; // pixels round the frame
 
 export function Plane(p: PlaneProps) {
   const stage = useRef<HTMLDivElement>(null);
@@ -49,7 +49,8 @@ export function Plane(p: PlaneProps) {
   const [draft, setDraft] = useState<number>();
   const keysID = useId();
 
-  const frame: Frame = { left: foot.left, top: foot.top, width: Math.max(width - foot.left - foot.right, 1), height: Math.max(height - foot.top - foot.bottom, 1) };
+  const left = room(p.whole, height);
+  const frame: Frame = { left, top: foot.top, width: Math.max(width - left - foot.right, 1), height: Math.max(height - foot.top - foot.bottom, 1) };
   const all = fit(p.whole, frame);
   const view = own ?? all;
   const step = round(between / view.scale);
@@ -200,6 +201,13 @@ export function Plane(p: PlaneProps) {
       </div>
     </div>
   );
+}
+
+/** Pixels for the numbers beside the frame, with one decimal more for when it is zoomed. */
+function room(whole: Box, height: number): number {
+  const step = round(((whole.max[1] - whole.min[1] || 1) * between) / Math.max(height, between));
+  const longest = Math.max(...[whole.min[1], whole.max[1]].map((v) => coordinate(v + step, digits(step) + 1).length));
+  return Math.min(Math.max(20 + 7 * longest, 48), 104);
 }
 
 /** Width and height of an element in CSS pixels, kept as they change. */

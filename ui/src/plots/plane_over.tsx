@@ -5,7 +5,7 @@ import { useId } from "preact/hooks";
 import { number } from "../app/text";
 import { Icon } from "../parts/icons";
 import { strength, type Heat, type PlaneCell, type PlanePoint } from "./plane_draw";
-import { digits, toX, toY, type Frame, type Picked, type View } from "./plane_view";
+import { coordinate, digits, toX, toY, type Frame, type Picked, type View } from "./plane_view";
 import { t } from "./plane.text";
 
 interface AxesProps {
@@ -37,12 +37,12 @@ export function Axes({ view, frame, us, vs, step, axes, name, picked, over, cros
       <rect class="plane-frame" {...clip} />
       {us.map((u) => (
         <text key={u} x={toX(view, frame, u)} y={bottom + 16} text-anchor="middle">
-          {number(u, places)}
+          {coordinate(u, places)}
         </text>
       ))}
       {vs.map((v) => (
         <text key={v} x={frame.left - 6} y={toY(view, frame, v) + 4} text-anchor="end">
-          {number(v, places)}
+          {coordinate(v, places)}
         </text>
       ))}
       <text class="plane-axis" x={right} y={bottom + 34} text-anchor="end">
@@ -58,7 +58,7 @@ export function Axes({ view, frame, us, vs, step, axes, name, picked, over, cros
         <rect x={-8} y={-20} width={bar + 16} height={28} rx={4} />
         <path d={`M0 -4V4M0 0H${bar}M${bar} -4V4`} />
         <text x={bar / 2} y={-6} text-anchor="middle">
-          {number(step, places)}
+          {coordinate(step, places)}
         </text>
       </g>
       <g clip-path={`url(#${inside})`}>
@@ -98,7 +98,7 @@ export function Tip({ x, y, point, cell, frame, axes, digits: places }: TipProps
           <p class="plane-tip-text">{point.text}</p>
           <p class="plane-tip-facts dim number">
             <Mark of={point.good} />
-            {[point.u, point.v, point.depth].map((n, i) => n !== undefined && <span key={i}>{`${axes[i]} ${number(n, places)}`}</span>)}
+            {[point.u, point.v, point.depth].map((n, i) => n !== undefined && <span key={i}>{`${axes[i]} ${coordinate(n, places)}`}</span>)}
           </p>
         </>
       )}

@@ -1,6 +1,8 @@
 // What a plane shows: its coordinates to pixels and back, at one scale for both
 // axes, and round steps for its grid.
 
+import { number } from "../app/text";
+
 export interface Box {
   min: [number, number];
   max: [number, number];
@@ -68,6 +70,11 @@ export function round(n: number): number {
 
 /** Decimals that tell multiples of a step apart. */
 export const digits = (step: number) => Math.min(Math.max(0, -Math.floor(Math.log10(step) + 1e-9)), 12);
+
+/** A coordinate as text: with so many decimals, or by powers of ten where that would be long. */
+export function coordinate(n: number, places: number): string {
+  return n !== 0 && (Math.abs(n) >= 1e8 || places > 5) ? String(Number(n.toPrecision(5))) : number(n, places);
+}
 
 const mostTicks = 200; // where a coordinate is so far that its steps vanish
 
