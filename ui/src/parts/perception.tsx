@@ -8,7 +8,7 @@ import { useAsk } from "../app/ask";
 import { texts } from "../app/text";
 import { Segments } from "./controls";
 import { Hex, range, Text } from "./perception_bytes";
-import { Alike, PayloadFacts } from "./perception_facts";
+import { Alike, drawable, PayloadFacts } from "./perception_facts";
 import { Picture } from "./perception_image";
 import { cursorOf, type Cursor } from "./perception_samples";
 import { Sound } from "./perception_sound";
@@ -29,7 +29,7 @@ const t = texts(
     evictedHint: "Retention made room. The description, the summary and the history stay.",
     none: "Saved without bytes",
     noneHint: "Only its description was saved.",
-    deep: "16-bit values, shown by brightness",
+    deep: "16-bit values, shown as colours",
     values: "values, shown as a picture",
   },
   {
@@ -44,7 +44,7 @@ const t = texts(
     evictedHint: "保留策略已腾出空间。描述、摘要与历史仍在。",
     none: "保存时没有数据",
     noneHint: "只保存了描述。",
-    deep: "16 位数值，以亮度显示",
+    deep: "16 位数值，以颜色显示",
     values: "数值，以图像显示",
   },
 );
@@ -91,7 +91,7 @@ export function Perception(props: PerceptionProps) {
       {!props.bare && (
         <>
           <PayloadFacts m={whole} />
-          {whole.bytes ? <Alike id={m.memory_id} /> : null}
+          {whole.bytes ? <Alike m={whole} /> : null}
         </>
       )}
     </div>
@@ -121,7 +121,8 @@ const shown = (type: string) => /^image\/(png|jpeg|webp|gif|avif|bmp|svg\+xml)$/
 function Viewer({ m, cursor: shared, start, height, bare, size }: PerceptionProps & { size: number }) {
   const type = (m.media_type ?? "").split(";")[0]!.trim().toLowerCase();
   const image = type.startsWith("image/");
-  const numbers = useAsk("samples", image ? undefined : { memory_id: m.memory_id }, { live: 0 });
+  const unread = image || !drawable(m);
+  const numbers = useAsk("samples", unread ? undefined : { memory_id: m.memory_id }, { live: 0 });
   const own = useSignal<number | undefined>(undefined);
   const samples = numbers.answer;
   const cursor: Cursor = useMemo(() => {
@@ -129,11 +130,11 @@ function Viewer({ m, cursor: shared, start, height, bare, size }: PerceptionProp
     return shared && timed ? cursorOf(shared, start ?? new Date(m.observed_at).getTime() / 1000) : cursorOf(own, 0);
   }, [shared, start, m.observed_at, samples?.time_unit]);
   const [chosen, choose] = useState<Face>();
-  const [pictured, setPictured] = useState(true);
+  const [pictured, setPictured] = useState(image || drawable(m));
 
-  if (!image && !samples && !numbers.error) return <Loading lines={6} />;
+  if (!unread && !samples && !numbers.error) return <Loading lines={6} />;
   if (numbers.error && numbers.error.kind !== "not_found") return <ErrorBox error={numbers.error} again={numbers.again} />;
-  const main: Face | undefined = samples ? faceOf(samples.kind) : textual(type) ? undefined : pictured ? "picture" : undefined;
+  const main: Face | undefined = samples ? faceOf(samples.kind) : textual(type) || !pictured ? undefined : "picture";
   const faces: Face[] = [...(main ? [main] : []), ...(textual(type) ? (["text"] as const) : []), "bytes"];
   const face = chosen && faces.includes(chosen) ? chosen : faces[0]!;
   const alt = m.content;

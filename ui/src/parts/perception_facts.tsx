@@ -1,11 +1,10 @@
 // What is known of a payload beside its picture, and what else looks or feels
 // like it.
 
-import { previewURL, type Memory } from "../api/client";
-import { dataURL } from "../api/client";
+import { useState } from "preact/hooks";
+import { dataURL, previewURL, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { bytes, number, texts } from "../app/text";
-import { useState } from "preact/hooks";
 import { Button, copy } from "./controls";
 import { Icon } from "./icons";
 import { kindIcon, Outcome, outcome } from "./memory_row";
@@ -124,23 +123,35 @@ export function PayloadFacts({ m }: { m: Memory }) {
   );
 }
 
+/** Whether the node can draw a perception: what it could not read it sums up as bytes, text or keys. */
+export function drawable(m: Pick<Memory, "sha256" | "status" | "summary" | "metadata">): boolean {
+  const schema = (m.metadata as { schema?: unknown } | undefined)?.schema;
+  return !!m.sha256 && !/^([\d,]+ bytes of |text, |JSON )/.test(m.summary) && !/\/(String|Log)$/.test(String(schema ?? ""));
+}
+
+/** Whether others can be compared with it: not a trace with holes. */
+const comparable = (m: Memory) => drawable(m) && !/readings? missing$/.test(m.summary);
+
 /** How far apart two perceptions of a recall by likeness are. */
 export function likeness(m: Pick<Memory, "found">): number | undefined {
   return m.found?.find((entry) => entry.list === "likeness")?.value;
 }
 
 /** The perceptions nearest to one, with their pictures. */
-export function Alike({ id }: { id: number }) {
-  const asked = useAsk("recall", { like: { memory_id: id }, collection: "*", n: 5, min_confidence: 0, explain: true }, { live: 0 });
+export function Alike({ m }: { m: Memory }) {
+  const can = comparable(m);
+  const asked = useAsk("recall", can ? { like: { memory_id: m.memory_id }, collection: "*", n: 5, min_confidence: 0, explain: true } : undefined, { live: 0 });
   const found = asked.answer?.memories;
   return (
     <section class="alike">
       <header>
         <h3>{t("alike")}</h3>
-        {found && found.length > 0 && <a href={`/perceptions?alike=${id}`}>{t("allAlike")}</a>}
+        {found && found.length > 0 && <a href={`/perceptions?alike=${m.memory_id}`}>{t("allAlike")}</a>}
       </header>
-      {asked.error ? (
-        asked.error.kind === "invalid" ? <p class="dim">{t("cannot")}</p> : <ErrorBox error={asked.error} again={asked.again} />
+      {!can || asked.error?.kind === "invalid" ? (
+        <p class="dim">{t("cannot")}</p>
+      ) : asked.error ? (
+        <ErrorBox error={asked.error} again={asked.again} />
       ) : !found ? (
         <Loading lines={2} />
       ) : found.length === 0 ? (
@@ -167,7 +178,7 @@ export function Alike({ id }: { id: number }) {
 
 /** A small picture in a box of fixed proportions, or the sign of its kind. */
 export function Thumbnail({ m }: { m: Memory }) {
-  const [none, setNone] = useState(!m.sha256);
+  const [none, setNone] = useState(!drawable(m));
   return (
     <span class={`thumbnail${none ? " none" : ""}`}>
       {none ? <Icon name={kindIcon(m)} size={34} /> : <img src={previewURL(m.memory_id, 320, 200)} alt="" loading="lazy" decoding="async" width={320} height={200} onError={() => setNone(true)} />}

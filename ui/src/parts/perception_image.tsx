@@ -4,6 +4,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { number, texts } from "../app/text";
 import { Button } from "./controls";
+import { useWidth } from "./width";
 
 const t = texts(
   {
@@ -56,21 +57,16 @@ interface PictureProps {
 export function Picture({ src, alt, height = 460, size, note, onError }: PictureProps) {
   const frame = useRef<HTMLDivElement>(null);
   const [loaded, setLoaded] = useState<{ width: number; height: number }>();
-  const [box, setBox] = useState({ width: 0, height: 0 });
+  const [widthRef, boxWidth] = useWidth();
   const [view, setView] = useState<View>({ x: 0, y: 0 });
   const [over, setOver] = useState<[number, number]>();
   const held = useRef(new Map<number, PointerEvent>());
 
-  useEffect(() => {
-    const el = frame.current!;
-    const observer = new ResizeObserver(() => setBox({ width: el.clientWidth, height: el.clientHeight }));
-    observer.observe(el);
-    return () => observer.disconnect();
-  }, []);
-
   const w = loaded?.width ?? 1;
   const h = loaded?.height ?? 1;
-  const fit = Math.min(box.width / w, box.height / h, w < 64 ? 8 : w < 256 ? 3 : 1);
+  const enlarged = w < 64 ? 8 : w < 256 ? 3 : 1; // a thumbnail is no speck
+  const box = { width: boxWidth, height: loaded ? Math.min(height, Math.max(h * Math.min(enlarged, boxWidth / w), 120)) : height };
+  const fit = Math.min(box.width / w, box.height / h, enlarged) || 1;
   const scale = view.scale ?? fit;
   const x = view.scale === undefined ? w / 2 : view.x;
   const y = view.scale === undefined ? h / 2 : view.y;
@@ -139,11 +135,11 @@ export function Picture({ src, alt, height = 460, size, note, onError }: Picture
   const facts = { w: number(stored?.width ?? 0), h: number(stored?.height ?? 0) };
   const ratio = stored && loaded ? (scale * loaded.width) / stored.width : scale;
   return (
-    <figure class="picture">
+    <figure class="picture" ref={widthRef}>
       <div
         ref={frame}
         class={`picture-frame${view.scale === undefined ? "" : " zoomed"}`}
-        style={{ height: `${Math.min(height, loaded ? Math.max(loaded.height * Math.min(1, (box.width || 1) / loaded.width) * (w < 64 ? 8 : w < 256 ? 3 : 1), 120) : height)}px` }}
+        style={{ height: `${box.height}px` }}
         tabIndex={0}
         role="img"
         aria-label={t("frame", { alt, ...facts })}

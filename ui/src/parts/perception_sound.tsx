@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { dataURL, previewURL } from "../api/client";
 import { useAsk } from "../app/ask";
-import { number, texts } from "../app/text";
+import { duration, number, texts } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, gutter, margin, type Panel } from "../plots/trace";
 import { Button } from "./controls";
@@ -105,7 +105,7 @@ export function Sound({ id, mediaType, whole, cursor, height = 110, bare }: Soun
     <div class="sound">
       <div class="trace-head">
         <p class="dim number">
-          {t("facts", { time: instant(end, "s", end), rate: number((whole.rate_hz ?? 0) / 1000, 1), channels: channels === 1 ? t("mono") : channels === 2 ? t("stereo") : t("many", { n: channels }) })}
+          {t("facts", { time: duration(end), rate: number((whole.rate_hz ?? 0) / 1000, 1), channels: channels === 1 ? t("mono") : channels === 2 ? t("stereo") : t("many", { n: channels }) })}
         </p>
         {zoom && (
           <Button icon="undo" onClick={() => setZoom(undefined)}>
@@ -234,7 +234,10 @@ function Wave({ shown, from, to, end, width, height, cursor, keys, zoomTo, reset
       drawn.destroy();
     };
   }, [shown, width, height, from, to, dark.value]);
-  useSignalEffect(() => panel.current?.cursor(cursor.at));
+  useSignalEffect(() => {
+    const at = cursor.at; // read before the panel is there, so that the effect follows it
+    panel.current?.cursor(at);
+  });
   return <WaveSlider el={el} {...{ cursor, from, to, end, height, keys }} />;
 }
 

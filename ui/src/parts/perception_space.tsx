@@ -5,7 +5,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignalEffect } from "@preact/signals";
 import { previewURL } from "../api/client";
-import { number, texts } from "../app/text";
+import { duration, number, texts } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { ramp } from "../plots/ramp";
 import { coloured, colourings, round, type Colouring, type Space } from "../plots/space";
@@ -78,7 +78,7 @@ const t = texts(
   },
 );
 
-const look = (): Look => ({ ground: colour("card"), line: colour("line"), ink: colour("ink"), axes: [colour("bad"), colour("good"), colour("c1")], start: colour("good"), end: colour("bad") });
+const look = (): Look => ({ ground: colour("card"), line: colour("line"), ink: colour("ink"), axes: [colour("bad"), colour("good"), colour("c1")], start: colour("good"), end: colour("bad"), dark: dark.value });
 
 function spaceOf(s: Samples): Space {
   const { x = [], y = [], z = [], qx, qy, qz, qw } = s;
@@ -159,7 +159,7 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
   const facts = [
     of.kind === "trajectory" ? t("poses", { n }) : of.reduced ? t("part", { shown: number(space.x.length), n }) : t("points", { n }),
     of.missing ? t("missing", { n: number(of.missing) }) : "",
-    of.kind === "trajectory" && of.duration_s ? t("over", { time: instant(of.duration_s, "s", of.duration_s) }) : "",
+    of.kind === "trajectory" && of.duration_s ? t("over", { time: duration(of.duration_s) }) : "",
     of.frame_id ? t("frame", { frame: of.frame_id }) : t("noFrame"),
     grid > 0 && !flat ? t("grid", { side: length(grid) }) : "",
   ];
@@ -224,7 +224,7 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
 function Ramp({ of, by, unit, timeUnit }: { of: Space; by: Colouring; unit: string; timeUnit?: string }) {
   const { low, high } = coloured(of, by);
   const write = (v: number) => (by === "time" ? instant(v, timeUnit, high - low) : by === "height" ? `${reading(v)} ${unit}` : reading(v));
-  const stops = [0, 0.2, 0.4, 0.6, 0.8, 1].map((s) => `rgb(${ramp(s).map((c) => Math.round(c * 255)).join(" ")})`);
+  const stops = [0, 0.2, 0.4, 0.6, 0.8, 1].map((s) => `rgb(${ramp(s, dark.value).map((c) => Math.round(c * 255)).join(" ")})`);
   return (
     <p class="space-ramp number">
       <span>{t(by)}</span>

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { Problem } from "../api/client";
 import { useAsk } from "../app/ask";
-import { number, texts } from "../app/text";
+import { duration, number, texts } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, type Panel } from "../plots/trace";
 import { Button, say } from "./controls";
@@ -113,9 +113,9 @@ export function Trace({ id, whole, cursor, height, bare }: TraceProps) {
       <div class="trace-head">
         <p class="dim number">
           {zoom
-            ? t("zoomed", { from: instant(from, whole.time_unit, length), to: instant(to, whole.time_unit, length), whole: instant(length, whole.time_unit, length) })
+            ? t("zoomed", { from: instant(from, whole.time_unit, length), to: instant(to, whole.time_unit, length), whole: whole.time_unit === "s" ? duration(whole.duration_s ?? length) : number(whole.total) })
             : whole.time_unit === "s"
-              ? t("whole", { n: number(whole.total), whole: instant(whole.duration_s ?? length, "s", length) })
+              ? t("whole", { n: number(whole.total), whole: duration(whole.duration_s ?? length) })
               : t("wholeCount", { n: number(whole.total) })}
           <span class="trace-exact"> · {t(shown.reduced ? "reduced" : "every")}</span>
         </p>
@@ -215,7 +215,10 @@ function TracePanel({ group, of, from, to, length, cursor, hidden, toggle, heigh
       drawn.destroy();
     };
   }, [of, width, height, from, to, foot, dark.value, visible.map(({ channel }) => channel.name).join()]);
-  useSignalEffect(() => panel.current?.cursor(cursor.at));
+  useSignalEffect(() => {
+    const at = cursor.at; // read before the panel is there, so that the effect follows it
+    panel.current?.cursor(at);
+  });
 
   const step = (to - from) / Math.max(Math.min(time.length, width || 1), 1);
   const keys: Record<string, (fast: boolean) => void> = {

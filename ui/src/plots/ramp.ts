@@ -10,9 +10,10 @@ const stops: [number, number, number][] = [
   [0xfd, 0xe7, 0x25],
 ];
 
-/** Red, green and blue, 0 to 1, of a share of the ramp, 0 to 1. */
-export function ramp(share: number): [number, number, number] {
-  const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+/** Red, green and blue, 0 to 1, of a share of the ramp, 0 to 1. The end that is like the ground is left out. */
+export function ramp(share: number, dark: boolean): [number, number, number] {
+  const within = Math.min(Math.max(share, 0), 1);
+  const at = (dark ? 0.18 + within * 0.82 : within * 0.9) * (stops.length - 1);
   const i = Math.min(Math.floor(at), stops.length - 2);
   const [a, b] = [stops[i]!, stops[i + 1]!];
   const mix = (k: 0 | 1 | 2) => (a[k] + (b[k] - a[k]) * (at - i)) / 255;

@@ -108,7 +108,7 @@ export function drawPanel(el: HTMLElement, o: PanelOptions): Panel {
   return {
     cursor(time) {
       mark.hidden = time === undefined || time < o.from || time > o.to;
-      if (!mark.hidden) mark.style.transform = `translateX(${u.valToPos(time!, "x")}px)`;
+      if (!mark.hidden) mark.style.left = `${((time! - o.from) / (o.to - o.from)) * 100}%`;
     },
     destroy: () => u.destroy(),
   };

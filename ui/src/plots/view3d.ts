@@ -5,7 +5,7 @@
 import { BufferAttribute, BufferGeometry, Color, ColorManagement, Group, Line, LineBasicMaterial, LinearSRGBColorSpace, LineSegments, type Material, type Object3D, PerspectiveCamera, Points, PointsMaterial, Quaternion, Scene, Spherical, Vector3, WebGLRenderer } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ramp } from "./ramp";
-import { coloured, extent, round, type Colouring, type Space } from "./space";
+import { coloured, extent, round, type Colouring, type Extent, type Space } from "./space";
 
 /** Colours as CSS writes them. */
 export interface Look {
@@ -15,6 +15,7 @@ export interface Look {
   axes: [x: string, y: string, z: string];
   start: string;
   end: string;
+  dark: boolean;
 }
 
 export interface Labels {
@@ -52,6 +53,8 @@ interface Options {
 ColorManagement.enabled = false; // colours go to the screen as they are written
 
 const fieldOfView = 45; // degrees
+const filled = 0.86; // of the half width or height, by what is shown whole
+const viewpoint = new Vector3(-0.62, -0.52, 0.59); // from behind, right and above
 const triads = 24; // orientations drawn along a path, at most
 
 /** Draws into an element. Throws where the browser has no WebGL. */
@@ -83,10 +86,16 @@ export function view3d(el: HTMLElement, o: Options): View3D {
     });
   };
   const reset = () => {
-    const upright = el.clientWidth / Math.max(el.clientHeight, 1);
-    const away = (size.radius * 1.15) / Math.sin((fieldOfView * Math.PI) / 360) / Math.min(upright, 1);
     controls.target.set(0, 0, 0);
-    camera.position.set(-0.62, -0.52, 0.59).multiplyScalar(away);
+    camera.position.copy(viewpoint).multiplyScalar(size.radius * 2.5);
+    controls.update();
+    // What is near looks larger: a few rounds find how far away all of it fits.
+    for (let round = 0; round < 6; round++) {
+      camera.updateMatrixWorld();
+      const seen = corners(size).map((c) => c.project(camera));
+      const reach = Math.max(...seen.map((p) => (p.z < 1 ? Math.max(Math.abs(p.x), Math.abs(p.y)) : 2)));
+      camera.position.multiplyScalar(Math.min(Math.max(reach / filled, 0.5), 2));
+    }
     controls.update();
     draw();
   };
@@ -95,7 +104,7 @@ export function view3d(el: HTMLElement, o: Options): View3D {
     content = new Group();
     tags.clear();
     renderer.setClearColor(new Color(look.ground));
-    content.add(o.space.kind === "trajectory" ? path(o.space, size.middle, by, look, tags, o.labels) : points(o.space, size.middle, by));
+    content.add(o.space.kind === "trajectory" ? path(o.space, size.middle, by, look, tags, o.labels) : points(o.space, size.middle, by, look));
     content.add(floor(size, look, tags, o.labels, o.onGrid));
     scene.add(content);
     draw();
@@ -109,16 +118,18 @@ export function view3d(el: HTMLElement, o: Options): View3D {
     }
     draw();
   };
-  const fitted = new ResizeObserver(() => {
+  const resize = () => {
     if (el.clientWidth === 0) return;
     renderer.setSize(el.clientWidth, el.clientHeight);
     camera.aspect = el.clientWidth / el.clientHeight;
     camera.updateProjectionMatrix();
     draw();
-  });
+  };
+  const fitted = new ResizeObserver(resize);
   renderer.domElement.addEventListener("webglcontextlost", o.onLost);
   controls.addEventListener("change", draw);
   fitted.observe(el);
+  resize();
   paint(o.by, o.look);
   reset();
   return {
@@ -160,6 +171,13 @@ export function view3d(el: HTMLElement, o: Options): View3D {
   };
 }
 
+/** The corners of the box around the data, relative to its middle. */
+function corners({ low, high, middle }: Extent): Vector3[] {
+  const out: Vector3[] = [];
+  for (const x of [low[0], high[0]]) for (const y of [low[1], high[1]]) for (const z of [low[2], high[2]]) out.push(new Vector3(x - middle[0], y - middle[1], z - middle[2]));
+  return out;
+}
+
 function at(s: Space, i: number, middle: [number, number, number]): Vector3 {
   return new Vector3((s.x[i] ?? 0) - middle[0], (s.y[i] ?? 0) - middle[1], (s.z[i] ?? 0) - middle[2]);
 }
@@ -170,21 +188,21 @@ function positions(s: Space, middle: [number, number, number]): BufferAttribute 
   return new BufferAttribute(out, 3);
 }
 
-function colours(s: Space, by: Colouring): BufferAttribute {
+function colours(s: Space, by: Colouring, look: Look): BufferAttribute {
   const out = new Float32Array(s.x.length * 3);
   if (by === "rgb" && s.rgb) {
     s.rgb.forEach((c, i) => out.set([(c >> 16) / 255, ((c >> 8) & 255) / 255, (c & 255) / 255], i * 3));
   } else {
     const { values, low, high } = coloured(s, by);
-    values.forEach((v, i) => out.set(ramp(((v ?? low) - low) / (high - low || 1)), i * 3));
+    values.forEach((v, i) => out.set(ramp(((v ?? low) - low) / (high - low || 1), look.dark), i * 3));
   }
   return new BufferAttribute(out, 3);
 }
 
-function points(s: Space, middle: [number, number, number], by: Colouring): Points {
+function points(s: Space, middle: [number, number, number], by: Colouring, look: Look): Points {
   const g = new BufferGeometry();
   g.setAttribute("position", positions(s, middle));
-  g.setAttribute("color", colours(s, by));
+  g.setAttribute("color", colours(s, by, look));
   const n = s.x.length;
   return new Points(g, new PointsMaterial({ size: (n > 20_000 ? 2 : n > 2000 ? 3 : 5) * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true }));
 }
@@ -200,7 +218,7 @@ function path(s: Space, middle: [number, number, number], by: Colouring, look: L
   const out = new Group();
   const g = new BufferGeometry();
   g.setAttribute("position", positions(s, middle));
-  g.setAttribute("color", colours(s, by));
+  g.setAttribute("color", colours(s, by, look));
   out.add(new Line(g, new LineBasicMaterial({ vertexColors: true })));
   out.add(new Points(g, new PointsMaterial({ size: 3 * Math.min(devicePixelRatio, 2), sizeAttenuation: false, vertexColors: true })));
   const last = s.x.length - 1;
@@ -233,7 +251,7 @@ function strokes(ends: Vector3[], paints: Color[]): LineSegments {
 }
 
 /** The grid on z = 0 and the frame's axes at its origin; beneath the data where the origin is far away. */
-function floor(size: ReturnType<typeof extent>, look: Look, tags: Tags, labels: Labels, onGrid: (side: number) => void): Object3D {
+function floor(size: Extent, look: Look, tags: Tags, labels: Labels, onGrid: (side: number) => void): Object3D {
   const { middle, low, high, radius } = size;
   const side = round(radius / 3);
   const far = Math.hypot(...middle) > radius * 4;
