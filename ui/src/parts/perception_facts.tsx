@@ -69,10 +69,11 @@ function fileName(m: Memory): string {
 
 export function PayloadFacts({ m }: { m: Memory }) {
   const metadata = m.metadata as Record<string, unknown> | undefined;
+  if (!m.sha256 && !m.source && !metadata) return null;
   return (
     <section class="payload">
       <header>
-        <h3>{t("facts")}</h3>
+        <h2>{t("facts")}</h2>
         {m.bytes ? (
           <a class="button" href={dataURL(m.memory_id)} download={fileName(m)}>
             <Icon name="download" />
@@ -129,8 +130,8 @@ export function drawable(m: Pick<Memory, "sha256" | "status" | "summary" | "meta
   return !!m.sha256 && !/^([\d,]+ bytes of |text, |JSON )/.test(m.summary) && !/\/(String|Log)$/.test(String(schema ?? ""));
 }
 
-/** Whether others can be compared with it: not a trace with holes. */
-const comparable = (m: Memory) => drawable(m) && !/readings? missing$/.test(m.summary);
+/** Whether others can be compared with it: what is forgotten and a trace with holes cannot. */
+const comparable = (m: Memory) => drawable(m) && (m.status ?? "active") === "active" && !/readings? missing$/.test(m.summary);
 
 /** How far apart two perceptions of a recall by likeness are. */
 export function likeness(m: Pick<Memory, "found">): number | undefined {
@@ -145,7 +146,7 @@ export function Alike({ m }: { m: Memory }) {
   return (
     <section class="alike">
       <header>
-        <h3>{t("alike")}</h3>
+        <h2>{t("alike")}</h2>
         {found && found.length > 0 && <a href={`/perceptions?alike=${m.memory_id}`}>{t("allAlike")}</a>}
       </header>
       {!can || asked.error?.kind === "invalid" ? (

@@ -9,9 +9,9 @@ import { useWidth } from "./width";
 const t = texts(
   {
     fit: "Fit",
-    whole: "Show the whole picture",
+    whole: "Fit: show the whole picture",
     actual: "1:1",
-    actualLabel: "One pixel of the picture to one of the screen",
+    actualLabel: "1:1, one pixel of the picture to one of the screen",
     in: "Zoom in",
     out: "Zoom out",
     size: "{w} × {h} px",
@@ -21,9 +21,9 @@ const t = texts(
   },
   {
     fit: "适合",
-    whole: "显示整幅",
+    whole: "适合：显示整幅",
     actual: "1:1",
-    actualLabel: "图像像素与屏幕像素一一对应",
+    actualLabel: "1:1，图像像素与屏幕像素一一对应",
     in: "放大",
     out: "缩小",
     size: "{w} × {h} 像素",

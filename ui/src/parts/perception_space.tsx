@@ -109,6 +109,10 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
 
   useEffect(() => {
     let over = false;
+    if (!document.createElement("canvas").getContext("webgl2")) {
+      setFlat("flat");
+      return;
+    }
     // The cast keeps the compiler from looking for the address on the disk.
     (import("/view3d.js" as string) as Promise<typeof import("../plots/view3d")>).then(
       (chunk) => {

@@ -234,7 +234,7 @@ function TracePanel({ group, of, from, to, length, cursor, hidden, toggle, heigh
   return (
     <section class="trace-panel" aria-label={title}>
       <div class="trace-legend">
-        <h3>{title}</h3>
+        <strong>{title}</strong>
         <Legend group={group} of={of} cursor={cursor} hidden={hidden} toggle={toggle} length={length} />
       </div>
       <div ref={widthRef}>

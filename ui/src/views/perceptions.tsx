@@ -42,7 +42,7 @@ const t = texts(
     noneFiltered: "No perception fits these filters",
     distance: "distance {d}",
     alike: "Alike",
-    alikeLabel: "What is like perception {id}",
+    alikeLabel: "Alike: perception {id}",
     reference: "Compared with",
     back: "All perceptions",
     noAlike: "Nothing alike",
@@ -78,7 +78,7 @@ const t = texts(
     noneFiltered: "没有符合筛选的感知",
     distance: "距离 {d}",
     alike: "相似项",
-    alikeLabel: "与感知 {id} 相似的",
+    alikeLabel: "相似项：感知 {id}",
     reference: "比较对象",
     back: "全部感知",
     noAlike: "没有相似项",
@@ -259,20 +259,28 @@ function Found({ asked }: { asked: { answer?: { memories: Memory[] }; error?: Pr
   return <Cards of={asked.answer.memories} />;
 }
 
+/** Opens what the keys chose, unless a link or a button has the focus: Enter is theirs. */
+function open(m: Memory) {
+  const focused = document.activeElement;
+  if (focused instanceof HTMLElement && focused.matches("a, button")) focused.click();
+  else go(`/memory/${m.memory_id}`);
+}
+
 /** The cards, with one of them under the keys. */
 function Cards({ of }: { of: Memory[] }) {
   const [at, setAt] = useState(-1);
   const list = useRef<HTMLUListElement>(null);
-  const move = (to: number) => {
-    const i = Math.min(Math.max(to, 0), of.length - 1);
-    setAt(i);
-    list.current?.children[i]?.scrollIntoView({ block: "nearest" });
+  const now = useRef(-1); // keys may come faster than pictures of them
+  const move = (by: number) => {
+    now.current = Math.min(Math.max(now.current + by, 0), of.length - 1);
+    setAt(now.current);
+    list.current?.children[now.current]?.scrollIntoView({ block: "nearest" });
   };
   const selected = of[at];
   useKeys({
-    j: () => move(at + 1),
-    k: () => move(at - 1),
-    ...(selected && !(document.activeElement instanceof HTMLAnchorElement || document.activeElement instanceof HTMLButtonElement) ? { Enter: () => go(`/memory/${selected.memory_id}`) } : {}),
+    j: () => move(1),
+    k: () => move(-1),
+    ...(selected ? { Enter: () => open(selected) } : {}),
   });
   return (
     <ul class="gallery" ref={list}>
