@@ -50,6 +50,7 @@ var rules = []rule{
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
+	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording"},
 	"github.com/go-ego/gse":                  {"robotmem/text"},
@@ -58,12 +59,16 @@ var owners = map[string][]string{
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
-	"github.com/klauspost/compress":          {"perception/payload", "perception/recording"},
+	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "web"},
+	"golang.org/x/time":                      {"web"},
+	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
 	"github.com/foxglove/mcap/go/mcap":       {"perception", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
+	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
+	"github.com/tailscale/hujson":            {"cmd/robotmem"},
 }
 
 // topLevel is fixed by the customer, plus the usual files.

@@ -30,6 +30,7 @@ var audioFormat = format{
 		}
 		return s.preview(o)
 	},
+	samples: soundSamples,
 }
 
 // audio is what the header of a recording says.

@@ -1,7 +1,6 @@
 package perception
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
@@ -58,7 +57,7 @@ func DecodeCloud(it Item, limit int) (*Cloud, error) {
 		return nil, err
 	}
 	if c.cloud.Total == c.cloud.Missing {
-		return nil, errors.New("the point cloud holds no point with a position")
+		return nil, errNoPoint
 	}
 	return &c.cloud, nil
 }
@@ -99,6 +98,7 @@ var cloudFormat = format{
 	kinds:     []string{"cloud/"},
 	features:  cloudFeatures,
 	preview:   previewCloud,
+	samples:   cloudSamples,
 }
 
 // summarizeCloud writes "point cloud, 1,234 points, fields x y z, binary, within

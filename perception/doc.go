@@ -17,6 +17,7 @@
 //     more alike.
 //   - A [Preview] is a picture: a smaller copy, a plot, a spectrogram, a view from
 //     above.
+//   - [Samples] are its numbers, few enough to be drawn or turned in 3-D.
 //   - A [Recorder] gathers the samples and frames of a control loop, which it
 //     never makes wait, for a [Sink], which may take its time.
 //
@@ -67,14 +68,19 @@
 // need. [Sniff] knows the other formats by their bytes; scans and poses by what
 // the text says.
 //
+// All but images and other text have samples. An MCAP segment of poses is a
+// trajectory there, one of laser scans a scan, any other a trace.
+//
 // # Memory
 //
 // Every length that a file claims is checked against the bytes that are there
 // before anything is allocated. Reading a trace takes at most some six times the
 // room of its data; [DecodeTrace] adds a slice per sample, three times the
 // readings if each sample is but one. An image takes at most 64 MiB or 64 times
-// its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. A recorder takes
-// its QueueBytes and one batch.
+// its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
+// 32 MiB beside what their trace does; a sound is not held for them, of a FLAC
+// file at most 32 Mi samples are unpacked. A recorder takes its QueueBytes and one
+// batch.
 //
 // # Caveats
 //

@@ -22,6 +22,7 @@ type format struct {
 	// distance compares two vectors of one kind; nil is Euclidean.
 	distance func(kind string, a, b []float32) float64
 	preview  func(Item, PreviewOptions) (*Preview, error)
+	samples  func(Item, SamplesOptions) (*Samples, error)
 }
 
 // formats are asked in order. What the first bytes prove comes before what only

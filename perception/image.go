@@ -37,6 +37,7 @@ var imageFormat = format{
 		}
 		return p.preview(o)
 	},
+	samples: pictureSamples,
 }
 
 // picture is an image that can be looked at: colours, or one value per pixel,

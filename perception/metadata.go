@@ -24,7 +24,10 @@ func (s *series) describe(metadata map[string]any) {
 		s.setRate(1 / interval)
 	} else if duration, ok := positive(metadata["duration_s"]); ok {
 		s.setRate(float64(s.len()) / duration)
+	} else {
+		return
 	}
+	s.stamps = s.times // an even clock is the metadata's to say
 }
 
 func (s *series) describeUnits(given any) {

@@ -29,6 +29,7 @@ type Item struct {
 	//	raw pixels   width, height, encoding, step, is_bigendian; units of depth
 	//	PointCloud2  fields, point_step, row_step, width, height, is_bigendian
 	//	clouds       units of the lengths
+	//	places       frame_id of clouds, trajectories and scans
 	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
 	//	             unless the data is JSON, which names them itself
 	//	text poses   format: tum or kitti

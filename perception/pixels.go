@@ -38,6 +38,7 @@ var pixelsFormat = format{
 		}
 		return p.picture().preview(o)
 	},
+	samples: pictureSamples,
 }
 
 // pixels is a frame as a camera driver hands it over. Nothing is copied: each

@@ -16,6 +16,7 @@ type scan struct {
 	start, increment float64
 	near, far        float64 // what counts as a return; far is +Inf when unknown
 	ranges           []float64
+	intensities      []float64 // nil or one per ray
 }
 
 // returned tells whether ray i hit anything that the sensor can measure.
@@ -49,6 +50,7 @@ type scanObject struct {
 	RangeMin       *float64        `json:"range_min"`
 	RangeMax       *float64        `json:"range_max"`
 	Ranges         json.RawMessage `json:"ranges"`
+	Intensities    json.RawMessage `json:"intensities"`
 }
 
 // nonFinite are numbers that Python writes and JSON has not.
@@ -112,7 +114,21 @@ func decodeScanJSON(data []byte) (*scan, error) {
 	if series.width != 1 {
 		return nil, errors.New("the ranges are no flat list")
 	}
-	return o.scan(series.values)
+	s, err := o.scan(series.values)
+	if err != nil {
+		return nil, err
+	}
+	// Many sensors have none and leave the list empty.
+	if levels, err := decodeMatrix(o.Intensities); err == nil {
+		s.takeIntensities(levels.values)
+	}
+	return s, nil
+}
+
+func (s *scan) takeIntensities(levels []float64) {
+	if len(levels) == len(s.ranges) {
+		s.intensities = levels
+	}
 }
 
 func (o scanObject) scan(ranges []float64) (*scan, error) {
@@ -147,6 +163,7 @@ var scanFormat = format{
 	features:  scanFeatures,
 	distance:  scanDistance,
 	preview:   previewScan,
+	samples:   scanSamples,
 }
 
 // summarizeScan writes "laser scan, 360 rays over 270°, nearest 0.42 m at -12°,

@@ -53,6 +53,7 @@ var segmentFormat = format{
 		}
 		return traceFormat.preview(s.item(), o)
 	},
+	samples: segmentSamples,
 }
 
 // recordHead is the kind and the length of an MCAP record.
@@ -201,7 +202,7 @@ func (s *Segment) parseSchema() (*message.Schema, error) {
 	return message.Parse(s.SchemaName, encoding, s.SchemaData)
 }
 
-var errNoNumbers = errors.New("the messages hold no numbers to draw")
+var errNoNumbers = fmt.Errorf("%w in the messages", ErrNoSamples)
 
 // segmentSeries turns the numbers of the messages into a series. The segment is
 // nil only when the data is none.
@@ -215,7 +216,7 @@ func segmentSeries(data []byte) (*Segment, *series, error) {
 		return seg, nil, err
 	}
 	s := &series{}
-	var from, to uint64
+	stamps := make([]uint64, 0, len(seg.Messages))
 	for i, m := range seg.Messages {
 		v, err := schema.Decode(m.Data)
 		if err != nil {
@@ -224,21 +225,26 @@ func segmentSeries(data []byte) (*Segment, *series, error) {
 		if textOf(v) != "" {
 			return seg, nil, errNoNumbers
 		}
-		to = stampOf(v, m.LogTime)
+		stamps = append(stamps, stampOf(v, m.LogTime))
 		row := leavesOf(v)
 		if i == 0 {
-			from, s.width, s.channels, s.units = to, len(row), nil, nil
+			s.width, s.channels, s.units = len(row), nil, nil
 			for _, l := range row {
 				s.channels, s.units = append(s.channels, l.name), append(s.units, l.unit)
 			}
+			if s.width*len(seg.Messages) > maxReadings {
+				return seg, nil, errTooLong
+			}
+			s.values = make([]float64, 0, s.width*len(seg.Messages))
 		}
 		s.values = row.appendTo(s.values, s.channels)
 	}
 	if s.width == 0 {
 		return seg, nil, errNoNumbers
 	}
-	if n := len(seg.Messages); n > 1 && to > from {
-		s.setRate(float64(n-1) / (float64(to-from) * 1e-9))
+	if s.stamps = seg.times(stamps); s.stamps != nil {
+		last := len(s.stamps) - 1
+		s.setRate(float64(last) / s.stamps[last])
 	}
 	return seg, s, nil
 }

@@ -76,9 +76,10 @@ type series struct {
 	units    []string // nil or one per channel
 	rate     float64  // Hz, 0 unknown
 	times    []float64
-	nested   bool   // JSON gave a list per sample
-	kind     string // what metadata says that it is: wrench, joint_state, imu
-	width    int    // channels, at least 1
+	stamps   []float64 // as the data has them, also where they are even; times is the same, or nil
+	nested   bool      // JSON gave a list per sample
+	kind     string    // what metadata says that it is: wrench, joint_state, imu
+	width    int       // channels, at least 1
 	values   []float64
 }
 

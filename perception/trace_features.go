@@ -41,6 +41,7 @@ var traceFormat = format{
 	features:  traceFeatures,
 	distance:  traceDistance,
 	preview:   plotTrace,
+	samples:   traceSamples,
 }
 
 func summarizeTrace(it Item) string {

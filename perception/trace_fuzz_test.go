@@ -26,7 +26,7 @@ func FuzzTracePlot(f *testing.F) {
 	})
 }
 
-func FuzzSamples(f *testing.F) {
+func FuzzRawSamples(f *testing.F) {
 	f.Add(elements(binary.LittleEndian, []float32{1, 2, 3, 4}), "<f4", 2.0, 2.0)
 	f.Add([]byte{1, 0, 2, 0}, "int16", 2.0, 1.0)
 	f.Add([]byte{1, 0, 2}, ">f2", 1e300, -1.0)

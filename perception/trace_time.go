@@ -64,8 +64,7 @@ func (s *series) timeScale(c int) (float64, bool) {
 	return seconds, ok
 }
 
-// takeTime removes the channel and keeps the rate that it shows, and its stamps
-// where they are uneven.
+// takeTime removes the channel and keeps its stamps and the rate that they show.
 func (s *series) takeTime(c int, seconds float64) {
 	if n := s.len(); n > 1 && seconds > 0 {
 		start := s.at(0, c)
@@ -84,12 +83,12 @@ func (s *series) takeStamps(c int, seconds float64) {
 	for i := 0; i < n && even; i++ {
 		even = math.Abs(s.at(i, c)-start-float64(i)*interval) <= evenShare*interval
 	}
-	if even {
-		return
+	s.stamps = make([]float64, n)
+	for i := range s.stamps {
+		s.stamps[i] = (s.at(i, c) - start) * seconds
 	}
-	s.times = make([]float64, n)
-	for i := range s.times {
-		s.times[i] = (s.at(i, c) - start) * seconds
+	if !even {
+		s.times = s.stamps
 	}
 }
 

@@ -54,8 +54,16 @@ func decodeTrajectory(it Item) (*Trajectory, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.settle(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// settle leaves out times and orientations that not every pose has.
+func (t *Trajectory) settle() error {
 	if len(t.Positions) < minPoses {
-		return nil, errors.New("a trajectory has at least two poses with a position")
+		return errors.New("a trajectory has at least two poses with a position")
 	}
 	if len(t.Times) != len(t.Positions) || !rising(t.Times) {
 		t.Times = nil
@@ -63,7 +71,7 @@ func decodeTrajectory(it Item) (*Trajectory, error) {
 	if len(t.Orientations) != len(t.Positions) {
 		t.Orientations = nil
 	}
-	return t, nil
+	return nil
 }
 
 const minPoses = 2
@@ -156,6 +164,7 @@ var trajectoryFormat = format{
 	kinds:    []string{"path/"},
 	features: trajectoryFeatures,
 	preview:  previewTrajectory,
+	samples:  trajectorySamples,
 }
 
 // summarizeTrajectory writes "trajectory, 1,204 poses over 60.20 s, 14.3 m path,

@@ -124,6 +124,29 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 	return tx.rewrite(m.MemoryID, rec, res.Version)
 }
 
+// Pin implements Service.
+func (e *Engine) Pin(ctx context.Context, req *PinRequest) (*PinResponse, error) {
+	r := *req
+	if err := normalize("pin", &r); err != nil {
+		return nil, err
+	}
+	err := e.write(ctx, func(tx *writeTx) error {
+		m, err := tx.memory(r.MemoryID, tx.now)
+		if err != nil || m.Pinned == *r.Pinned {
+			return err
+		}
+		return tx.setPinned(m, *r.Pinned)
+	})
+	if err != nil {
+		return nil, wrap("pin", err)
+	}
+	res := &PinResponse{Status: "unpinned", MemoryID: r.MemoryID, Pinned: *r.Pinned}
+	if res.Pinned {
+		res.Status = "pinned"
+	}
+	return res, nil
+}
+
 // recordOf prepares a stored memory again, as its indexes hold it.
 func (e *Engine) recordOf(m *Memory) (*record, error) {
 	rec, err := e.recordFor(m.Type, m.Content, m.Context)

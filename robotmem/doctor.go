@@ -31,6 +31,10 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 	if err != nil {
 		return nil, wrap("stats", err)
 	}
+	if res.DiskFreeBytes, err = freeBytes(e.path); err != nil {
+		e.log.Warn("free space of the disk not read", "err", err)
+	}
+	res.Workers = e.workers(res)
 	return res, nil
 }
 
@@ -53,6 +57,7 @@ func (e *Engine) Doctor(ctx context.Context, req *DoctorRequest) (*DoctorRespons
 	if err != nil {
 		return nil, wrap("doctor", err)
 	}
+	meterOf(ctx).stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	if err := e.Warm(ctx); err != nil {
 		e.log.Error("reading the indexes", "err", err)
@@ -89,6 +94,8 @@ func (d *DoctorResponse) conclude() {
 }
 
 func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *DoctorResponse, deep bool) error {
+	m := meterOf(ctx)
+	m.stage("checking the file", "", 0)
 	damage, err := c.integrity()
 	if err != nil {
 		damage = "it cannot be checked: " + classifySQLite(err).Detail()
@@ -99,6 +106,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	} else {
 		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair; what that does not mend needs a backup")
 	}
+	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
 			e.log.Error("index check", "index", sync.name, "err", err)
@@ -159,18 +167,17 @@ func bytesText(n int64) string {
 // Repair implements Service.
 func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse, error) {
 	res := &RepairResponse{Repaired: []string{}}
+	m := meterOf(ctx)
 	err := e.write(ctx, func(tx *writeTx) (err error) {
-		res.Repaired, err = e.rebuild(tx)
+		res.Repaired, err = e.rebuild(tx, m)
 		return err
 	})
 	if err != nil {
 		return nil, wrap("repair", err)
 	}
 	e.dropIndexesInMemory()
-	for after, n := int64(0), 1; n > 0; {
-		if n, err = e.fillFeatures(ctx, &after); err != nil {
-			return nil, wrap("repair", err)
-		}
+	if err := e.refillFeatures(ctx, m); err != nil {
+		return nil, wrap("repair", err)
 	}
 	d, err := e.Doctor(ctx, &DoctorRequest{})
 	if err != nil {
@@ -178,4 +185,23 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	}
 	res.Doctor = *d
 	return res, nil
+}
+
+// refillFeatures works out what perceptions are compared by, of all that wait.
+func (e *Engine) refillFeatures(ctx context.Context, m *meter) error {
+	if m != nil {
+		var waiting int64
+		if err := e.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
+			return err
+		}
+		m.stage("making perceptions comparable", "memories", waiting)
+	}
+	for after, n := int64(0), 1; n > 0; {
+		var err error
+		if n, err = e.fillFeatures(ctx, &after); err != nil {
+			return err
+		}
+		m.add(int64(n))
+	}
+	return nil
 }

@@ -81,6 +81,7 @@ type Engine struct {
 	tallies tallies
 	meaning meaning
 	words   words
+	paths   pathIndex
 	alike   keptFeatures
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper
@@ -92,6 +93,8 @@ type Engine struct {
 	// background are the goroutines that nobody waits for but Close.
 	background sync.WaitGroup
 	quit       context.CancelFunc
+	quitting   <-chan struct{} // closed by quit
+	watch      watch
 
 	// closing is held for reading by every call, for writing by Close.
 	closing sync.RWMutex
@@ -144,7 +147,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	go e.runWriter()
 	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
-	e.quit = quit
+	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.background.Go(func() { e.runKeeper(background) })

@@ -11,10 +11,21 @@ func (e *Engine) List(ctx context.Context, req *ListRequest) (*ListResponse, err
 	if err := normalize("list", &r); err != nil {
 		return nil, err
 	}
+	from, err := resume("list", paging{r.Page, r.BeforeID, r.Cursor}, r.filters())
+	if err != nil {
+		return nil, wrap("list", err)
+	}
 	res := &ListResponse{Page: r.Page, Limit: r.Limit}
-	err := e.read(ctx, func(c *conn) (err error) {
-		res.Memories, res.Total, err = c.list(&r, e.now())
-		return err
+	if from != nil {
+		res.Page = 0
+	}
+	err = e.read(ctx, func(c *conn) error {
+		if r.SessionID != "" {
+			if _, err := c.session(r.SessionID); err != nil {
+				return err
+			}
+		}
+		return c.list(&r, from, e.now(), res)
 	})
 	if err != nil {
 		return nil, wrap("list", err)
@@ -28,11 +39,15 @@ func (e *Engine) Sessions(ctx context.Context, req *SessionsRequest) (*SessionsR
 	if err := normalize("sessions", &r); err != nil {
 		return nil, err
 	}
+	from, err := resume("sessions", paging{page: r.Page, cursor: r.Cursor}, r.filters())
+	if err != nil {
+		return nil, wrap("sessions", err)
+	}
 	res := &SessionsResponse{Page: r.Page, Limit: r.Limit}
-	err := e.read(ctx, func(c *conn) (err error) {
-		res.Sessions, res.Total, err = c.sessions(&r)
-		return err
-	})
+	if from != nil {
+		res.Page = 0
+	}
+	err = e.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
 	if err != nil {
 		return nil, wrap("sessions", err)
 	}
@@ -45,13 +60,19 @@ func (e *Engine) SessionMemories(ctx context.Context, req *SessionMemoriesReques
 	if err := normalize("session_memories", &r); err != nil {
 		return nil, err
 	}
+	from, err := resume("session_memories", paging{page: r.Page, cursor: r.Cursor}, r.filters())
+	if err != nil {
+		return nil, wrap("session_memories", err)
+	}
 	res := &ListResponse{Page: r.Page, Limit: r.Limit}
-	err := e.read(ctx, func(c *conn) (err error) {
+	if from != nil {
+		res.Page = 0
+	}
+	err = e.read(ctx, func(c *conn) error {
 		if _, err := c.session(r.SessionID); err != nil {
 			return err
 		}
-		res.Memories, res.Total, err = c.sessionMemories(&r, e.now())
-		return err
+		return c.sessionMemories(&r, from, e.now(), res)
 	})
 	if err != nil {
 		return nil, wrap("session_memories", err)

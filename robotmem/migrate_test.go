@@ -54,6 +54,19 @@ func TestStoredVersionsOpen(t *testing.T) {
 			if err != nil || string(data.DataBase64) != "Fx,Fy\n1,2\n3,4\n" {
 				t.Errorf("data %+v, %v", data, err)
 			}
+			past, err := e.Sessions(t.Context(), &robotmem.SessionsRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if past.Total != 1 {
+				t.Errorf("%d sessions, want the one", past.Total)
+			}
+			for _, s := range past.Sessions {
+				got, err := e.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID})
+				if err != nil || got.Status != "ended" || got.MemoryCount == 0 || got.Summary == nil || got.Summary.Facts == 0 {
+					t.Errorf("session %+v, %v", got, err)
+				}
+			}
 			d, err := e.Doctor(t.Context(), nil)
 			if err != nil || !d.Healthy {
 				t.Errorf("doctor %+v, %v", d, err)

@@ -271,10 +271,14 @@ func (e *Engine) Get(ctx context.Context, req *GetRequest) (*Memory, error) {
 	}
 	var m *Memory
 	err := e.read(ctx, func(c *conn) (err error) {
-		if m, err = c.memory(r.MemoryID, e.now()); err != nil || m.SHA256 == "" {
+		if m, err = c.memory(r.MemoryID, e.now()); err != nil {
 			return err
 		}
-		m.Bytes, err = c.payloadSize(m.SHA256)
+		if m.SHA256 != "" {
+			m.Bytes, err = c.payloadSize(m.SHA256)
+			return err
+		}
+		m.Conflicts, err = e.dissent(c, m)
 		return err
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/text"
@@ -12,7 +13,8 @@ import (
 type question struct {
 	RecallRequest
 	filter        *condition
-	content, stop []string // terms of the query
+	content, stop []string         // terms of the query
+	typing        *text.Unfinished // its last word, while it is being typed
 	now           time.Time
 	times         []TimePhrase
 	degraded      []string
@@ -32,9 +34,7 @@ type question struct {
 func (q *question) parse(now time.Time) error {
 	location := now.Location()
 	named := q.Collection != "" && q.Collection != "*"
-	if q.SessionID != "" && q.Collection == "" {
-		q.Collection = "*" // an episode lies in one collection, whichever it is
-	}
+	q.Collection = askedOf(&q.RecallRequest)
 	if err := normalize("recall", &q.RecallRequest); err != nil {
 		return err
 	}
@@ -53,15 +53,19 @@ func (q *question) parse(now time.Time) error {
 		q.AsOf = nil // the future is believed as the present
 	}
 	q.now = now.UTC()
+	last := lastWord(q.Query)
 	if q.ParseTime {
 		q.readTimes(now.In(location))
+	}
+	if q.AsYouType && lastWord(q.Query) == last { // else it was a time
+		q.typing = text.Typing(q.Query)
 	}
 	q.content, q.stop = text.Query(q.Query)
 	if len(q.content) == 0 {
 		q.content, q.stop = q.stop, nil
 	}
 	if len(q.content) > maxQueryTerms {
-		q.content, q.stop = q.content[:maxQueryTerms], nil
+		q.content, q.stop, q.typing = q.content[:maxQueryTerms], nil, nil
 		q.degraded = append(q.degraded, "query: only its first 256 different words were looked for")
 	}
 	if q.Query == "" && !named && !q.narrows() {
@@ -69,6 +73,11 @@ func (q *question) parse(now time.Time) error {
 	}
 	return nil
 }
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
+
+// words are what the list of words is searched for.
+func (q *question) words() wanted { return wanted{q.content, q.typing} }
 
 // readTimes makes bounds of the time words in the query, and takes them out of
 // it. Bounds that the caller gave hold too.

@@ -50,11 +50,14 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 	if err != nil {
 		return nil, err
 	}
+	if req.AsYouType {
+		return res, nil // one question is many of these
+	}
 	found := make([]int64, len(res.Memories))
 	for i := range res.Memories {
 		found[i] = res.Memories[i].MemoryID
 	}
-	e.tallies.count(req.ForSession, found)
+	e.tallies.count(req, found, e.now())
 	return res, nil
 }
 
@@ -307,7 +310,7 @@ func (e *Engine) sideBySide(c *conn, q *question, a *admitted, words, vectors si
 		return words, vectors, err
 	}
 	found := make(chan []ranked, 1)
-	go func() { found <- searchWords(index, q.Collection, a, q.content, q.listDepth()) }()
+	go func() { found <- searchWords(index, q.Collection, a, q.words(), q.listDepth()) }()
 	items, err := vectors()
 	return func() ([]ranked, error) { return <-found, nil }, func() ([]ranked, error) { return items, err }, nil
 }

@@ -93,8 +93,11 @@ func summarize(s string) string {
 	return clip(line, maxSummary-1)
 }
 
-func (r *record) decayRate() float64 {
-	if r.pinned || !consolidate.Fades(r.inferred.Category) {
+func (r *record) decayRate() float64 { return decayOf(r.inferred.Category, r.pinned) }
+
+// decayOf is how much of its confidence a memory loses in a day.
+func decayOf(category string, pinned bool) float64 {
+	if pinned || !consolidate.Fades(category) {
 		return 0
 	}
 	return defaultDecay

@@ -52,15 +52,26 @@ func (q *question) coverage(m *Memory) float64 {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
 	}
-	n := 0
+	n, longer := 0, false
 	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
-		if !initial[t[0]] {
+		if !initial[t[0]] && q.typing == nil {
 			continue
 		}
 		stem := text.Stem(t)
 		if found, asked := wanted[stem]; asked && !found {
 			wanted[stem] = true
 			n++
+		} else if !asked && q.typing != nil && q.typing.Begins(stem) {
+			longer = true
+		}
+	}
+	if longer { // it stands for the word that it may become
+		for _, t := range q.typing.Terms {
+			stem := text.Stem(t)
+			if found, asked := wanted[stem]; asked && !found {
+				wanted[stem] = true
+				n++
+			}
 		}
 	}
 	return float64(n) / float64(len(wanted))

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // LearnRequest records one fact.
@@ -89,6 +91,7 @@ type RecallRequest struct {
 	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Leave out what is less relevant than this on the absolute scale, 0 to 1."`
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Answer with what is ready after this many milliseconds. 0 waits."`
 	Explain        bool         `json:"explain,omitempty" doc:"Say what each stage kept and how each memory was found."`
+	AsYouType      bool         `json:"as_you_type,omitempty" doc:"The last word of the query may be unfinished, unless a space follows it: words that it begins count too, less than the word itself. Such a recall is not counted in the statistics."`
 }
 
 // SpatialSort orders by Euclidean distance to a point.
@@ -181,6 +184,12 @@ type UpdateRequest struct {
 	Context    Object `json:"context,omitempty" doc:"A new context; the old one is kept if absent."`
 }
 
+// PinRequest pins a memory or lets it go.
+type PinRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
+	Pinned   *bool `json:"pinned,omitempty" default:"true" doc:"Whether it is pinned from now on."`
+}
+
 // StartSessionRequest opens an episode.
 type StartSessionRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collection" default:"default" doc:"Namespace of the episode and of all it learns."`
@@ -212,6 +221,14 @@ type PreviewRequest struct {
 	Height   int   `json:"height,omitempty" validate:"min=16,max=4096" default:"360" doc:"At most so many pixels high, 16 to 4,096."`
 }
 
+// SamplesRequest asks for the numbers of a perception.
+type SamplesRequest struct {
+	MemoryID int64    `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
+	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"Only samples from here on: seconds since the first, or sample numbers (from 0) when the rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single scan has no time."`
+	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Only samples up to here, likewise."`
+	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if absent. More than ten channels share some 2,000,000 readings."`
+}
+
 // HistoryRequest asks for every state of a memory.
 type HistoryRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
@@ -230,6 +247,9 @@ type ListRequest struct {
 	ConfidenceMax  *float64 `json:"confidence_max,omitempty" validate:"omitempty,finite,min=0,max=1" doc:"Stored confidence at most this."`
 	Days           int      `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only those created in the last so many days; 0 for all."`
 	PerceptionType string   `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Only perceptions of this type."`
+	SessionID      string   `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only this episode."`
+	Tags           []string `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Only memories that carry all of these tags."`
+	Cursor         string   `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
 }
 
 // SessionsRequest pages through episodes.
@@ -238,6 +258,12 @@ type SessionsRequest struct {
 	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"Episodes a page, 1 to 1,000."`
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
 	Status     string `json:"status,omitempty" validate:"omitempty,oneof=active ended" doc:"active or ended; both if absent."`
+	Cursor     string `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
+}
+
+// SessionRequest asks for one episode.
+type SessionRequest struct {
+	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
 }
 
 // SessionMemoriesRequest asks for an episode in the order it was lived.
@@ -245,6 +271,7 @@ type SessionMemoriesRequest struct {
 	SessionID string `json:"session_id" validate:"required,uuid" cli:"arg" doc:"The episode."`
 	Page      int    `json:"page,omitempty" validate:"min=1,max=1000000" default:"1" doc:"Which page, from 1."`
 	Limit     int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"100" doc:"Memories a page, 1 to 1,000."`
+	Cursor    string `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
 }
 
 // CollectionsRequest asks for all collections.
@@ -253,6 +280,31 @@ type CollectionsRequest struct{}
 // CategoriesRequest asks for the categories in use.
 type CategoriesRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+}
+
+// PathsRequest asks for the context paths in use.
+type PathsRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Path       string `json:"path,omitempty" validate:"utf8,max=1024" doc:"Only this path, with its most frequent values."`
+	Prefix     string `json:"prefix,omitempty" validate:"utf8,max=1024" doc:"Only paths that begin with this text, such as params."`
+}
+
+// PlacesRequest asks for memories on a map.
+type PlacesRequest struct {
+	Collection    string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Field         string     `json:"field,omitempty" validate:"utf8,max=1024" doc:"Context path of the coordinates, such as spatial.object_position. Without it only fields is answered."`
+	FrameID       string     `json:"frame_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this frame."`
+	MapID         string     `json:"map_id,omitempty" validate:"utf8,max=256" doc:"Only coordinates of this map."`
+	Type          string     `json:"type,omitempty" validate:"omitempty,oneof=fact perception" doc:"Only facts or only perceptions."`
+	Category      string     `json:"category,omitempty" validate:"max=64" doc:"Only this category."`
+	SessionID     string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"Only this episode."`
+	After         *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only observed at or after this time (RFC 3339)."`
+	Before        *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only observed before this time (RFC 3339)."`
+	ContextFilter Object     `json:"context_filter,omitempty" doc:"Filter over context paths, as in recall."`
+	Min           []float64  `json:"min,omitempty" validate:"omitempty,len=2,dive,finite" doc:"[x, y]: leave out what lies below in either, in the unit of the coordinates."`
+	Max           []float64  `json:"max,omitempty" validate:"omitempty,len=2,dive,finite" doc:"[x, y]: leave out what lies above in either."`
+	Limit         int        `json:"limit,omitempty" validate:"min=1,max=20000" default:"5000" doc:"Points at most, 1 to 20,000: of more an even sample."`
+	Grid          int        `json:"grid,omitempty" validate:"min=0,max=256" doc:"Also count square cells, so many along the longer side, up to 256; 0 for none."`
 }
 
 // RecentFailuresRequest asks what went wrong lately.
@@ -264,6 +316,19 @@ type RecentFailuresRequest struct {
 
 // StatsRequest asks for counts.
 type StatsRequest struct{}
+
+// ActivityRequest asks what was stored and asked over time.
+type ActivityRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent. Recalls that looked into all at once count for * alone."`
+	Days       int    `json:"days,omitempty" validate:"min=1,max=3650" default:"30" doc:"How many days back, 1 to 3,650, today among them."`
+	Bucket     string `json:"bucket,omitempty" validate:"omitempty,oneof=hour day" doc:"hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days."`
+}
+
+// ChangesRequest asks whether the memory has changed, or waits until it has.
+type ChangesRequest struct {
+	Since  *int64 `json:"since,omitempty" validate:"omitempty,min=0" doc:"The change of an earlier answer. Without it the present one is answered at once."`
+	WaitMS int    `json:"wait_ms,omitempty" validate:"min=0,max=60000" doc:"How many milliseconds to wait for a change, 0 to 60,000."`
+}
 
 // DoctorRequest asks for a check-up.
 type DoctorRequest struct {
@@ -289,7 +354,12 @@ func (r *UpdateRequest) trim() { r.NewContent = strings.TrimSpace(r.NewContent) 
 
 func (r *ForgetRequest) trim() { r.Reason = strings.TrimSpace(r.Reason) }
 
-func (r *RecallRequest) trim() { r.Query = strings.TrimSpace(r.Query) }
+// A space says that the last word is finished.
+func (r *RecallRequest) trim() {
+	last, _ := utf8.DecodeLastRuneInString(r.Query)
+	r.AsYouType = r.AsYouType && !unicode.IsSpace(last)
+	r.Query = strings.TrimSpace(r.Query)
+}
 
 func (l *Like) check() error {
 	given := 0

@@ -1,6 +1,10 @@
 package robotmem
 
-import "time"
+import (
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
 
 // Memory is one stored item, as Get answers it. In a recall the fields of the
 // second group say how it was found.
@@ -39,19 +43,21 @@ type Memory struct {
 	Bytes          int64  `json:"bytes,omitempty"`
 	SHA256         string `json:"sha256,omitempty"`
 
-	Status       string     `json:"status,omitempty"`
-	SupersededBy int64      `json:"superseded_by,omitempty"`
-	Version      int        `json:"version,omitempty"`
-	Pinned       bool       `json:"pinned,omitempty"`
-	Source       string     `json:"source,omitempty"`
-	Sightings    int        `json:"sightings,omitempty"`
-	AccessCount  int        `json:"access_count,omitempty"`
-	ReturnCount  int        `json:"return_count,omitempty"`
-	DecayRate    float64    `json:"decay_rate,omitempty" doc:"A day."`
-	LastAccessed *time.Time `json:"last_accessed,omitempty"`
-	UpdatedAt    *time.Time `json:"updated_at,omitempty"`
-	ScopeFiles   []string   `json:"scope_files,omitempty"`
-	ScopeEntity  []string   `json:"scope_entities,omitempty"`
+	Status       string `json:"status,omitempty"`
+	SupersededBy int64  `json:"superseded_by,omitempty"`
+	// Conflicts is answered by Get alone.
+	Conflicts    []ConflictWith `json:"conflicts,omitempty" doc:"With get: active facts of the same collection and context that say otherwise, newest first, at most 5."`
+	Version      int            `json:"version,omitempty"`
+	Pinned       bool           `json:"pinned,omitempty"`
+	Source       string         `json:"source,omitempty"`
+	Sightings    int            `json:"sightings,omitempty"`
+	AccessCount  int            `json:"access_count,omitempty"`
+	ReturnCount  int            `json:"return_count,omitempty"`
+	DecayRate    float64        `json:"decay_rate,omitempty" doc:"A day."`
+	LastAccessed *time.Time     `json:"last_accessed,omitempty"`
+	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
+	ScopeFiles   []string       `json:"scope_files,omitempty"`
+	ScopeEntity  []string       `json:"scope_entities,omitempty"`
 }
 
 // ListEntry is a memory's place in one ranked list.
@@ -171,6 +177,13 @@ type UpdateResponse struct {
 	AutoInferred Inferred `json:"auto_inferred"`
 }
 
+// PinResponse confirms a pin.
+type PinResponse struct {
+	Status   string `json:"status" doc:"pinned or unpinned."`
+	MemoryID int64  `json:"memory_id"`
+	Pinned   bool   `json:"pinned"`
+}
+
 // StartSessionResponse opens an episode.
 type StartSessionResponse struct {
 	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
@@ -262,6 +275,12 @@ type PreviewResponse struct {
 	DataBase64 []byte `json:"data_base64"`
 }
 
+// SamplesResponse holds the numbers of a perception.
+type SamplesResponse struct {
+	MemoryID int64 `json:"memory_id"`
+	perception.Samples
+}
+
 // Version is one state of a memory.
 type Version struct {
 	Version      int        `json:"version"`
@@ -288,8 +307,9 @@ type HistoryResponse struct {
 type ListResponse struct {
 	Memories []Memory `json:"memories"`
 	Total    int64    `json:"total" doc:"How many match, on all pages."`
-	Page     int      `json:"page"`
+	Page     int      `json:"page" doc:"0 when a cursor was given."`
 	Limit    int      `json:"limit"`
+	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
 }
 
 // Session is one episode.
@@ -309,8 +329,25 @@ type Session struct {
 type SessionsResponse struct {
 	Sessions []Session `json:"sessions"`
 	Total    int64     `json:"total"`
-	Page     int       `json:"page"`
+	Page     int       `json:"page" doc:"0 when a cursor was given."`
 	Limit    int       `json:"limit"`
+	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// SessionResponse is one episode whole.
+type SessionResponse struct {
+	Session
+	Summary  *SessionSummary  `json:"summary,omitempty" doc:"What it came to, or comes to so far; absent while nothing has happened."`
+	Recalled []RecalledMemory `json:"recalled" doc:"What was recalled for it, the useful first; at most 1,000."`
+	Streams  []StreamCount    `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// RecalledMemory is a memory that was recalled for an episode.
+type RecalledMemory struct {
+	BriefMemory
+	Status string `json:"status"`
+	Type   string `json:"type"`
+	Used   bool   `json:"used" doc:"The episode said that it helped."`
 }
 
 // CollectionCount counts one collection.
@@ -337,6 +374,72 @@ type CategoriesResponse struct {
 	Categories []CategoryCount `json:"categories"`
 }
 
+// PathsResponse lists context paths.
+type PathsResponse struct {
+	Paths []ContextPath `json:"paths" doc:"In order of the path, 10,000 at most: name a prefix when there are more."`
+	Total int           `json:"total" doc:"How many there are."`
+}
+
+// ContextPath is one path of contexts, as a filter may name it.
+type ContextPath struct {
+	Path     string      `json:"path"`
+	Memories int64       `json:"memories" doc:"Active ones with a value there."`
+	Kinds    []string    `json:"kinds" doc:"What the values are: number, text, bool, null, list or an empty object."`
+	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if there is one."`
+	Max      *float64    `json:"max,omitempty"`
+	Unit     string      `json:"unit,omitempty" doc:"The canonical unit when most of the numbers are quantities, such as 12.5 N."`
+	Values   []PathValue `json:"values,omitempty" doc:"When one path was asked for: at most 50, most frequent first. Without lists and long texts."`
+}
+
+// PathValue is a value at a path.
+type PathValue struct {
+	Value    any   `json:"value"`
+	Memories int64 `json:"memories"`
+}
+
+// PlacesResponse is a map of memories.
+type PlacesResponse struct {
+	Fields  []PlaceField `json:"fields" doc:"Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most."`
+	Points  []PlacePoint `json:"points" doc:"In order of memory_id."`
+	Total   int          `json:"total" doc:"Points within the bounds, of which points may be a sample."`
+	Sampled bool         `json:"sampled" doc:"There are more than points holds."`
+	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
+	Cells   []PlaceCell  `json:"cells" doc:"The cells that hold any point, counting all of them."`
+}
+
+// PlaceField is a path of coordinates in one frame and map.
+type PlaceField struct {
+	Field    string    `json:"field"`
+	FrameID  string    `json:"frame_id,omitempty"`
+	MapID    string    `json:"map_id,omitempty"`
+	Dims     int       `json:"dims" doc:"2 or 3."`
+	Memories int64     `json:"memories"`
+	Min      []float64 `json:"min" doc:"The smallest of each coordinate."`
+	Max      []float64 `json:"max" doc:"The largest of each coordinate."`
+}
+
+// PlacePoint is one memory on the map.
+type PlacePoint struct {
+	MemoryID   int64     `json:"memory_id"`
+	X          float64   `json:"x"`
+	Y          float64   `json:"y"`
+	Z          *float64  `json:"z,omitempty"`
+	Type       string    `json:"type"`
+	Category   string    `json:"category"`
+	Success    *bool     `json:"success,omitempty" doc:"task.success, where it is true or false."`
+	ObservedAt time.Time `json:"observed_at"`
+	Summary    string    `json:"summary"`
+}
+
+// PlaceCell counts the points of one cell: from x to x + cell, likewise y.
+type PlaceCell struct {
+	X         float64 `json:"x"`
+	Y         float64 `json:"y"`
+	Memories  int64   `json:"memories"`
+	Successes int64   `json:"successes" doc:"With task.success true."`
+	Failures  int64   `json:"failures" doc:"With task.success false."`
+}
+
 // StatsResponse counts what the node holds and what it was asked.
 type StatsResponse struct {
 	Total         int64            `json:"total" doc:"Active memories of all collections."`
@@ -358,6 +461,41 @@ type StatsResponse struct {
 	Embedder      string           `json:"embedder"`
 	Backlog       int64            `json:"backlog" doc:"Memories that wait for a vector; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`
+	DiskFreeBytes int64            `json:"disk_free_bytes" doc:"Free on the disk of the file, for a program without privileges; 0 when it cannot be read."`
+	Workers       []Worker         `json:"workers" doc:"What the node does in the background."`
+}
+
+// Worker is one kind of work in the background.
+type Worker struct {
+	Name   string `json:"name"`
+	Status string `json:"status" doc:"idle, working, waiting (for something outside) or off."`
+	Detail string `json:"detail"`
+}
+
+// ActivityResponse counts what was stored and asked over time, oldest first and
+// without gaps. The last bucket is not over yet.
+type ActivityResponse struct {
+	From    time.Time        `json:"from" doc:"Where the first bucket begins."`
+	To      time.Time        `json:"to" doc:"Where the last one ends."`
+	Bucket  string           `json:"bucket" doc:"hour or day, of UTC."`
+	Buckets []ActivityBucket `json:"buckets"`
+}
+
+// ActivityBucket is one hour or day.
+type ActivityBucket struct {
+	From        time.Time `json:"from"`
+	Facts       int64     `json:"facts" doc:"Facts that were stored, whatever became of them."`
+	Perceptions int64     `json:"perceptions" doc:"Perceptions that were stored, whatever became of them."`
+	Failures    int64     `json:"failures" doc:"Those of them that are active and count as failures, as recent_failures counts."`
+	Recalls     int64     `json:"recalls" doc:"Counted since schema version 4."`
+	ZeroHits    int64     `json:"zero_hits" doc:"Recalls that found nothing."`
+}
+
+// ChangesResponse says where the change counter stands: it grows with every
+// change of a memory, and when an episode begins or ends.
+type ChangesResponse struct {
+	Change  int64 `json:"change" doc:"Pass it as since."`
+	Changed bool  `json:"changed" doc:"It is not what since said."`
 }
 
 // Check is one finding of the doctor.

@@ -128,17 +128,23 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 	if err != nil {
 		return nil, err
 	}
+	m := meterOf(ctx)
+	if !dryRun {
+		m.stage("removing payloads", "payloads", int64(len(plan)))
+	}
 	for done := 0; done < len(plan); {
-		part := plan[done:min(done+evictionsPerCommit, len(plan))]
+		next := min(done+evictionsPerCommit, len(plan))
+		part := plan[done:next]
 		if !dryRun {
 			if part, err = e.evict(ctx, part); err != nil {
 				return nil, err
 			}
+			m.add(int64(next - done))
 		}
 		for _, p := range part {
 			res.add(p)
 		}
-		done = min(done+evictionsPerCommit, len(plan))
+		done = next
 	}
 	return res, nil
 }

@@ -6,15 +6,49 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
 )
 
-// InputSchema is the JSON Schema (2020-12) of the request.
-func (o *Op) InputSchema() map[string]any { return requestSchema(o.In) }
+// InputSchema is the JSON Schema (2020-12) of the request, whole in itself.
+func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
-// OutputSchema is the JSON Schema (2020-12) of the response.
-func (o *Op) OutputSchema() map[string]any { return responseSchema(o.Out) }
+// OutputSchema is the JSON Schema (2020-12) of the response, whole in itself.
+func (o *Op) OutputSchema() map[string]any { return (*Definitions)(nil).Output(o) }
 
-func requestSchema(t reflect.Type) map[string]any {
+// Definitions are the JSON Schemas of structs, for a document in which each
+// stands once under its name and others refer to it. There a field that holds
+// an object is an object alone: that it may also come as text is a courtesy to
+// callers that have no document.
+type Definitions struct {
+	Prefix  string         // of a reference, such as #/components/schemas/
+	Schemas map[string]any // by name; filled by Input and Output
+}
+
+// Input is the schema of the request; what its fields hold is referred to.
+func (d *Definitions) Input(o *Op) map[string]any { return d.requestSchema(o.In) }
+
+// Output refers to the schema of the response.
+func (d *Definitions) Output(o *Op) map[string]any { return d.responseSchema(o.Out) }
+
+// Define sets the schema of a name and refers to it.
+func (d *Definitions) Define(name string, schema map[string]any) map[string]any {
+	if d.Schemas == nil {
+		d.Schemas = map[string]any{}
+	}
+	d.Schemas[name] = schema
+	return map[string]any{"$ref": d.Prefix + name}
+}
+
+// object is the schema of a struct: a reference where there are definitions.
+func (d *Definitions) object(t reflect.Type, schema func(reflect.Type) map[string]any) map[string]any {
+	if d == nil {
+		return schema(t)
+	}
+	return d.Define(t.Name(), schema(t))
+}
+
+func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	props, required := map[string]any{}, []string{}
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -23,10 +57,10 @@ func requestSchema(t reflect.Type) map[string]any {
 			continue
 		}
 		rules, items := rulesOf(f.Tag.Get("validate"))
-		p := fieldSchema(f.Type, rules, items)
+		p := d.fieldSchema(f.Type, rules, items)
 		p["description"] = f.Tag.Get("doc")
-		if d := f.Tag.Get("default"); d != "" {
-			p["default"] = defaultValue(f.Type, d)
+		if text := f.Tag.Get("default"); text != "" {
+			p["default"] = defaultValue(f.Type, text)
 		}
 		if _, ok := rules["required"]; ok {
 			required = append(required, name)
@@ -43,7 +77,7 @@ func requestSchema(t reflect.Type) map[string]any {
 // fieldSchema describes one request field. JSON-valued fields accept an object
 // or a string that holds one; each branch has a single type, because some
 // clients refuse a list of types.
-func fieldSchema(t reflect.Type, rules, items map[string]string) map[string]any {
+func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string) map[string]any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -53,16 +87,16 @@ func fieldSchema(t reflect.Type, rules, items map[string]string) map[string]any 
 	case t == reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
 	case t == reflect.TypeFor[Object]():
-		return orString(map[string]any{"type": "object"})
+		return d.orString(d.anyObject())
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[LearnRequest]():
-		return orString(requestSchema(t))
+		return d.orString(d.object(t, d.requestSchema))
 	case t.Kind() == reflect.Struct:
-		return requestSchema(t)
+		return d.object(t, d.requestSchema)
 	case t == reflect.TypeFor[[]byte]():
 		return map[string]any{"type": "string", "contentEncoding": "base64"}
 	case t.Kind() == reflect.Slice:
 		s["type"], lo, hi = "array", "minItems", "maxItems"
-		s["items"] = fieldSchema(t.Elem(), items, nil)
+		s["items"] = d.fieldSchema(t.Elem(), items, nil)
 	case t.Kind() == reflect.String:
 		s["type"], lo, hi = "string", "minLength", "maxLength"
 	case t.Kind() == reflect.Bool:
@@ -86,21 +120,36 @@ func fieldSchema(t reflect.Type, rules, items map[string]string) map[string]any 
 	return s
 }
 
-func orString(object map[string]any) map[string]any {
+func (d *Definitions) orString(object map[string]any) map[string]any {
+	if d != nil {
+		return object
+	}
 	return map[string]any{"anyOf": []any{object, map[string]any{"type": "string"}}}
+}
+
+// anyObject has the keys that its caller gives it. A document says so, because
+// generators take an object without properties for an empty one.
+func (d *Definitions) anyObject() map[string]any {
+	if d == nil {
+		return map[string]any{"type": "object"}
+	}
+	return map[string]any{"type": "object", "additionalProperties": true}
 }
 
 func defaultValue(t reflect.Type, s string) any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	if t.Kind() == reflect.String {
+	switch t.Kind() {
+	case reflect.String:
 		return s
+	case reflect.Bool:
+		return s == "true"
 	}
 	return json.Number(s)
 }
 
-func responseSchema(t reflect.Type) map[string]any {
+func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -109,20 +158,24 @@ func responseSchema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string", "format": "date-time"}
 	case t == reflect.TypeFor[[]byte]():
 		return map[string]any{"type": "string", "contentEncoding": "base64"}
+	case t == reflect.TypeFor[perception.Numbers]():
+		return map[string]any{"type": "array", "items": map[string]any{"anyOf": []any{map[string]any{"type": "number"}, map[string]any{"type": "null"}}}}
 	}
 	switch t.Kind() {
 	case reflect.Interface:
+		if d != nil {
+			return map[string]any{}
+		}
 		return anyValue()
 	case reflect.Map:
-		s := map[string]any{"type": "object"}
-		if t.Elem().Kind() != reflect.Interface {
-			s["additionalProperties"] = responseSchema(t.Elem())
+		if t.Elem().Kind() == reflect.Interface {
+			return d.anyObject()
 		}
-		return s
+		return map[string]any{"type": "object", "additionalProperties": d.responseSchema(t.Elem())}
 	case reflect.Slice:
-		return map[string]any{"type": "array", "items": responseSchema(t.Elem())}
+		return map[string]any{"type": "array", "items": d.responseSchema(t.Elem())}
 	case reflect.Struct:
-		return structSchema(t)
+		return d.object(t, d.structSchema)
 	case reflect.String:
 		return map[string]any{"type": "string"}
 	case reflect.Bool:
@@ -143,7 +196,7 @@ func anyValue() map[string]any {
 	return map[string]any{"anyOf": types}
 }
 
-func structSchema(t reflect.Type) map[string]any {
+func (d *Definitions) structSchema(t reflect.Type) map[string]any {
 	props, required := map[string]any{}, []string{}
 	var add func(t reflect.Type, optional bool)
 	add = func(t reflect.Type, optional bool) {
@@ -161,12 +214,12 @@ func structSchema(t reflect.Type) map[string]any {
 			if name == "" {
 				continue
 			}
-			p := responseSchema(f.Type)
-			if d := f.Tag.Get("doc"); d != "" {
-				p["description"] = d
+			p := d.responseSchema(f.Type)
+			if doc := f.Tag.Get("doc"); doc != "" {
+				p["description"] = doc
 			}
 			props[name] = p
-			if !optional && !strings.Contains(f.Tag.Get("json"), ",omitempty") {
+			if !optional && !strings.Contains(f.Tag.Get("json"), ",omit") {
 				required = append(required, name)
 			}
 		}

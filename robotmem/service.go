@@ -32,6 +32,8 @@ type Service interface {
 	// Update replaces a memory's text under the same id; the old text stays
 	// readable through History.
 	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
+	// Pin keeps a memory from fading and from being merged, or lets it go again.
+	Pin(context.Context, *PinRequest) (*PinResponse, error)
 	// StartSession opens an episode and says what to know before it.
 	StartSession(context.Context, *StartSessionRequest) (*StartSessionResponse, error)
 	// EndSession closes an episode: outcome, credit, consolidation, summary.
@@ -44,22 +46,35 @@ type Service interface {
 	// Preview draws a perception: a thumbnail, a plot, a spectrogram, a view
 	// from above. NotFound if nothing can be drawn of it.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
+	// Samples returns the numbers of a trace, a sound or a set of points, few
+	// enough to be drawn. NotFound if there are none in it.
+	Samples(context.Context, *SamplesRequest) (*SamplesResponse, error)
 	// History returns every state a memory has been in, oldest first.
 	History(context.Context, *HistoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.
 	List(context.Context, *ListRequest) (*ListResponse, error)
 	// Sessions pages through episodes, newest first.
 	Sessions(context.Context, *SessionsRequest) (*SessionsResponse, error)
+	// Session returns one episode: what it came to and what was recalled for it.
+	Session(context.Context, *SessionRequest) (*SessionResponse, error)
 	// SessionMemories returns an episode in the order it was lived.
 	SessionMemories(context.Context, *SessionMemoriesRequest) (*ListResponse, error)
 	// Collections counts the memories of every collection.
 	Collections(context.Context, *CollectionsRequest) (*CollectionsResponse, error)
 	// Categories counts the active memories of every category.
 	Categories(context.Context, *CategoriesRequest) (*CategoriesResponse, error)
+	// Paths lists the context paths of the active memories, for filters.
+	Paths(context.Context, *PathsRequest) (*PathsResponse, error)
+	// Places puts the active memories on a map.
+	Places(context.Context, *PlacesRequest) (*PlacesResponse, error)
 	// RecentFailures returns what went wrong lately, newest first.
 	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
 	// Stats counts what the node holds and what it has been asked.
 	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
+	// Activity counts what was stored and asked, by the hour or day.
+	Activity(context.Context, *ActivityRequest) (*ActivityResponse, error)
+	// Changes waits until the file has changed, by this process or another.
+	Changes(context.Context, *ChangesRequest) (*ChangesResponse, error)
 	// Doctor checks the node and names a remedy for all it finds.
 	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
 	// Retain takes away the payloads that are over a budget, or lists them.

@@ -22,6 +22,7 @@ const (
 	maxProactive = 400
 	// proactiveDiversity keeps an unasked answer from saying one thing five times.
 	proactiveDiversity = 0.5
+	endStages          = 4 // of the end of an episode, as its progress names them
 )
 
 // StartSession implements Service.
@@ -177,23 +178,26 @@ func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSe
 	if err := normalize("end_session", &r); err != nil {
 		return nil, err
 	}
+	m := meterOf(ctx)
+	m.step("counting recalls", 0, endStages)
 	e.tallies.flush(e)
 	res := &EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []BriefMemory{}}
 	var session *Session
 	err := e.write(ctx, func(tx *writeTx) (err error) {
-		session, err = e.endSession(tx, &r, res)
+		session, err = e.endSession(tx, m, &r, res)
 		return err
 	})
 	if err != nil {
 		return nil, wrap("end_session", err)
 	}
+	m.step("looking for related memories", 3, endStages)
 	if err := e.lookAround(ctx, session, res); err != nil {
 		e.log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) endSession(tx *writeTx, r *EndSessionRequest, res *EndSessionResponse) (*Session, error) {
+func (e *Engine) endSession(tx *writeTx, m *meter, r *EndSessionRequest, res *EndSessionResponse) (*Session, error) {
 	s, err := tx.openSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -203,12 +207,15 @@ func (e *Engine) endSession(tx *writeTx, r *EndSessionRequest, res *EndSessionRe
 			return nil, err
 		}
 	}
+	m.step("merging what was said twice", 1, endStages)
 	if res.Consolidated, err = tx.consolidate(s); err != nil {
 		return nil, err
 	}
-	if res.Summary, err = tx.summarizeSession(s, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+	m.step("summing up", 2, endStages)
+	if res.Summary, err = tx.summarizeSession(s, tx.now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
+	res.Summary.EndedAt = new(tx.now)
 	summary, err := encodeJSON(res.Summary)
 	if err != nil {
 		return nil, err

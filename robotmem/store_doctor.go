@@ -141,7 +141,14 @@ func (ic indexCheck) run(c *conn, d *DoctorResponse) error {
 }
 
 // rebuild makes every index anew from the tables.
-func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
+func (e *Engine) rebuild(tx *writeTx, m *meter) ([]string, error) {
+	if m != nil {
+		all, err := tx.number("SELECT count(*) FROM memories")
+		if err != nil {
+			return nil, err
+		}
+		m.stage("rebuilding the indexes", "memories", all)
+	}
 	if err := tx.emptyIndexes(); err != nil {
 		return nil, err
 	}
@@ -160,6 +167,7 @@ func (e *Engine) rebuild(tx *writeTx) ([]string, error) {
 			}
 			after = memories[i].MemoryID
 		}
+		m.add(int64(len(memories)))
 		if err := tx.flush(); err != nil {
 			return nil, err
 		}

@@ -49,7 +49,17 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 	if _, err := rand.Read(start); err != nil {
 		return nil, 0, err
 	}
+	m := meterOf(ctx)
+	if m != nil {
+		total, err := c.number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
+		if err != nil {
+			return nil, 0, err
+		}
+		m.stage("reading payloads", "bytes", min(total, budget))
+	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
+	var read int64
+	count := func(n int) { read += int64(n); m.add(int64(n)) }
 	check := func(s *sqlite3.Stmt) error {
 		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.sum[:], s.ColumnRawBlob(0)) != len(p.sum) {
@@ -63,7 +73,12 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 			toRead = int64(len(inline)) // whatever size the row claims
 		}
 		whole := verified+toRead <= budget
-		what, err := e.examinePayload(ctx, &p, whole)
+		before := read
+		what, err := e.examinePayload(ctx, &p, whole, count)
+		if whole {
+			m.add(p.size - (read - before)) // all of it is dealt with, however much was read
+			read = before + p.size
+		}
 		switch {
 		case err != nil:
 			return err
@@ -83,8 +98,8 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 }
 
 // examinePayload says what is wrong with a payload, "" if nothing. Its bytes
-// are only read when asked.
-func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole bool) (string, error) {
+// are only read when asked; count is told how many of a file were.
+func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole bool, count func(int)) (string, error) {
 	if p.inline != nil {
 		if !whole {
 			return "", nil
@@ -97,7 +112,7 @@ func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole boo
 	}
 	var err error
 	if whole {
-		err = e.payloads().Verify(ctx, p.sum, p.codec, p.size)
+		err = e.payloads().Verify(ctx, p.sum, p.codec, p.size, count)
 	} else {
 		var r *payload.Reader
 		if r, err = e.payloads().Open(p.sum, p.codec, p.size); err == nil {

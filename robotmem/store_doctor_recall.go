@@ -26,7 +26,7 @@ func (e *Engine) examineWords(c *conn, d *DoctorResponse) error {
 	terms, wrong := 0, 0
 	err = e.sampledTerms(c, func(term string) error {
 		terms++
-		inFile, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]string{term}))
+		inFile, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]pattern{{term: term}}))
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
 			wrong++
 		}
@@ -194,6 +194,7 @@ func (e *Engine) examineCodes(ctx context.Context, d *DoctorResponse) error {
 // anew from tables that have changed.
 func (e *Engine) dropIndexesInMemory() {
 	e.roster.reset()
+	e.paths.reset()
 	e.words.mu.Lock()
 	e.words.index, e.words.revision = nil, 0
 	e.words.mu.Unlock()

@@ -22,6 +22,18 @@ func (tx *writeTx) setStatus(id int64, to, change, why string) error {
 		to, now, now, tx.nextRevision(), id)
 }
 
+// setPinned pins a memory or lets it go. What it has not lost while it was pinned
+// it does not lose at once: its clock of fading starts anew.
+func (tx *writeTx) setPinned(m *Memory, pinned bool) error {
+	now := formatTime(tx.now)
+	if pinned {
+		return tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0, updated_at = ?, revision = ? WHERE id = ?", now, tx.nextRevision(), m.MemoryID)
+	}
+	rate := decayOf(m.Category, false)
+	return tx.exec("UPDATE memories SET pinned = 0, decay_rate = ?, last_accessed = ?, updated_at = ?, revision = ? WHERE id = ?",
+		rate, now, now, tx.nextRevision(), m.MemoryID)
+}
+
 // supersededBefore returns what a forgotten memory was superseded by when it
 // was forgotten, 0 if it was active then or is not forgotten.
 func (c *conn) supersededBefore(m *Memory) (by int64, err error) {

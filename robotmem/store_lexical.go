@@ -44,11 +44,11 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted) ([]ranked, err
 	case q.MinRelevance > 0:
 		limit = -1
 	}
-	items, err := e.search(c, q.Collection, a, q.content, limit)
+	items, err := e.search(c, q, a, q.words(), limit)
 	if err != nil || len(items) >= q.N || len(q.stop) == 0 || q.lookout != nil {
 		return items, err
 	}
-	more, err := e.search(c, q.Collection, a, q.stop, limit)
+	more, err := e.search(c, q, a, wanted{terms: q.stop}, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -68,27 +68,33 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted) ([]ranked, err
 
 // search ranks the admitted memories that hold any of the terms: by the index
 // in memory, or by FTS5 until that has been read. A negative limit is none.
-func (e *Engine) search(c *conn, collection string, a *admitted, terms []string, limit int) ([]ranked, error) {
+func (e *Engine) search(c *conn, q *question, a *admitted, w wanted, limit int) ([]ranked, error) {
 	index, err := e.words.at(c)
 	if err != nil {
 		return nil, err
 	}
 	if index != nil {
-		return searchWords(index, collection, a, terms, limit), nil
+		return searchWords(index, q.Collection, a, w, limit), nil
 	}
 	e.rouseKeeper()
-	return e.searchFile(c, a, terms, limit)
+	if w.typing != nil && !slices.Contains(q.degraded, fewerLonger) {
+		q.degraded = append(q.degraded, fewerLonger)
+	}
+	return e.searchFile(c, a, w, limit)
 }
 
-// searchFile is search by FTS5.
-func (e *Engine) searchFile(c *conn, a *admitted, terms []string, limit int) ([]ranked, error) {
+const fewerLonger = "bm25: the index of words is still being read; until then the last word of the query finds only words whose stem begins with its own"
+
+// searchFile is search by FTS5, for which all words whose stem begins with that of
+// an unfinished word are one more term.
+func (e *Engine) searchFile(c *conn, a *admitted, w wanted, limit int) ([]ranked, error) {
 	_, average, err := e.figures.weights(c, nil)
 	if err != nil {
 		return nil, err
 	}
 	var items []ranked
 	if few := float64(a.set.Count())*average <= fewTerms; few || len(a.past) > 0 {
-		if items, err = e.searchFew(c, a, terms, few); err != nil || few {
+		if items, err = e.searchFew(c, a, w, few); err != nil || few {
 			return items, err
 		}
 	}
@@ -99,7 +105,7 @@ func (e *Engine) searchFile(c *conn, a *admitted, terms []string, limit int) ([]
 	}
 	defer func() { c.admit = nil }()
 	past := len(items)
-	err = c.query(sql, []any{matchExpression(terms), limit}, func(s *sqlite3.Stmt) error {
+	err = c.query(sql, []any{matchExpression(w.patterns()), limit}, func(s *sqlite3.Stmt) error {
 		items = append(items, ranked{s.ColumnInt64(0), s.ColumnFloat(1)})
 		return nil
 	})
@@ -113,8 +119,8 @@ func (e *Engine) searchFile(c *conn, a *admitted, terms []string, limit int) ([]
 func better(x, y ranked) int { return cmp.Or(cmp.Compare(y.value, x.value), cmp.Compare(x.id, y.id)) }
 
 // searchFew scores past states, and with present the whole admitted set.
-func (e *Engine) searchFew(c *conn, a *admitted, terms []string, present bool) ([]ranked, error) {
-	weights, average, err := e.figures.weights(c, terms)
+func (e *Engine) searchFew(c *conn, a *admitted, w wanted, present bool) ([]ranked, error) {
+	weights, average, err := e.figures.weights(c, w.patterns())
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +145,41 @@ func (e *Engine) searchFew(c *conn, a *admitted, terms []string, present bool) (
 	return items, nil
 }
 
-// weighted is a term of the question, stemmed, with its idf.
+// pattern is a term, or with longer all that begin with its stem.
+type pattern struct {
+	term   string
+	longer bool
+}
+
+// patterns are the words as FTS5 can look for them.
+func (w *wanted) patterns() (out []pattern) {
+	for _, t := range w.terms {
+		out = append(out, pattern{t, false})
+		if w.typing != nil && !text.Stop(t) && slices.Contains(w.typing.Terms, t) {
+			out = append(out, pattern{t, true})
+		}
+	}
+	return out
+}
+
+// weighted is a pattern of the question, stemmed, with its idf.
 type weighted struct {
-	stem string
-	idf  float64
+	stem   string
+	longer bool
+	idf    float64
+}
+
+// in returns how often a text of these stems holds the pattern.
+func (w *weighted) in(counts map[string]float64) (n float64) {
+	if !w.longer {
+		return counts[w.stem]
+	}
+	for stem, have := range counts {
+		if strings.HasPrefix(stem, w.stem) {
+			n += have
+		}
+	}
+	return n
 }
 
 // bm25 scores one text; ok is false when it holds none of the terms. It adds
@@ -153,7 +190,7 @@ func bm25(terms []weighted, words []string, average float64) (score float64, ok 
 		counts[text.Stem(w)]++
 	}
 	for _, t := range terms {
-		if f := counts[t.stem]; f > 0 {
+		if f := t.in(counts); f > 0 {
 			ok = true
 			score += t.idf * f * (bm25K1 + 1) / (f + bm25K1*(1-bm25B+bm25B*float64(len(words))/average))
 		}
@@ -167,12 +204,12 @@ type figures struct {
 	mu       sync.Mutex // guards everything below
 	revision int64
 	rows     float64
-	average  float64 // terms a row
-	idf      map[string]float64
+	average  float64             // terms a row
+	idf      map[pattern]float64 // by stem
 }
 
 // weights returns the terms with their idf, and the mean length of a row.
-func (g *figures) weights(c *conn, terms []string) ([]weighted, float64, error) {
+func (g *figures) weights(c *conn, terms []pattern) ([]weighted, float64, error) {
 	revision, err := c.changes()
 	if err != nil {
 		return nil, 0, err
@@ -185,23 +222,23 @@ func (g *figures) weights(c *conn, terms []string) ([]weighted, float64, error) 
 			return nil, 0, err
 		}
 		// An index without a row counts as one, so that the mean is defined.
-		g.revision, g.idf = revision, map[string]float64{}
+		g.revision, g.idf = revision, map[pattern]float64{}
 		g.rows = max(1, float64(rows))
 		g.average = max(1, float64(length)/g.rows)
 	}
 	out := make([]weighted, 0, len(terms))
 	for _, t := range terms {
-		stem := text.Stem(t)
+		stem := pattern{text.Stem(t.term), t.longer}
 		weight, known := g.idf[stem]
 		if !known {
-			df, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]string{t}))
+			df, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", matchExpression([]pattern{t}))
 			if err != nil {
 				return nil, 0, err
 			}
 			weight = max(bm25MinIDF, math.Log((g.rows-float64(df)+0.5)/(float64(df)+0.5)))
 			g.idf[stem] = weight
 		}
-		out = append(out, weighted{stem, weight})
+		out = append(out, weighted{stem.term, stem.longer, weight})
 	}
 	return out, g.average, nil
 }
@@ -240,15 +277,18 @@ func sqliteVarint(b []byte) (n uint64, size int) {
 }
 
 // matchExpression is a full-text query for any of the terms.
-func matchExpression(terms []string) string {
+func matchExpression(terms []pattern) string {
 	var b strings.Builder
 	for i, t := range terms {
 		if i > 0 {
 			b.WriteString(" OR ")
 		}
 		b.WriteByte('"')
-		b.WriteString(strings.ReplaceAll(t, `"`, `""`))
+		b.WriteString(strings.ReplaceAll(t.term, `"`, `""`))
 		b.WriteByte('"')
+		if t.longer {
+			b.WriteByte('*')
+		}
 	}
 	return b.String()
 }

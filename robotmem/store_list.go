@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 )
 
-// list returns one page of memories, newest first, and how many match in all.
-func (c *conn) list(r *ListRequest, now time.Time) ([]Memory, int64, error) {
+// list fills one page of memories, newest first, and how many match in all.
+func (c *conn) list(r *ListRequest, from *cursor, now time.Time, res *ListResponse) error {
 	var where []string
 	var args []any
 	add := func(condition string, value any) {
@@ -26,10 +27,13 @@ func (c *conn) list(r *ListRequest, now time.Time) ([]Memory, int64, error) {
 	if r.Status != "all" {
 		add("m.status = ?", r.Status)
 	}
-	for column, value := range map[string]string{"m.type": r.Type, "m.category": r.Category, "m.perception_type": r.PerceptionType} {
+	for column, value := range map[string]string{"m.type": r.Type, "m.category": r.Category, "m.perception_type": r.PerceptionType, "m.session_id": r.SessionID} {
 		if value != "" {
 			add(column+" = ?", value)
 		}
+	}
+	for _, tag := range r.Tags {
+		add("m.id IN (SELECT memory_id FROM memory_tags WHERE tag = ?)", tag)
 	}
 	if r.ConfidenceMin != nil {
 		add("m.confidence >= ?", *r.ConfidenceMin)
@@ -40,40 +44,73 @@ func (c *conn) list(r *ListRequest, now time.Time) ([]Memory, int64, error) {
 	if r.Days > 0 {
 		add("m.created_at >= ?", formatTime(now.AddDate(0, 0, -r.Days)))
 	}
-	from := " FROM memories m"
-	if len(where) > 0 {
-		from += " WHERE " + strings.Join(where, " AND ")
+	match := func() string {
+		if len(where) == 0 {
+			return " FROM memories m"
+		}
+		return " FROM memories m WHERE " + strings.Join(where, " AND ")
 	}
-	total, err := c.number("SELECT count(*)"+from, args...)
+	var err error
+	if res.Total, err = c.number("SELECT count(*)"+match(), args...); err != nil {
+		return err
+	}
+	if from != nil {
+		add("m.id < ?", from.ID)
+	}
+	page, err := c.page(match()+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), now)
 	if err != nil {
-		return nil, 0, err
+		return err
 	}
-	page, err := c.page(from+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(args, r.Limit, (r.Page-1)*r.Limit), now)
-	return page, total, err
+	var more bool
+	if res.Memories, more = cut(page, r.Limit); more {
+		res.Next = after("list", r.filters(), res.Memories[r.Limit-1].MemoryID).String()
+	}
+	return nil
 }
 
-func (c *conn) sessions(r *SessionsRequest) ([]Session, int64, error) {
-	from, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
-	total, err := c.number("SELECT count(*)"+from, args...)
-	if err != nil {
-		return nil, 0, err
+// sessions fills one page of episodes, newest first.
+func (c *conn) sessions(r *SessionsRequest, from *cursor, res *SessionsResponse) (err error) {
+	match, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
+	if res.Total, err = c.number("SELECT count(*)"+match, args...); err != nil {
+		return err
 	}
-	out := []Session{}
-	err = c.query("SELECT "+sessionColumns+from+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit, (r.Page-1)*r.Limit), func(s *sqlite3.Stmt) error {
-		out = append(out, scanSession(s))
+	if from != nil {
+		match, args = match+" AND s.id < ?", append(args, from.ID)
+	}
+	page, ids := []Session{}, []int64{}
+	err = c.query("SELECT "+sessionColumns+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite3.Stmt) error {
+		page, ids = append(page, scanSession(s)), append(ids, s.ColumnInt64(sessionID))
 		return nil
 	})
-	return out, total, err
+	var more bool
+	if res.Sessions, more = cut(page, r.Limit); more {
+		res.Next = after("sessions", r.filters(), ids[r.Limit-1]).String()
+	}
+	return err
 }
 
-// sessionMemories are an episode's, whatever their status, as it was lived.
-func (c *conn) sessionMemories(r *SessionMemoriesRequest, now time.Time) ([]Memory, int64, error) {
-	total, err := c.number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID)
-	if err != nil {
-		return nil, 0, err
+// sessionMemories fills one page of an episode's, whatever their status, as it
+// was lived.
+func (c *conn) sessionMemories(r *SessionMemoriesRequest, from *cursor, now time.Time, res *ListResponse) (err error) {
+	if res.Total, err = c.number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID); err != nil {
+		return err
 	}
-	out, err := c.page(" FROM memories m WHERE m.session_id = ? ORDER BY m.observed_at, m.id LIMIT ? OFFSET ?", []any{r.SessionID, r.Limit, (r.Page - 1) * r.Limit}, now)
-	return out, total, err
+	match, args := " FROM memories m WHERE m.session_id = ?", []any{r.SessionID}
+	if from != nil {
+		match, args = match+" AND (m.observed_at, m.id) > (?, ?)", append(args, from.At, from.ID)
+	}
+	page, err := c.page(match+" ORDER BY m.observed_at, m.id LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), now)
+	if err != nil {
+		return err
+	}
+	var more bool
+	if res.Memories, more = cut(page, r.Limit); more {
+		last := &res.Memories[r.Limit-1]
+		next := after("session_memories", r.filters(), last.MemoryID)
+		next.At = formatTime(last.ObservedAt)
+		res.Next = next.String()
+	}
+	return nil
 }
 
 func (c *conn) collections(r *roster) ([]CollectionCount, error) {
@@ -107,9 +144,10 @@ func (c *conn) collections(r *roster) ([]CollectionCount, error) {
 func (r *roster) each(visit func(row *rosterRow, text func(uint32) string)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
+	text := r.text // once: making it allocates
 	for i := range r.rows {
 		if r.rows[i].kind != 0 {
-			visit(&r.rows[i], r.text)
+			visit(&r.rows[i], text)
 		}
 	}
 }
@@ -145,8 +183,18 @@ var failed = condition{op: "$or", kids: []condition{
 // failures returns what went wrong since a time, newest first, n at most, and
 // how many there are.
 func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([]Memory, int64, error) {
-	if err := e.roster.sync(c); err != nil {
+	set, err := e.failureSet(c, collection, since)
+	if err != nil {
 		return nil, 0, err
+	}
+	out, err := c.newest(e.roster.moments(set), n, e.now())
+	return out, int64(set.Count()), err
+}
+
+// failureSet is what went wrong since a time, if one is given.
+func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitset.BitSet, error) {
+	if err := e.roster.sync(c); err != nil {
+		return nil, err
 	}
 	now := e.now()
 	b := basic{audience: audience{collection: collection}, now: now}
@@ -155,14 +203,18 @@ func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([
 	}
 	base, _, err := e.admit(c, b)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	set, err := e.narrow(c, &failed, base, now)
-	if err != nil {
-		return nil, 0, err
-	}
-	out, err := c.newest(e.roster.moments(set), n, now)
-	return out, int64(set.Count()), err
+	return e.narrow(c, &failed, base, now)
+}
+
+// eachRecallHour visits what was asked in each hour from a time on.
+func (c *conn) eachRecallHour(collection string, from time.Time, visit func(time.Time, asked)) error {
+	return c.query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
+		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{formatTime(from), collection}, func(s *sqlite3.Stmt) error {
+		visit(parseTime(s.ColumnText(0)), asked{s.ColumnInt64(1), s.ColumnInt64(2)})
+		return nil
+	})
 }
 
 // newest loads the latest n.

@@ -138,7 +138,8 @@ func (c *conn) knownPath(path string) (int64, error) {
 	return c.number("SELECT id FROM paths WHERE path = ?", path)
 }
 
-// changes is the change counter: it grows with every change of a memory.
+// changes is the change counter: it grows with every change of a memory, and
+// with every episode that begins or ends.
 func (c *conn) changes() (int64, error) {
 	return c.number("SELECT value FROM counters WHERE name = 'changes'")
 }

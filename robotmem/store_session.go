@@ -41,6 +41,9 @@ const sessionColumns = `s.external_id, s.collection, s.status, s.context, s.crea
 	(SELECT count(*) FROM memories m WHERE m.session_id = s.external_id),
 	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)`
 
+// sessionID is the number of the column that follows sessionColumns.
+const sessionID = 9
+
 func scanSession(s *sqlite3.Stmt) Session {
 	out := Session{
 		SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Status: s.ColumnText(2), Context: decodeObject(s.ColumnText(3)),
@@ -63,8 +66,43 @@ func (c *conn) session(id string) (*Session, error) {
 	return &out, err
 }
 
+// sessionWhole returns one session with its counts, and the summary that its
+// end has stored.
+func (c *conn) sessionWhole(id string) (out *Session, summary string, err error) {
+	if out, err = c.session(id); err != nil {
+		return nil, "", err
+	}
+	_, err = c.one("SELECT "+sessionColumns+", s.summary FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite3.Stmt) {
+		*out, summary = scanSession(s), s.ColumnText(sessionID)
+	})
+	return out, summary, err
+}
+
+// recalledFor lists what was recalled for a session and, beside it, the
+// memories of pending: the useful first, n at most.
+func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time) ([]RecalledMemory, error) {
+	more, err := encodeJSON(orEmpty(pending))
+	if err != nil {
+		return nil, err
+	}
+	out := []RecalledMemory{}
+	err = c.query("SELECT "+memoryColumns+`, coalesce(r.used, 0) AS helped
+		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
+		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
+		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite3.Stmt) error {
+		m := scanMemory(s, now)
+		out = append(out, RecalledMemory{
+			BriefMemory: BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence},
+			Status:      m.Status, Type: m.Type, Used: s.ColumnBool(s.ColumnCount() - 1),
+		})
+		return nil
+	})
+	return out, err
+}
+
 func (tx *writeTx) insertSession(id, collection, context, clientType string) error {
 	now := formatTime(tx.now)
+	tx.nextRevision()
 	return tx.exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
 		id, collection, context, clientType, now, now)
 }
@@ -87,6 +125,7 @@ func (tx *writeTx) insertSessionOrigin(collection, origin, id string) error {
 // finishSession marks a session as ended.
 func (tx *writeTx) finishSession(id, summary string, score *float64) error {
 	now := formatTime(tx.now)
+	tx.nextRevision()
 	if err := tx.exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
 		return err
 	}
@@ -120,22 +159,30 @@ func (tx *writeTx) used(session string, id int64) error {
 }
 
 // storeTallies writes what recalls have counted.
-func storeTallies(tx *writeTx, recalls, zeroHits int64, returned map[int64]int64, credit map[string]map[int64]bool) error {
-	for name, n := range map[string]int64{"recalls": recalls, "zero_hits": zeroHits} {
+func (tx *writeTx) storeTallies(c *tally) error {
+	for name, n := range map[string]int64{"recalls": c.recalls, "zero_hits": c.zeroHits} {
 		if err := tx.exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
 			return err
 		}
 	}
-	for id, n := range returned {
+	for id, n := range c.returned {
 		if err := tx.exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
 			return err
 		}
 	}
-	for session, ids := range credit {
+	for session, ids := range c.credit {
 		for id := range ids {
 			if err := tx.exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) VALUES (?,?)", session, id); err != nil {
 				return err
 			}
+		}
+	}
+	for at, n := range c.hours {
+		err := tx.exec(`INSERT INTO recall_hours(hour, collection, recalls, zero_hits) VALUES (?,?,?,?)
+			ON CONFLICT DO UPDATE SET recalls = recalls + excluded.recalls, zero_hits = zero_hits + excluded.zero_hits`,
+			formatTime(at.hour), at.collection, n.recalls, n.zeroHits)
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -8,13 +8,11 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// summarizeSession says what an episode came to.
-func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) (SessionSummary, error) {
+// summarizeSession says what an episode came to until a time.
+func (c *conn) summarizeSession(s *Session, until time.Time, score *float64, superseded int) (SessionSummary, error) {
 	out := SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
-	ended := tx.now
-	out.EndedAt = &ended
-	out.DurationS = ended.Sub(s.CreatedAt).Seconds()
-	err := tx.query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
+	out.DurationS = until.Sub(s.CreatedAt).Seconds()
+	err := c.query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
@@ -34,11 +32,11 @@ func (tx *writeTx) summarizeSession(s *Session, score *float64, superseded int) 
 	if err != nil {
 		return out, err
 	}
-	_, err = tx.one("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
+	_, err = c.one("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {
-		out.Streams, err = tx.streams(s.SessionID)
+		out.Streams, err = c.streams(s.SessionID)
 	}
 	out.Text = out.text(superseded)
 	return out, err

@@ -133,6 +133,42 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []Conflict
 	return nil, conflicts, nil
 }
 
+// dissent names the active facts that contradict a stored one.
+func (e *Engine) dissent(c *conn, m *Memory) ([]ConflictWith, error) {
+	if m.Type != "fact" || m.Status != "active" {
+		return nil, nil
+	}
+	r, err := e.recordOf(m)
+	if err != nil {
+		return nil, err
+	}
+	mine := r.signature
+	var opposed []*signature
+	err = c.query(`SELECT seq, memory_id FROM signatures WHERE group_key = ? AND skeleton = ? AND numbers <> ? ORDER BY seq DESC LIMIT ?`,
+		[]any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
+			opposed = append(opposed, &signature{seq: s.ColumnInt64(0), memoryID: s.ColumnInt64(1)})
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	var conflicts []ConflictWith
+	for _, s := range opposed {
+		other, ok, err := c.activeFact(r.groupKey(), s)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || len(conflicts) == maxConflicts {
+			continue
+		}
+		theirs := statementOf(other.Content, text.Terms(other.Content))
+		if verdict, _ := consolidate.Compare(theirs, r.statement); verdict == consolidate.Contradicts {
+			conflicts = append(conflicts, ConflictWith{other.MemoryID, dissentReason(theirs, r.statement, other.Content)})
+		}
+	}
+	return conflicts, nil
+}
+
 // candidates are the signatures of a group whose texts are worth comparing:
 // those that may repeat mine, the likeliest first, then the newest of those
 // that may oppose it.

@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -10,43 +11,106 @@ import (
 // the disk: it is written every few seconds, before an episode ends, and at
 // Close. Losing the last seconds of it loses no memory.
 type tallies struct {
-	mu       sync.Mutex // guards the fields below
-	recalls  int64
-	zeroHits int64
-	returned map[int64]int64
-	credit   map[string]map[int64]bool // session -> what was recalled for it
+	mu sync.Mutex // guards the tally
+	tally
 
 	quit chan struct{}
 	done chan struct{}
 	once sync.Once
 }
 
+// tally is what has been counted since it was last stored.
+type tally struct {
+	recalls  int64
+	zeroHits int64
+	returned map[int64]int64
+	credit   map[string]map[int64]bool // session -> what was recalled for it
+	hours    map[askedHour]asked
+}
+
+// askedHour is a collection, * for all of them at once, in an hour.
+type askedHour struct {
+	hour       time.Time // its beginning, in UTC
+	collection string
+}
+
+// asked is how often it was.
+type asked struct{ recalls, zeroHits int64 }
+
 const tallyInterval = 3 * time.Second
 
-func (t *tallies) count(forSession string, ids []int64) {
+// askedOf is the collection that a recall looks in, * for all.
+func askedOf(r *RecallRequest) string {
+	switch {
+	case r.Collection != "":
+		return r.Collection
+	case r.SessionID != "":
+		return "*" // an episode lies in one collection, whichever it is
+	}
+	return defaultCollection
+}
+
+// count counts one recall, at a time, that found these.
+func (t *tallies) count(r *RecallRequest, found []int64, now time.Time) {
+	one := tally{recalls: 1, returned: map[int64]int64{}}
+	if len(found) == 0 {
+		one.zeroHits = 1
+	}
+	credit := map[int64]bool{}
+	for _, id := range found {
+		one.returned[id]++
+		credit[id] = true
+	}
+	if r.ForSession != "" {
+		one.credit = map[string]map[int64]bool{r.ForSession: credit}
+	}
+	one.hours = map[askedHour]asked{{now.UTC().Truncate(time.Hour), askedOf(r)}: {1, one.zeroHits}}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.recalls++
-	if len(ids) == 0 {
-		t.zeroHits++
+	t.add(one)
+}
+
+// add adds what was counted elsewhere.
+func (c *tally) add(o tally) {
+	if c.recalls == 0 {
+		*c = tally{returned: map[int64]int64{}, credit: map[string]map[int64]bool{}, hours: map[askedHour]asked{}}
 	}
-	if t.returned == nil {
-		t.returned = map[int64]int64{}
+	c.recalls += o.recalls
+	c.zeroHits += o.zeroHits
+	for id, n := range o.returned {
+		c.returned[id] += n
 	}
-	for _, id := range ids {
-		t.returned[id]++
+	for session, ids := range o.credit {
+		if c.credit[session] == nil {
+			c.credit[session] = map[int64]bool{}
+		}
+		for id := range ids {
+			c.credit[session][id] = true
+		}
 	}
-	if forSession == "" {
-		return
+	for at, n := range o.hours {
+		sum := c.hours[at]
+		c.hours[at] = asked{sum.recalls + n.recalls, sum.zeroHits + n.zeroHits}
 	}
-	if t.credit == nil {
-		t.credit = map[string]map[int64]bool{}
+}
+
+// creditOf lists what was recalled for a session and is not stored yet.
+func (t *tallies) creditOf(session string) (ids []int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id := range t.credit[session] {
+		ids = append(ids, id)
 	}
-	if t.credit[forSession] == nil {
-		t.credit[forSession] = map[int64]bool{}
-	}
-	for _, id := range ids {
-		t.credit[forSession][id] = true
+	slices.Sort(ids)
+	return ids
+}
+
+// eachHour visits what was asked in each hour and is not stored yet.
+func (t *tallies) eachHour(visit func(askedHour, asked)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for at, n := range t.hours {
+		visit(at, n)
 	}
 }
 
@@ -78,39 +142,18 @@ func (t *tallies) stop(e *Engine) {
 // flush stores what was gathered. What cannot be stored now is kept for later.
 func (t *tallies) flush(e *Engine) {
 	t.mu.Lock()
-	recalls, zero, returned, credit := t.recalls, t.zeroHits, t.returned, t.credit
-	t.recalls, t.zeroHits, t.returned, t.credit = 0, 0, nil, nil
+	taken := t.tally
+	t.tally = tally{}
 	t.mu.Unlock()
-	if recalls == 0 {
+	if taken.recalls == 0 {
 		return
 	}
-	err := e.write(context.Background(), func(tx *writeTx) error {
-		return storeTallies(tx, recalls, zero, returned, credit)
-	})
+	err := e.write(context.Background(), func(tx *writeTx) error { return tx.storeTallies(&taken) })
 	if err == nil {
 		return
 	}
 	e.log.Warn("recall counters not stored yet", "err", err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.recalls += recalls
-	t.zeroHits += zero
-	if t.returned == nil {
-		t.returned = map[int64]int64{}
-	}
-	for id, n := range returned {
-		t.returned[id] += n
-	}
-	if t.credit == nil {
-		t.credit = map[string]map[int64]bool{}
-	}
-	for s, ids := range credit {
-		if t.credit[s] == nil {
-			t.credit[s] = ids
-			continue
-		}
-		for id := range ids {
-			t.credit[s][id] = true
-		}
-	}
+	t.add(taken)
 }

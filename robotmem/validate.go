@@ -104,6 +104,8 @@ func setDefault(f reflect.Value, s string) {
 	switch f.Kind() {
 	case reflect.String:
 		f.SetString(s)
+	case reflect.Bool:
+		f.SetBool(s == "true")
 	case reflect.Int, reflect.Int64:
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {

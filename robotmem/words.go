@@ -88,14 +88,15 @@ func (w *words) follow(c *conn, revision int64) (done bool, err error) {
 
 // searchWords ranks the admitted memories by the index in memory. Past states
 // are not in it: they are scored one by one with its figures.
-func searchWords(index *lexical.Index, collection string, a *admitted, terms []string, limit int) []ranked {
-	stems := make([]string, 0, len(terms))
-	for _, t := range terms {
+func searchWords(index *lexical.Index, collection string, a *admitted, w wanted, limit int) []ranked {
+	stems := make([]string, 0, len(w.terms))
+	for _, t := range w.terms {
 		if stem := text.Stem(t); !slices.Contains(stems, stem) {
 			stems = append(stems, stem)
 		}
 	}
-	hits := index.Search(lexical.Query{Collection: collection, Terms: stems, Within: a.set, N: max(limit, 0)})
+	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: w.unfinished(index, collection, stems), Within: a.set, N: max(limit, 0)}
+	hits := index.Search(q)
 	items := make([]ranked, len(hits), len(hits)+len(a.past))
 	for i, h := range hits {
 		items[i] = ranked{h.ID, h.Score}
@@ -103,16 +104,10 @@ func searchWords(index *lexical.Index, collection string, a *admitted, terms []s
 	if len(a.past) == 0 {
 		return items
 	}
-	scorer := index.Scorer(collection, stems)
+	scorer := index.Scorer(q)
 	for id, s := range a.past {
 		words := text.Terms(s.memory.Content)
-		counts := make([]int, len(stems))
-		for _, w := range words {
-			if i := slices.Index(stems, text.Stem(w)); i >= 0 {
-				counts[i]++
-			}
-		}
-		if score, ok := scorer.Score(counts, len(words)); ok {
+		if score, ok := scorer.Score(w.counts(words, &q), len(words)); ok {
 			items = append(items, ranked{id, score})
 		}
 	}
@@ -121,4 +116,52 @@ func searchWords(index *lexical.Index, collection string, a *admitted, terms []s
 		items = items[:min(limit, len(items))]
 	}
 	return items
+}
+
+// wanted are the words of a search.
+type wanted struct {
+	terms []string
+	// typing is the last word while it is being typed; nil when it is finished.
+	typing *text.Unfinished
+}
+
+// maxLonger is how many words an unfinished one may become.
+const maxLonger = 64
+
+// unfinished looks the longer words up in the index, most frequent first, those
+// aside that are asked for anyway.
+func (w *wanted) unfinished(index *lexical.Index, collection string, asked []string) *lexical.Unfinished {
+	if w.typing == nil {
+		return nil
+	}
+	u := &lexical.Unfinished{}
+	u.Longer = index.Frequent(collection, maxLonger, func(stem string) bool {
+		return w.typing.Begins(stem) && !slices.Contains(asked, stem)
+	})
+	for _, t := range w.typing.Terms {
+		if stem := text.Stem(t); !text.Stop(t) && slices.Contains(asked, stem) {
+			u.Whole = append(u.Whole, stem)
+		}
+	}
+	return u
+}
+
+// counts are how often a past state holds each term of a question. The words that
+// the index has may not be those that it had then, so any longer one counts.
+func (w *wanted) counts(words []string, q *lexical.Query) []int {
+	counts := make([]int, len(q.Terms)+1)
+	longer, whole := 0, false
+	for _, word := range words {
+		stem := text.Stem(word)
+		if i := slices.Index(q.Terms, stem); i >= 0 {
+			counts[i]++
+			whole = whole || q.Unfinished != nil && slices.Contains(q.Unfinished.Whole, stem)
+		} else if w.typing != nil && w.typing.Begins(stem) {
+			longer++
+		}
+	}
+	if !whole {
+		counts[len(q.Terms)] = longer
+	}
+	return counts
 }

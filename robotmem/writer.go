@@ -20,7 +20,7 @@ type writeTx struct {
 	pending  pending
 }
 
-// nextRevision counts one changed memory.
+// nextRevision counts one change: of a memory, or of an episode's state.
 func (tx *writeTx) nextRevision() int64 {
 	tx.revision++
 	return tx.revision
@@ -162,6 +162,7 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 		return nil, err
 	}
 	if tx.revision != before {
+		e.watch.saw(tx.revision)
 		e.meaning.rouse()
 	}
 	return results, nil

@@ -16,18 +16,25 @@
 // to the disk in any size that the memory takes. It goes back as bytes, whole or
 // in ranges, with its SHA-256 as the tag.
 //
-// Beside the operations there are / (an index of the routes), /healthz (the
-// process answers), /readyz (the memory answers), /metrics (figures for
-// Prometheus), /api/openapi.json, and /mcp when a handler for it is given.
+// Beside the operations there are / (the dashboard for a browser, else an index
+// of the routes), /api/events (a stream of changes), /login, /logout and
+// /api/whoami, /healthz (the process answers), /readyz (the memory answers),
+// /metrics (figures for Prometheus), /api/openapi.json and /api/reference (the
+// operations, for programs and for readers), and /mcp when a handler for it is
+// given.
 //
-//	h := web.New(svc, web.Options{Logger: logger, MCP: mcpServer.Handler()})
-//	srv := &http.Server{Addr: "127.0.0.1:7878", Handler: h, ReadHeaderTimeout: 10 * time.Second}
+//	srv := web.NewServer(svc, web.Options{Logger: logger, UI: ui.Files(), MCP: mcpServer.Handler()})
+//	err := srv.Serve(listener)
+//
+// Every route is behind the same guards, /mcp and the dashboard too: a request
+// must name this node, a page must be of this origin or one of
+// Options.CORSOrigins, a body has a limit and must keep coming, and once there is
+// a token, every request but those for the dashboard's own files, /login, /healthz
+// and /readyz must show one.
 //
 // # Caveats
 //
-// A request must name a loopback host or one of Options.AllowedHosts, and a
-// browser may change something only from a page of the same origin: a page of
-// another site can otherwise reach a node on the visitor's own machine, by
-// name rebinding or by a form. That is no authentication; whoever reaches the
-// port may use it. Timeouts belong to the http.Server.
+// Without a token whoever reaches the port may use the node: that is for a
+// loopback address. What belongs to connections (how many, how long their headers
+// take) is set by NewServer alone, and not by New.
 package web

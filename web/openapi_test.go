@@ -10,6 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
+const schemaPrefix = "#/components/schemas/"
+
 func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 	var doc struct {
 		OpenAPI string
@@ -21,11 +23,16 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 				Schema   map[string]any
 			}
 			RequestBody struct {
-				Content map[string]struct{ Schema map[string]any }
+				Content map[string]struct {
+					Schema struct {
+						Ref string `json:"$ref"`
+					}
+				}
 			}
 			Responses map[string]map[string]any
+			Tags      []string
 		}
-		Components map[string]map[string]any
+		Components map[string]map[string]map[string]any
 	}
 	body := bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))
 	if err := json.Unmarshal([]byte(body), &doc); err != nil {
@@ -47,7 +54,11 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 				t.Errorf("%s: parameter %+v", op.Name, p)
 			}
 		}
-		props, _ := d.RequestBody.Content["application/json"].Schema["properties"].(map[string]any)
+		if len(d.Tags) != 1 {
+			t.Errorf("%s: tags %v, want one", op.Name, d.Tags)
+		}
+		ref := d.RequestBody.Content["application/json"].Schema.Ref
+		props, _ := doc.Components["schemas"][strings.TrimPrefix(ref, schemaPrefix)]["properties"].(map[string]any)
 		for name := range props {
 			described[name] = true
 		}
@@ -70,13 +81,13 @@ func TestOpenAPIDescribesEveryRoute(t *testing.T) {
 }
 
 func TestOpenAPIDescribesBytes(t *testing.T) {
-	type media map[string]struct {
-		Schema struct {
-			Properties       map[string]any
-			Required         []string
-			ContentMediaType string
-		}
+	type schema struct {
+		Ref              string `json:"$ref"`
+		Properties       map[string]any
+		Required         []string
+		ContentMediaType string
 	}
+	type media map[string]struct{ Schema schema }
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Parameters  []struct{ In, Name string }
@@ -86,17 +97,19 @@ func TestOpenAPIDescribesBytes(t *testing.T) {
 				Headers map[string]any
 			}
 		}
+		Components struct{ Schemas map[string]schema }
 	}
 	body := bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))
 	if err := json.Unmarshal([]byte(body), &doc); err != nil {
 		t.Fatal(err)
 	}
+	named := func(s schema) schema { return doc.Components.Schemas[strings.TrimPrefix(s.Ref, schemaPrefix)] }
 	save := doc.Paths["/api/perceptions"]["post"].RequestBody.Content
-	form := save["multipart/form-data"].Schema
+	form := named(save["multipart/form-data"].Schema)
 	if form.Properties["file"] == nil || form.Properties["data_base64"] != nil || !slices.Equal(form.Required, []string{"description"}) {
 		t.Errorf("form: %+v", form)
 	}
-	for name := range save["application/json"].Schema.Properties {
+	for name := range named(save["application/json"].Schema).Properties {
 		if name != "data" && name != "data_base64" && form.Properties[name] == nil {
 			t.Errorf("form: field %s is not described", name)
 		}
@@ -112,7 +125,7 @@ func TestOpenAPIDescribesBytes(t *testing.T) {
 				}
 			}
 		}
-		if d.Responses["200"].Content["application/json"].Schema.Properties["data_base64"] == nil {
+		if named(d.Responses["200"].Content["application/json"].Schema).Properties["data_base64"] == nil {
 			t.Errorf("%s: the JSON response is not described", path)
 		}
 		for code, headers := range map[string][]string{"200": {"ETag", "Accept-Ranges"}, "206": {"ETag", "Content-Range"}, "304": {"ETag"}, "416": {"Content-Range"}} {
@@ -135,6 +148,52 @@ func TestOpenAPIDescribesBytes(t *testing.T) {
 	for _, path := range []string{"/api/memory/{memory_id}/preview", "/api/retain"} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not described", path)
+		}
+	}
+}
+
+func TestOpenAPIDescribesAccess(t *testing.T) {
+	var doc struct {
+		Security []map[string][]string
+		Paths    map[string]map[string]struct {
+			Security  []map[string][]string
+			Responses map[string]struct{ Content map[string]any }
+		}
+		Components struct {
+			SecuritySchemes map[string]struct{ Type, In string }
+		}
+	}
+	if err := json.Unmarshal([]byte(bodyOf(t, do(web.New(&stub{}, web.Options{}), "GET", "/api/openapi.json", ""))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, way := range doc.Security {
+		for name := range way {
+			if doc.Components.SecuritySchemes[name].Type == "" {
+				t.Errorf("no security scheme %s", name)
+			}
+		}
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			for _, code := range []string{"401", "429"} {
+				if _, ok := op.Responses[code]; !ok {
+					t.Errorf("%s %s: no %s", method, path, code)
+				}
+			}
+		}
+	}
+	if login := doc.Paths["/login"]["post"]; login.Security == nil || len(login.Security) != 0 {
+		t.Errorf("the login asks for %v", login.Security)
+	}
+	for _, path := range []string{"/logout", "/api/whoami", "/api/events"} {
+		if doc.Paths[path] == nil {
+			t.Errorf("%s is not described", path)
+		}
+	}
+	for _, op := range robotmem.Ops() {
+		streams := doc.Paths[op.Path()][strings.ToLower(op.Method())].Responses["200"].Content["text/event-stream"] != nil
+		if streams != op.Hints.Progress {
+			t.Errorf("%s: described with events: %v, tells of its progress: %v", op.Name, streams, op.Hints.Progress)
 		}
 	}
 }

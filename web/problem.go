@@ -35,6 +35,7 @@ type problem struct {
 	Field  string        `json:"field,omitempty"`
 	Detail string        `json:"detail"`
 	Op     string        `json:"op,omitempty"`
+	ID     string        `json:"request_id,omitempty"`
 }
 
 // internalDetail stands for causes that are not the caller's business.
@@ -55,12 +56,22 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	}
 	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
 	errors.As(err, &e)
+	often := (*busy)(nil)
+	switch {
+	case errors.Is(err, errNoToken), errors.Is(err, errWrongToken):
+		return newProblem(http.StatusUnauthorized, robotmem.Forbidden, err.Error())
+	case errors.As(err, &often):
+		return newProblem(http.StatusTooManyRequests, robotmem.Unavailable, err.Error())
+	}
 	code, known := status[e.Kind]
 	if !known {
 		code = http.StatusInternalServerError
 	}
 	if errors.Is(err, errMediaType) {
 		code = http.StatusUnsupportedMediaType
+	}
+	if errors.Is(err, errSlowBody) {
+		code = http.StatusRequestTimeout
 	}
 	p := newProblem(code, e.Kind, e.Detail())
 	p.Field, p.Op = e.Field, e.Op
@@ -89,6 +100,7 @@ func newProblem(code int, kind robotmem.Kind, detail string) problem {
 }
 
 func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
+	p.ID = w.Header().Get("X-Request-Id")
 	data, err := encode(p)
 	if err != nil { // unreachable: every field is text or a number
 		s.log.Error("encoding a problem", "err", err)
@@ -109,7 +121,7 @@ func writeJSON(c echo.Context, code int, v any) error {
 		return err
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(code, "application/json", data)
+	return c.Blob(code, "application/json", squeeze(c.Response(), c.Request(), data))
 }
 
 // encode is JSON with characters as they are: answers are read by people too.

@@ -35,13 +35,9 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	if err := jsonBody(r, op); err != nil {
 		return nil, err
 	}
-	if r.ContentLength > s.maxBody {
-		return nil, s.tooLarge(op)
-	}
-	r.Body = http.MaxBytesReader(c.Response(), r.Body, s.maxBody)
 	body, err := io.ReadAll(r.Body)
-	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-		return nil, s.tooLarge(op)
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return nil, s.tooLarge(op.Name)
 	}
 	if err != nil {
 		return nil, invalid(op, "", fmt.Errorf("reading the request body: %w", err))
@@ -49,8 +45,8 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	return merge(body, overlay, len(values) > 0), nil
 }
 
-func (s *server) tooLarge(op *robotmem.Op) error {
-	return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Err: fmt.Errorf("the request body is over %d bytes; split it, or raise the limit of the node", s.maxBody)}
+func (s *server) tooLarge(op string) error {
+	return &robotmem.Error{Op: op, Kind: robotmem.TooLarge, Err: fmt.Errorf("the request body is over %d bytes; split it, or raise the limit of the node", s.maxBody)}
 }
 
 func invalid(op *robotmem.Op, field string, err error) error {

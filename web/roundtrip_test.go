@@ -52,6 +52,9 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) (*
 	}
 	for _, line := range headers {
 		k, v, _ := strings.Cut(line, ": ")
+		if k == "Host" {
+			req.Host = v
+		}
 		req.Header.Set(k, v)
 	}
 	res, err := http.DefaultClient.Do(req)

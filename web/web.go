@@ -3,19 +3,25 @@ package web
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"io/fs"
 	"log/slog"
+	"math"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // Options configure a handler. The zero value works.
 type Options struct {
-	// Logger receives the causes of internal errors; nil is silent.
+	// Logger receives the causes of internal errors, and at level info a line
+	// for each request; nil is silent.
 	Logger *slog.Logger
 	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not
 	// bound an upload as multipart/form-data, which streams: the memory does.
@@ -23,11 +29,30 @@ type Options struct {
 	// MaxAside is the largest payload in bytes that an upload may send before
 	// its fields, 4 GiB if 0. Such a payload waits in a temporary file.
 	MaxAside int64
+	// Timeout is how long a caller may stand still while it sends a body or
+	// takes an answer, 30 seconds if 0. It bounds neither as a whole.
+	Timeout time.Duration
+	// MaxConns is how many connections a server of NewServer holds, 512 if 0.
+	MaxConns int
+	// Rate is how many requests a second one token may make, or without tokens
+	// one address; twice as many at once. 0 is no limit.
+	Rate float64
 	// AllowedHosts are the host names, without a port, that a request may name
-	// beside the loopback ones.
+	// beside the loopback ones and the address that it came to.
 	AllowedHosts []string
+	// CORSOrigins are the origins, such as https://fleet.example, whose pages
+	// may use the node. * is all of them, for requests with a bearer token.
+	CORSOrigins []string
+	// Tokens returns those who may use the node. It is called for each request,
+	// so that one taken from the list is refused at once. From the first token
+	// on every request must show one.
+	Tokens func() []Token
+	// RequireToken refuses requests without a token also while there is none.
+	RequireToken bool
 	// MCP serves /mcp; without it the route does not exist.
 	MCP http.Handler
+	// UI holds the dashboard, index.html and what it loads; nil is none.
+	UI fs.FS
 	// Version is shown by the OpenAPI document.
 	Version string
 }
@@ -36,6 +61,8 @@ const (
 	maxBody      = 64 << 20
 	maxAside     = 4 << 30
 	readyTimeout = 5 * time.Second
+	// wrongTokens are what one address may try at once, and then one a second.
+	wrongTokens = 10
 )
 
 // streaming is a service that also passes payloads on as streams.
@@ -47,23 +74,53 @@ type streaming interface {
 type server struct {
 	svc      robotmem.Service
 	streams  streaming
+	opts     Options
 	log      *slog.Logger
 	maxBody  int64
 	maxAside int64
+	timeout  time.Duration
+
+	required atomic.Bool // whether tokens are asked for
+	sessions logins
+	tries    *limits // of wrong tokens
+	rates    *limits // of all requests, nil for no limit
+
+	events   chan struct{} // a place for each open stream of events
+	stopping context.Context
+	stop     context.CancelFunc // ends the streams
 }
 
 // New returns a handler that serves svc.
 func New(svc robotmem.Service, opts Options) http.Handler {
+	_, h := newServer(svc, opts)
+	return h
+}
+
+func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 	s := &server{
 		svc:      svc,
+		opts:     opts,
 		log:      cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxBody:  cmp.Or(opts.MaxBody, maxBody),
 		maxAside: cmp.Or(opts.MaxAside, maxAside),
+		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
+		sessions: logins{all: map[[sha256.Size]byte]login{}},
+		tries:    newLimits(1, wrongTokens),
+		events:   make(chan struct{}, maxEvents),
+	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	if opts.Rate > 0 {
+		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
 	var ok bool
 	if s.streams, ok = svc.(streaming); !ok {
 		s.streams = whole{svc, s.maxBody}
 	}
+	return s, s.guard(s.routes())
+}
+
+// routes are all that the node answers, behind the guards.
+func (s *server) routes() http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = s.fail
 	for _, op := range robotmem.Ops() {
@@ -76,24 +133,43 @@ func New(svc robotmem.Service, opts Options) http.Handler {
 			handle = s.preview(op)
 		case "save_perception":
 			handle = s.save(op)
+		case "changes":
+			handle = s.untilStop(handle)
 		}
+		handle = allowed(op, handle)
 		e.Add(op.Method(), path, handle)
 		if op.Method() == http.MethodGet {
 			e.HEAD(path, handle)
 		}
 	}
-	doc := openAPI(opts.Version)
+	doc := openAPI(s.opts.Version)
 	e.GET("/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
-	e.GET("/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(opts.MCP != nil)) })
+	e.GET("/api/events", s.changed)
+	e.GET("/api/whoami", s.whoami)
+	e.POST("/login", s.login)
+	e.POST("/logout", s.logout)
+	e.GET("/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts.MCP != nil)) })
 	e.GET("/healthz", func(c echo.Context) error {
 		return writeJSON(c, http.StatusOK, health{Status: "ok"})
 	})
 	e.GET("/readyz", s.ready)
 	e.GET("/metrics", s.metrics())
-	if opts.MCP != nil {
-		e.Any("/mcp", echo.WrapHandler(opts.MCP))
+	addReference(e, s.opts.Version)
+	if s.opts.MCP != nil {
+		e.Any("/mcp", echo.WrapHandler(s.opts.MCP))
 	}
-	return s.guard(e, opts.AllowedHosts)
+	return e
+}
+
+// allowed refuses a caller who may not use the operation before its body is
+// read.
+func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		if err := op.Allowed(c.Request().Context()); err != nil {
+			return err
+		}
+		return next(c)
+	}
 }
 
 type health struct {
@@ -113,6 +189,13 @@ func (s *server) ready(c echo.Context) error {
 // operation serves one row of the table.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
+		if wantsEvents(c.Request()) {
+			request, err := s.request(c, op)
+			if err != nil {
+				return err
+			}
+			return s.streamed(c, op, request)
+		}
 		res, err := s.call(c, op)
 		if err != nil {
 			return err
@@ -144,6 +227,10 @@ func index(mcp bool) any {
 	}
 	routes = append(routes,
 		route{"", http.MethodGet, "/api/openapi.json", "Description of the API"},
+		route{"", http.MethodGet, "/api/events", "Changes of the memory, as they come"},
+		route{"", http.MethodGet, "/api/whoami", "Whose token this is"},
+		route{"", http.MethodPost, "/login", "Take a token and set a cookie"},
+		route{"", http.MethodPost, "/logout", "Forget the cookie"},
 		route{"", http.MethodGet, "/healthz", "The process answers"},
 		route{"", http.MethodGet, "/readyz", "The memory answers"},
 		route{"", http.MethodGet, "/metrics", "Figures in the format of Prometheus"},

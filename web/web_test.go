@@ -175,7 +175,7 @@ func TestErrorsAreProblems(t *testing.T) {
 		{"wrong method", "PATCH", "/api/learn", `{}`, nil, 405, robotmem.Invalid, "", "", "PATCH"},
 		{"form", "POST", "/api/learn", `insight=x`, []string{"Content-Type: application/x-www-form-urlencoded"}, 415, robotmem.Invalid, "Content-Type", "learn", "application/json"},
 		{"multipart elsewhere", "POST", "/api/learn", `x`, []string{"Content-Type: multipart/form-data; boundary=x"}, 415, robotmem.Invalid, "Content-Type", "learn", "application/json"},
-		{"too large", "POST", "/api/learn", `{"insight":"` + strings.Repeat("x", 2000) + `"}`, nil, 413, robotmem.TooLarge, "", "learn", "1000 bytes"},
+		{"too large", "POST", "/api/learn", `{"insight":"` + strings.Repeat("x", 2000) + `"}`, nil, 413, robotmem.TooLarge, "", "", "1000 bytes"},
 		{"foreign host", "GET", "/api/stats", "", []string{"Host: evil.example"}, 403, robotmem.Forbidden, "Host", "", "evil.example"},
 		{"foreign page", "POST", "/api/learn", `{"insight":"x"}`, []string{"Origin: https://evil.example"}, 403, robotmem.Forbidden, "Origin", "", "origin"},
 		{"foreign page, by fetch metadata", "DELETE", "/api/memory/1?reason=x", "", []string{"Sec-Fetch-Site: cross-site"}, 403, robotmem.Forbidden, "Origin", "", "origin"},

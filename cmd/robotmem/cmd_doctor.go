@@ -18,6 +18,8 @@ type doctorCmd struct {
 var marks = map[string]string{"ok": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
 	return a.Use(ctx, func(m node) error {
 		var answer any
 		var checkup *robotmem.DoctorResponse
@@ -34,6 +36,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			}
 			answer, checkup = r, r
 		}
+		bar.Done()
 		if err := c.show(a, answer, checkup); err != nil {
 			return err
 		}

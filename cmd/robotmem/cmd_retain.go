@@ -32,8 +32,11 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
 	return a.Use(ctx, func(m node) error {
 		res, err := m.Retain(ctx, &robotmem.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
+		bar.Done()
 		if err != nil {
 			return err
 		}

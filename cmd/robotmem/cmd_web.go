@@ -4,26 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"syscall"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
+	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
 )
 
 type webCmd struct {
-	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where to listen (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one. Loopback addresses only."`
+	Addr       *string  `name:"addr" placeholder:"HOST:PORT" help:"Where to listen (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one. An address that other machines reach needs a token."`
+	TLSCert    *string  `name:"tls-cert" placeholder:"FILE" help:"Certificate chain as PEM, for HTTPS (ROBOTMEM_TLS_CERT)."`
+	TLSKey     *string  `name:"tls-key" placeholder:"FILE" help:"Its private key as PEM (ROBOTMEM_TLS_KEY)."`
+	AllowHost  []string `name:"allow-host" sep:"none" placeholder:"NAME" help:"Name that callers may know this node by, beside localhost and its address; repeatable (ROBOTMEM_ALLOW_HOST)."`
+	CORSOrigin []string `name:"cors-origin" sep:"none" placeholder:"ORIGIN" help:"Origin whose pages may use this node, such as https://fleet.example; repeatable, * is all, with a token (ROBOTMEM_CORS_ORIGIN)."`
+	Rate       *float64 `name:"rate" placeholder:"N" help:"Requests a second of each token or address, 0 for no limit (ROBOTMEM_RATE). Default 100, on a loopback address 0."`
+
+	// ready is told the address once it can be asked.
+	ready func(address string) `kong:"-"`
 }
 
 const (
-	readHeaderTimeout = 10 * time.Second // a client that dawdles holds no connection
-	idleTimeout       = 2 * time.Minute
-	shutdownTimeout   = 10 * time.Second // for requests in flight at a signal
+	shutdownTimeout = 10 * time.Second // for requests in flight at a signal
+	// defaultRate lets a page with a hundred thumbnails load at once, and stops
+	// a loop that has gone wild.
+	defaultRate = 100
 )
 
 // Run serves until a signal comes. It prints its address once it can be asked.
@@ -31,11 +39,24 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if a.Config.URL != "" {
 		return invalid("url", "web serves a file; leave out --url and ROBOTMEM_URL, or ask the node at %s itself", a.Config.URL)
 	}
-	addr := a.Config.Addr
-	if c.Addr != nil {
-		addr = *c.Addr
+	set := c.settings(&a.Config)
+	tokens, err := openTokens(&a.Config, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
+	if err != nil {
+		return err
 	}
-	if err := loopbackOnly(addr); err != nil {
+	local, err := localOnly(set.addr)
+	if err != nil {
+		return err
+	}
+	if !local && len(tokens.Tokens()) == 0 {
+		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.addr)}
+	}
+	options, err := set.options(local)
+	if err != nil {
+		return err
+	}
+	tlsConfig, err := set.tls()
+	if err != nil {
 		return err
 	}
 	m, err := a.OpenDefault(ctx, clientWeb)
@@ -43,29 +64,60 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
+	// Whoever serves will be asked: the first question should not wait.
+	warming, warm := context.WithCancel(ctx)
+	warmed := make(chan struct{})
+	go func() {
+		defer close(warmed)
+		if err := m.Warm(warming); err != nil && warming.Err() == nil {
+			a.Log.Warn("the indexes are not in memory yet", "err", err)
+		}
+	}()
+	defer func() { warm(); <-warmed }()
 	svc := inCollection(m, a.Config.Collection)
+	l, err := listen(ctx, set.addr)
+	if err != nil {
+		return err
+	}
+	scheme := "http://"
+	if tlsConfig != nil {
+		scheme = "https://"
+	} else if !local {
+		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
+	}
+	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: scheme + l.Addr().String()})
+	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
+	options.MCP, options.Tokens, options.RequireToken = tools.Handler(), tokens.Tokens, !local
+	server := web.NewServer(svc, options)
+	server.TLSConfig = tlsConfig
+	fmt.Fprintf(a.Stdout, "%s%s\n", scheme, l.Addr())
+	if c.ready != nil {
+		c.ready(scheme + l.Addr().String())
+	}
+	return serve(ctx, server, l)
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("%s is in use, perhaps by another robotmem web; choose another with --addr, such as --addr 127.0.0.1:0 for a free port", addr)}
 	}
 	if err != nil {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Field: "addr", Err: fmt.Errorf("cannot listen: %w", err)}
 	}
-	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: "http://" + l.Addr().String()})
-	server := &http.Server{
-		Handler:           web.New(svc, web.Options{Logger: a.Log, MCP: tools.Handler(), Version: a.Version}),
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		ErrorLog:          slog.NewLogLogger(a.Log.Handler(), slog.LevelWarn),
-	}
-	fmt.Fprintf(a.Stdout, "http://%s\n", l.Addr())
-	return serve(ctx, server, l)
+	return l, nil
 }
 
 // serve runs until ctx ends, then lets requests in flight finish.
 func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(l) }()
+	go func() {
+		if s.TLSConfig != nil {
+			ended <- s.ServeTLS(l, "", "")
+			return
+		}
+		ended <- s.Serve(l)
+	}()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serving: %w", err)
@@ -81,18 +133,4 @@ func serve(ctx context.Context, s *http.Server, l net.Listener) error {
 		err = errors.Join(err, served)
 	}
 	return err
-}
-
-// loopbackOnly refuses an address that other machines reach: whoever reaches
-// the port may use the memory.
-func loopbackOnly(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return invalid("addr", "must be HOST:PORT such as 127.0.0.1:7878, not %q", addr)
-	}
-	ip, err := netip.ParseAddr(host)
-	if host == "localhost" || err == nil && ip.IsLoopback() {
-		return nil
-	}
-	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and this build has no access tokens; use a loopback address such as 127.0.0.1:7878, and an SSH tunnel from elsewhere", addr)}
 }

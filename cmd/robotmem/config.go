@@ -38,6 +38,11 @@ type config struct {
 	OllamaURL  string   `koanf:"ollama_url"`
 	OpenAIURL  string   `koanf:"openai_url"`
 	OpenAIKey  string   `koanf:"openai_key"`
+	TLSCert    string   `koanf:"tls_cert"`
+	TLSKey     string   `koanf:"tls_key"`
+	AllowHost  []string `koanf:"allow_host"`
+	CORSOrigin []string `koanf:"cors_origin"`
+	Rate       string   `koanf:"rate"` // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `koanf:"retention"`
 	MinFree   string   `koanf:"min_free"`
@@ -50,10 +55,10 @@ type config struct {
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
-var pathSettings = []string{"db", "taxonomy", "allow_path"}
+var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key"}
 
 // listSettings are lists of texts.
-var listSettings = []string{"allow_path", "retention"}
+var listSettings = []string{"allow_path", "retention", "allow_host", "cors_origin"}
 
 func defaults() map[string]any {
 	return map[string]any{
@@ -61,6 +66,7 @@ func defaults() map[string]any {
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
 		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
 		"retention": []string{}, "min_free": "",
+		"tls_cert": "", "tls_key": "", "allow_host": []string{}, "cors_origin": []string{}, "rate": "",
 	}
 }
 
@@ -110,6 +116,8 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 			value = filepath.SplitList(v)
 		case "retention":
 			value = strings.FieldsFunc(v, func(r rune) bool { return r == ';' })
+		case "allow_host", "cors_origin":
+			value = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
 		case "weights":
 			if value, err = parseWeights(v); err != nil {
 				return c, err

@@ -35,6 +35,8 @@ func (a *app) print(res any) error {
 		w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
 	case *robotmem.RestoreResponse:
 		w.line("%s %d: %s", r.Status, r.MemoryID, oneLine(r.Content))
+	case *robotmem.PinResponse:
+		w.line("%s %d", r.Status, r.MemoryID)
 	case *robotmem.UpdateResponse:
 		w.line("updated %d to version %d (%s, %.2f)", r.MemoryID, r.Version, r.AutoInferred.Category, r.AutoInferred.Confidence)
 		w.detail("was", oneLine(r.OldContent))
@@ -51,6 +53,8 @@ func (a *app) print(res any) error {
 		printHistory(w, r)
 	case *robotmem.ListResponse:
 		printList(w, r)
+	case *robotmem.SessionResponse:
+		printSession(w, r)
 	case *robotmem.SessionsResponse:
 		printSessions(w, r)
 	case *robotmem.CollectionsResponse:
@@ -62,6 +66,12 @@ func (a *app) print(res any) error {
 		w.table("CATEGORY\tCOUNT", len(r.Categories), func(i int) string {
 			return fmt.Sprintf("%s\t%d", r.Categories[i].Category, r.Categories[i].Count)
 		})
+	case *robotmem.ActivityResponse:
+		printActivity(w, r)
+	case *robotmem.PathsResponse:
+		printPaths(w, r)
+	case *robotmem.PlacesResponse:
+		printPlaces(w, r)
 	case *robotmem.StatsResponse:
 		printStats(w, r)
 	default: // an operation that has no form of its own yet
@@ -183,7 +193,44 @@ func printList(w *lines, r *robotmem.ListResponse) {
 		return fmt.Sprintf("%d\t%s\t%s\t%s\t%.2f\t%s", m.MemoryID, m.ObservedAt.Local().Format(time.DateTime),
 			m.Collection, m.Category, m.Confidence, clip(oneLine(m.Content), maxCell))
 	})
-	w.line("%d of %d, page %d", len(r.Memories), r.Total, r.Page)
+	printPage(w, len(r.Memories), r.Total, r.Page, r.Next)
+}
+
+// printPage says which part of a list was shown, and how to go on.
+func printPage(w *lines, shown int, total int64, page int, next string) {
+	where := ""
+	if page > 0 {
+		where = fmt.Sprintf(", page %d", page)
+	}
+	w.line("%d of %d%s", shown, total, where)
+	if next != "" {
+		w.line("more: --cursor %s", next)
+	}
+}
+
+func printSession(w *lines, s *robotmem.SessionResponse) {
+	w.line("%s %s", s.SessionID, s.Status)
+	w.detail("collection", s.Collection)
+	w.detail("started", s.CreatedAt.Format(time.RFC3339))
+	if s.EndedAt != nil {
+		w.detail("ended", s.EndedAt.Format(time.RFC3339))
+	}
+	if s.OutcomeScore != nil {
+		w.detail("outcome", fmt.Sprintf("%.2f", *s.OutcomeScore))
+	}
+	if s.Summary != nil {
+		w.detail("summary", oneLine(s.Summary.Text))
+	}
+	if len(s.Context) > 0 {
+		w.detail("context", contextText(s.Context))
+	}
+	for _, m := range s.Recalled {
+		verb := "recalled"
+		if m.Used {
+			verb = "used"
+		}
+		w.detail(verb, fmt.Sprintf("[%d] %s", m.MemoryID, clip(oneLine(m.Summary), maxCell)))
+	}
 }
 
 func printSessions(w *lines, r *robotmem.SessionsResponse) {
@@ -195,7 +242,26 @@ func printSessions(w *lines, r *robotmem.SessionsResponse) {
 		}
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s", s.SessionID, s.Collection, s.Status, s.CreatedAt.Local().Format(time.DateTime), s.MemoryCount, outcome)
 	})
-	w.line("%d of %d, page %d", len(r.Sessions), r.Total, r.Page)
+	printPage(w, len(r.Sessions), r.Total, r.Page, r.Next)
+}
+
+// printActivity leaves out the buckets in which nothing happened.
+func printActivity(w *lines, r *robotmem.ActivityResponse) {
+	layout := time.DateOnly
+	if r.Bucket == "hour" {
+		layout = "2006-01-02 15:04"
+	}
+	var busy []robotmem.ActivityBucket
+	for _, b := range r.Buckets {
+		if b.Facts+b.Perceptions+b.Recalls > 0 {
+			busy = append(busy, b)
+		}
+	}
+	w.table("FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", len(busy), func(i int) string {
+		b := busy[i]
+		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d", b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits)
+	})
+	w.line("%s with activity, of %s", count(int64(len(busy)), r.Bucket), count(int64(len(r.Buckets)), r.Bucket))
 }
 
 func printStats(w *lines, r *robotmem.StatsResponse) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 const (
@@ -61,6 +64,33 @@ func (p *progress) Set(done, total int64) {
 	}
 }
 
+// Report shows how far an operation of the memory is.
+func (p *progress) Report(now robotmem.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.label != now.Stage {
+		p.label, p.start = now.Stage, time.Now() // its rate is its own
+		p.text = func(n int64) string { return fmt.Sprint(n) }
+		if now.Unit == "bytes" {
+			p.text = sizeText
+		}
+	}
+	p.done, p.total = now.Done, now.Total
+	if p.w != nil {
+		p.draw()
+	}
+}
+
+// watched lets the operations that are called with its context draw a bar on the
+// terminal's stderr. Where none would be drawn nothing is asked for.
+func (a *app) watched(ctx context.Context) (context.Context, *progress) {
+	bar := a.newProgress("", 0)
+	if bar.w != nil {
+		ctx = robotmem.WithProgress(ctx, bar.Report)
+	}
+	return ctx, bar
+}
+
 // Clear takes the bar away until it is drawn again, so that a line can be
 // written in its place.
 func (p *progress) Clear() {
@@ -84,6 +114,9 @@ func (p *progress) draw() {
 	p.drawn = time.Now()
 	rate := float64(p.done) / max(time.Since(p.start).Seconds(), 1e-3)
 	line := fmt.Sprintf("%s %s, %s/s", p.label, p.text(p.done), p.text(int64(rate)))
+	if p.done == 0 && p.total == 0 {
+		line = p.label + " …"
+	}
 	if p.total > 0 {
 		part := min(float64(p.done)/float64(p.total), 1)
 		filled := int(part * progressWidth)

@@ -178,9 +178,15 @@ func urlCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// get STATUS URL FILE asks over HTTP and keeps the answer in FILE.
+// get STATUS URL FILE [TOKENFILE] asks over HTTP, with the token that the last
+// file holds, and keeps the answer in FILE.
 func getCmd(ts *testscript.TestScript, neg bool, args []string) {
-	res, err := http.Get(args[1])
+	req, err := http.NewRequest(http.MethodGet, args[1], nil)
+	ts.Check(err)
+	if len(args) > 3 {
+		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(ts.ReadFile(args[3])))
+	}
+	res, err := http.DefaultClient.Do(req)
 	ts.Check(err)
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)

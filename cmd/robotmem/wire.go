@@ -53,12 +53,15 @@ type cli struct {
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve REST and MCP over HTTP."`
+	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
+	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`
 	Retain  retainCmd  `cmd:"" group:"node" help:"Keep perceptions within a budget: list what would go, and with --apply let it go."`
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
+	OpenAPI openapiCmd `cmd:"" name:"openapi" group:"node" help:"Print the OpenAPI document of the REST API."`
 	Version versionCmd `cmd:"" group:"node" help:"Print the version."`
 }
 
@@ -107,6 +110,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		return 0, c.run(ctx, a)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
+	k.Bind(&grammar.globals)
 	return 0, k.Run(a)
 }
 

@@ -104,14 +104,14 @@ func TestContainersNoticeEveryBit(t *testing.T) {
 			bad := bytes.Clone(file)
 			bad[at] ^= 1 << (at % 8)
 			sum, _ := lay(t, f, data, bad)
-			if err := f.Verify(t.Context(), sum, c, int64(len(data))); !errors.Is(err, ErrDamaged) {
+			if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("%s: bit of byte %d of %d: got %v, want ErrDamaged", c, at, len(file), err)
 			}
 			checkNoWrongBytes(t, f, sum, c, data)
 		}
 		for length := 0; length < len(file); length += 7 {
 			sum, _ := lay(t, f, data, file[:length])
-			if err := f.Verify(t.Context(), sum, c, int64(len(data))); !errors.Is(err, ErrDamaged) {
+			if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
 				t.Fatalf("%s: %d bytes of %d: got %v, want ErrDamaged", c, length, len(file), err)
 			}
 		}

@@ -51,7 +51,7 @@ func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, e
 	for _, path := range []string{plain, coded} {
 		r, err := openFile(path, sum, size, path == coded)
 		if err == nil {
-			err = r.verify(ctx)
+			err = r.verify(ctx, nil)
 			_ = r.Close()
 		}
 		if errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {

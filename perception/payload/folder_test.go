@@ -127,7 +127,7 @@ func TestFolderKeepsPayloads(t *testing.T) {
 				return
 			}
 			holds(t, f, 1)
-			if err := f.Verify(t.Context(), w.Sum, w.Codec, w.Size); err != nil {
+			if err := f.Verify(t.Context(), w.Sum, w.Codec, w.Size, nil); err != nil {
 				t.Error(err)
 			}
 			checkModes(t, f, w)
@@ -267,7 +267,7 @@ func TestDamageIsNoticedAndMended(t *testing.T) {
 		bad[len(bad)/2] ^= 1
 		for what, file := range map[string][]byte{"a changed bit": bad, "a short file": whole[:len(whole)-1], "a long file": append(bytes.Clone(whole), 0), "an empty file": nil} {
 			replace(t, path, file)
-			if err := f.Verify(t.Context(), w.Sum, w.Codec, w.Size); !errors.Is(err, payload.ErrDamaged) {
+			if err := f.Verify(t.Context(), w.Sum, w.Codec, w.Size, nil); !errors.Is(err, payload.ErrDamaged) {
 				t.Errorf("%s, %s: got %v, want ErrDamaged", name, what, err)
 			}
 			if got, err := read(f, w); !errors.Is(err, payload.ErrDamaged) || len(got) == len(data) {
@@ -305,7 +305,7 @@ func TestMissing(t *testing.T) {
 		if _, err := f.Open(sha256.Sum256(nil), c, 0); !errors.Is(err, payload.ErrMissing) {
 			t.Errorf("%s: got %v, want ErrMissing", c, err)
 		}
-		if err := f.Verify(t.Context(), sha256.Sum256(nil), c, 0); !errors.Is(err, payload.ErrMissing) {
+		if err := f.Verify(t.Context(), sha256.Sum256(nil), c, 0, nil); !errors.Is(err, payload.ErrMissing) {
 			t.Errorf("%s: got %v, want ErrMissing", c, err)
 		}
 	}
@@ -397,7 +397,7 @@ func TestWriteIsNeverHalfVisible(t *testing.T) {
 				running = false
 			default:
 			}
-			err := f.Verify(t.Context(), sha256.Sum256(data), codec, int64(len(data)))
+			err := f.Verify(t.Context(), sha256.Sum256(data), codec, int64(len(data)), nil)
 			if err != nil && !errors.Is(err, payload.ErrMissing) {
 				t.Fatal(err)
 			}

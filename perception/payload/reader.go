@@ -214,18 +214,19 @@ func (r *Reader) load(i int) error {
 // Close implements [io.Closer].
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Verify reads the payload from end to end, a little at a time. The error wraps
-// [ErrMissing], [ErrDamaged] or [ErrDisk], or is the context's.
-func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64) error {
+// Verify reads the payload from end to end, a little at a time; count, unless it
+// is nil, is told how many bytes each time. The error wraps [ErrMissing],
+// [ErrDamaged] or [ErrDisk], or is the context's.
+func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64, count func(int)) error {
 	r, err := f.Open(sum, c, size)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	return r.verify(ctx)
+	return r.verify(ctx, count)
 }
 
-func (r *Reader) verify(ctx context.Context) error {
+func (r *Reader) verify(ctx context.Context, count func(int)) error {
 	if r.size == 0 && sha256.Sum256(nil) != r.sum {
 		return r.damaged(errors.New("its sum does not match"))
 	}
@@ -234,9 +235,14 @@ func (r *Reader) verify(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("verifying a payload: %w", context.Cause(ctx))
 		}
-		if _, err := r.Read(chunk); err == io.EOF {
+		n, err := r.Read(chunk)
+		if count != nil {
+			count(n)
+		}
+		if err == io.EOF {
 			return nil
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
 	}

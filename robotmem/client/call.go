@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,9 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	if err != nil {
 		return nil, err
 	}
+	if op.Hints.Progress && robotmem.ProgressOf(ctx) != nil {
+		req.Header.Set("Accept", eventStream)
+	}
 	return answer[Out](c, op, req)
 }
 
@@ -39,8 +43,12 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 		return nil, c.unreachable(op, err)
 	}
 	defer res.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
-	if err != nil {
+	var body []byte
+	if mediaType(res) == eventStream {
+		if body, err = c.follow(op, res, robotmem.ProgressOf(req.Context())); err != nil {
+			return nil, err
+		}
+	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
 		return nil, c.unreachable(op, err)
 	}
 	if res.StatusCode != http.StatusOK {
@@ -134,20 +142,31 @@ func (c *Client) unreachable(op *robotmem.Op, err error) error {
 
 // failure turns a problem document back into the error it was made of.
 func (c *Client) failure(op *robotmem.Op, res *http.Response, body []byte) error {
+	if mediaType(res) == "application/problem+json" {
+		if err := problem(op, body); err != nil {
+			return err
+		}
+	}
+	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, and not as a robotmem node; check the address and what stands between", c.base, res.Status)}
+}
+
+// problem is the error that a problem document was made of, nil if it is none.
+func problem(op *robotmem.Op, document []byte) error {
 	var p struct {
 		Kind   robotmem.Kind `json:"kind"`
 		Field  string        `json:"field"`
 		Detail string        `json:"detail"`
 		Op     string        `json:"op"`
 	}
-	mediaType, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if mediaType == "application/problem+json" && json.Unmarshal(body, &p) == nil && p.Kind != "" {
-		if p.Op == "" {
-			p.Op = op.Name
-		}
-		return &robotmem.Error{Op: p.Op, Kind: p.Kind, Field: p.Field, Err: errors.New(p.Detail)}
+	if json.Unmarshal(document, &p) != nil || p.Kind == "" {
+		return nil
 	}
-	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, and not as a robotmem node; check the address and what stands between", c.base, res.Status)}
+	return &robotmem.Error{Op: cmp.Or(p.Op, op.Name), Kind: p.Kind, Field: p.Field, Err: errors.New(p.Detail)}
+}
+
+func mediaType(res *http.Response) string {
+	t, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return t
 }
 
 // kindOf classes a status that came without a problem document, from a proxy

@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -75,6 +76,11 @@ func (c *Client) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotm
 	return call[robotmem.UpdateResponse](ctx, c, "update", r)
 }
 
+// Pin implements robotmem.Service.
+func (c *Client) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return call[robotmem.PinResponse](ctx, c, "pin", r)
+}
+
 // StartSession implements robotmem.Service.
 func (c *Client) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return call[robotmem.StartSessionResponse](ctx, c, "start_session", r)
@@ -100,6 +106,11 @@ func (c *Client) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robo
 	return call[robotmem.PreviewResponse](ctx, c, "preview", r)
 }
 
+// Samples implements robotmem.Service.
+func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return call[robotmem.SamplesResponse](ctx, c, "samples", r)
+}
+
 // History implements robotmem.Service.
 func (c *Client) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	return call[robotmem.HistoryResponse](ctx, c, "history", r)
@@ -113,6 +124,11 @@ func (c *Client) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.L
 // Sessions implements robotmem.Service.
 func (c *Client) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	return call[robotmem.SessionsResponse](ctx, c, "sessions", r)
+}
+
+// Session implements robotmem.Service.
+func (c *Client) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return call[robotmem.SessionResponse](ctx, c, "session", r)
 }
 
 // SessionMemories implements robotmem.Service.
@@ -130,6 +146,16 @@ func (c *Client) Categories(ctx context.Context, r *robotmem.CategoriesRequest) 
 	return call[robotmem.CategoriesResponse](ctx, c, "categories", r)
 }
 
+// Paths implements robotmem.Service.
+func (c *Client) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
+	return call[robotmem.PathsResponse](ctx, c, "paths", r)
+}
+
+// Places implements robotmem.Service.
+func (c *Client) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+	return call[robotmem.PlacesResponse](ctx, c, "places", r)
+}
+
 // RecentFailures implements robotmem.Service.
 func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return call[robotmem.ListResponse](ctx, c, "recent_failures", r)
@@ -138,6 +164,23 @@ func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresR
 // Stats implements robotmem.Service.
 func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	return call[robotmem.StatsResponse](ctx, c, "stats", r)
+}
+
+// Activity implements robotmem.Service.
+func (c *Client) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return call[robotmem.ActivityResponse](ctx, c, "activity", r)
+}
+
+// Changes implements robotmem.Service. A time limit of the HTTP client begins
+// after the wait.
+func (c *Client) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	if c.opts.HTTP.Timeout > 0 {
+		patient := *c.opts.HTTP
+		patient.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
+		c = &Client{c.base, c.opts}
+		c.opts.HTTP = &patient
+	}
+	return call[robotmem.ChangesResponse](ctx, c, "changes", r)
 }
 
 // Doctor implements robotmem.Service.

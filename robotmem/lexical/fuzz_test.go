@@ -29,7 +29,7 @@ func FuzzSearch(f *testing.F) {
 		}
 		words := func(n int) (terms []string) {
 			for range n {
-				terms = append(terms, fmt.Sprint(next()%9))
+				terms = append(terms, fmt.Sprint(next()%12))
 			}
 			return terms
 		}
@@ -52,6 +52,9 @@ func FuzzSearch(f *testing.F) {
 				q := lexical.Query{Collection: collection, Terms: words(1 + next()%4), N: next() % 5}
 				slices.Sort(q.Terms)
 				q.Terms = slices.Compact(q.Terms)
+				if longer := next(); longer%3 == 0 {
+					q.Unfinished = &lexical.Unfinished{Whole: q.Terms[:1], Longer: []string{"longer", fmt.Sprint(9 + longer%4)}}
+				}
 				if share := next(); share%2 == 0 {
 					q.Within = bitset.New(0)
 					for id := range 40 {

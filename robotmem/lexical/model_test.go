@@ -31,7 +31,7 @@ func (m *model) apply(put []lexical.Document, remove []int64) {
 
 func (m *model) search(q lexical.Query) []lexical.Hit {
 	rows, total := 0, 0
-	df := make([]int, len(q.Terms))
+	df := make([]int, len(q.Terms)+1)
 	counts := map[int64][]int{}
 	for id, d := range m.docs {
 		if q.Collection != lexical.All && d.Collection != q.Collection {
@@ -39,14 +39,9 @@ func (m *model) search(q lexical.Query) []lexical.Hit {
 		}
 		rows++
 		total += len(d.Terms)
-		counts[id] = make([]int, len(q.Terms))
-		for i, t := range q.Terms {
-			for _, s := range d.Terms {
-				if s == t {
-					counts[id][i]++
-				}
-			}
-			if counts[id][i] > 0 {
+		counts[id] = m.counts(q, d)
+		for i, n := range counts[id] {
+			if n > 0 || i == len(q.Terms) && m.whole(q, d) {
 				df[i]++
 			}
 		}
@@ -78,6 +73,25 @@ func (m *model) search(q lexical.Query) []lexical.Hit {
 		hits = hits[:q.N]
 	}
 	return hits
+}
+
+// counts are how often a document holds each term, the unfinished one last.
+func (m *model) counts(q lexical.Query, d lexical.Document) []int {
+	counts := make([]int, len(q.Terms)+1)
+	for _, s := range d.Terms {
+		if i := slices.Index(q.Terms, s); i >= 0 {
+			counts[i]++
+		}
+		if q.Unfinished != nil && slices.Contains(q.Unfinished.Longer, s) && !m.whole(q, d) {
+			counts[len(q.Terms)]++
+		}
+	}
+	return counts
+}
+
+// whole tells whether a document holds an unfinished word as it stands.
+func (m *model) whole(q lexical.Query, d lexical.Document) bool {
+	return q.Unfinished != nil && slices.ContainsFunc(d.Terms, func(s string) bool { return slices.Contains(q.Unfinished.Whole, s) })
 }
 
 // corpus draws texts: Zipf's law over a vocabulary, now and then a text that
@@ -128,6 +142,19 @@ func (c *corpus) question() []string {
 		}
 	}
 	return terms
+}
+
+// unfinished is a word that begins others, and perhaps one of the question.
+func (c *corpus) unfinished(q *lexical.Query) {
+	q.Unfinished = &lexical.Unfinished{}
+	for range 1 + c.r.IntN(5) {
+		if w := c.word(); !slices.Contains(q.Terms, w) && !slices.Contains(q.Unfinished.Longer, w) {
+			q.Unfinished.Longer = append(q.Unfinished.Longer, w)
+		}
+	}
+	for range c.r.IntN(3) {
+		q.Unfinished.Whole = append(q.Unfinished.Whole, q.Terms[c.r.IntN(len(q.Terms))])
+	}
 }
 
 func (c *corpus) within(ids int) *bitset.BitSet {

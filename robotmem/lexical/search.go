@@ -11,8 +11,18 @@ import (
 type Query struct {
 	Collection string         // or All, with the statistics of all
 	Terms      []string       // distinct stems; a score is the sum in this order
+	Unfinished *Unfinished    // one more term, last in the sum; nil is none
 	Within     *bitset.BitSet // identifiers that may be found; nil is all
 	N          int            // the N best; every match if it is not positive
+}
+
+// Unfinished is a word of which the beginning is known. A document holds it as
+// often as it holds any of the longer words, unless it holds the word as it
+// stands, which counts in Terms. Its weight is that of a term which all of these
+// documents hold: never above that of the word as it stands.
+type Unfinished struct {
+	Whole  []string // stems of the word as it stands, of those in Terms
+	Longer []string // distinct stems of the words that it begins, none in Terms
 }
 
 // Hit is a document with its score, which is larger than 0.
@@ -41,13 +51,13 @@ func (x *Index) Search(q Query) []Hit {
 }
 
 // Scorer returns what scores texts that are not in the index as if they were
-// matches of a question, by the present statistics of a collection or of All.
-func (x *Index) Scorer(collection string, terms []string) Scorer {
+// matches of a question, whatever it admits, by the present statistics.
+func (x *Index) Scorer(q Query) Scorer {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	s := x.scratch()
 	defer x.release(s)
-	s.ask(x, Query{Collection: collection, Terms: terms})
+	s.ask(x, q)
 	c := s.curve
 	return Scorer{idf: slices.Clone(s.idf), curve: &c}
 }
@@ -78,6 +88,8 @@ type scratch struct {
 
 	totals  []float64 // by document of a window
 	touched bitmap    // documents of the window that match
+
+	counts []uint32 // by document, of the longer words; zeros between questions
 }
 
 // keepCursors is how many cursors, of a kilobyte each, a scratch may keep.
@@ -100,24 +112,25 @@ func (x *Index) release(s *scratch) {
 
 // ask looks the terms up, and computes their weights.
 func (s *scratch) ask(x *Index, q Query) {
-	s.df = append(s.df[:0], make([]int, len(q.Terms))...)
+	width := q.width()
+	s.df = append(s.df[:0], make([]int, width)...)
 	s.lists, s.parts = s.lists[:0], s.parts[:0]
 	stats := x.living
 	if q.Collection == All {
 		for _, c := range x.collections {
 			if c != nil {
-				s.look(c, q.Terms)
+				s.look(c, q)
 			}
 		}
 	} else if c := x.names[q.Collection]; c != nil {
 		stats = c.living
-		s.look(c, q.Terms)
+		s.look(c, q)
 	} else {
 		stats = statistics{}
 	}
 	// The slice of lists may have moved while it grew.
 	for i := range s.parts {
-		s.parts[i].lists = s.lists[i*len(q.Terms):][:len(q.Terms)]
+		s.parts[i].lists = s.lists[i*width:][:width]
 	}
 	s.idf = s.idf[:0]
 	for _, df := range s.df {
@@ -126,11 +139,25 @@ func (s *scratch) ask(x *Index, q Query) {
 	s.curve.set(x.params(stats.average()), stats.average())
 }
 
+// width is the number of terms, the unfinished one included.
+func (q *Query) width() int {
+	if q.Unfinished != nil {
+		return len(q.Terms) + 1
+	}
+	return len(q.Terms)
+}
+
 // look makes c a part of the question if it holds any of the terms.
-func (s *scratch) look(c *collection, terms []string) {
+func (s *scratch) look(c *collection, q Query) {
 	postings, had := 0, len(s.lists)
-	for i, t := range terms {
-		l, df := c.list(t)
+	for i := range q.width() {
+		var l *list
+		df := 0
+		if i < len(q.Terms) {
+			l, df = c.list(q.Terms[i])
+		} else {
+			l, df = s.union(c, q.Unfinished)
+		}
 		s.lists = append(s.lists, l)
 		s.df[i] += df
 		if l != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bits-and-blooms/bitset"
@@ -94,6 +95,9 @@ func (h history) compare(t *testing.T, c *corpus, x *lexical.Index, m *model) {
 	if c.r.IntN(2) == 0 {
 		q.Within = c.within(ids)
 	}
+	if c.r.IntN(2) == 0 {
+		c.unfinished(&q)
+	}
 	q.N = []int{0, 1, 2, 10, 50, 200, ids}[c.r.IntN(7)]
 	want := m.search(q)
 	if diff := gocmp.Diff(x.Search(q), want); diff != "" {
@@ -101,16 +105,12 @@ func (h history) compare(t *testing.T, c *corpus, x *lexical.Index, m *model) {
 		if q.Within != nil {
 			admitted = fmt.Sprint(q.Within.Count())
 		}
-		t.Fatalf("%s %v within %s, %d best (-got +want):\n%s", q.Collection, q.Terms, admitted, q.N, diff)
+		t.Fatalf("%s %v %v within %s, %d best (-got +want):\n%s", q.Collection, q.Terms, q.Unfinished, admitted, q.N, diff)
 	}
-	scorer := x.Scorer(q.Collection, q.Terms)
+	scorer := x.Scorer(q)
 	for _, hit := range want[:min(3, len(want))] {
 		d := m.docs[hit.ID]
-		counts := make([]int, len(q.Terms))
-		for i, term := range q.Terms {
-			counts[i] = tally(d)[term]
-		}
-		if score, ok := scorer.Score(counts, len(d.Terms)); score != hit.Score || !ok {
+		if score, ok := scorer.Score(m.counts(q, d), len(d.Terms)); score != hit.Score || !ok {
 			t.Fatalf("Scorer(%s, %v) scores document %d %v, %t, want %v", q.Collection, q.Terms, hit.ID, score, ok, hit.Score)
 		}
 	}
@@ -165,6 +165,12 @@ func TestBestAreThePrefixOfAll(t *testing.T) {
 	x.Apply(docs[n/2:n/2+n/10], []int64{1, 2, 3, 4, 5})
 	for range 150 {
 		q := lexical.Query{Collection: "default", Terms: s.question()}
+		if s.r.IntN(2) == 0 {
+			q.Unfinished = &lexical.Unfinished{Whole: q.Terms[:1]}
+			q.Unfinished.Longer = x.Frequent("default", 20, func(stem string) bool {
+				return strings.HasPrefix(stem, q.Terms[0][:1]) && !slices.Contains(q.Terms, stem)
+			})
+		}
 		if s.r.IntN(2) == 0 {
 			q.Within = bitset.New(0)
 			share := []float64{0.001, 0.01, 0.1, 0.9}[s.r.IntN(4)]

@@ -229,7 +229,7 @@ func (s *scratch) few(x *Index, q Query) ([]place, bool) {
 	for i := range s.parts {
 		postings += s.parts[i].postings
 	}
-	most := postings / (fewPostings * len(q.Terms))
+	most := postings / (fewPostings * q.width())
 	n := 0
 	words := q.Within.Words()
 	for _, word := range words {

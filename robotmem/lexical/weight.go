@@ -89,7 +89,7 @@ type Scorer struct {
 }
 
 // Score returns the score of a text of length terms that holds the i-th term of
-// the question counts[i] times; missing counts are 0. ok is false when it holds
+// the question counts[i] times, the unfinished one last; missing counts are 0. ok is false when it holds
 // none of them. It adds up as Search does, so that equal texts score equally.
 func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	for i, n := range counts[:min(len(counts), len(s.idf))] {

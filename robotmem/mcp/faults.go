@@ -1,10 +1,7 @@
 package mcp
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -61,39 +58,4 @@ func (f *fault) mend(answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
 func (s *Server) handleMessage(ctx context.Context, message []byte) mcp.JSONRPCMessage {
 	ctx, f := withFault(ctx)
 	return f.mend(s.mcp.HandleMessage(ctx, message))
-}
-
-// mending is an answer over HTTP. It holds back the answer of a request that
-// failed, which is short, and passes every other on.
-type mending struct {
-	http.ResponseWriter
-	fault *fault
-	held  bytes.Buffer
-}
-
-func (m *mending) WriteHeader(status int) {
-	m.ResponseWriter.WriteHeader(cmp.Or(m.fault.status, status))
-}
-
-func (m *mending) Write(p []byte) (int, error) {
-	if m.fault.code == 0 {
-		return m.ResponseWriter.Write(p)
-	}
-	return m.held.Write(p)
-}
-
-// close sends what was held back.
-func (m *mending) close() {
-	if m.fault.code == 0 {
-		return
-	}
-	var answer mcp.JSONRPCError
-	body := m.held.Bytes()
-	if json.Unmarshal(body, &answer) == nil {
-		answer.Error.Code = m.fault.code
-		if mended, err := encode(answer); err == nil {
-			body = mended
-		}
-	}
-	_, _ = m.ResponseWriter.Write(body) // a caller that has gone needs no answer
 }

@@ -2,43 +2,76 @@ package mcp
 
 import (
 	"bytes"
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 )
 
 // Handler serves the tools over streamable HTTP. It keeps no transport
 // sessions: every request stands alone, and an episode is named by its
-// session_id.
-func (s *Server) Handler() http.Handler {
-	h := server.NewStreamableHTTPServer(s.mcp,
+// session_id. A client that initializes is given a session id all the same, so
+// that its cancellations reach its own calls and nobody else's.
+func (s *Server) Handler() http.Handler { return s.handler() }
+
+func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
+	h := server.NewStreamableHTTPServer(s.mcp, append([]server.StreamableHTTPOption{
 		server.WithStateLess(true),
-		// The tools never change and nothing is pushed: a GET stream would
-		// stay open for nothing.
+		// Nothing is pushed outside an answer: a GET stream would stay open
+		// for nothing.
 		server.WithDisableStreaming(true),
 		// Host and Origin are checked where the handler is mounted, for every
 		// route alike and with the operator's own host names.
 		server.WithDisableLocalhostProtection(true),
 		server.WithStreamableHTTPLogger(s.log),
-	)
+	}, more...)...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			body, ok := s.body(w, r)
-			if !ok {
-				return
-			}
-			ctx, message := detach(r.Context(), body)
-			ctx, failed := withFault(ctx)
-			answer := &mending{ResponseWriter: w, fault: failed}
-			defer answer.close()
-			w = answer
-			r = r.WithContext(ctx)
-			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+		if r.Method != http.MethodPost {
+			h.ServeHTTP(w, r)
+			return
 		}
-		h.ServeHTTP(w, r)
+		body, ok := s.body(w, r)
+		if !ok {
+			return
+		}
+		if !s.inSession(w, r, body) {
+			return
+		}
+		ctx, message := detach(r.Context(), body)
+		ctx, failed := withFault(ctx)
+		out := newReply(w, r, failed)
+		defer out.close()
+		r = r.WithContext(withNotifier(ctx, out))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+		h.ServeHTTP(out, r)
 	})
+}
+
+// inSession names the session of a message. The library finds the call that a
+// notifications/cancelled means by session and request id, and clients count
+// their requests from 1: without a session of its own, a message could end the
+// call of another client. False says that the message has been answered.
+func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) bool {
+	var head struct {
+		Method mcp.MCPMethod `json:"method"`
+	}
+	_ = json.Unmarshal(body, &head) // what is no message the library refuses
+	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
+	switch {
+	case modern && head.Method == mcp.MethodNotificationCancelled:
+		// Without sessions it names no call; closing the request ends one.
+		w.WriteHeader(http.StatusAccepted)
+		return false
+	case !modern && head.Method == mcp.MethodInitialize:
+		w.Header().Set(server.HeaderKeySessionID, rand.Text())
+	case !modern && r.Header.Get(server.HeaderKeySessionID) == "":
+		r.Header.Set(server.HeaderKeySessionID, rand.Text())
+	}
+	return true
 }
 
 // body reads the body up to the limit, which the library does not have. What

@@ -1,14 +1,9 @@
 package mcp
 
 import (
-	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"net/url"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -21,100 +16,6 @@ import (
 
 // maxInlinePicture bounds an image inside a result, before base64.
 const maxInlinePicture = 200 << 10
-
-const (
-	dataTemplate    = "robotmem://perception/{id}/data"
-	previewTemplate = "robotmem://perception/{id}/preview{?width,height}"
-)
-
-// addResources offers the bytes and the pictures of perceptions.
-func (s *Server) addResources() {
-	s.addResource(dataTemplate, "perception data", "Bytes of a perception", "The bytes of a perception as they were saved.", s.readData)
-	s.addResource(previewTemplate, "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high.", s.readPreview)
-}
-
-// reader returns the media type and the bytes of a resource.
-type reader func(ctx context.Context, uri *url.URL, id int64) (mediaType string, data []byte, err error)
-
-func (s *Server) addResource(template, name, title, doc string, read reader) {
-	s.mcp.AddResourceTemplate(
-		mcp.NewResourceTemplate(template, name, mcp.WithTemplateTitle(title), mcp.WithTemplateDescription(doc)),
-		func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-			uri, id, err := perceptionOf(req.Params.URI)
-			if err != nil {
-				return nil, s.resourceError(ctx, err)
-			}
-			mediaType, data, err := read(ctx, uri, id)
-			if err != nil {
-				return nil, s.resourceError(ctx, err)
-			}
-			return []mcp.ResourceContents{contents(req.Params.URI, mediaType, data)}, nil
-		})
-}
-
-func (s *Server) readData(ctx context.Context, _ *url.URL, id int64) (string, []byte, error) {
-	d, err := s.svc.Data(ctx, &robotmem.DataRequest{MemoryID: id})
-	if err != nil {
-		return "", nil, err
-	}
-	return d.MediaType, d.DataBase64, nil
-}
-
-func (s *Server) readPreview(ctx context.Context, uri *url.URL, id int64) (string, []byte, error) {
-	r := &robotmem.PreviewRequest{MemoryID: id}
-	for name, size := range map[string]*int{"width": &r.Width, "height": &r.Height} {
-		text := uri.Query().Get(name)
-		if text == "" {
-			continue
-		}
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return "", nil, &robotmem.Error{Op: "preview", Kind: robotmem.Invalid, Field: name, Err: fmt.Errorf("must be a whole number of pixels, not %q", text)}
-		}
-		*size = n
-	}
-	p, err := s.svc.Preview(ctx, r)
-	if err != nil {
-		return "", nil, err
-	}
-	return p.MediaType, p.DataBase64, nil
-}
-
-// contents is a resource as text where it is text, and not only called so: JSON
-// would carry other bytes.
-func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
-	readable := strings.HasPrefix(mediaType, "text/") || mediaType == "image/svg+xml" || strings.HasPrefix(mediaType, "application/json")
-	if readable && utf8.Valid(data) {
-		return mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}
-	}
-	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
-}
-
-// perceptionOf reads the URI of a resource: robotmem://perception/7/data.
-func perceptionOf(uri string) (*url.URL, int64, error) {
-	u, err := url.Parse(uri)
-	if err == nil {
-		number, _, _ := strings.Cut(strings.TrimPrefix(u.Path, "/"), "/")
-		if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
-			return u, id, nil
-		}
-	}
-	return nil, 0, &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: fmt.Errorf("%s names no perception; a perception is %s", uri, dataTemplate)}
-}
-
-// resourceError is what a reader of a resource is told.
-func (s *Server) resourceError(ctx context.Context, err error) error {
-	shown := &robotmem.Error{Kind: robotmem.Internal}
-	errors.As(err, &shown)
-	note(ctx, shown.Kind)
-	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
-		s.log.Error("resource not read", "kind", shown.Kind, "err", err)
-	}
-	if shown.Kind == robotmem.Internal {
-		return errors.New("internal error; the node's log has the cause")
-	}
-	return errors.New(shown.Error())
-}
 
 // picture is the result of preview: an image that the model sees, or a link to
 // one that it cannot (a drawing in SVG) or that is too large.

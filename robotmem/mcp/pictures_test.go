@@ -210,7 +210,7 @@ func TestResourcesAreReadable(t *testing.T) {
 	for _, tmpl := range templates.ResourceTemplates {
 		listed[tmpl.URITemplate.Raw()] = tmpl.Title != "" && tmpl.Description != ""
 	}
-	if diff := cmp.Diff(map[string]bool{dataTemplate: true, previewTemplate: true}, listed); diff != "" {
+	if diff := cmp.Diff(map[string]bool{memoryTemplate: true, sessionTemplate: true, dataTemplate: true, previewTemplate: true}, listed); diff != "" {
 		t.Errorf("templates (-want +got):\n%s", diff)
 	}
 	text := save(t, e, &robotmem.SavePerceptionRequest{Data: trace()})

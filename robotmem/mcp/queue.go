@@ -1,22 +1,30 @@
 package mcp
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
+	"context"
+	"slices"
 	"sync"
-
-	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// queue holds messages in the order they came, up to a number of bytes.
+// queued is a call that waits or runs.
+type queued struct {
+	id      string // as it was spelt
+	message []byte
+	// withdrawn says that the client no longer wants the answer; set and read
+	// under the queue's mutex.
+	withdrawn bool
+	cancel    context.CancelFunc // nil while it waits
+}
+
+// queue holds calls in the order they came, up to a number of bytes.
 type queue struct {
-	mu       sync.Mutex // guards everything below
-	changed  sync.Cond
-	messages [][]byte
-	bytes    int
-	limit    int
-	closed   bool
+	mu      sync.Mutex // guards everything below
+	changed sync.Cond
+	waiting []*queued
+	running *queued
+	bytes   int
+	limit   int
+	closed  bool
 }
 
 func newQueue(limit int) *queue {
@@ -25,39 +33,72 @@ func newQueue(limit int) *queue {
 	return q
 }
 
-// push waits until there is room; a message over the limit takes an empty
-// queue. It reports whether the message was taken.
-func (q *queue) push(message []byte) bool {
+// push waits until there is room; a call over the limit takes an empty queue.
+// It reports whether the call was taken.
+func (q *queue) push(c *queued) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for !q.closed && len(q.messages) > 0 && q.bytes+len(message) > q.limit {
+	for !q.closed && len(q.waiting) > 0 && q.bytes+len(c.message) > q.limit {
 		q.changed.Wait()
 	}
 	if q.closed {
 		return false
 	}
-	q.messages = append(q.messages, message)
-	q.bytes += len(message)
+	q.waiting = append(q.waiting, c)
+	q.bytes += len(c.message)
 	q.changed.Broadcast()
 	return true
 }
 
-// pop waits for a message; false means that the queue is closed and empty.
-func (q *queue) pop() ([]byte, bool) {
+// begin waits for a call, which then runs until end; ctx is the call's. A nil
+// call means that the queue is closed and empty.
+func (q *queue) begin(parent context.Context) (ctx context.Context, c *queued) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.messages) == 0 && !q.closed {
+	for len(q.waiting) == 0 && !q.closed {
 		q.changed.Wait()
 	}
-	if len(q.messages) == 0 {
-		return nil, false
+	if len(q.waiting) == 0 {
+		return parent, nil
 	}
-	message := q.messages[0]
-	q.messages[0] = nil
-	q.messages = q.messages[1:]
-	q.bytes -= len(message)
+	c = q.remove(0)
+	ctx, c.cancel = context.WithCancel(parent)
+	q.running = c
+	return ctx, c
+}
+
+// end reports whether the call that ran is still wanted.
+func (q *queue) end() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c := q.running
+	q.running = nil
+	c.cancel()
+	return !c.withdrawn
+}
+
+// withdraw takes back the call with that id: one that waits is never begun, one
+// that runs is told to stop.
+func (q *queue) withdraw(id string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if i := slices.IndexFunc(q.waiting, func(c *queued) bool { return c.id == id }); i >= 0 {
+		q.remove(i)
+		return
+	}
+	if q.running != nil && q.running.id == id {
+		q.running.withdrawn = true
+		q.running.cancel()
+	}
+}
+
+// remove takes a call out of those that wait. The caller holds the mutex.
+func (q *queue) remove(i int) *queued {
+	c := q.waiting[i]
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	q.bytes -= len(c.message)
 	q.changed.Broadcast()
-	return message, true
+	return c
 }
 
 // close takes no more; what waits is still given out.
@@ -66,50 +107,4 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	q.changed.Broadcast()
-}
-
-// writer writes answers, one a line, from several goroutines.
-type writer struct {
-	mu      sync.Mutex // guards out and err
-	out     io.Writer
-	err     error // the first failure; nothing is written after it
-	notices <-chan mcp.JSONRPCNotification
-}
-
-// write writes an answer, and before it the notifications that were made
-// while it was worked out. A nil answer, to a notification, is not written.
-func (w *writer) write(answer mcp.JSONRPCMessage) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for {
-		select {
-		case n := <-w.notices:
-			w.writeLine(n)
-			continue
-		default:
-		}
-		break
-	}
-	if answer != nil {
-		w.writeLine(answer)
-	}
-}
-
-func (w *writer) writeLine(v any) {
-	if w.err != nil {
-		return
-	}
-	data, err := json.Marshal(v)
-	if err == nil {
-		_, err = w.out.Write(append(data, '\n'))
-	}
-	if err != nil {
-		w.err = fmt.Errorf("writing an answer: %w", err)
-	}
-}
-
-func (w *writer) failure() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
 }

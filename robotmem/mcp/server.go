@@ -61,11 +61,18 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
 		node:       strings.TrimRight(opts.Address, "/"),
 	}
+	hooks := &server.Hooks{}
+	hooks.AddAfterListResources(s.listRecent)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
 		server.WithToolCapabilities(false),
 		server.WithResourceCapabilities(false, false),
+		server.WithPromptCapabilities(false),
+		server.WithCompletions(),
+		server.WithPromptCompletionProvider(completer{s}),
+		server.WithResourceCompletionProvider(completer{s}),
+		server.WithHooks(hooks),
 	}, more...)...)
 	for _, op := range robotmem.Ops() {
 		if op.Hints.Tool {
@@ -73,6 +80,7 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		}
 	}
 	s.addResources()
+	s.addPrompts()
 	return s
 }
 
@@ -114,6 +122,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
+		ctx = withProgress(ctx, req.Params.Meta)
 		args, err := arguments(ctx, req)
 		if err != nil {
 			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil
@@ -125,6 +134,8 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
 			out = shorten(r)
+		case *robotmem.Memory:
+			out = shortenMemory(r)
 		case *robotmem.PreviewResponse:
 			return s.picture(r), nil
 		}

@@ -18,8 +18,9 @@ import (
 // of those that wait, and it reads a line of any length. The loop below keeps
 // the library's protocol (HandleMessage) and orders what goes into it.
 //
-//	in -> reader -> tools/call -> queue -> worker -> out
-//	             -> all else, answered at once ----> out
+//	in -> reader -> what asks the memory -> queue -> worker -> out
+//	             -> notifications/cancelled -> queue, worker
+//	             -> all else, answered at once --------------> out
 
 const (
 	// maxQueued bounds the bytes of the calls that wait. A client that is
@@ -42,12 +43,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stop()
 
 	w := &writer{out: out, notices: session.ClientNotifications()}
+	work = withNotifier(work, w)
 	calls := newQueue(maxQueued)
 	worked := make(chan struct{})
 	go func() {
 		defer close(worked)
-		for message, ok := calls.pop(); ok; message, ok = calls.pop() {
-			w.write(s.handleMessage(detach(work, message)))
+		for ctx, call := calls.begin(work); call != nil; ctx, call = calls.begin(work) {
+			answer := s.handleMessage(detach(ctx, call.message))
+			if calls.end() {
+				w.write(answer)
+			}
 		}
 	}()
 	read := make(chan error, 1)
@@ -72,7 +77,16 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// dispatch reads messages until in ends. Tool calls are queued in order;
+// asksMemory are the requests that are worked off in the order they came.
+var asksMemory = map[mcp.MCPMethod]bool{
+	mcp.MethodToolsCall:          true,
+	mcp.MethodResourcesList:      true,
+	mcp.MethodResourcesRead:      true,
+	mcp.MethodPromptsGet:         true,
+	mcp.MethodCompletionComplete: true,
+}
+
+// dispatch reads messages until in ends. What asks the memory is queued;
 // everything else takes no time and is answered here, so that a ping is not
 // held up by a long call and a cancellation reaches the call that runs.
 func (s *Server) dispatch(ctx context.Context, lines *lineReader, calls *queue, w *writer) error {
@@ -89,16 +103,23 @@ func (s *Server) dispatch(ctx context.Context, lines *lineReader, calls *queue, 
 			return err
 		}
 		var head struct {
-			Method string          `json:"method"`
+			Method mcp.MCPMethod   `json:"method"`
 			ID     json.RawMessage `json:"id"`
+			Params struct {
+				RequestID json.RawMessage `json:"requestId"`
+			} `json:"params"`
 		}
-		if json.Unmarshal(line, &head) == nil && head.Method == string(mcp.MethodToolsCall) && len(head.ID) > 0 {
-			if !calls.push(line) {
+		err = json.Unmarshal(line, &head)
+		switch {
+		case err == nil && asksMemory[head.Method] && len(head.ID) > 0:
+			if !calls.push(&queued{id: string(head.ID), message: line}) {
 				return nil // closed: the server is going away
 			}
-			continue
+		case err == nil && head.Method == mcp.MethodNotificationCancelled:
+			calls.withdraw(string(head.Params.RequestID))
+		default:
+			w.write(s.handleMessage(ctx, line))
 		}
-		w.write(s.handleMessage(ctx, line))
 	}
 }
 

@@ -225,27 +225,37 @@ func TestCancelledContextFinishesAcceptedCalls(t *testing.T) {
 
 func TestQueueHoldsTheReaderBack(t *testing.T) {
 	q := newQueue(10)
-	if !q.push([]byte("123456")) {
+	if !q.push(&queued{message: []byte("123456")}) {
 		t.Fatal("not taken")
 	}
 	pushed := make(chan bool)
-	go func() { pushed <- q.push([]byte("789012")) }()
+	go func() { pushed <- q.push(&queued{message: []byte("789012")}) }()
 	select {
 	case <-pushed:
 		t.Fatal("over the limit, and taken at once")
 	case <-time.After(20 * time.Millisecond):
 	}
-	if m, ok := q.pop(); !ok || string(m) != "123456" {
-		t.Fatalf("got %q, %v", m, ok)
+	next := func() string {
+		_, c := q.begin(t.Context())
+		if c == nil {
+			return ""
+		}
+		if !q.end() {
+			t.Errorf("%q is not wanted", c.message)
+		}
+		return string(c.message)
+	}
+	if got := next(); got != "123456" {
+		t.Fatalf("got %q", got)
 	}
 	if !<-pushed {
 		t.Error("not taken after there was room")
 	}
 	q.close()
-	if m, ok := q.pop(); !ok || string(m) != "789012" {
-		t.Errorf("closing lost %q, %v", m, ok)
+	if got := next(); got != "789012" {
+		t.Errorf("closing lost %q", got)
 	}
-	if _, ok := q.pop(); ok || q.push([]byte("x")) {
+	if got := next(); got != "" || q.push(&queued{message: []byte("x")}) {
 		t.Error("a closed queue still works")
 	}
 }

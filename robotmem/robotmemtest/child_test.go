@@ -136,6 +136,10 @@ func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotme
 	return use[robotmem.UpdateRequest, robotmem.UpdateResponse](ctx, ch, "update", r)
 }
 
+func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
+}
+
 func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return use[robotmem.StartSessionRequest, robotmem.StartSessionResponse](ctx, ch, "start_session", r)
 }
@@ -208,6 +212,10 @@ func (ch child) drawing(ctx context.Context, uri string) ([]byte, error) {
 	return nil, fmt.Errorf("%s is no text: %+v", uri, res.Contents)
 }
 
+func (ch child) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	return use[robotmem.SamplesRequest, robotmem.SamplesResponse](ctx, ch, "samples", r)
+}
+
 func (ch child) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
 	return use[robotmem.RetainRequest, robotmem.RetainResponse](ctx, ch, "retain", r)
 }
@@ -224,6 +232,10 @@ func (ch child) Sessions(ctx context.Context, r *robotmem.SessionsRequest) (*rob
 	return use[robotmem.SessionsRequest, robotmem.SessionsResponse](ctx, ch, "sessions", r)
 }
 
+func (ch child) Session(ctx context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	return use[robotmem.SessionRequest, robotmem.SessionResponse](ctx, ch, "session", r)
+}
+
 func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	return use[robotmem.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
 }
@@ -236,12 +248,28 @@ func (ch child) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (
 	return use[robotmem.CategoriesRequest, robotmem.CategoriesResponse](ctx, ch, "categories", r)
 }
 
+func (ch child) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
+	return use[robotmem.PathsRequest, robotmem.PathsResponse](ctx, ch, "paths", r)
+}
+
+func (ch child) Places(ctx context.Context, r *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+	return use[robotmem.PlacesRequest, robotmem.PlacesResponse](ctx, ch, "places", r)
+}
+
 func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
 }
 
 func (ch child) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	return use[robotmem.StatsRequest, robotmem.StatsResponse](ctx, ch, "stats", r)
+}
+
+func (ch child) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	return use[robotmem.ActivityRequest, robotmem.ActivityResponse](ctx, ch, "activity", r)
+}
+
+func (ch child) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	return use[robotmem.ChangesRequest, robotmem.ChangesResponse](ctx, ch, "changes", r)
 }
 
 func (ch child) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {

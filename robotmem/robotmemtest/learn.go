@@ -211,10 +211,15 @@ var learnCases = []testCase{
 			if res.Status != "created" || len(res.Conflicts) != 1 || res.Conflicts[0].MemoryID != first || res.Conflicts[0].Reason == "" {
 				t.Errorf("%q after %q: got %+v, want a conflict with %d", pair[1], pair[0], res, first)
 			}
-			for _, id := range []int64{first, res.MemoryID} {
-				if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Status != "active" {
-					t.Errorf("memory %d is %s, want active", id, m.Status)
+			for id, other := range map[int64]int64{first: res.MemoryID, res.MemoryID: first} {
+				m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+				if m.Status != "active" || len(m.Conflicts) != 1 || m.Conflicts[0].MemoryID != other {
+					t.Errorf("memory %d is %s with conflicts %+v, want it active, with one of %d", id, m.Status, m.Conflicts, other)
 				}
+			}
+			do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: first, Reason: "settled"})
+			if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.MemoryID}); len(m.Conflicts) != 0 {
+				t.Errorf("conflicts after one was forgotten: %+v, want none", m.Conflicts)
 			}
 		}
 	}},

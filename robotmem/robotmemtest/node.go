@@ -2,6 +2,7 @@ package robotmemtest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -67,6 +68,13 @@ var nodeCases = []testCase{
 		equal(t, "last day", st.LastDay >= 3, true)
 		equal(t, "payload bytes", st.PayloadBytes > 0, true)
 		equal(t, "a backlog without an embedder", st.Backlog, int64(0))
+		equal(t, "free bytes of the disk", st.DiskFreeBytes > 0, true)
+		for _, w := range st.Workers {
+			if w.Name == "" || w.Detail == "" || !slices.Contains([]string{"idle", "working", "waiting", "off"}, w.Status) {
+				t.Errorf("worker %+v", w)
+			}
+		}
+		equal(t, "workers", len(st.Workers) >= 4, true)
 		cols := map[string]robotmem.CollectionCount{}
 		for _, c := range do(t, s.Collections, &robotmem.CollectionsRequest{}).Collections {
 			cols[c.Collection] = c

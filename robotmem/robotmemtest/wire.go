@@ -104,9 +104,10 @@ var wireCases = []testCase{
 			{"restore", `{"memory_id":1}`},
 			{"end_session", fmt.Sprintf(`{"session_id":%q,"outcome_score":1,"used_memory_ids":[1]}`, session)},
 			{"start_session", `{}`},
-			{"list", `{}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
-			{"collections", `{}`}, {"categories", `{}`}, {"recent_failures", `{}`},
-			{"stats", `{}`}, {"doctor", `{}`}, {"repair", `{}`},
+			{"pin", `{"memory_id":1}`}, {"session", fmt.Sprintf(`{"session_id":%q}`, session)},
+			{"list", `{"limit":1}`}, {"sessions", `{}`}, {"session_memories", fmt.Sprintf(`{"session_id":%q}`, session)},
+			{"collections", `{}`}, {"categories", `{}`}, {"paths", `{}`}, {"paths", `{"path":"task.success"}`}, {"places", `{"field":"spatial.position","grid":4}`}, {"recent_failures", `{}`},
+			{"stats", `{}`}, {"activity", `{}`}, {"changes", `{"since":0}`}, {"doctor", `{}`}, {"repair", `{}`},
 		} {
 			op := robotmem.OpByName(step.op)
 			res, err := op.Call(t.Context(), s, json.RawMessage(step.request))

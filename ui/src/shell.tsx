@@ -128,7 +128,7 @@ export function Shell() {
           <img src="/icon.svg" width="26" height="26" alt="" />
           <span>robotmem</span>
         </a>
-        {here !== "/search" && <FindField />}
+        {path !== "/search" && <FindField />}
         <span class="top-space" />
         <Live />
         <Button kind="quiet" icon="keyboard" label={t("keys")} onClick={() => (keysShown.value = true)} />

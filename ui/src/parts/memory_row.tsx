@@ -1,7 +1,8 @@
 // A memory in a list, and the small marks that stand beside it everywhere.
 
 import type { ComponentChildren } from "preact";
-import type { Memory } from "../api/client";
+import { useState } from "preact/hooks";
+import { previewURL, type Memory } from "../api/client";
 import { ago, moment, number, percent, texts } from "../app/text";
 import { Icon, type IconName } from "./icons";
 
@@ -66,16 +67,32 @@ function place(m: Pick<Memory, "spatial">): string {
   return "";
 }
 
-export function MemoryRow({ m, selected, children }: { m: Memory; selected?: boolean; children?: ComponentChildren }) {
+/** Marks the words of a question where a text holds them, also as beginnings. */
+function Marked({ text, words }: { text: string; words: string }) {
+  const parts = words.match(/[\p{L}\p{N}_.]+/gu)?.filter((w) => w.length > 1 || /\p{Script=Han}/u.test(w));
+  if (!parts?.length) return <>{text}</>;
+  const cut = parts.map((w) => w.replace(/(ing|ed|s)$/i, "").replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).filter(Boolean);
+  const at = new RegExp(`((?<![\\p{L}\\p{N}])(?:${cut.join("|")})[\\p{L}]{0,4}|${parts.filter((w) => /\p{Script=Han}/u.test(w)).join("|") || "(?!)"})`, "giu");
+  return <>{text.split(at).map((part, i) => (i % 2 ? <mark key={i}>{part}</mark> : part))}</>;
+}
+
+/** A small picture of a perception; nothing where none can be drawn. */
+export function Thumb({ m }: { m: Memory }) {
+  const [gone, setGone] = useState(false);
+  if (gone) return null;
+  return <img class="row-thumb" src={previewURL(m.memory_id, 264, 148)} alt="" loading="lazy" decoding="async" onError={() => setGone(true)} />;
+}
+
+export function MemoryRow({ m, words = "", children }: { m: Memory; words?: string; children?: ComponentChildren }) {
   const where = place(m);
   return (
-    <article class={`row${selected ? " selected" : ""}${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
+    <article class={`row${m.status && m.status !== "active" ? " gone" : ""}`} data-memory={m.memory_id}>
       <span class="row-icon">
         <Icon name={kindIcon(m)} />
       </span>
       <div class="row-body">
         <a class="row-title" href={`/memory/${m.memory_id}`}>
-          {m.type === "perception" ? m.content : (m.content || m.summary)}
+          <Marked text={m.content} words={words} />
         </a>
         {m.type === "perception" && m.summary && m.summary !== m.content && <p class="row-summary">{m.summary}</p>}
         <p class="row-facts">
@@ -96,6 +113,7 @@ export function MemoryRow({ m, selected, children }: { m: Memory; selected?: boo
         </p>
         {children}
       </div>
+      {m.sha256 && <Thumb m={m} />}
     </article>
   );
 }

@@ -78,7 +78,8 @@ export function Perception(props: PerceptionProps) {
     return asked.error ? <ErrorBox error={asked.error} again={asked.again} /> : <Loading lines={5} />;
   }
   return (
-    <div class="perception">
+    <div class={props.bare ? "perception" : "perception card"}>
+      {!props.bare && whole.summary && whole.summary !== whole.content && <p class="dim">{whole.summary}</p>}
       {!whole.sha256 ? (
         <Empty icon="bytes" title={t("none")}>
           {t("noneHint")}

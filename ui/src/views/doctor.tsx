@@ -1,1 +1,250 @@
-export function Doctor() { return <p>Doctor</p>; }
+// Whether the node is well: every check with its remedy, its work in the
+// background, what recorders dropped, what a budget would take away.
+
+import { useState } from "preact/hooks";
+import type { Answer } from "../api/client";
+import { useAsk } from "../app/ask";
+import { bytes, number, percent } from "../app/text";
+import { Button, Dialog, say } from "../parts/controls";
+import { Icon } from "../parts/icons";
+import { Running, useLong } from "../parts/long";
+import { Await, Empty } from "../parts/states";
+import { t } from "./doctor.text";
+
+export function Doctor() {
+  const checkup = useAsk("doctor", {}, { live: 0 });
+  const stats = useAsk("stats", {});
+  const [other, setOther] = useState<Answer<"doctor">>(); // of a deep check or a repair
+  const [asking, setAsking] = useState(false);
+  const long = useLong();
+  const busy = !!long.running;
+
+  async function repair() {
+    setAsking(false);
+    const res = await long.run(t("repair"), "repair", {});
+    if (!res) return;
+    setOther(res.doctor);
+    say(res.repaired.length > 0 ? t("repaired", { what: res.repaired.join(", ") }) : t("nothingRepaired"));
+  }
+  function again() {
+    setOther(undefined);
+    checkup.again();
+  }
+  return (
+    <>
+      <div class="head">
+        <h1>{t("title")}</h1>
+        <Button onClick={again} disabled={checkup.asking || busy}>
+          {t("again")}
+        </Button>
+        <Button onClick={async () => setOther((await long.run(t("deep"), "doctor", { deep: true })) ?? other)} disabled={busy}>
+          {t("deep")}
+        </Button>
+        <Button kind="danger" onClick={() => setAsking(true)} disabled={busy}>
+          {t("repair")}
+        </Button>
+      </div>
+      <div class="stack">
+        <Running of={long} />
+        <Await of={other ? { ...checkup, answer: other, error: undefined } : checkup} lines={10}>
+          {(d) => <Checks d={d} />}
+        </Await>
+        <Await of={stats} lines={6}>
+          {(s) => (
+            <>
+              <div class="halves">
+                <Work s={s} />
+                <Space s={s} />
+              </div>
+              <Recorders s={s} />
+            </>
+          )}
+        </Await>
+        <Retention />
+      </div>
+      {asking && (
+        <Dialog title={t("repairTitle")} onClose={() => setAsking(false)}>
+          <p>{t("repairText")}</p>
+          <footer>
+            <Button onClick={() => setAsking(false)}>{t("cancel")}</Button>
+            <Button kind="danger" onClick={repair}>
+              {t("repair")}
+            </Button>
+          </footer>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+const marks = { ok: ["good", "check"], warn: ["warn", "warn"], fail: ["bad", "cross"] } as const;
+const verdicts = { good: "well", warn: "warned", bad: "ill" } as const;
+
+function Checks({ d }: { d: Answer<"doctor"> }) {
+  const worst = d.status === "ok" ? "good" : d.healthy ? "warn" : "bad";
+  return (
+    <section class="card">
+      <p class={`verdict mark ${worst}`}>
+        <Icon name={worst === "good" ? "check" : "warn"} size={24} />
+        {t(verdicts[worst])}
+      </p>
+      <ul class="checks" aria-label={t("checks")}>
+        {d.checks.map((c) => {
+          const [tone, icon] = marks[c.status as keyof typeof marks] ?? marks.warn;
+          return (
+            <li key={c.name}>
+              <span class={`mark ${tone}`}>
+                <Icon name={icon} size={17} />
+                <span class="hidden">{c.status}</span>
+              </span>
+              <b>{c.name}</b>
+              <span>
+                {c.detail}
+                {c.remedy && (
+                  <span class="remedy">
+                    <b>{t("remedy")}</b> {c.remedy}
+                  </span>
+                )}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {d.lost && d.lost.length > 0 && (
+        <>
+          <h2>{t("lost")}</h2>
+          <ul>
+            {d.lost.map((l) => (
+              <li key={l.memory_id}>
+                <a href={`/memory/${l.memory_id}`}>[{l.memory_id}]</a> {l.reason}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+type Fact = [name: string, text: string];
+
+function Facts({ title, facts }: { title: string; facts: Fact[] }) {
+  return (
+    <section class="card">
+      <header>
+        <h2>{title}</h2>
+      </header>
+      <dl class="facts number">
+        {facts.map(([name, text]) => [<dt key={name}>{name}</dt>, <dd key={name + "-text"}>{text}</dd>])}
+      </dl>
+    </section>
+  );
+}
+
+function Work({ s }: { s: Answer<"stats"> }) {
+  const facts = s.workers.map((w): Fact => [w.name, w.detail]);
+  facts.push([t("zero"), t("zeroText", { zero: number(s.zero_hits), all: number(s.recalls), share: percent(s.recalls ? s.zero_hits / s.recalls : 0) })]);
+  return <Facts title={t("work")} facts={facts} />;
+}
+
+function Space({ s }: { s: Answer<"stats"> }) {
+  const facts: Fact[] = [
+    [t("file"), bytes(s.db_bytes)],
+    [t("payloads"), bytes(s.stored_bytes)],
+    [t("payloadsWhole"), bytes(s.payload_bytes)],
+    [t("free"), bytes(s.disk_free_bytes)],
+  ];
+  if (s.evicted > 0) facts.push([t("evicted"), t("evictedText", { n: number(s.evicted), bytes: bytes(s.evicted_bytes) })]);
+  return <Facts title={t("space")} facts={facts} />;
+}
+
+function Recorders({ s }: { s: Answer<"stats"> }) {
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("recorders")}</h2>
+      </header>
+      {!s.streams?.length ? (
+        <p class="dim">{t("noRecorders")}</p>
+      ) : (
+        <div class="table" role="region" aria-label={t("recorders")} tabIndex={0}>
+          <table>
+            <thead>
+              <tr>
+                {(["source", "received", "stored", "dropped", "missed"] as const).map((name) => (
+                  <th key={name} scope="col">
+                    {t(name)}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {s.streams.map((x) => (
+                <tr key={x.source}>
+                  <th scope="row">{x.source}</th>
+                  <td>{number(x.received)}</td>
+                  <td>{number(x.stored)}</td>
+                  <td class={x.dropped > 0 ? "mark bad" : ""}>{number(x.dropped)}</td>
+                  <td class={x.missed > 0 ? "mark warn" : ""}>{number(x.missed)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Retention() {
+  const [plan, setPlan] = useState<Answer<"retain">>();
+  const [asking, setAsking] = useState(false);
+  const long = useLong();
+  async function apply() {
+    setAsking(false);
+    const done = await long.run(t("retention"), "retain", { apply: true });
+    if (!done) return;
+    setPlan(undefined);
+    say(t("applied", { n: number(done.count), bytes: bytes(done.freed_bytes) }));
+  }
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("retention")}</h2>
+        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={!!long.running}>
+          {t("preview")}
+        </Button>
+      </header>
+      <Running of={long} />
+      {plan?.count === 0 && <Empty icon="check" title={t("nothingGoes")} />}
+      {plan && plan.count > 0 && (
+        <div class="stack">
+          <p>{t("wouldGo", { n: number(plan.count), bytes: bytes(plan.freed_bytes) })}</p>
+          <ul class="evictions">
+            {plan.evictions.slice(0, 20).map((e) => (
+              <li key={e.memory_id}>
+                <a href={`/memory/${e.memory_id}`}>[{e.memory_id}]</a> {e.perception_type}, {bytes(e.bytes)}, {e.value}: {e.reason}
+              </li>
+            ))}
+          </ul>
+          <div>
+            <Button kind="danger" icon="trash" onClick={() => setAsking(true)}>
+              {t("apply")}
+            </Button>
+          </div>
+        </div>
+      )}
+      {asking && plan && (
+        <Dialog title={t("applyTitle", { n: number(plan.count) })} onClose={() => setAsking(false)}>
+          <p>{t("applyText", { bytes: bytes(plan.freed_bytes) })}</p>
+          <footer>
+            <Button onClick={() => setAsking(false)}>{t("cancel")}</Button>
+            <Button kind="danger" onClick={apply}>
+              {t("apply")}
+            </Button>
+          </footer>
+        </Dialog>
+      )}
+    </section>
+  );
+}

@@ -1,2 +1,157 @@
-export function SessionView({ id }: { id: string }) { return <p>{id}</p>; }
-export function Compare() { return <p>compare</p>; }
+// One episode: what happened when, under one cursor; how it went; what it
+// recalled.
+
+import { useSignal } from "@preact/signals";
+import type { Answer } from "../api/client";
+import { useAsk } from "../app/ask";
+import { useEpisode } from "../app/episode";
+import { duration, number } from "../app/text";
+import { Icon } from "../parts/icons";
+import { kindIcon, Status, When } from "../parts/memory_row";
+import { Score } from "../parts/score";
+import { Await, Empty, ErrorBox, Loading } from "../parts/states";
+import { Tree } from "../parts/tree";
+import { AtCursor } from "./session_cursor";
+import { Timeline } from "./session_timeline";
+import { about, seconds } from "./sessions";
+import { t } from "./session.text";
+
+export { Compare } from "./session_compare";
+
+export function SessionView({ id }: { id: string }) {
+  const session = useAsk("session", { session_id: id }, { live: 2000 });
+  return (
+    <Await of={session} lines={8}>
+      {(s) => (
+        <div class="stack">
+          <SessionHead s={s} />
+          <Lived id={id} />
+          <div class="memory-columns">
+            <Recalled s={s} />
+            <div class="stack">
+              <About s={s} />
+              <Streams s={s} />
+            </div>
+          </div>
+        </div>
+      )}
+    </Await>
+  );
+}
+
+export function SessionHead({ s }: { s: Answer<"session"> }) {
+  const length = seconds(s) ?? s.summary?.duration_s;
+  return (
+    <header>
+      <h1>{about(s)}</h1>
+      <p class="row-facts session-facts">
+        <Score of={s.outcome_score} />
+        <a href={`/search?collection=${encodeURIComponent(s.collection)}`}>{s.collection}</a>
+        <span>{t("memories", { n: number(s.memory_count) })}</span>
+        {length !== undefined && <span>{duration(length)}</span>}
+        {s.status === "active" && <span class="chip">{t("active")}</span>}
+        <When time={s.created_at} />
+        <a href={`/search?session_id=${s.session_id}`}>{t("searchIn")}</a>
+        <a href={`/sessions/compare?a=${s.session_id}`}>{t("compare")}</a>
+        <span class="id">{s.session_id}</span>
+      </p>
+      {s.summary?.text && <p>{s.summary.text}</p>}
+    </header>
+  );
+}
+
+function Lived({ id }: { id: string }) {
+  const episode = useEpisode(id);
+  const cursor = useSignal<number | undefined>(undefined);
+  if (episode.error && episode.memories.length === 0) return <ErrorBox error={episode.error} />;
+  if (!episode.done && episode.memories.length === 0) return <Loading lines={6} />;
+  if (episode.memories.length === 0) {
+    return (
+      <div class="card">
+        <Empty icon="sessions" title={t("empty")} />
+      </div>
+    );
+  }
+  return (
+    <>
+      <section class="card">
+        <header>
+          <h2>{t("timeline")}</h2>
+          <span class="dim">{episode.done ? t("timelineHint") : t("reading", { n: number(episode.memories.length) })}</span>
+        </header>
+        {episode.done && episode.total > episode.memories.length && <p class="dim">{t("truncated", { n: number(episode.memories.length), all: number(episode.total) })}</p>}
+        <Timeline memories={episode.memories} cursor={cursor} />
+      </section>
+      <AtCursor memories={episode.memories} cursor={cursor} />
+    </>
+  );
+}
+
+function Recalled({ s }: { s: Answer<"session"> }) {
+  const recalled = [...s.recalled].sort((a, b) => Number(b.used) - Number(a.used));
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("recalled")}</h2>
+      </header>
+      {recalled.length === 0 ? (
+        <p class="dim">{t("noRecalled")}</p>
+      ) : (
+        <>
+          <p class="dim">{t("recalledHint")}</p>
+          <ul class="recalled">
+            {recalled.map((m) => (
+              <li key={m.memory_id}>
+                <Icon name={kindIcon(m)} size={16} />
+                <a class="row-title" href={`/memory/${m.memory_id}`}>
+                  {m.summary}
+                </a>
+                <span class="row-facts">
+                  {m.used && (
+                    <span class="mark good">
+                      <Icon name="check" size={13} />
+                      {t("helped")}
+                    </span>
+                  )}
+                  <Status of={m.status} />
+                  <span class="id">[{m.memory_id}]</span>
+                </span>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+function About({ s }: { s: Answer<"session"> }) {
+  if (!s.context || Object.keys(s.context).length === 0) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("context")}</h2>
+      </header>
+      <Tree value={s.context} />
+    </section>
+  );
+}
+
+function Streams({ s }: { s: Answer<"session"> }) {
+  if (!s.streams?.length) return null;
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("streams")}</h2>
+      </header>
+      <dl class="facts number">
+        {s.streams.map((x) => [
+          <dt key={x.source}>{x.source}</dt>,
+          <dd key={x.source + "-count"} class={x.dropped > 0 ? "mark bad" : ""}>
+            {t("stream", { stored: number(x.stored), received: number(x.received), dropped: number(x.dropped), missed: number(x.missed) })}
+          </dd>,
+        ])}
+      </dl>
+    </section>
+  );
+}

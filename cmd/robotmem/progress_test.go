@@ -1,0 +1,52 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+func TestBarOfAnOperation(t *testing.T) {
+	var out bytes.Buffer
+	bar := &progress{w: &out, start: time.Now()}
+	for _, tt := range []struct {
+		p    robotmem.Progress
+		want string
+	}{
+		{robotmem.Progress{Stage: "checking the file"}, `^checking the file …$`},
+		{robotmem.Progress{Stage: "reading payloads", Unit: "bytes", Done: 1 << 20, Total: 4 << 20}, `^reading payloads \[######\.{18}\]  25 % of 4\.0 MiB, .*B/s$`},
+		{robotmem.Progress{Stage: "rebuilding", Unit: "memories", Done: 50, Total: 100}, `^rebuilding \[#{12}\.{12}\]  50 % of 100, \d+/s$`},
+		{robotmem.Progress{Stage: "learning", Unit: "items", Done: 7}, `^learning 7, \d+/s$`},
+	} {
+		out.Reset()
+		bar.Report(tt.p)
+		line := strings.TrimPrefix(out.String(), "\r\x1b[K")
+		if !regexp.MustCompile(tt.want).MatchString(line) {
+			t.Errorf("%+v: drew %q, want %s", tt.p, line, tt.want)
+		}
+	}
+	bar.Done()
+	if !strings.HasSuffix(out.String(), "\r\x1b[K") {
+		t.Errorf("the bar stays: %q", out.String())
+	}
+	out.Reset()
+	bar.Report(robotmem.Progress{Stage: "late"})
+	if out.Len() > 0 {
+		t.Errorf("drawn after its end: %q", out.String())
+	}
+}
+
+// Where no terminal would show it, nobody works it out.
+func TestNothingIsWatchedWithoutATerminal(t *testing.T) {
+	a := &app{Stderr: &bytes.Buffer{}}
+	ctx, bar := a.watched(context.Background())
+	defer bar.Done()
+	if robotmem.ProgressOf(ctx) != nil {
+		t.Error("a bar is watched that is not drawn")
+	}
+}

@@ -1,0 +1,43 @@
+package python_test
+
+import (
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
+	"github.com/robotmem/robotmem-go/web"
+)
+
+// serve is a node on a file of its own.
+func serve(t *testing.T) string {
+	t.Helper()
+	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := httptest.NewServer(web.New(e, web.Options{}))
+	t.Cleanup(func() {
+		ts.Close()
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return ts.URL
+}
+
+// The client passes the contract of a Service through its public methods.
+func TestContract(t *testing.T) {
+	c := startChild(t)
+	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return newService(c, serve(t)) })
+}
+
+// What the contract cannot see of the client has tests in Python.
+func TestInPython(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "test_robotmem")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}

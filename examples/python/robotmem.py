@@ -1,0 +1,1604 @@
+"""A client of a robotmem node: one file to copy, the standard library alone, Python 3.9 or later.
+
+Start the node with `robotmem web`, then:
+
+    from robotmem import Robotmem, RobotmemError
+
+    memory = Robotmem("http://127.0.0.1:7878")
+    with memory.session(context={"task": {"name": "pick the wet glass"}}) as episode:
+        found = episode.recall("how hard to grip", context_filter={"task.success": True})
+        for m in found["memories"]:
+            print(m["content"], m.get("params"))
+        episode.learn("grip_force=12.5 N holds the wet glass", context={"task": {"success": True}})
+        with open("force.csv", "rb") as trace:
+            episode.save_perception_from(trace, "finger force", perception_type="tactile")
+        episode.outcome = 1.0
+
+There is one method for each operation of the node, with its fields as arguments. None leaves a
+field out. What comes back are the dictionaries of the JSON answer; their types are below. A
+failure is a RobotmemError with the kind and the field that the node named.
+
+A read that finds the node busy (503, 429) is asked again; a write never is, because one whose
+answer was lost may have been done. Each call has a connection of its own, so a Robotmem may be
+used from many threads and after a fork. Proxies of the environment are not used.
+"""
+
+# mypy: disable-error-code=no-any-return
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import http.client
+import io
+import json
+import re
+import selectors
+import time
+import urllib.parse
+import uuid
+from typing import Any, BinaryIO, Dict, Iterator, List, Literal, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+
+Object = Dict[str, Any]  # a JSON object, such as a context
+Time = Union[datetime.datetime, str]  # text is RFC 3339; a datetime without a zone is local
+Bytes = Union[bytes, bytearray, memoryview, str]  # text is base64
+
+
+class RobotmemError(Exception):
+    """What a node refused or could not do.
+
+    kind is invalid, not_found, conflict, too_large, forbidden, unavailable, corrupt or internal;
+    field the argument at fault, if one is; detail says what is allowed and what to do next; status
+    is that of HTTP, 0 if there was no answer; op the operation.
+    """
+
+    def __init__(self, kind: str, field: str, detail: str, status: int = 0, op: str = ""):
+        super().__init__(": ".join(part for part in (op, field, detail) if part))
+        self.kind, self.field, self.detail, self.status, self.op = kind, field, detail, status, op
+
+
+class Number(float):
+    """A number that is sent as it is spelt: Number("12.50") is 12.50 and not 12.5.
+
+    Numbers of answers that are no integers are of this type, so that a context read from a node
+    can be given back unchanged.
+    """
+
+    text: str
+
+    def __new__(cls, text: Union[str, float]) -> Number:
+        made = super().__new__(cls, text)
+        made.text = str(text)
+        return made
+
+
+class Event(NamedTuple):
+    """One event of the node: change, with data["change"], the number of the change."""
+
+    event: str
+    data: Any
+
+
+# From here to END all is made from the node's operations: go test ./examples/python -run Made -update
+
+class Budget(TypedDict, total=False):
+    collection: str
+    max_age_days: float
+    max_bytes: int
+    perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]
+
+
+class _LearnRequestMust(TypedDict):
+    insight: str
+
+
+class _LearnRequestMay(TypedDict, total=False):
+    collection: str
+    context: Object
+    observed_at: Time
+    pinned: bool
+    session_id: str
+    source: str
+    tags: Sequence[str]
+
+
+class LearnRequest(_LearnRequestMust, _LearnRequestMay):
+    pass
+
+
+class Like(TypedDict, total=False):
+    data: str
+    data_base64: Bytes
+    media_type: str
+    memory_id: int
+    metadata: Object
+
+
+class _SpatialSortMust(TypedDict):
+    field: str
+    target: Sequence[float]
+
+
+class _SpatialSortMay(TypedDict, total=False):
+    frame_id: str
+    map_id: str
+    max_distance: float
+    mode: Literal["strict", "fused"]
+
+
+class SpatialSort(_SpatialSortMust, _SpatialSortMay):
+    pass
+
+
+ActivityBucket = TypedDict("ActivityBucket", {
+    "facts": "int",
+    "failures": "int",
+    "from": "str",
+    "perceptions": "int",
+    "recalls": "int",
+    "zero_hits": "int",
+})
+
+
+ActivityResponse = TypedDict("ActivityResponse", {
+    "bucket": "str",
+    "buckets": "List[ActivityBucket]",
+    "from": "str",
+    "to": "str",
+})
+
+
+class _BatchErrorMust(TypedDict):
+    detail: str
+    kind: str
+
+
+class _BatchErrorMay(TypedDict, total=False):
+    field: str
+
+
+class BatchError(_BatchErrorMust, _BatchErrorMay):
+    pass
+
+
+class BatchResult(TypedDict, total=False):
+    auto_inferred: Inferred
+    conflicts: List[ConflictWith]
+    error: BatchError
+    existing_id: int
+    memory_id: int
+    method: str
+    similarity: float
+    status: str
+    uid: str
+
+
+class BriefMemory(TypedDict):
+    category: str
+    confidence: float
+    memory_id: int
+    summary: str
+
+
+class _BriefingMust(TypedDict):
+    failures: List[BriefMemory]
+    relevant: List[BriefMemory]
+    rules: List[BriefMemory]
+    text: str
+
+
+class _BriefingMay(TypedDict, total=False):
+    last_session: SessionSummary
+
+
+class Briefing(_BriefingMust, _BriefingMay):
+    pass
+
+
+class CategoriesResponse(TypedDict):
+    categories: List[CategoryCount]
+
+
+class CategoryCount(TypedDict):
+    category: str
+    count: int
+
+
+class ChangesResponse(TypedDict):
+    change: int
+    changed: bool
+
+
+class _CheckMust(TypedDict):
+    detail: str
+    name: str
+    status: str
+
+
+class _CheckMay(TypedDict, total=False):
+    remedy: str
+
+
+class Check(_CheckMust, _CheckMay):
+    pass
+
+
+class CollectionCount(TypedDict):
+    active: int
+    collection: str
+    sessions: int
+    total: int
+
+
+class CollectionsResponse(TypedDict):
+    collections: List[CollectionCount]
+
+
+class ConflictWith(TypedDict):
+    memory_id: int
+    reason: str
+
+
+class Consolidated(TypedDict):
+    avg_similarity: float
+    compression_ratio: float
+    merged_groups: int
+    superseded_count: int
+
+
+class DataResponse(TypedDict):
+    bytes: int
+    data_base64: str
+    media_type: str
+    memory_id: int
+    sha256: str
+
+
+class _DoctorResponseMust(TypedDict):
+    checks: List[Check]
+    healthy: bool
+    status: str
+
+
+class _DoctorResponseMay(TypedDict, total=False):
+    lost: List[LostPayload]
+
+
+class DoctorResponse(_DoctorResponseMust, _DoctorResponseMay):
+    pass
+
+
+class EndSessionResponse(TypedDict):
+    consolidated: Consolidated
+    decayed_count: int
+    related_memories: List[BriefMemory]
+    session_id: str
+    status: str
+    summary: SessionSummary
+
+
+class Eviction(TypedDict):
+    bytes: int
+    collection: str
+    memory_id: int
+    perception_type: str
+    reason: str
+    value: str
+
+
+class ForgetResponse(TypedDict):
+    content: str
+    memory_id: int
+    reason: str
+    status: str
+
+
+class HistoryResponse(TypedDict):
+    memory_id: int
+    uid: str
+    versions: List[Version]
+
+
+class Inferred(TypedDict):
+    category: str
+    confidence: float
+    scope_entities: List[str]
+    scope_files: List[str]
+    tags: List[str]
+
+
+class LearnBatchResponse(TypedDict):
+    results: List[BatchResult]
+
+
+class _LearnResponseMust(TypedDict):
+    auto_inferred: Inferred
+    conflicts: List[ConflictWith]
+    memory_id: int
+    status: str
+    uid: str
+
+
+class _LearnResponseMay(TypedDict, total=False):
+    existing_id: int
+    method: str
+    similarity: float
+
+
+class LearnResponse(_LearnResponseMust, _LearnResponseMay):
+    pass
+
+
+class ListEntry(TypedDict):
+    list: str
+    rank: int
+    value: float
+
+
+class _ListResponseMust(TypedDict):
+    limit: int
+    memories: List[Memory]
+    page: int
+    total: int
+
+
+class _ListResponseMay(TypedDict, total=False):
+    next: str
+
+
+class ListResponse(_ListResponseMust, _ListResponseMay):
+    pass
+
+
+class LostPayload(TypedDict):
+    memory_id: int
+    reason: str
+    sha256: str
+
+
+class _MemoryMust(TypedDict):
+    category: str
+    collection: str
+    confidence: float
+    content: str
+    created_at: str
+    memory_id: int
+    observed_at: str
+    summary: str
+    tags: List[str]
+    type: str
+    uid: str
+
+
+class _MemoryMay(TypedDict, total=False):
+    access_count: int
+    bytes: int
+    context: Object
+    data_uri: str
+    decay_rate: float
+    distance: float
+    env: Any
+    found: List[ListEntry]
+    last_accessed: str
+    media_type: str
+    metadata: Object
+    params: Any
+    perception_type: str
+    pinned: bool
+    relevance: float
+    return_count: int
+    robot: Any
+    scope_entities: List[str]
+    scope_files: List[str]
+    score: float
+    session_id: str
+    sha256: str
+    sightings: int
+    source: str
+    spatial: Any
+    status: str
+    superseded_by: int
+    task: Any
+    updated_at: str
+    user_tags: List[str]
+    version: int
+
+
+class Memory(_MemoryMust, _MemoryMay):
+    pass
+
+
+class PinResponse(TypedDict):
+    memory_id: int
+    pinned: bool
+    status: str
+
+
+class PreviewResponse(TypedDict):
+    data_base64: str
+    height: int
+    media_type: str
+    memory_id: int
+    sha256: str
+    summary: str
+    width: int
+
+
+class _RecallResponseMust(TypedDict):
+    degraded: List[str]
+    memories: List[Memory]
+    mode: str
+    query_ms: float
+    total: int
+
+
+class _RecallResponseMay(TypedDict, total=False):
+    stages: List[Stage]
+    times: List[TimePhrase]
+
+
+class RecallResponse(_RecallResponseMust, _RecallResponseMay):
+    pass
+
+
+class RecalledMemory(TypedDict):
+    category: str
+    confidence: float
+    memory_id: int
+    status: str
+    summary: str
+    type: str
+    used: bool
+
+
+class RepairResponse(TypedDict):
+    doctor: DoctorResponse
+    repaired: List[str]
+
+
+class RestoreResponse(TypedDict):
+    content: str
+    memory_id: int
+    status: str
+
+
+class RetainResponse(TypedDict):
+    count: int
+    dry_run: bool
+    evictions: List[Eviction]
+    freed_bytes: int
+    held_bytes: int
+
+
+class SavePerceptionResponse(TypedDict):
+    bytes: int
+    collection: str
+    has_embedding: bool
+    media_type: str
+    memory_id: int
+    perception_type: str
+    sha256: str
+    status: str
+    summary: str
+    uid: str
+
+
+class _SessionMust(TypedDict):
+    collection: str
+    created_at: str
+    memory_count: int
+    session_id: str
+    status: str
+
+
+class _SessionMay(TypedDict, total=False):
+    client_type: str
+    context: Object
+    ended_at: str
+    outcome_score: float
+
+
+class Session(_SessionMust, _SessionMay):
+    pass
+
+
+class _SessionResponseMust(TypedDict):
+    collection: str
+    created_at: str
+    memory_count: int
+    recalled: List[RecalledMemory]
+    session_id: str
+    status: str
+
+
+class _SessionResponseMay(TypedDict, total=False):
+    client_type: str
+    context: Object
+    ended_at: str
+    outcome_score: float
+    streams: List[StreamCount]
+    summary: SessionSummary
+
+
+class SessionResponse(_SessionResponseMust, _SessionResponseMay):
+    pass
+
+
+class _SessionSummaryMust(TypedDict):
+    categories: Dict[str, int]
+    duration_s: float
+    facts: int
+    failures: int
+    perceptions: int
+    recalled: int
+    session_id: str
+    successes: int
+    text: str
+    used: int
+
+
+class _SessionSummaryMay(TypedDict, total=False):
+    ended_at: str
+    outcome_score: float
+    streams: List[StreamCount]
+
+
+class SessionSummary(_SessionSummaryMust, _SessionSummaryMay):
+    pass
+
+
+class _SessionsResponseMust(TypedDict):
+    limit: int
+    page: int
+    sessions: List[Session]
+    total: int
+
+
+class _SessionsResponseMay(TypedDict, total=False):
+    next: str
+
+
+class SessionsResponse(_SessionsResponseMust, _SessionsResponseMay):
+    pass
+
+
+class Stage(TypedDict):
+    kept: int
+    ms: float
+    stage: str
+
+
+class StartSessionResponse(TypedDict):
+    active_memories_count: int
+    briefing: Briefing
+    collection: str
+    session_id: str
+    status: str
+
+
+class _StatsResponseMust(TypedDict):
+    backlog: int
+    by_category: Dict[str, int]
+    by_status: Dict[str, int]
+    by_type: Dict[str, int]
+    collections: int
+    db_bytes: int
+    embedder: str
+    evicted: int
+    evicted_bytes: int
+    last_day: int
+    payload_bytes: int
+    recalls: int
+    schema_version: int
+    sessions: int
+    stored_bytes: int
+    to_compare: int
+    total: int
+    zero_hits: int
+
+
+class _StatsResponseMay(TypedDict, total=False):
+    streams: List[StreamCount]
+
+
+class StatsResponse(_StatsResponseMust, _StatsResponseMay):
+    pass
+
+
+class StreamCount(TypedDict):
+    bytes: int
+    dropped: int
+    missed: int
+    received: int
+    source: str
+    stored: int
+
+
+class _TimePhraseMust(TypedDict):
+    text: str
+
+
+class _TimePhraseMay(TypedDict, total=False):
+    after: str
+    before: str
+
+
+class TimePhrase(_TimePhraseMust, _TimePhraseMay):
+    pass
+
+
+class UpdateResponse(TypedDict):
+    auto_inferred: Inferred
+    memory_id: int
+    new_content: str
+    old_content: str
+    status: str
+    version: int
+
+
+_VersionMust = TypedDict("_VersionMust", {
+    "category": "str",
+    "confidence": "float",
+    "content": "str",
+    "from": "str",
+    "status": "str",
+    "version": "int",
+})
+
+
+class _VersionMay(TypedDict, total=False):
+    change: str
+    context: Object
+    reason: str
+    superseded_by: int
+    to: str
+
+
+class Version(_VersionMust, _VersionMay):
+    pass
+
+
+# Method, path, and whether it only reads.
+ROUTES: Dict[str, Tuple[str, str, bool]] = {
+    "learn": ("POST", "/api/learn", False),
+    "learn_batch": ("POST", "/api/learn/batch", False),
+    "recall": ("POST", "/api/recall", True),
+    "search": ("GET", "/api/search", True),
+    "save_perception": ("POST", "/api/perceptions", False),
+    "forget": ("DELETE", "/api/memory/{memory_id}", False),
+    "restore": ("POST", "/api/memory/{memory_id}/restore", False),
+    "update": ("PUT", "/api/memory/{memory_id}", False),
+    "pin": ("POST", "/api/memory/{memory_id}/pin", False),
+    "start_session": ("POST", "/api/sessions", False),
+    "end_session": ("POST", "/api/sessions/{session_id}/end", False),
+    "get": ("GET", "/api/memory/{memory_id}", True),
+    "data": ("GET", "/api/memory/{memory_id}/data", True),
+    "preview": ("GET", "/api/memory/{memory_id}/preview", True),
+    "history": ("GET", "/api/memory/{memory_id}/history", True),
+    "list": ("GET", "/api/memories", True),
+    "sessions": ("GET", "/api/sessions", True),
+    "session": ("GET", "/api/sessions/{session_id}", True),
+    "session_memories": ("GET", "/api/sessions/{session_id}/memories", True),
+    "collections": ("GET", "/api/collections", True),
+    "categories": ("GET", "/api/categories", True),
+    "recent_failures": ("GET", "/api/recent-failures", True),
+    "stats": ("GET", "/api/stats", True),
+    "activity": ("GET", "/api/activity", True),
+    "changes": ("GET", "/api/changes", True),
+    "doctor": ("GET", "/api/doctor", True),
+    "retain": ("POST", "/api/retain", False),
+    "repair": ("POST", "/api/repair", False),
+}
+
+
+class Operations:
+    """A method for each operation of a node."""
+
+    def _call(self, op: str, fields: Object) -> Any:
+        raise NotImplementedError
+
+    def _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:
+        raise NotImplementedError
+
+    def learn(
+        self,
+        insight: str,
+        *,
+        context: Optional[Object] = None,
+        collection: Optional[str] = None,
+        session_id: Optional[str] = None,
+        tags: Optional[Sequence[str]] = None,
+        observed_at: Optional[Time] = None,
+        pinned: Optional[bool] = None,
+        source: Optional[str] = None,
+    ) -> LearnResponse:
+        """Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it
+        after every experiment that taught something, also when it failed. Text and context that say what is
+        known are answered as a duplicate; another number is a new fact. Example: {"insight":"grip_force=12.5
+        N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+
+        Args:
+            insight: What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1
+                byte to 16 KiB, kept byte for byte.
+            context: JSON object beside the fact. Known sections: params, spatial, robot, task (task.success
+                is the outcome), env. Other keys are kept.
+            collection: Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default.
+            session_id: Episode this belongs to, from start_session.
+            tags: Tags to add to those inferred; 1 to 64 letters, digits, _ . or -.
+            observed_at: When it was observed (RFC 3339). Now if absent.
+            pinned: Never fades and is never merged. By category if absent.
+            source: Who or what says so, up to 64 characters.
+        """
+        return self._call("learn", {"insight": insight, "context": context, "collection": collection,
+            "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned, "source":
+            source})
+
+    def learn_batch(
+        self,
+        items: Sequence[LearnRequest],
+        *,
+        keep_duplicates: Optional[bool] = None,
+    ) -> LearnBatchResponse:
+        """Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not
+        stop the rest.
+
+        Args:
+            items: 1 to 10,000 learn requests.
+            keep_duplicates: Store every item, also those that say what is known.
+        """
+        return self._call("learn_batch", {"items": items, "keep_duplicates": keep_duplicates})
+
+    def recall(
+        self,
+        query: Optional[str] = None,
+        *,
+        collection: Optional[str] = None,
+        n: Optional[int] = None,
+        min_confidence: Optional[float] = None,
+        session_id: Optional[str] = None,
+        for_session: Optional[str] = None,
+        context_filter: Optional[Object] = None,
+        spatial_sort: Optional[SpatialSort] = None,
+        after: Optional[Time] = None,
+        before: Optional[Time] = None,
+        as_of: Optional[Time] = None,
+        parse_time: Optional[bool] = None,
+        type: Optional[Literal["fact", "perception"]] = None,
+        perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
+        category: Optional[str] = None,
+        tags: Optional[Sequence[str]] = None,
+        like: Optional[Like] = None,
+        diversity: Optional[float] = None,
+        min_relevance: Optional[float] = None,
+        deadline_ms: Optional[int] = None,
+        explain: Optional[bool] = None,
+    ) -> RecallResponse:
+        """Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception
+        (like), by time, and by any value of the context (context_filter), quantities in any unit. Every
+        filter is exact: a memory that matches is found, however rare. Best first, with score, relevance,
+        distance and the whole context. Example: {"query":"hold a wet
+        glass","context_filter":{"task.success":true},"n":5}.
+
+        Args:
+            query: What to look for, in words. May be empty when anything else narrows the search.
+            collection: Namespace to look in; * for all.
+            n: How many to return, 1 to 100.
+            min_confidence: Leave out memories less sure than this now, 0 to 1.
+            session_id: Only this episode. With an empty query it is replayed in time order.
+            for_session: The episode that is asking, so that it can be credited at its end.
+            context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
+                Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
+            spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
+            after: Only observed at or after this time (RFC 3339).
+            before: Only observed before this time (RFC 3339).
+            as_of: Answer as the node believed at this time (RFC 3339).
+            parse_time: Read time words of the query (yesterday, last week, before the crash at 14:05, 昨天)
+                as after and before; times says how they were read.
+            type: Only facts or only perceptions.
+            perception_type: Only perceptions of this type.
+            category: Only this category.
+            tags: Only memories that carry all of these tags.
+            like: Perceptions like this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}.
+            diversity: 0 ranks by score alone, 1 avoids answers that say the same.
+            min_relevance: Leave out what is less relevant than this on the absolute scale, 0 to 1.
+            deadline_ms: Answer with what is ready after this many milliseconds. 0 waits.
+            explain: Say what each stage kept and how each memory was found.
+        """
+        return self._call("recall", {"query": query, "collection": collection, "n": n, "min_confidence":
+            min_confidence, "session_id": session_id, "for_session": for_session, "context_filter":
+            context_filter, "spatial_sort": spatial_sort, "after": after, "before": before, "as_of": as_of,
+            "parse_time": parse_time, "type": type, "perception_type": perception_type, "category": category,
+            "tags": tags, "like": like, "diversity": diversity, "min_relevance": min_relevance, "deadline_ms":
+            deadline_ms, "explain": explain})
+
+    def search(
+        self,
+        q: str,
+        *,
+        collection: Optional[str] = None,
+        top_k: Optional[int] = None,
+        parse_time: Optional[bool] = None,
+        explain: Optional[bool] = None,
+    ) -> RecallResponse:
+        """Recall with plain parameters, over all collections unless one is named.
+
+        Args:
+            q: What to look for, in words.
+            collection: Namespace to look in; all if absent.
+            top_k: How many to return, 1 to 100.
+            parse_time: Read time words of q as bounds; times says how they were read.
+            explain: Say what each stage kept and how each memory was found.
+        """
+        return self._call("search", {"q": q, "collection": collection, "top_k": top_k, "parse_time":
+            parse_time, "explain": explain})
+
+    def save_perception(
+        self,
+        description: str,
+        *,
+        perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
+        data: Optional[str] = None,
+        data_base64: Optional[Bytes] = None,
+        path: Optional[str] = None,
+        media_type: Optional[str] = None,
+        metadata: Optional[Object] = None,
+        context: Optional[Object] = None,
+        collection: Optional[str] = None,
+        session_id: Optional[str] = None,
+        observed_at: Optional[Time] = None,
+        source: Optional[str] = None,
+        origin: Optional[str] = None,
+    ) -> SavePerceptionResponse:
+        """Store what a sensor gave (an image, a force trace, a point cloud, a sound) byte for byte, with a
+        description in words. Give at most one of data, data_base64 and path. Returns its id, media type,
+        size, checksum and a summary.
+
+        Args:
+            description: What it shows, in words; 5 characters to 16 KiB.
+            perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial.
+            data: The payload as text, kept as UTF-8. At most one of data, data_base64 and path.
+            data_base64: The payload as base64. At most 32 MiB of bytes.
+            path: A file to read on the node's machine, below one of the folders its operator allows.
+            media_type: Media type of the payload; sniffed if absent.
+            metadata: How to read the payload: shape, rate_hz or duration_s, channels, units.
+            context: JSON object beside it, as in learn.
+            collection: Namespace. The session's if a session is given, else default.
+            session_id: Episode this belongs to, from start_session.
+            observed_at: When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+            source: Which sensor or topic it comes from, up to 64 characters.
+            origin: What its source calls it, up to 256 characters. The same origin is stored once in a
+                collection: saving it again answers the memory that has it.
+        """
+        return self._call("save_perception", {"description": description, "perception_type": perception_type,
+            "data": data, "data_base64": data_base64, "path": path, "media_type": media_type, "metadata":
+            metadata, "context": context, "collection": collection, "session_id": session_id, "observed_at":
+            observed_at, "source": source, "origin": origin})
+
+    def save_perception_from(
+        self,
+        payload: BinaryIO,
+        description: str,
+        *,
+        perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
+        data: Optional[str] = None,
+        data_base64: Optional[Bytes] = None,
+        path: Optional[str] = None,
+        media_type: Optional[str] = None,
+        metadata: Optional[Object] = None,
+        context: Optional[Object] = None,
+        collection: Optional[str] = None,
+        session_id: Optional[str] = None,
+        observed_at: Optional[Time] = None,
+        source: Optional[str] = None,
+        origin: Optional[str] = None,
+    ) -> SavePerceptionResponse:
+        """Store what a sensor gave, as a stream: it is never whole in memory, here or on the node.
+
+        Args:
+            payload: A file or another stream of bytes, read to its end, in place of data, data_base64 and
+                path.
+            description: What it shows, in words; 5 characters to 16 KiB.
+            perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial.
+            data: The payload as text, kept as UTF-8. At most one of data, data_base64 and path.
+            data_base64: The payload as base64. At most 32 MiB of bytes.
+            path: A file to read on the node's machine, below one of the folders its operator allows.
+            media_type: Media type of the payload; sniffed if absent.
+            metadata: How to read the payload: shape, rate_hz or duration_s, channels, units.
+            context: JSON object beside it, as in learn.
+            collection: Namespace. The session's if a session is given, else default.
+            session_id: Episode this belongs to, from start_session.
+            observed_at: When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+            source: Which sensor or topic it comes from, up to 64 characters.
+            origin: What its source calls it, up to 256 characters. The same origin is stored once in a
+                collection: saving it again answers the memory that has it.
+        """
+        return self._upload("save_perception", payload, {"description": description, "perception_type":
+            perception_type, "data": data, "data_base64": data_base64, "path": path, "media_type": media_type,
+            "metadata": metadata, "context": context, "collection": collection, "session_id": session_id,
+            "observed_at": observed_at, "source": source, "origin": origin})
+
+    def forget(self, memory_id: int, reason: str) -> ForgetResponse:
+        """Take a memory that is wrong out of recall, with the reason. Its history stays; restore undoes it.
+
+        Args:
+            memory_id: Which memory.
+            reason: Why it is wrong, up to 1,000 characters.
+        """
+        return self._call("forget", {"memory_id": memory_id, "reason": reason})
+
+    def restore(self, memory_id: int) -> RestoreResponse:
+        """Make a forgotten or superseded memory active again.
+
+        Args:
+            memory_id: Which memory.
+        """
+        return self._call("restore", {"memory_id": memory_id})
+
+    def update(self, memory_id: int, new_content: str, *, context: Optional[Object] = None) -> UpdateResponse:
+        """Correct a memory: new text under the same id, classified anew. The old text stays readable in the
+        history and is no longer recalled.
+
+        Args:
+            memory_id: Which memory; its id stays.
+            new_content: The new text, 1 byte to 16 KiB, kept byte for byte.
+            context: A new context; the old one is kept if absent.
+        """
+        return self._call("update", {"memory_id": memory_id, "new_content": new_content, "context": context})
+
+    def pin(self, memory_id: int, *, pinned: Optional[bool] = None) -> PinResponse:
+        """Keep a memory from fading and from being merged, or let it go again with pinned false: it then
+        fades as its category does, from now on.
+
+        Args:
+            memory_id: Which memory.
+            pinned: Whether it is pinned from now on.
+        """
+        return self._call("pin", {"memory_id": memory_id, "pinned": pinned})
+
+    def start_session(
+        self,
+        *,
+        collection: Optional[str] = None,
+        context: Optional[Object] = None,
+        origin: Optional[str] = None,
+    ) -> StartSessionResponse:
+        """Open an episode before a task. Returns the session_id to pass along with learn and save_perception,
+        and a briefing: rules, recent failures, and what fits the task.
+
+        Args:
+            collection: Namespace of the episode and of all it learns.
+            context: What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for
+                it.
+            origin: What its source calls the episode, up to 256 characters. Starting the same origin in a
+                collection again answers the session that has it.
+        """
+        return self._call("start_session", {"collection": collection, "context": context, "origin": origin})
+
+    def end_session(
+        self,
+        session_id: str,
+        *,
+        outcome_score: Optional[float] = None,
+        used_memory_ids: Optional[Sequence[int]] = None,
+    ) -> EndSessionResponse:
+        """Close an episode with its outcome (0 to 1) and the memories that helped. Redundant facts of the
+        episode are merged, never those that differ in a number, outcome or place. Returns a summary and
+        related memories of earlier episodes.
+
+        Args:
+            session_id: The episode, from start_session.
+            outcome_score: How well it went, 0 (failed) to 1 (succeeded).
+            used_memory_ids: Memories that helped: their clock of fading starts anew.
+        """
+        return self._call("end_session", {"session_id": session_id, "outcome_score": outcome_score,
+            "used_memory_ids": used_memory_ids})
+
+    def get(self, memory_id: int) -> Memory:
+        """Return one memory whole, whatever its status: text, context, tags, confidence, provenance.
+
+        Args:
+            memory_id: Which memory.
+        """
+        return self._call("get", {"memory_id": memory_id})
+
+    def data(self, memory_id: int) -> DataResponse:
+        """Return the bytes of a perception as they were saved.
+
+        Args:
+            memory_id: Which perception.
+        """
+        return self._call("data", {"memory_id": memory_id})
+
+    def preview(
+        self,
+        memory_id: int,
+        *,
+        width: Optional[int] = None,
+        height: Optional[int] = None,
+    ) -> PreviewResponse:
+        """Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the
+        spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled
+        perception shows.
+
+        Args:
+            memory_id: Which perception.
+            width: At most so many pixels wide, 16 to 4,096.
+            height: At most so many pixels high, 16 to 4,096.
+        """
+        return self._call("preview", {"memory_id": memory_id, "width": width, "height": height})
+
+    def history(self, memory_id: int) -> HistoryResponse:
+        """Return every state a memory has been in, oldest first.
+
+        Args:
+            memory_id: Which memory.
+        """
+        return self._call("history", {"memory_id": memory_id})
+
+    def list(
+        self,
+        *,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+        before_id: Optional[int] = None,
+        collection: Optional[str] = None,
+        type: Optional[Literal["fact", "perception"]] = None,
+        category: Optional[str] = None,
+        status: Optional[Literal["active", "superseded", "invalidated", "all"]] = None,
+        confidence_min: Optional[float] = None,
+        confidence_max: Optional[float] = None,
+        days: Optional[int] = None,
+        perception_type: Optional[Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]] = None,
+        session_id: Optional[str] = None,
+        tags: Optional[Sequence[str]] = None,
+        cursor: Optional[str] = None,
+    ) -> ListResponse:
+        """Page through memories, newest first.
+
+        Args:
+            page: Which page, from 1.
+            limit: Memories a page, 1 to 1,000.
+            before_id: Only memories with a smaller id: the last one of a page begins the next, whatever is
+                learnt meanwhile.
+            collection: Namespace; all if absent.
+            type: Only facts or only perceptions.
+            category: Only this category.
+            status: active, superseded, invalidated or all.
+            confidence_min: Stored confidence at least this.
+            confidence_max: Stored confidence at most this.
+            days: Only those created in the last so many days; 0 for all.
+            perception_type: Only perceptions of this type.
+            session_id: Only this episode.
+            tags: Only memories that carry all of these tags.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+        """
+        return self._call("list", {"page": page, "limit": limit, "before_id": before_id, "collection":
+            collection, "type": type, "category": category, "status": status, "confidence_min":
+            confidence_min, "confidence_max": confidence_max, "days": days, "perception_type":
+            perception_type, "session_id": session_id, "tags": tags, "cursor": cursor})
+
+    def sessions(
+        self,
+        *,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+        collection: Optional[str] = None,
+        status: Optional[Literal["active", "ended"]] = None,
+        cursor: Optional[str] = None,
+    ) -> SessionsResponse:
+        """Page through episodes, newest first.
+
+        Args:
+            page: Which page, from 1.
+            limit: Episodes a page, 1 to 1,000.
+            collection: Namespace; all if absent.
+            status: active or ended; both if absent.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+        """
+        return self._call("sessions", {"page": page, "limit": limit, "collection": collection, "status":
+            status, "cursor": cursor})
+
+    def session(self, session_id: str) -> SessionResponse:
+        """Return one episode: its context, outcome and summary, what was recalled for it and what of that
+        helped, and the counts of its streams.
+
+        Args:
+            session_id: The episode.
+        """
+        return self._call("session", {"session_id": session_id})
+
+    def session_memories(
+        self,
+        session_id: str,
+        *,
+        page: Optional[int] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ListResponse:
+        """Return an episode in the order it was lived.
+
+        Args:
+            session_id: The episode.
+            page: Which page, from 1.
+            limit: Memories a page, 1 to 1,000.
+            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+        """
+        return self._call("session_memories", {"session_id": session_id, "page": page, "limit": limit,
+            "cursor": cursor})
+
+    def collections(self) -> CollectionsResponse:
+        """Count the memories of every collection."""
+        return self._call("collections", {})
+
+    def categories(self, *, collection: Optional[str] = None) -> CategoriesResponse:
+        """Count the active memories of every category.
+
+        Args:
+            collection: Namespace; all if absent.
+        """
+        return self._call("categories", {"collection": collection})
+
+    def recent_failures(
+        self,
+        *,
+        collection: Optional[str] = None,
+        limit: Optional[int] = None,
+        days: Optional[int] = None,
+    ) -> ListResponse:
+        """Return what went wrong lately: postmortems, gotchas and facts with task.success false, newest
+        first.
+
+        Args:
+            collection: Namespace; all if absent.
+            limit: How many, 1 to 1,000.
+            days: Only the last so many days; 0 for all.
+        """
+        return self._call("recent_failures", {"collection": collection, "limit": limit, "days": days})
+
+    def stats(self) -> StatsResponse:
+        """Count what the node holds and what it was asked."""
+        return self._call("stats", {})
+
+    def activity(
+        self,
+        *,
+        collection: Optional[str] = None,
+        days: Optional[int] = None,
+        bucket: Optional[Literal["hour", "day"]] = None,
+    ) -> ActivityResponse:
+        """Count what was stored, what failed and what was asked, by the hour or day.
+
+        Args:
+            collection: Namespace; all if absent. Recalls that looked into all at once count for * alone.
+            days: How many days back, 1 to 3,650, today among them.
+            bucket: hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92
+                days.
+        """
+        return self._call("activity", {"collection": collection, "days": days, "bucket": bucket})
+
+    def changes(self, *, since: Optional[int] = None, wait_ms: Optional[int] = None) -> ChangesResponse:
+        """Answer at once when the memory is not at the change that since names, else as soon as it changes,
+        by whichever process, or after wait_ms.
+
+        Args:
+            since: The change of an earlier answer. Without it the present one is answered at once.
+            wait_ms: How many milliseconds to wait for a change, 0 to 60,000.
+        """
+        return self._call("changes", {"since": since, "wait_ms": wait_ms})
+
+    def doctor(self, *, deep: Optional[bool] = None) -> DoctorResponse:
+        """Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.
+
+        Args:
+            deep: Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at
+                every check-up.
+        """
+        return self._call("doctor", {"deep": deep})
+
+    def retain(
+        self,
+        *,
+        budgets: Optional[Sequence[Budget]] = None,
+        min_free_bytes: Optional[int] = None,
+        apply: Optional[bool] = None,
+    ) -> RetainResponse:
+        """Take away the payloads of perceptions that are over a budget of bytes, age or free disk space:
+        least valuable first, long recordings thinned before others go, facts never. Lists what would go
+        unless apply is set.
+
+        Args:
+            budgets: Budgets:
+                {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}. The
+                node's own if absent.
+            min_free_bytes: Bytes of the disk that must stay free.
+            apply: Do it; otherwise what would go is listed and stays.
+        """
+        return self._call("retain", {"budgets": budgets, "min_free_bytes": min_free_bytes, "apply": apply})
+
+    def repair(self) -> RepairResponse:
+        """Rebuild every index from the tables."""
+        return self._call("repair", {})
+
+
+# END
+
+
+class Robotmem(Operations):
+    """A robotmem node over HTTP."""
+
+    def __init__(self, url: str = "http://127.0.0.1:7878", *, token: Optional[str] = None, timeout: float = 30.0, retries: int = 2):
+        """url is the node's address; token one that it knows; timeout, in seconds, is how long it
+        may be silent; retries how often a read is asked again while the node is busy."""
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("the address of a node is like http://127.0.0.1:7878, not %r" % url)
+        self.url = url.rstrip("/")
+        self.timeout = timeout
+        self.retries = retries
+        self._address = parts
+        self._token = token
+
+    def session(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
+        """Live an episode in a with statement: the fields are those of start_session. It ends with
+        the outcome, or with 0 when the block raised and said nothing else."""
+        return Episode(self, outcome, fields)
+
+    def list_all(self, **fields: Any) -> Iterator[Memory]:
+        """Iterate over all memories that list finds, page by page."""
+        return self._pages("list", "memories", fields)
+
+    def sessions_all(self, **fields: Any) -> Iterator[Any]:
+        """Iterate over all episodes that sessions finds, page by page."""
+        return self._pages("sessions", "sessions", fields)
+
+    def session_memories_all(self, session_id: str, **fields: Any) -> Iterator[Memory]:
+        """Iterate over an episode in the order it was lived, page by page."""
+        return self._pages("session_memories", "memories", dict(fields, session_id=session_id))
+
+    def read_data(self, memory_id: int) -> bytes:
+        """Return the bytes of a perception as they were saved."""
+        with self.open_data(memory_id) as data:
+            return data.read()
+
+    def open_data(self, memory_id: int) -> DataReader:
+        """Open the bytes of a perception as a stream that can be read and sought. Reading fails at
+        the end when they are not those that were saved."""
+        return DataReader(self, memory_id)
+
+    def events(self, timeout: float = 60.0) -> Iterator[Event]:
+        """Iterate over what happens at the node, as it happens, until the node ends the stream. The
+        node shows every 15 s that it is there; timeout, in seconds, is how long it may not."""
+        response = self._request("events", "GET", "/api/events", {"Accept": "text/event-stream"}, None, timeout)
+        return _events(response, self)
+
+    def _pages(self, op: str, items: str, fields: Object) -> Iterator[Any]:
+        while True:
+            answer = self._call(op, fields)
+            yield from answer[items]
+            if not answer.get("next"):
+                return
+            fields = dict(fields, cursor=answer["next"])
+
+    def _call(self, op: str, fields: Object) -> Any:
+        method, path, reads = ROUTES[op]
+        encoded = _encode_fields(op, fields)
+        path = _fill(op, path, encoded)
+        body, headers = None, {"Accept": "application/json"}
+        if method in ("GET", "DELETE"):
+            if encoded:
+                path += "?" + urllib.parse.urlencode({name: _text(v) for name, v in sorted(encoded.items())})
+        else:
+            body = ("{" + ",".join(json.dumps(name) + ":" + v for name, v in encoded.items()) + "}").encode()
+            headers["Content-Type"] = "application/json"
+        patience = self.timeout + (fields.get("wait_ms") or 0) / 1000
+        for attempt in range(self.retries + 1):
+            try:
+                return self._answer(op, self._request(op, method, path, headers, body, patience))
+            except RobotmemError as busy:
+                if not reads or busy.status not in (429, 503) or attempt == self.retries:
+                    raise
+                time.sleep(min(getattr(busy, "retry_after", 0.1 * 2**attempt), 10))
+
+    def _upload(self, op: str, payload: BinaryIO, fields: Object) -> Any:
+        """Send the fields, then the payload, as a form whose length need not be known."""
+        method, path, _ = ROUTES[op]
+        boundary = uuid.uuid4().hex
+        form = _form(boundary, _encode_fields(op, fields), payload)
+        headers = {"Accept": "application/json", "Content-Type": "multipart/form-data; boundary=" + boundary}
+        return self._answer(op, self._request(op, method, path, headers, form, self.timeout))
+
+    def _request(self, op: str, method: str, path: str, headers: Dict[str, str], body: Any, timeout: float) -> http.client.HTTPResponse:
+        """Send a request and return the answer with its body unread. Only 2xx is returned."""
+        kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self._address.hostname or "", self._address.port, timeout=timeout)
+        headers = dict(headers, Connection="close")
+        if self._token:
+            headers["Authorization"] = "Bearer " + self._token
+        target = self._address.path.rstrip("/") + path
+        try:
+            if body is None or isinstance(body, bytes):
+                connection.request(method, target, body, headers)
+            else:
+                _send_chunks(connection, method, target, headers, body)
+            response = connection.getresponse()
+            if 200 <= response.status <= 299:
+                return response
+            with response:
+                raise self._failure(op, response, response.read())
+        except (OSError, http.client.HTTPException) as err:
+            raise self._unreachable(op, err) from err
+        finally:
+            if connection.sock is not None:
+                connection.sock.close()  # an answer holds what it reads from until it is closed itself
+                connection.sock = None
+
+    def _answer(self, op: str, response: http.client.HTTPResponse) -> Any:
+        with response:
+            try:
+                return json.loads(response.read(), parse_float=Number)
+            except (OSError, http.client.HTTPException) as err:
+                raise self._unreachable(op, err) from err
+            except ValueError as err:
+                raise RobotmemError("unavailable", "", "%s did not answer as a robotmem node; check the address" % self.url, response.status, op) from err
+
+    def _unreachable(self, op: str, err: Exception) -> RobotmemError:
+        why = str(err) or type(err).__name__
+        return RobotmemError("unavailable", "", "no answer from %s: %s; is `robotmem web` running there?" % (self.url, why), 0, op)
+
+    def _failure(self, op: str, response: http.client.HTTPResponse, body: bytes) -> RobotmemError:
+        """The error that a problem document, or an answer of something else, stands for."""
+        status, problem = response.status, None
+        if response.headers.get_content_type() == "application/problem+json":
+            try:
+                problem = json.loads(body)
+            except ValueError:
+                pass
+        if isinstance(problem, dict) and problem.get("kind"):
+            err = RobotmemError(problem["kind"], problem.get("field", ""), problem.get("detail", ""), status, problem.get("op") or op)
+        else:
+            kind = {401: "forbidden", 403: "forbidden", 413: "too_large"}.get(status, "unavailable")
+            err = RobotmemError(kind, "", "%s answered %d %s, and not as a robotmem node; check the address and what stands between" % (self.url, status, response.reason), status, op)
+        try:
+            err.retry_after = float(response.headers["Retry-After"])  # type: ignore[attr-defined]
+        except (TypeError, ValueError):
+            pass  # the header is absent, or a date
+        return err
+
+
+class Episode:
+    """An episode that a with statement begins and ends. id is its session_id, briefing what to know
+    before it; add the memories that helped to used, and set outcome, 0 (failed) to 1 (succeeded).
+    After the block, ended is the answer of end_session."""
+
+    id: str
+    briefing: Any
+
+    def __init__(self, memory: Robotmem, outcome: Optional[float], fields: Object):
+        self.outcome = outcome
+        self.used: List[int] = []
+        self.ended: Any = None
+        self._memory = memory
+        self._fields = fields
+
+    def __enter__(self) -> Episode:
+        begun = self._memory.start_session(**self._fields)
+        self.id, self.briefing = begun["session_id"], begun["briefing"]
+        return self
+
+    def __exit__(self, kind: Any, raised: Any, trace: Any) -> None:
+        if raised is not None and self.outcome is None:
+            self.outcome = 0.0
+        try:
+            self.ended = self._memory.end_session(self.id, outcome_score=self.outcome, used_memory_ids=self.used or None)
+        except RobotmemError:
+            if raised is None:  # what the block raised says more
+                raise
+
+    def learn(self, insight: str, **fields: Any) -> LearnResponse:
+        """Learn a fact of this episode."""
+        return self._memory.learn(insight, session_id=self.id, **fields)
+
+    def recall(self, query: Optional[str] = None, **fields: Any) -> RecallResponse:
+        """Recall for this episode, in its collection unless another is named."""
+        fields.setdefault("collection", self._fields.get("collection"))
+        return self._memory.recall(query=query, for_session=self.id, **fields)
+
+    def save_perception(self, description: str, **fields: Any) -> SavePerceptionResponse:
+        """Save a perception of this episode."""
+        return self._memory.save_perception(description, session_id=self.id, **fields)
+
+    def save_perception_from(self, payload: BinaryIO, description: str, **fields: Any) -> SavePerceptionResponse:
+        """Save a perception of this episode from a file or another stream of bytes."""
+        return self._memory.save_perception_from(payload, description, session_id=self.id, **fields)
+
+
+class DataReader(io.RawIOBase):
+    """The bytes of a perception as they come from the node. media_type, size and sha256 say what
+    they are. Close it, or use it in a with statement."""
+
+    def __init__(self, memory: Robotmem, memory_id: int):
+        super().__init__()
+        self._memory, self.memory_id = memory, memory_id
+        self._position = self._hashed = 0
+        self._hash = hashlib.sha256()
+        self._response: Optional[http.client.HTTPResponse] = None
+        self._response = self._get(0)
+        headers = self._response.headers
+        self.media_type = headers.get("Content-Type", "")
+        self.sha256 = headers.get("ETag", "").strip('"')
+        self.size = int(headers.get("Content-Length", -1))
+        if len(self.sha256) != 64 or self.size < 0:
+            self.close()
+            raise self._fail("unavailable", "%s did not answer as a robotmem node: its answer has no checksum or no length" % memory.url)
+
+    def _fail(self, kind: str, detail: str) -> RobotmemError:
+        return RobotmemError(kind, "", detail, 0, "data")
+
+    def _get(self, start: int) -> http.client.HTTPResponse:
+        headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+        if start:
+            headers["Range"] = "bytes=%d-" % start
+        path = _fill("data", ROUTES["data"][1], _encode_fields("data", {"memory_id": self.memory_id}))
+        return self._memory._request("data", "GET", path, headers, None, self._memory.timeout)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
+            raise ValueError("there is no whence %r" % whence)
+        offset += {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self.size}[whence]
+        if offset < 0:
+            raise ValueError("%d is before the first byte" % offset)
+        if offset != self._position:
+            self._position = offset
+            self._drop()
+        return offset
+
+    def readinto(self, buffer: Any) -> int:
+        if self._position >= self.size:
+            return 0
+        if self._response is None:
+            self._response = self._get(self._position)
+        room = memoryview(buffer).cast("B")[: self.size - self._position]
+        try:
+            n = self._response.readinto(room)
+        except (OSError, http.client.HTTPException) as err:
+            raise self._memory._unreachable("data", err) from err
+        if room and not n:
+            raise self._fail("unavailable", "the answer of %s broke off after %d of %d bytes; robotmem doctor there says whether the payload is damaged" % (self._memory.url, self._position, self.size))
+        self._check(room[:n])
+        return n
+
+    def _check(self, data: memoryview) -> None:
+        if self._position == 0:
+            self._hash, self._hashed = hashlib.sha256(), 0
+        if self._position == self._hashed:
+            self._hash.update(data)
+            self._hashed += len(data)
+        self._position += len(data)
+        if self._position == self.size == self._hashed and self._hash.hexdigest() != self.sha256:
+            raise self._fail("corrupt", "the bytes of memory %d are not those that were saved; run robotmem doctor on the node" % self.memory_id)
+
+    def _drop(self) -> None:
+        if self._response is not None:
+            self._response.close()
+            self._response = None
+
+    def close(self) -> None:
+        self._drop()
+        super().close()
+
+
+_SPELT = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")  # a number in JSON
+
+
+def _encode(value: Any) -> str:
+    """value as JSON, with numbers as they are spelt, times in RFC 3339 and bytes in base64."""
+    if isinstance(value, Number) and _SPELT.fullmatch(value.text):
+        return value.text
+    if isinstance(value, dict):
+        return "{" + ",".join(json.dumps(str(key), ensure_ascii=False) + ":" + _encode(v) for key, v in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(_encode(v) for v in value) + "]"
+    if isinstance(value, datetime.datetime):
+        value = (value if value.tzinfo else value.astimezone()).isoformat()
+    elif isinstance(value, (bytes, bytearray, memoryview)):
+        value = base64.b64encode(value).decode()
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    text.encode()  # a lone half of a character has no UTF-8
+    return text
+
+
+def _encode_fields(op: str, fields: Object) -> Dict[str, str]:
+    """The fields that are given, each as JSON."""
+    encoded = {}
+    for name, value in fields.items():
+        if value is None:
+            continue
+        try:
+            encoded[name] = _encode(value)
+        except (TypeError, ValueError) as err:
+            raise RobotmemError("invalid", name, "has no JSON form: %s" % err, 0, op) from err
+    return encoded
+
+
+def _text(encoded: str) -> str:
+    """A JSON value as a path, a query or a form has it: text without its quotes."""
+    return json.loads(encoded) if encoded.startswith('"') else encoded
+
+
+def _fill(op: str, path: str, encoded: Dict[str, str]) -> str:
+    """path with its wildcards filled from the fields, which are taken out."""
+    for name in [n for n in encoded if "{%s}" % n in path]:
+        value = _text(encoded.pop(name))
+        if not value:
+            raise RobotmemError("invalid", name, "is required", 0, op)
+        path = path.replace("{%s}" % name, urllib.parse.quote(value, safe=""))
+    return path
+
+
+def _form(boundary: str, encoded: Dict[str, str], payload: BinaryIO) -> Iterator[bytes]:
+    """A form: the fields, then the payload, so that the node can pass it on as it comes."""
+    for name, value in sorted(encoded.items()):
+        yield ('--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' % (boundary, name, _text(value))).encode()
+    yield ('--%s\r\nContent-Disposition: form-data; name="data"; filename="data"\r\nContent-Type: application/octet-stream\r\n\r\n' % boundary).encode()
+    while True:
+        try:
+            data = payload.read(1 << 16)
+        except Exception as err:
+            raise RobotmemError("invalid", "data", "could not be read to its end (%s); nothing was stored" % err, 0, "save_perception") from err
+        if data:
+            yield data
+        elif data is not None:
+            break
+    yield ("\r\n--%s--\r\n" % boundary).encode()
+
+
+def _send_chunks(connection: http.client.HTTPConnection, method: str, target: str, headers: Dict[str, str], chunks: Iterator[bytes]) -> None:
+    """Send a body of unknown length, and stop when the node answers before its end."""
+    connection.putrequest(method, target)
+    for name, value in dict(headers, **{"Transfer-Encoding": "chunked"}).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    with selectors.DefaultSelector() as answers:
+        if type(connection) is http.client.HTTPConnection:  # TLS has messages of its own
+            answers.register(connection.sock, selectors.EVENT_READ)
+        try:
+            for chunk in chunks:
+                connection.send(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+                if answers.select(0):
+                    return
+            connection.send(b"0\r\n\r\n")
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it answered and hung up: the answer says why
+
+
+def _events(response: http.client.HTTPResponse, memory: Robotmem) -> Iterator[Event]:
+    """Read server-sent events: lines of field: value, an empty line after each event."""
+    with response:
+        name, data = "message", []
+        while True:
+            try:
+                line = response.readline()
+            except (OSError, http.client.HTTPException) as err:
+                raise memory._unreachable("events", err) from err
+            if not line:
+                return
+            field, _, value = line.decode().rstrip("\r\n").partition(":")
+            value = value[1:] if value.startswith(" ") else value
+            if field == "event":
+                name = value
+            elif field == "data":
+                data.append(value)
+            elif not line.strip():
+                if data:
+                    yield Event(name, json.loads("\n".join(data), parse_float=Number))
+                name, data = "message", []

@@ -1,0 +1,251 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+func prompt(t *testing.T, c *client.Client, name string, args map[string]string) string {
+	t.Helper()
+	var req mcp.GetPromptRequest
+	req.Params.Name, req.Params.Arguments = name, args
+	res, err := c.GetPrompt(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(res.Messages) != 1 || res.Messages[0].Role != mcp.RoleUser || res.Description == "" {
+		t.Fatalf("got %+v", res)
+	}
+	text, ok := res.Messages[0].Content.(mcp.TextContent)
+	if !ok {
+		t.Fatalf("content is %T", res.Messages[0].Content)
+	}
+	return text.Text
+}
+
+// sections are the lines of a prompt under each of its titles, by the text
+// before the first of the marks.
+func sections(text string) map[string][]string {
+	got := map[string][]string{}
+	title := ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if t, ok := strings.CutPrefix(line, "## "); ok {
+			title = t
+		} else if item, ok := strings.CutPrefix(line, "- "); ok && title != "" {
+			item, _, _ = strings.Cut(item, " (")
+			got[title] = append(got[title], item)
+		}
+	}
+	return got
+}
+
+func TestPromptsDescribeThemselves(t *testing.T) {
+	c := connect(t, NewServer(&fake{}, Options{}))
+	res, err := c.ListPrompts(t.Context(), mcp.ListPromptsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, p := range res.Prompts {
+		if p.Title == "" || p.Description == "" {
+			t.Errorf("%s is not described", p.Name)
+		}
+		for _, a := range p.Arguments {
+			if a.Description == "" {
+				t.Errorf("%s: %s is not described", p.Name, a.Name)
+			}
+			got[p.Name] = append(got[p.Name], fmt.Sprint(a.Name, " ", a.Required))
+		}
+	}
+	want := map[string][]string{
+		"brief_me":       {"task true", "collection false", "tag false", "place false"},
+		"review_episode": {"session_id true"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("prompts (-want +got):\n%s", diff)
+	}
+}
+
+func TestBriefMe(t *testing.T) {
+	e := engine(t, robotmem.Options{})
+	lived(t, e, "arm")
+	learn(t, e, &robotmem.LearnRequest{Insight: "a glass of another cell", Collection: "other"})
+	c := connect(t, NewServer(e, Options{}))
+	const (
+		worked = "[1] grip_force=12.5 N holds a wet glass"
+		failed = "[2] grip_force=8 N lets a wet glass slip"
+		rule   = "[3] must never grip a glass above 20 N"
+		other  = "[4] the wet glass stands on the left shelf"
+	)
+	for _, tt := range []struct {
+		name string
+		args map[string]string
+		want map[string][]string
+	}{
+		{"a task", map[string]string{"task": "hold a wet glass", "collection": "arm"},
+			map[string][]string{"Rules": {rule}, "What worked": {worked}, "What failed": {failed}, "What else is known": {other}}},
+		{"at a place", map[string]string{"task": "hold a wet glass", "collection": "arm", "place": "1.2, 0.1"},
+			map[string][]string{"Rules": {rule}, "What worked": {worked}, "What failed": {failed}, "What else is known": {other}, "Near the place, nearest first": {"[1] as above, 0.4 away"}}},
+		{"a place by its name", map[string]string{"task": "go", "collection": "arm", "place": "the left shelf"},
+			map[string][]string{"Rules": {rule}, "What else is known": {other}}},
+		{"with a tag", map[string]string{"task": "hold a wet glass", "collection": "arm", "tag": "wet-glass"},
+			map[string][]string{"What worked": {worked}, "What failed": {failed}}},
+		{"nothing known", map[string]string{"task": "hold a wet glass", "collection": "empty"}, map[string][]string{}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := prompt(t, c, "brief_me", tt.args)
+			got := sections(text)
+			if len(got["How to go on"]) != 3 || !strings.Contains(text, tt.args["task"]) {
+				t.Errorf("text %s", text)
+			}
+			delete(got, "How to go on")
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("sections (-want +got):\n%s\nof %s", diff, text)
+			}
+		})
+	}
+	before, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Total != 5 || before.Sessions != 1 {
+		t.Errorf("asking left %d memories and %d sessions", before.Total, before.Sessions)
+	}
+}
+
+func TestPlaceIsCoordinatesOrWords(t *testing.T) {
+	for _, tt := range []struct {
+		place string
+		at    *robotmem.SpatialSort
+		words string
+	}{
+		{"1.2, 0.5", &robotmem.SpatialSort{Field: defaultField, Target: []float64{1.2, 0.5}}, ""},
+		{"[1 2 -3e-1]", &robotmem.SpatialSort{Field: defaultField, Target: []float64{1, 2, -0.3}}, ""},
+		{"spatial.object_position: 1,2,3", &robotmem.SpatialSort{Field: "spatial.object_position", Target: []float64{1, 2, 3}}, ""},
+		{"kitchen", nil, "kitchen"},
+		{"shelf 3", nil, "shelf 3"},
+		{"", nil, ""},
+	} {
+		at, words := placeOf(tt.place)
+		if diff := cmp.Diff(tt.at, at); diff != "" || words != tt.words {
+			t.Errorf("%q: words %q, place (-want +got):\n%s", tt.place, words, diff)
+		}
+	}
+}
+
+func TestReviewEpisode(t *testing.T) {
+	e := engine(t, robotmem.Options{})
+	session := lived(t, e, "arm")
+	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", Collection: "arm", ForSession: session, N: 2, ContextFilter: robotmem.Object{"task.success": robotmem.Object{"$exists": true}}}); err != nil {
+		t.Fatal(err)
+	}
+	c := connect(t, NewServer(e, Options{}))
+	open := prompt(t, c, "review_episode", map[string]string{"session_id": session})
+	if !strings.Contains(open, "close the episode with end_session") || !strings.Contains(open, "hold a glass") {
+		t.Errorf("an open episode: %s", open)
+	}
+	score := 0.25
+	if _, err := e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: &score, UsedMemoryIDs: []int64{1}}); err != nil {
+		t.Fatal(err)
+	}
+	text := prompt(t, c, "review_episode", map[string]string{"session_id": session})
+	if !strings.Contains(text, "outcome 0.25") || strings.Contains(text, "end_session") {
+		t.Errorf("an ended episode: %s", text)
+	}
+	for _, want := range []string{"grip_force=12.5 N holds a wet glass (worked)", "grip_force=8 N lets a wet glass slip (failed)", "[1] code: grip_force=12.5 N holds a wet glass (helped)", "(not said to have helped)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+}
+
+func TestPromptErrorsHaveTheirCodes(t *testing.T) {
+	s := NewServer(engine(t, robotmem.Options{}), Options{})
+	for _, tt := range []struct {
+		name, args, text string
+		code             int
+	}{
+		{"brief_me", `{}`, "brief_me: task: is required", mcp.INVALID_PARAMS},
+		{"brief_me", `{"task":"x","collection":"no such/name"}`, "collection", mcp.INVALID_PARAMS},
+		{"review_episode", `{"session_id":"x"}`, "session_id", mcp.INVALID_PARAMS},
+		{"review_episode", `{"session_id":"0199d0b4-0000-7000-8000-000000000000"}`, "there is no session", mcp.RESOURCE_NOT_FOUND},
+	} {
+		t.Run(tt.name+tt.args, func(t *testing.T) {
+			got := serve(t, s, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":%q,"arguments":%s}}`+"\n", tt.name, tt.args))
+			if len(got) != 1 || got[0].Error == nil || got[0].Error.Code != tt.code || !strings.Contains(got[0].Error.Message, tt.text) {
+				t.Errorf("got %+v", got[0].Error)
+			}
+		})
+	}
+}
+
+// crowded answers every question of a prompt with as much as there may be.
+type crowded struct{ robotmem.Service }
+
+// widest is a text of 16 KiB whose characters take most tokens and bytes.
+var widest = strings.Repeat("触", 16<<10/3)
+
+func (crowded) Recall(_ context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	ms := hits(r.N, widest, robotmem.Object{"params": map[string]any{"trace": widest}})
+	for i := range ms {
+		ms[i].MemoryID = int64(len(r.ContextFilter)*1000 + i + 1)
+	}
+	return &robotmem.RecallResponse{Memories: ms}, nil
+}
+
+func (crowded) Session(_ context.Context, r *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	res := &robotmem.SessionResponse{
+		Session: robotmem.Session{SessionID: r.SessionID, Context: robotmem.Object{"task": widest}, MemoryCount: 1005, CreatedAt: time.Unix(0, 0)},
+		Summary: &robotmem.SessionSummary{Text: widest},
+	}
+	for i := range 1000 {
+		res.Recalled = append(res.Recalled, robotmem.RecalledMemory{BriefMemory: robotmem.BriefMemory{MemoryID: int64(i), Summary: strings.Repeat("触", 300)}})
+	}
+	return res, nil
+}
+
+func (crowded) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	const total = 1005
+	res := &robotmem.ListResponse{Total: total}
+	for i := (max(r.Page, 1) - 1) * r.Limit; i < min(max(r.Page, 1)*r.Limit, total); i++ {
+		m := hits(1, widest, nil)[0]
+		m.MemoryID, m.ObservedAt = int64(i+1), time.Unix(int64(i), 0)
+		res.Memories = append(res.Memories, m)
+	}
+	return res, nil
+}
+
+func TestPromptsFitAConversation(t *testing.T) {
+	c := connect(t, NewServer(crowded{}, Options{}))
+	for name, args := range map[string]map[string]string{
+		"brief_me":       {"task": widest, "place": "1,2"},
+		"review_episode": {"session_id": "0199d0b4-0000-7000-8000-000000000000"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := prompt(t, c, name, args)
+			if data, err := json.Marshal(text); err != nil || len(data) > maxAnswer {
+				t.Errorf("%d bytes, want at most %d", len(data), maxAnswer)
+			}
+		})
+	}
+	text := prompt(t, c, "review_episode", map[string]string{"session_id": "0199d0b4-0000-7000-8000-000000000000"})
+	for _, want := range []string{"+0.0 s [1]", "+49.0 s [50]", "(905 more in between", "+955.0 s [956]", "+1004.0 s [1005]"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the timeline lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "[51]") || strings.Contains(text, "[955]") {
+		t.Error("the timeline shows more of the middle than it says")
+	}
+}

@@ -1,0 +1,200 @@
+package mcp
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const (
+	memoryTemplate  = "robotmem://memory/{id}"
+	dataTemplate    = "robotmem://perception/{id}/data"
+	previewTemplate = "robotmem://perception/{id}/preview{?width,height}"
+	sessionTemplate = "robotmem://session/{id}"
+
+	mediaJSON = "application/json"
+)
+
+// addResources offers memories and episodes whole, and the bytes and pictures
+// of perceptions. Those have no media type in common, so their templates name
+// none.
+func (s *Server) addResources() {
+	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One memory whole, whatever its status: text, context, tags, confidence, provenance, as the tool get answers it, and never shortened. The id is a memory_id.", s.readMemory)
+	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, what was recalled for it and what of that helped. The id is a session_id.", s.readSession)
+	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The bytes of a perception as they were saved. The id is the memory_id of a perception.", s.readData)
+	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.", s.readPreview)
+}
+
+// reader returns the media type and the bytes of a resource.
+type reader func(ctx context.Context, uri *url.URL) (mediaType string, data []byte, err error)
+
+func (s *Server) addResource(template, mediaType, name, title, doc string, read reader) {
+	options := []mcp.ResourceTemplateOption{mcp.WithTemplateTitle(title), mcp.WithTemplateDescription(doc)}
+	if mediaType != "" {
+		options = append(options, mcp.WithTemplateMIMEType(mediaType))
+	}
+	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(template, name, options...),
+		func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+			uri, err := url.Parse(req.Params.URI)
+			if err != nil {
+				return nil, s.shown(ctx, notThere(req.Params.URI))
+			}
+			mediaType, data, err := read(ctx, uri)
+			if err != nil {
+				return nil, s.shown(ctx, err)
+			}
+			return []mcp.ResourceContents{contents(req.Params.URI, mediaType, data)}, nil
+		})
+}
+
+func (s *Server) readMemory(ctx context.Context, uri *url.URL) (string, []byte, error) {
+	id, err := memoryID(uri)
+	if err != nil {
+		return "", nil, err
+	}
+	m, err := s.svc.Get(ctx, &robotmem.GetRequest{MemoryID: id})
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := encode(m)
+	return mediaJSON, data, err
+}
+
+func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
+	session, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: strings.Trim(uri.Path, "/")})
+	if err != nil {
+		return "", nil, err
+	}
+	data, err := encode(session)
+	return mediaJSON, data, err
+}
+
+func (s *Server) readData(ctx context.Context, uri *url.URL) (string, []byte, error) {
+	id, err := memoryID(uri)
+	if err != nil {
+		return "", nil, err
+	}
+	d, err := s.svc.Data(ctx, &robotmem.DataRequest{MemoryID: id})
+	if err != nil {
+		return "", nil, err
+	}
+	return d.MediaType, d.DataBase64, nil
+}
+
+func (s *Server) readPreview(ctx context.Context, uri *url.URL) (string, []byte, error) {
+	id, err := memoryID(uri)
+	if err != nil {
+		return "", nil, err
+	}
+	r := &robotmem.PreviewRequest{MemoryID: id}
+	for name, size := range map[string]*int{"width": &r.Width, "height": &r.Height} {
+		text := uri.Query().Get(name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return "", nil, &robotmem.Error{Op: "preview", Kind: robotmem.Invalid, Field: name, Err: fmt.Errorf("must be a whole number of pixels, not %q", text)}
+		}
+		*size = n
+	}
+	p, err := s.svc.Preview(ctx, r)
+	if err != nil {
+		return "", nil, err
+	}
+	return p.MediaType, p.DataBase64, nil
+}
+
+// contents is a resource as text where it is text, and not only called so: JSON
+// would carry other bytes.
+func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
+	readable := strings.HasPrefix(mediaType, "text/") || mediaType == "image/svg+xml" || strings.HasPrefix(mediaType, mediaJSON)
+	if readable && utf8.Valid(data) {
+		return mcp.TextResourceContents{URI: uri, MIMEType: mediaType, Text: string(data)}
+	}
+	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
+}
+
+// memoryID reads the number out of robotmem://memory/7 and
+// robotmem://perception/7/data.
+func memoryID(uri *url.URL) (int64, error) {
+	number, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
+	if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
+		return id, nil
+	}
+	return 0, notThere(uri.String())
+}
+
+func notThere(uri string) error {
+	return &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: fmt.Errorf("%s names nothing that is kept here; a memory is %s, a perception %s", uri, memoryTemplate, dataTemplate)}
+}
+
+// shown is what the caller of anything but a tool is told.
+func (s *Server) shown(ctx context.Context, err error) error {
+	shown := &robotmem.Error{Kind: robotmem.Internal}
+	errors.As(err, &shown)
+	note(ctx, shown.Kind)
+	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
+		s.log.Error("not answered", "kind", shown.Kind, "err", err)
+	}
+	if shown.Kind == robotmem.Internal {
+		return errors.New("internal error; the node's log has the cause")
+	}
+	return errors.New(shown.Error())
+}
+
+// maxListed memories and as many episodes stand in resources/list, for a person
+// who picks one; the templates reach all.
+const maxListed = 20
+
+// listRecent adds the newest memories and episodes to a list. Errors leave them
+// out: the list is a help, and everything is reached without it.
+func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
+	if req.Params.Cursor != "" {
+		return // they stand on the first page
+	}
+	sessions, err := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
+	if err != nil {
+		s.log.Error("episodes not listed", "err", err)
+		sessions = &robotmem.SessionsResponse{}
+	}
+	for _, e := range sessions.Sessions {
+		res.Resources = append(res.Resources, mcp.NewResource(sessionURI(e.SessionID), "session "+e.SessionID,
+			mcp.WithResourceTitle("Episode of "+e.CreatedAt.UTC().Format(timeToMinute)),
+			mcp.WithResourceDescription(describeSession(&e)), mcp.WithMIMEType(mediaJSON)))
+	}
+	memories, err := s.svc.List(ctx, &robotmem.ListRequest{Limit: maxListed})
+	if err != nil {
+		s.log.Error("memories not listed", "err", err)
+		memories = &robotmem.ListResponse{}
+	}
+	for _, m := range memories.Memories {
+		res.Resources = append(res.Resources, mcp.NewResource(memoryURI(m.MemoryID), fmt.Sprintf("memory %d", m.MemoryID),
+			mcp.WithResourceTitle(clip(m.Summary, 80)),
+			mcp.WithResourceDescription(fmt.Sprintf("%s, %s, in %s, %s", m.Type, m.Category, m.Collection, m.ObservedAt.UTC().Format(timeToMinute))), mcp.WithMIMEType(mediaJSON)))
+	}
+}
+
+const timeToMinute = "2006-01-02 15:04 UTC"
+
+func memoryURI(id int64) string { return fmt.Sprintf("robotmem://memory/%d", id) }
+
+func sessionURI(id string) string { return "robotmem://session/" + id }
+
+// describeSession is an episode in one line.
+func describeSession(e *robotmem.Session) string {
+	text := fmt.Sprintf("%s, %s, %d memories", e.Collection, e.Status, e.MemoryCount)
+	if e.OutcomeScore != nil {
+		text += fmt.Sprintf(", outcome %.2g", *e.OutcomeScore)
+	}
+	return text
+}

@@ -1,0 +1,181 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// lived fills a memory with one episode and returns its id.
+func lived(t *testing.T, e *robotmem.Engine, collection string) string {
+	t.Helper()
+	started, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Context: robotmem.Object{"task": map[string]any{"name": "hold a glass"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*robotmem.LearnRequest{
+		{Insight: "grip_force=12.5 N holds a wet glass", Tags: []string{"wet-glass"}, Context: robotmem.Object{"params": map[string]any{"grip_force": 12.5}, "task": map[string]any{"success": true}, "spatial": map[string]any{"position": []any{1.2, 0.5}}}},
+		{Insight: "grip_force=8 N lets a wet glass slip", Tags: []string{"wet-glass"}, Context: robotmem.Object{"params": map[string]any{"grip_force": 8}, "task": map[string]any{"success": false}}},
+		{Insight: "must never grip a glass above 20 N"},
+		{Insight: "the wet glass stands on the left shelf"},
+	} {
+		r.SessionID = started.SessionID
+		learn(t, e, r)
+	}
+	return started.SessionID
+}
+
+func learn(t *testing.T, e *robotmem.Engine, r *robotmem.LearnRequest) int64 {
+	t.Helper()
+	res, err := e.Learn(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.MemoryID
+}
+
+func TestMemoriesAndEpisodesAreResources(t *testing.T) {
+	e := engine(t, robotmem.Options{})
+	session := lived(t, e, "arm")
+	// Larger than the tool get may answer: the resource is whole.
+	large := learn(t, e, &robotmem.LearnRequest{Insight: "a long trace", Context: robotmem.Object{"params": map[string]any{"trace": strings.Repeat("7", 200_000)}}})
+	c := connect(t, NewServer(e, Options{}))
+
+	var got robotmem.Memory
+	readJSON(t, c, memoryURI(large), &got)
+	want, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: large})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Content != want.Content || size(got.Context) != size(want.Context) {
+		t.Errorf("%q with %d bytes of context, want %d", got.Content, size(got.Context), size(want.Context))
+	}
+	var episode robotmem.SessionResponse
+	readJSON(t, c, sessionURI(session), &episode)
+	if episode.SessionID != session || episode.MemoryCount != 4 || episode.Collection != "arm" {
+		t.Errorf("episode %+v", episode.Session)
+	}
+	for _, uri := range []string{"robotmem://memory/0", "robotmem://memory/x", "robotmem://memory/99", "robotmem://session/x", "robotmem://nothing/1"} {
+		var req mcp.ReadResourceRequest
+		req.Params.URI = uri
+		if res, err := c.ReadResource(t.Context(), req); err == nil {
+			t.Errorf("%s: got %+v", uri, res)
+		}
+	}
+}
+
+func readJSON(t *testing.T, c *client.Client, uri string, v any) {
+	t.Helper()
+	r, ok := readResource(t, c, uri).(mcp.TextResourceContents)
+	if !ok || r.MIMEType != mediaJSON || r.URI != uri {
+		t.Fatalf("%s: %+v", uri, r)
+	}
+	if err := json.Unmarshal([]byte(r.Text), v); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestResourcesListShowsTheNewest(t *testing.T) {
+	e := engine(t, robotmem.Options{})
+	for i := range maxListed + 5 {
+		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
+	}
+	session := lived(t, e, "arm")
+	c := connect(t, NewServer(e, Options{}))
+	res, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var memories []string
+	sessions := 0
+	for _, r := range res.Resources {
+		if r.Name == "" || r.Title == "" || r.Description == "" || r.MIMEType != mediaJSON {
+			t.Errorf("not described: %+v", r)
+		}
+		if strings.HasPrefix(r.URI, "robotmem://memory/") {
+			memories = append(memories, r.URI)
+		} else if r.URI == sessionURI(session) {
+			sessions++
+		}
+	}
+	if len(memories) != maxListed || sessions != 1 || memories[0] != memoryURI(maxListed+5+4) {
+		t.Errorf("%d memories from %s, %d sessions", len(memories), memories[0], sessions)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	e := engine(t, robotmem.Options{})
+	session := lived(t, e, "arm")
+	lived(t, e, "armoury")
+	for i := range 240 {
+		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
+	}
+	seen := save(t, e, &robotmem.SavePerceptionRequest{Data: trace()}).MemoryID // 249
+	c := connect(t, NewServer(e, Options{}))
+	prompt := func(name string) any { return mcp.PromptReference{Type: "ref/prompt", Name: name} }
+	template := func(uri string) any { return mcp.ResourceReference{Type: "ref/resource", URI: uri} }
+	for _, tt := range []struct {
+		name       string
+		ref        any
+		arg, value string
+		given      map[string]string
+		want       []string
+		more       bool
+	}{
+		{"collections", prompt("brief_me"), "collection", "ar", nil, []string{"arm", "armoury"}, false},
+		{"in any case", prompt("brief_me"), "collection", "ARMO", nil, []string{"armoury"}, false},
+		{"no such collection", prompt("brief_me"), "collection", "x", nil, nil, false},
+		{"tags", prompt("brief_me"), "tag", "wet", nil, []string{"wet-glass"}, false},
+		{"tags of a collection", prompt("brief_me"), "tag", "wet", map[string]string{"collection": "default"}, nil, false},
+		{"sessions", prompt("review_episode"), "session_id", session, nil, []string{session}, false},
+		{"sessions of the template", template(sessionTemplate), "id", session, nil, []string{session}, false},
+		{"memory ids", template(memoryTemplate), "id", "24", nil, []string{"24", "249", "248", "247", "246", "245", "244", "243", "242", "241", "240"}, false},
+		{"one memory", template(memoryTemplate), "id", "113", nil, []string{"113"}, false},
+		{"no memory", template(memoryTemplate), "id", "9999", nil, nil, false},
+		{"no number", template(memoryTemplate), "id", "0x1", nil, nil, false},
+		{"perceptions alone", template(dataTemplate), "id", "2", nil, []string{fmt.Sprint(seen)}, false},
+		{"perceptions to look at", template(previewTemplate), "id", "", nil, []string{fmt.Sprint(seen)}, false},
+		{"free text", prompt("brief_me"), "task", "h", nil, nil, false},
+		{"no such prompt", prompt("nope"), "x", "h", nil, nil, false},
+		{"no such template", template("robotmem://nope/{id}"), "id", "1", nil, nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := complete(t, c, tt.ref, tt.arg, tt.value, tt.given)
+			if diff := cmp.Diff(tt.want, slices.Clip(got.Values), cmp.Transformer("nil", func(v []string) []string { return append([]string{}, v...) })); diff != "" {
+				t.Errorf("values (-want +got):\n%s", diff)
+			}
+			if got.HasMore != tt.more || got.Total != len(tt.want) {
+				t.Errorf("more %v, total %d", got.HasMore, got.Total)
+			}
+		})
+	}
+	t.Run("more than fit", func(t *testing.T) {
+		for _, typed := range []string{"", "1"} {
+			got := complete(t, c, template(memoryTemplate), "id", typed, nil)
+			if len(got.Values) != maxCompletions || !got.HasMore || !strings.HasPrefix(got.Values[0], typed) {
+				t.Errorf("%q: %d values from %s, more %v", typed, len(got.Values), got.Values[0], got.HasMore)
+			}
+		}
+	})
+}
+
+func complete(t *testing.T, c *client.Client, ref any, arg, value string, given map[string]string) mcp.Completion {
+	t.Helper()
+	var req mcp.CompleteRequest
+	req.Params.Ref = ref
+	req.Params.Argument = mcp.CompleteArgument{Name: arg, Value: value}
+	req.Params.Context.Arguments = given
+	res, err := c.Complete(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Completion
+}

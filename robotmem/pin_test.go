@@ -1,0 +1,51 @@
+package robotmem_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// What was pinned for a year has lost nothing, and begins to fade when it is let
+// go, not with the loss of that year.
+func TestUnpinnedFadesFromThenOn(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := open(t, robotmem.Options{Path: t.TempDir() + "/m.db", Clock: func() time.Time { return now }})
+	l, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sure := l.AutoInferred.Confidence
+	check := func(when string, want float64) {
+		t.Helper()
+		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: l.MemoryID})
+		if err != nil || math.Abs(m.Confidence-want) > 1e-6 {
+			t.Errorf("%s: confidence %v, %v; want %v", when, m.Confidence, err, want)
+		}
+		// A filter by confidence must see the same as the answer shows.
+		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "glass", MinConfidence: new(want - 1e-3)})
+		if err != nil || res.Total != 1 {
+			t.Errorf("%s: recall from %v finds %+v, %v", when, want, res, err)
+		}
+		res, err = e.Recall(t.Context(), &robotmem.RecallRequest{Query: "glass", MinConfidence: new(want + 1e-3)})
+		if err != nil || res.Total != 0 {
+			t.Errorf("%s: recall above %v finds %+v, %v", when, want, res, err)
+		}
+	}
+	pin := func(to bool) {
+		t.Helper()
+		if _, err := e.Pin(t.Context(), &robotmem.PinRequest{MemoryID: l.MemoryID, Pinned: &to}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("new", sure)
+	pin(true)
+	now = now.AddDate(1, 0, 0)
+	check("pinned for a year", sure)
+	pin(false)
+	check("let go", sure)
+	now = now.AddDate(0, 0, 10)
+	check("ten days later", sure*math.Pow(0.99, 10))
+}

@@ -1,0 +1,96 @@
+package robotmem
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Progress says how far a long operation has come.
+type Progress struct {
+	Done  int64  `json:"done"`
+	Total int64  `json:"total" doc:"0 when it is not known."`
+	Unit  string `json:"unit" doc:"Of both: bytes, memories, payloads, items or stages."`
+	Stage string `json:"stage" doc:"What is being done."`
+}
+
+// progressPause is the least time between two reports of one stage.
+const progressPause = 100 * time.Millisecond
+
+// WithProgress lets operations that take long say how far they have come:
+// doctor, repair, retain, learn_batch and end_session do. report is called at
+// the beginning of each stage and then at most ten times a second, by one
+// goroutine at a time, in order; it must not block for long, since the work
+// waits for it. It is a hint: nothing else depends on it.
+func WithProgress(ctx context.Context, report func(Progress)) context.Context {
+	return context.WithValue(ctx, progressKey{}, &meter{report: report})
+}
+
+// ProgressOf returns what WithProgress has put into ctx, nil if nothing: for
+// who passes an operation on to where it is done.
+func ProgressOf(ctx context.Context) func(Progress) {
+	if m := meterOf(ctx); m != nil {
+		return m.set
+	}
+	return nil
+}
+
+type progressKey struct{}
+
+// meter gathers the progress of one call. A nil meter does nothing, so that work
+// which nobody watches pays a comparison.
+type meter struct {
+	report func(Progress)
+
+	mu   sync.Mutex // guards the fields below, and is held while report runs
+	now  Progress
+	told time.Time
+}
+
+func meterOf(ctx context.Context) *meter {
+	m, _ := ctx.Value(progressKey{}).(*meter)
+	return m
+}
+
+// stage begins a part of the work. total 0 is unknown.
+func (m *meter) stage(name, unit string, total int64) {
+	if m == nil {
+		return
+	}
+	m.set(Progress{Total: total, Unit: unit, Stage: name})
+}
+
+// step begins a part of work that is counted in parts, done of which are over.
+func (m *meter) step(name string, done, total int64) {
+	if m == nil {
+		return
+	}
+	m.set(Progress{Done: done, Total: total, Unit: "stages", Stage: name})
+}
+
+// add counts n more as done.
+func (m *meter) add(n int64) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.now.Done += n
+	m.tell(false)
+}
+
+func (m *meter) set(p Progress) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	begins := p.Stage != m.now.Stage || m.told.IsZero()
+	m.now = p
+	m.tell(begins)
+}
+
+// tell reports, unless it did a moment ago. The caller holds the lock.
+func (m *meter) tell(always bool) {
+	if now := time.Now(); always || now.Sub(m.told) >= progressPause {
+		m.told = now
+		m.report(m.now)
+	}
+}

@@ -1,0 +1,44 @@
+package robotmemtest
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+var pinCases = []testCase{
+	{"PinnedNeverFades", func(t *testing.T, s robotmem.Service) {
+		id := learn(t, s, grip, nil)
+		before := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		if before.Pinned || before.DecayRate == 0 {
+			t.Fatalf("got %+v, want one that fades", before)
+		}
+		for _, again := range []string{"first", "again"} {
+			res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id})
+			equal(t, again, *res, robotmem.PinResponse{Status: "pinned", MemoryID: id, Pinned: true})
+		}
+		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		if !m.Pinned || m.DecayRate != 0 || m.Content != before.Content || m.Version != before.Version {
+			t.Errorf("got %+v", m)
+		}
+		brief := do(t, s.StartSession, &robotmem.StartSessionRequest{}).Briefing
+		if !slices.ContainsFunc(brief.Rules, func(b robotmem.BriefMemory) bool { return b.MemoryID == id }) {
+			t.Errorf("rules %+v, want the pinned one among them", brief.Rules)
+		}
+		res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id, Pinned: new(false)})
+		equal(t, "let go", *res, robotmem.PinResponse{Status: "unpinned", MemoryID: id})
+		m = do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		if m.Pinned || m.DecayRate != before.DecayRate || m.LastAccessed == nil {
+			t.Errorf("got %+v, want it to fade from now on", m)
+		}
+		refused(t, s.Pin, &robotmem.PinRequest{MemoryID: 4711}, robotmem.NotFound, "memory_id", "4711")
+	}},
+	{"PinnedIsNeverMerged", func(t *testing.T, s robotmem.Service) {
+		session := start(t, s, "")
+		for _, w := range words {
+			do(t, s.Pin, &robotmem.PinRequest{MemoryID: noted(t, s, session, slip, note(w, nil))})
+		}
+		equal(t, "superseded", end(t, s, session).Consolidated.SupersededCount, 0)
+	}},
+}

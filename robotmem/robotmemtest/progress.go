@@ -1,0 +1,88 @@
+package robotmemtest
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// reports gathers what an operation says of its progress.
+type reports struct {
+	mu  sync.Mutex
+	all []robotmem.Progress
+}
+
+func (r *reports) add(p robotmem.Progress) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = append(r.all, p)
+}
+
+// check fails on a report that cannot be. A service may report nothing: it is a
+// hint.
+func (r *reports) check(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, p := range r.all {
+		if p.Stage == "" || p.Done < 0 || p.Total < 0 || p.Total > 0 && p.Done > p.Total {
+			t.Errorf("report %+v", p)
+		}
+		if i > 0 && r.all[i-1].Stage == p.Stage && r.all[i-1].Done > p.Done {
+			t.Errorf("%+v after %+v", p, r.all[i-1])
+		}
+	}
+}
+
+// watched is do with somebody watching.
+func watched[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), req *In) *Out {
+	t.Helper()
+	var r reports
+	out := do(t, func(ctx context.Context, req *In) (*Out, error) {
+		return method(robotmem.WithProgress(ctx, r.add), req)
+	}, req)
+	r.check(t)
+	return out
+}
+
+var progressCases = []testCase{
+	{"ChangesNoAnswer", func(t *testing.T, s robotmem.Service) {
+		session := start(t, s, "")
+		var items []robotmem.LearnRequest
+		for i := range 600 {
+			items = append(items, robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: session})
+		}
+		items[7].Insight = ""
+		res := watched(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: items})
+		if len(res.Results) != 600 || res.Results[7].Error == nil || res.Results[8].LearnResponse == nil {
+			t.Errorf("%d results, the eighth %+v", len(res.Results), res.Results[7])
+		}
+		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a large view", DataBase64: everyByte(2048)})
+		if d := watched(t, s.Doctor, &robotmem.DoctorRequest{Deep: true}); !d.Healthy {
+			t.Errorf("got %+v", d)
+		}
+		if r := watched(t, s.Repair, &robotmem.RepairRequest{}); !r.Doctor.Healthy || len(r.Repaired) == 0 {
+			t.Errorf("got %+v", r)
+		}
+		if r := watched(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); r.Count != 1 || r.DryRun {
+			t.Errorf("got %+v", r)
+		}
+	}},
+	{"RefusesAsEver", func(t *testing.T, s robotmem.Service) {
+		session := start(t, s, "")
+		created(t, s, &robotmem.LearnRequest{Insight: grip, SessionID: session})
+		if res := watched(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session}); res.Summary.Facts != 1 {
+			t.Errorf("got %+v", res)
+		}
+		silent := func(robotmem.Progress) {}
+		refused(t, func(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+			return s.EndSession(robotmem.WithProgress(ctx, silent), r)
+		}, &robotmem.EndSessionRequest{SessionID: session}, robotmem.Conflict, "session_id", "ended")
+		refused(t, func(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+			return s.Retain(robotmem.WithProgress(ctx, silent), r)
+		}, &robotmem.RetainRequest{}, robotmem.Invalid, "budgets")
+	}},
+}

@@ -1,0 +1,34 @@
+package robotmem
+
+import (
+	"context"
+
+	"github.com/robotmem/robotmem-go/perception"
+)
+
+// Samples implements Service.
+func (e *Engine) Samples(ctx context.Context, req *SamplesRequest) (*SamplesResponse, error) {
+	r := *req
+	if err := normalize("samples", &r); err != nil {
+		return nil, err
+	}
+	if r.From != nil && r.To != nil && *r.From > *r.To {
+		return nil, wrap("samples", fail(Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
+	}
+	var item perception.Item
+	err := e.read(ctx, func(c *conn) error {
+		m, err := c.memory(r.MemoryID, e.now())
+		if err == nil {
+			item, err = e.item(c, m)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, wrap("samples", err)
+	}
+	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points})
+	if err != nil {
+		return nil, wrap("samples", fail(NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
+	}
+	return &SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
+}

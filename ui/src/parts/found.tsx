@@ -1,0 +1,103 @@
+// Why a memory is among the answers: its place in every ranked list, and what
+// the stages of the recall kept.
+
+import type { Answer, Memory } from "../api/client";
+import { number, percent, texts } from "../app/text";
+
+const t = texts(
+  {
+    bm25: "words",
+    vector: "meaning",
+    place: "place",
+    likeness: "likeness",
+    time: "time",
+    rank: "{list} #{rank}",
+    away: "{n} away",
+    relevance: "{share} relevant",
+    bm25Value: "BM25 {n}",
+    vectorValue: "cosine {n}",
+    placeValue: "distance {n}",
+    likenessValue: "distance {n}",
+    hybrid: "by words and meaning",
+    bm25_only: "by words",
+    vec_only: "by meaning",
+    structured: "by structure",
+    stages: "What each stage kept",
+    score: "Score {n}",
+  },
+  {
+    bm25: "词语",
+    vector: "语义",
+    place: "位置",
+    likeness: "相似",
+    time: "时间",
+    rank: "{list} 第 {rank}",
+    away: "相距 {n}",
+    relevance: "相关度 {share}",
+    bm25Value: "BM25 {n}",
+    vectorValue: "余弦 {n}",
+    placeValue: "距离 {n}",
+    likenessValue: "距离 {n}",
+    hybrid: "按词语与语义",
+    bm25_only: "按词语",
+    vec_only: "按语义",
+    structured: "按结构",
+    stages: "各阶段保留数量",
+    score: "得分 {n}",
+  },
+);
+
+type List = "bm25" | "vector" | "place" | "likeness" | "time";
+
+const knownLists: readonly string[] = ["bm25", "vector", "place", "likeness", "time"];
+
+export function Why({ m }: { m: Memory }) {
+  if (m.score === undefined && m.distance === undefined) return null;
+  return (
+    <p class="why">
+      {m.score !== undefined && (
+        <span class="why-score" title={t("score", { n: number(m.score, 3) })}>
+          <meter aria-label={t("score", { n: number(m.score, 3) })} value={m.score} max={1} />
+          <span class="number">{number(m.score, 2)}</span>
+        </span>
+      )}
+      {m.found?.map((f) => {
+        const known = knownLists.includes(f.list);
+        const list = known ? t(f.list as List) : f.list;
+        const value = known && f.list !== "time" ? t(`${f.list as Exclude<List, "time">}Value`, { n: number(f.value, 3) }) : "";
+        return (
+          <span key={f.list} class={`why-list ${f.list}`} title={value}>
+            {t("rank", { list, rank: f.rank + 1 })} {value && <span class="why-value">{value}</span>}
+          </span>
+        );
+      })}
+      {m.distance !== undefined && <span>{t("away", { n: number(m.distance, 3) })}</span>}
+      {!!m.relevance && <span>{t("relevance", { share: percent(m.relevance) })}</span>}
+    </p>
+  );
+}
+
+const modes = ["hybrid", "bm25_only", "vec_only", "structured"] as const;
+
+export function mode(text: string): string {
+  const known = modes.find((m) => m === text);
+  return known ? t(known) : text;
+}
+
+export function Stages({ of }: { of: Answer<"recall"> }) {
+  if (!of.stages?.length) return null;
+  return (
+    <details class="stages">
+      <summary>{t("stages")}</summary>
+      <ol>
+        {of.stages.map((s) => (
+          <li key={s.stage}>
+            <span>{s.stage}</span>
+            <span class="number">{number(s.kept)}</span>
+            <span class="dim number">{number(s.ms, 2)} ms</span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}

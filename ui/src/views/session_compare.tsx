@@ -1,0 +1,146 @@
+// Two episodes side by side: how they went, where their contexts differ, and
+// both timelines under one cursor, counted from the beginning of each.
+
+import { effect, useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import type { Answer } from "../api/client";
+import { useAsk } from "../app/ask";
+import { useEpisode } from "../app/episode";
+import { go, route } from "../app/router";
+import { duration, moment, number, percent } from "../app/text";
+import { Button, Select } from "../parts/controls";
+import { Await, Loading } from "../parts/states";
+import { AtCursor } from "./session_cursor";
+import { span } from "./session_lanes";
+import { Timeline } from "./session_timeline";
+import { about, seconds } from "./sessions";
+import { t } from "./session.text";
+
+const choices = 200; // newest episodes to choose from
+
+export function Compare() {
+  const { query } = route.value;
+  const a = query.get("a") ?? "";
+  const b = query.get("b") ?? "";
+  const sessions = useAsk("sessions", { limit: choices }, { live: 10_000 });
+  const to = (x: string, y: string) => go(`/sessions/compare?a=${x}&b=${y}`, "replace");
+  const options = (sessions.answer?.sessions ?? []).map((s) => [s.session_id, `${about(s)}, ${moment(s.created_at)}, ${s.outcome_score === undefined ? t("noOutcome") : percent(s.outcome_score)}`] as const);
+  const withChosen = (id: string) => [["", t("chooseTwo")] as const, ...(id && !options.some(([x]) => x === id) ? [[id, id] as const] : []), ...options];
+  return (
+    <>
+      <div class="head">
+        <h1>{t("compareTitle")}</h1>
+        <Button onClick={() => to(b, a)}>{t("swap")}</Button>
+      </div>
+      <div class="halves">
+        <Select label={t("first")} value={a} options={withChosen(a)} onChange={(x) => to(x, b)} />
+        <Select label={t("second")} value={b} options={withChosen(b)} onChange={(x) => to(a, x)} />
+      </div>
+      {a && b && <Both a={a} b={b} key={a + b} />}
+    </>
+  );
+}
+
+function Both({ a, b }: { a: string; b: string }) {
+  const first = useAsk("session", { session_id: a }, { live: 2000 });
+  const second = useAsk("session", { session_id: b }, { live: 2000 });
+  const ago = useSignal<number | undefined>(undefined); // seconds from the beginning of each
+  return (
+    <div class="stack compare">
+      <Await of={first}>{(x) => <Await of={second}>{(y) => <Differences a={x} b={y} />}</Await>}</Await>
+      <div class="compare-two">
+        <Side id={a} ago={ago} />
+        <Side id={b} ago={ago} />
+      </div>
+    </div>
+  );
+}
+
+/** One timeline; its cursor and the shared one follow each other. */
+function Side({ id, ago }: { id: string; ago: ReturnType<typeof useSignal<number | undefined>> }) {
+  const episode = useEpisode(id);
+  const cursor = useSignal<number | undefined>(undefined);
+  const begin = episode.memories.length > 0 ? span(episode.memories)[0] : undefined;
+  useEffect(() => {
+    if (begin === undefined) return;
+    const down = effect(() => {
+      if (ago.value !== undefined) cursor.value = begin + ago.value;
+    });
+    const up = effect(() => {
+      if (cursor.value !== undefined) ago.value = cursor.value - begin;
+    });
+    return () => {
+      down();
+      up();
+    };
+  }, [begin]);
+  if (episode.memories.length === 0) return episode.done ? <p class="dim">{t("empty")}</p> : <Loading lines={5} />;
+  return (
+    <div class="stack">
+      <section class="card">
+        <Timeline memories={episode.memories} cursor={cursor} />
+      </section>
+      <AtCursor memories={episode.memories} cursor={cursor} />
+    </div>
+  );
+}
+
+type Whole = Answer<"session">;
+
+function Differences({ a, b }: { a: Whole; b: Whole }) {
+  const length = (s: Whole) => seconds(s) ?? s.summary?.duration_s;
+  const rows: [string, string, string][] = [
+    [t("outcome"), share(a.outcome_score), share(b.outcome_score)],
+    [t("started"), moment(a.created_at), moment(b.created_at)],
+    [t("length"), time(length(a)), time(length(b))],
+    [t("learnt"), count(a.summary?.facts), count(b.summary?.facts)],
+    [t("perceived"), count(a.summary?.perceptions), count(b.summary?.perceptions)],
+    [t("worked"), count(a.summary?.successes), count(b.summary?.successes)],
+    [t("failed"), count(a.summary?.failures), count(b.summary?.failures)],
+    [t("recalled"), number(a.recalled.length), number(b.recalled.length)],
+    ...contextRows(a.context, b.context),
+  ];
+  return (
+    <section class="card">
+      <header>
+        <h2>{t("differs")}</h2>
+      </header>
+      <div class="table" role="region" aria-label={t("differs")} tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">{t("value")}</th>
+              <th scope="col">{t("first")}</th>
+              <th scope="col">{t("second")}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, x, y]) => (
+              <tr key={name} class={x === y ? "dim" : ""}>
+                <th scope="row">{name}</th>
+                <td>{x}</td>
+                <td>{y}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+const share = (n?: number) => (n === undefined ? t("noOutcome") : percent(n));
+const time = (s?: number) => (s === undefined ? "" : duration(s));
+const count = (n?: number) => (n === undefined ? "" : number(n));
+
+/** The paths at which two contexts differ, with both values. */
+function contextRows(a: unknown, b: unknown, path = ""): [string, string, string][] {
+  const object = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
+  if (object(a ?? {}) && object(b ?? {}) && (object(a) || object(b))) {
+    const x = (a ?? {}) as Record<string, unknown>;
+    const y = (b ?? {}) as Record<string, unknown>;
+    return [...new Set([...Object.keys(x), ...Object.keys(y)])].sort().flatMap((key) => contextRows(x[key], y[key], path ? `${path}.${key}` : key));
+  }
+  const text = (v: unknown) => (v === undefined ? "" : typeof v === "string" ? v : JSON.stringify(v));
+  return !path || text(a) === text(b) ? [] : [[path, text(a), text(b)]];
+}

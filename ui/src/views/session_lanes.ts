@@ -1,0 +1,78 @@
+// Where the memories of an episode stand on its timeline.
+
+import type { Memory } from "../api/client";
+import { outcome } from "../parts/memory_row";
+
+export interface Item {
+  m: Memory;
+  /** Seconds since the epoch. */
+  from: number;
+  /** Its end; from, for what has no length. */
+  to: number;
+  good?: boolean;
+}
+
+export interface Lane {
+  name: string;
+  items: Item[];
+}
+
+const mostLanes = 12;
+
+function item(m: Memory): Item {
+  const from = Date.parse(m.observed_at) / 1000;
+  const length = (m.metadata as { duration_s?: unknown } | undefined)?.duration_s;
+  return { m, from, to: from + (typeof length === "number" && length > 0 ? length : 0), good: outcome(m) };
+}
+
+/** One lane of facts, then one for each source of perceptions, the busiest first. */
+export function lanes(memories: Memory[], facts: string): Lane[] {
+  const by = new Map<string, Item[]>();
+  for (const m of memories) {
+    const name = m.type === "fact" ? facts : m.source || m.perception_type || m.type;
+    const list = by.get(name);
+    if (list) list.push(item(m));
+    else by.set(name, [item(m)]);
+  }
+  const all = [...by].map(([name, items]) => ({ name, items }));
+  all.sort((a, b) => Number(b.name === facts) - Number(a.name === facts) || b.items.length - a.items.length);
+  if (all.length <= mostLanes) return all;
+  const rest = all.slice(mostLanes - 1);
+  return [...all.slice(0, mostLanes - 1), { name: `+${rest.length}`, items: rest.flatMap((l) => l.items) }];
+}
+
+/** From the first moment to the last, with a little room; never empty. */
+export function span(memories: Memory[]): [from: number, to: number] {
+  let from = Infinity;
+  let to = -Infinity;
+  for (const m of memories) {
+    const i = item(m);
+    from = Math.min(from, i.from);
+    to = Math.max(to, i.to);
+  }
+  const room = Math.max((to - from) * 0.02, 0.001);
+  return [from - room, to + room];
+}
+
+/** The last item that has begun at a moment; items are in the order of time. */
+export function at(items: Item[], moment: number): Item | undefined {
+  let low = 0;
+  let high = items.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle]!.from <= moment) low = middle + 1;
+    else high = middle;
+  }
+  return items[low - 1];
+}
+
+/** Round marks of a time axis: seconds from the beginning, about n of them. */
+export function ticks(from: number, to: number, n: number): number[] {
+  const raw = (to - from) / Math.max(n, 1);
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = raw >= 1 ? (steps.find((s) => s >= raw) ?? Math.ceil(raw / 86400) * 86400) : ([1, 2, 5, 10].find((s) => s * power >= raw) ?? 10) * power;
+  const out: number[] = [];
+  for (let x = Math.ceil(from / step) * step; x <= to; x += step) out.push(x);
+  return out;
+}

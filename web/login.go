@@ -1,0 +1,148 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const (
+	sessionLife = 24 * time.Hour // then the token is asked for again
+	maxSessions = 1000           // the oldest goes first
+	maxLogin    = 4 << 10        // bytes
+)
+
+// logins are the browsers that have shown a token. A cookie goes to every port
+// of its host, also to another program's, so it holds a number of this process
+// and not the token, which is looked up anew each time: revoking it ends them.
+type logins struct {
+	mu  sync.Mutex // guards all
+	all map[[sha256.Size]byte]login
+}
+
+type login struct {
+	token [sha256.Size]byte // its hash
+	until time.Time
+}
+
+// add returns the value of a new cookie.
+func (l *logins) add(token [sha256.Size]byte) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	var oldest [sha256.Size]byte
+	for key, have := range l.all {
+		if have.until.Before(now) {
+			delete(l.all, key)
+		} else if first, ok := l.all[oldest]; !ok || have.until.Before(first.until) {
+			oldest = key
+		}
+	}
+	if len(l.all) >= maxSessions {
+		delete(l.all, oldest)
+	}
+	value := rand.Text() + rand.Text()
+	l.all[sha256.Sum256([]byte(value))] = login{token, now.Add(sessionLife)}
+	return value
+}
+
+// hash is that of the token which a cookie stands for.
+func (l *logins) hash(cookie string) (token [sha256.Size]byte, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	have, ok := l.all[sha256.Sum256([]byte(cookie))]
+	return have.token, ok && time.Now().Before(have.until)
+}
+
+func (l *logins) remove(cookie string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.all, sha256.Sum256([]byte(cookie)))
+}
+
+// cookieName has the port, so that two nodes of one machine do not end each
+// other's logins.
+func cookieName(r *http.Request) string {
+	name := "robotmem"
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		name += "-" + port
+	}
+	return name
+}
+
+func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
+	c.SetCookie(&http.Cookie{
+		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.Request().TLS != nil,
+	})
+}
+
+type whoami struct {
+	Name     string `json:"name"`
+	ReadOnly bool   `json:"read_only"`
+	Required bool   `json:"required"`
+}
+
+func (s *server) answerWho(c echo.Context, t Token) error {
+	_, required := s.tokens()
+	c.Response().Header().Set("Cache-Control", "no-store")
+	return writeJSON(c, http.StatusOK, whoami{t.Name, t.ReadOnly, required})
+}
+
+// login takes a token and sets the dashboard's cookie.
+func (s *server) login(c echo.Context) error {
+	r := c.Request()
+	op := &robotmem.Op{Name: "login"}
+	if err := jsonBody(r, op); err != nil {
+		return err
+	}
+	var req struct {
+		Token string `json:"token"`
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxLogin))
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: "token", Err: errors.New("is too long to be a token")}
+	}
+	if err != nil {
+		return invalid(op, "", err)
+	}
+	if json.Unmarshal(body, &req) != nil || req.Token == "" {
+		return invalid(op, "token", errors.New(`is required; send {"token":"…"}`))
+	}
+	list, required := s.tokens()
+	if !required {
+		return s.answerWho(c, Token{})
+	}
+	token, err := s.check(r, list, req.Token)
+	if err != nil {
+		s.refuseToken(c.Response(), r, err)
+		return nil
+	}
+	exchangeOf(r).token = token.Name
+	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
+	return s.answerWho(c, token)
+}
+
+// logout ends the login that the cookie stands for.
+func (s *server) logout(c echo.Context) error {
+	if cookie, err := c.Cookie(cookieName(c.Request())); err == nil {
+		s.sessions.remove(cookie.Value)
+	}
+	s.setCookie(c, "", -time.Second)
+	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *server) whoami(c echo.Context) error {
+	token, _ := c.Request().Context().Value(tokenKey{}).(Token)
+	return s.answerWho(c, token)
+}
