@@ -3,9 +3,9 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { useSignal, type Signal } from "@preact/signals";
-import { dataURL, previewURL, Problem, type Memory } from "../api/client";
+import { dataURL, previewURL, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
-import { texts } from "../app/text";
+import { moment, texts } from "../app/text";
 import { Segments } from "./controls";
 import { Hex, range, Text } from "./perception_bytes";
 import { Alike, drawable, PayloadFacts } from "./perception_facts";
@@ -99,18 +99,19 @@ export function Perception(props: PerceptionProps) {
   );
 }
 
-/** Why the bytes of a memory are not there, as the node says it. */
+/** When and why the bytes of a memory went, by its history. */
 function Gone({ id }: { id: number }) {
-  const [why, setWhy] = useState("");
-  useEffect(() => {
-    fetch(dataURL(id), { headers: { Accept: "*/*", Range: "bytes=0-0" } })
-      .then(async (res) => setWhy(res.ok ? "" : (await Problem.of(res)).message))
-      .catch(() => setWhy(""));
-  }, [id]);
+  const history = useAsk("history", { memory_id: id }, { live: 0 });
+  const eviction = history.answer?.versions.findLast((v) => v.change === "evicted");
   return (
     <Empty icon="bytes" title={t("evicted")}>
       <p>{t("evictedHint")}</p>
-      {why && <p class="dim">{why}</p>}
+      {eviction?.to && (
+        <p class="dim">
+          {moment(eviction.to)}
+          {eviction.reason && `: ${eviction.reason}`}
+        </p>
+      )}
     </Empty>
   );
 }

@@ -131,7 +131,7 @@ export function drawable(m: Pick<Memory, "sha256" | "status" | "summary" | "meta
 }
 
 /** Whether others can be compared with it: what is forgotten and a trace with holes cannot. */
-const comparable = (m: Memory) => drawable(m) && (m.status ?? "active") === "active" && !/readings? missing$/.test(m.summary);
+export const comparable = (m: Memory) => drawable(m) && (m.status ?? "active") === "active" && !/readings? missing$/.test(m.summary);
 
 /** How far apart two perceptions of a recall by likeness are. */
 export function likeness(m: Pick<Memory, "found">): number | undefined {

@@ -10,7 +10,7 @@ import { number, texts } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
-import { likeness, Thumbnail } from "../parts/perception_facts";
+import { comparable, likeness, Thumbnail } from "../parts/perception_facts";
 import { Empty, ErrorBox, Loading } from "../parts/states";
 import { filtered, usePages, type PerceptionFilter } from "./perceptions_pages";
 
@@ -312,7 +312,7 @@ function Card({ m, selected, wide }: { m: Memory; selected?: boolean; wide?: boo
           </span>
           <Outcome of={outcome(m)} />
           <When time={m.observed_at} />
-          {!wide && (
+          {!wide && comparable(m) && (
             <a class="gallery-alike" href={`/perceptions?alike=${m.memory_id}`} aria-label={t("alikeLabel", { id: m.memory_id })}>
               {t("alike")}
             </a>
