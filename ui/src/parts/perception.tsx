@@ -178,7 +178,9 @@ function StoredPicture({ id, type, alt, height, onError }: { id: number; type: s
     );
     return () => abort.abort();
   }, [id, type]);
+  const [broken, setBroken] = useState(false);
   if (head === undefined) return <Loading lines={5} />;
+  if (broken) return <Previewed id={id} alt={alt} height={height} onError={onError} />; // what this browser cannot decode the node may
   if (head !== "plain" && head.deep) return <Previewed id={id} alt={alt} height={height} size={head} note={t("deep")} onError={onError} />;
-  return <Picture src={dataURL(id)} alt={alt} height={height} onError={onError} />;
+  return <Picture src={dataURL(id)} alt={alt} height={height} onError={() => setBroken(true)} />;
 }

@@ -220,7 +220,7 @@ function Wave({ shown, from, to, end, width, height, cursor, keys, zoomTo, reset
       to,
       foot: true,
       lines: (shown.channels ?? []).slice(0, 6).map((c, i) => ({ colour: colour(`c${i + 1}`), values: c.values, min: c.min, max: c.max })),
-      colours: { text: colour("dim"), grid: colour("line"), cursor: colour("ink") },
+      colours: { text: colour("dim"), grid: colour("line") },
       write: { x: (v) => (to - from < 1 ? `${(v * 1000).toFixed(to - from < 0.05 ? 1 : 0)} ms` : `${v.toFixed(to - from < 8 ? 1 : 0)} s`), y: reading },
       onZoom: zoomTo,
       onReset: reset,

@@ -5,65 +5,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { Problem } from "../api/client";
 import { useAsk } from "../app/ask";
-import { duration, number, texts } from "../app/text";
+import { duration, number } from "../app/text";
 import { colour, dark } from "../app/theme";
 import { drawPanel, type Panel } from "../plots/trace";
 import { Button, say } from "./controls";
 import { bucket, csv, groups, instant, nearest, reading, saveAs, span, times, type Channel, type Cursor, type Group, type Samples } from "./perception_samples";
 import { ErrorBox } from "./states";
 import { TraceTable } from "./perception_table";
+import { t } from "./perception_trace.text";
 import { useWidth } from "./width";
-
-const t = texts(
-  {
-    force: "Force",
-    torque: "Torque",
-    channels: "Channels",
-    hide: "Hide {name}",
-    show: "Show {name}",
-    cursor: "Time cursor, {names}",
-    at: "at {time}: {values}",
-    nowhere: "not placed",
-    zoomed: "{from} to {to} of {whole}",
-    whole: "{n} samples over {whole}",
-    wholeCount: "{n} samples, rate unknown",
-    reduced: "each drawn point is the smallest and largest of several samples; zoom in for every one",
-    every: "every sample is drawn",
-    out: "Whole trace",
-    in: "Zoom in",
-    numbers: "Show numbers",
-    plot: "Show plot",
-    csv: "CSV",
-    csvLabel: "Save the shown stretch as CSV",
-    csvFailed: "The numbers could not be fetched: {why}",
-    help: "Drag over a stretch to zoom, double-click for the whole. Keys: ← → move the cursor, Shift faster, + − zoom, 0 the whole.",
-    more: "Show all {n} panels",
-  },
-  {
-    force: "力",
-    torque: "力矩",
-    channels: "通道",
-    hide: "隐藏 {name}",
-    show: "显示 {name}",
-    cursor: "时间光标，{names}",
-    at: "{time}：{values}",
-    nowhere: "未放置",
-    zoomed: "{whole} 中的 {from} 至 {to}",
-    whole: "{n} 个采样，时长 {whole}",
-    wholeCount: "{n} 个采样，采样率未知",
-    reduced: "每个绘制点是若干采样的最小值与最大值；放大可见每一个",
-    every: "已绘制每个采样",
-    out: "整段",
-    in: "放大",
-    numbers: "显示数值",
-    plot: "显示曲线",
-    csv: "CSV",
-    csvLabel: "将所示区段存为 CSV",
-    csvFailed: "无法取得数值：{why}",
-    help: "拖选区段可放大，双击恢复整段。按键：← → 移动光标，Shift 加速，+ − 缩放，0 整段。",
-    more: "显示全部 {n} 个面板",
-  },
-);
 
 /** Panels that are drawn before the reader asks for all. */
 const firstPanels = 6;
@@ -202,7 +152,7 @@ function TracePanel({ group, of, from, to, length, cursor, hidden, toggle, heigh
       to,
       foot,
       lines: visible.map(({ channel, colour: name }) => ({ colour: colour(name), values: channel.values, min: channel.min, max: channel.max })),
-      colours: { text: colour("dim"), grid: colour("line"), cursor: colour("ink") },
+      colours: { text: colour("dim"), grid: colour("line") },
       write: { x: axisText(of.time_unit, length, to - from), y: reading },
       onZoom: zoomTo,
       onReset: reset,

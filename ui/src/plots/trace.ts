@@ -25,7 +25,7 @@ export interface PanelOptions {
   to: number;
   /** Whether the x-axis is written below; a panel above another needs none. */
   foot: boolean;
-  colours: { text: string; grid: string; cursor: string };
+  colours: { text: string; grid: string };
   write: { x: (v: number) => string; y: (v: number) => string };
   /** A stretch of time was drawn over. */
   onZoom: (from: number, to: number) => void;

@@ -6,6 +6,7 @@ import { BufferAttribute, BufferGeometry, Color, ColorManagement, Group, Line, L
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { ramp } from "./ramp";
 import { coloured, extent, round, type Colouring, type Extent, type Space } from "./space";
+import { Tags } from "./space_tags";
 
 /** Colours as CSS writes them. */
 export interface Look {
@@ -275,35 +276,6 @@ function floor(size: Extent, look: Look, tags: Tags, labels: Labels, onGrid: (si
   arms.forEach((end, k) => tags.add([labels.x, labels.y, labels.z][k]!, end, look.axes[k as 0 | 1 | 2]));
   onGrid(side);
   return out;
-}
-
-/** Words that stand at places of the scene, as elements over the canvas. */
-class Tags {
-  private tags: { el: HTMLElement; where: Vector3 }[] = [];
-
-  constructor(private readonly over: HTMLElement) {}
-
-  add(text: string, where: Vector3, colour: string): void {
-    const el = document.createElement("span");
-    el.className = "space-tag";
-    el.textContent = text;
-    el.style.color = colour;
-    this.over.append(el);
-    this.tags.push({ el, where });
-  }
-
-  place(camera: PerspectiveCamera, box: HTMLElement): void {
-    for (const { el, where } of this.tags) {
-      const p = where.clone().project(camera);
-      el.hidden = p.z > 1 || Math.abs(p.x) > 1 || Math.abs(p.y) > 1;
-      el.style.transform = `translate(${((p.x + 1) / 2) * box.clientWidth + 5}px, ${((1 - p.y) / 2) * box.clientHeight - 9}px)`;
-    }
-  }
-
-  clear(): void {
-    for (const { el } of this.tags) el.remove();
-    this.tags = [];
-  }
 }
 
 function discard(scene: Scene, what: Object3D): void {

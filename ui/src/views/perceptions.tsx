@@ -6,88 +6,14 @@ import { Problem, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
 import { go, route, withQuery } from "../app/router";
-import { number, texts } from "../app/text";
+import { number } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
 import { comparable, likeness, Thumbnail } from "../parts/perception_facts";
 import { Empty, ErrorBox, Loading } from "../parts/states";
 import { filtered, usePages, type PerceptionFilter } from "./perceptions_pages";
-
-const t = texts(
-  {
-    title: "Perceptions",
-    titleAlike: "Alike",
-    type: "Kind",
-    collection: "Collection",
-    outcome: "Outcome",
-    any: "any kind",
-    everywhere: "all collections",
-    anyOutcome: "any outcome",
-    worked: "worked",
-    failed: "failed",
-    visual: "visual",
-    tactile: "tactile",
-    auditory: "auditory",
-    proprioceptive: "proprioceptive",
-    procedural: "procedural",
-    spatial: "spatial",
-    episode: "episode {id}",
-    dropEpisode: "Of all episodes",
-    clear: "Clear filters",
-    more: "Show more",
-    end: "That is all of them.",
-    none: "No perceptions yet",
-    noneHint: "Save an image, a trace, a point cloud or a sound, and it appears here:",
-    noneFiltered: "No perception fits these filters",
-    distance: "distance {d}",
-    alike: "Alike",
-    alikeLabel: "Alike: perception {id}",
-    reference: "Compared with",
-    back: "All perceptions",
-    noAlike: "Nothing alike",
-    noAlikeHint: "No other perception of this kind is here. Filters may hide some.",
-    cannot: "There is nothing to compare this one by",
-    total: "{n} perceptions",
-    keys: "j k next and previous, Enter opens",
-  },
-  {
-    title: "感知",
-    titleAlike: "相似",
-    type: "种类",
-    collection: "集合",
-    outcome: "结果",
-    any: "所有种类",
-    everywhere: "所有集合",
-    anyOutcome: "所有结果",
-    worked: "成功",
-    failed: "失败",
-    visual: "视觉",
-    tactile: "触觉",
-    auditory: "听觉",
-    proprioceptive: "本体感觉",
-    procedural: "过程",
-    spatial: "空间",
-    episode: "会话 {id}",
-    dropEpisode: "所有会话",
-    clear: "清除筛选",
-    more: "显示更多",
-    end: "已全部显示。",
-    none: "还没有感知",
-    noneHint: "保存图像、曲线、点云或声音后会显示在这里：",
-    noneFiltered: "没有符合筛选的感知",
-    distance: "距离 {d}",
-    alike: "相似项",
-    alikeLabel: "相似项：感知 {id}",
-    reference: "比较对象",
-    back: "全部感知",
-    noAlike: "没有相似项",
-    noAlikeHint: "这里没有其他同类感知，也可能被筛选隐藏。",
-    cannot: "此感知没有可供比较的特征",
-    total: "{n} 个感知",
-    keys: "j k 上下移动，Enter 打开",
-  },
-);
+import { t } from "./perceptions.text";
 
 const kinds = ["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"] as const;
 
