@@ -41,7 +41,7 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
 cross:
-	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+	@for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
 		echo "build $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/robotmem || exit 1; \
 	done
@@ -53,6 +53,10 @@ examples: build
 	$(GO) run ./examples/nav2d
 	$(GO) run ./examples/force-torque
 	$(GO) run ./examples/recorder -for 2s
+
+# The dashboard: its types from the API, then dist/. Both are committed.
+ui: build
+	cd ui && npm ci --silent && ../bin/robotmem openapi | node generate.mjs && npx tsc --noEmit && node build.mjs
 
 # This node beside other engines: a module of its own, and a C compiler.
 compare:
@@ -97,7 +101,3 @@ $(OLLAMA):
 
 clean:
 	rm -rf bin artifacts
-
-# The dashboard: its types from the API, then dist/. The result is committed.
-ui: build
-	cd ui && npm ci --silent && ../bin/robotmem openapi | node generate.mjs && npx tsc --noEmit && node build.mjs
