@@ -64,7 +64,7 @@ const endings: Record<string, string> = {
 /** The name under which a payload is saved. */
 function fileName(m: Memory): string {
   const type = (m.media_type ?? "").split(";")[0]!.trim();
-  return `perception-${m.memory_id}.${endings[type] ?? "bin"}`;
+  return `memory-${m.memory_id}.${endings[type] ?? "bin"}`;
 }
 
 export function PayloadFacts({ m }: { m: Memory }) {

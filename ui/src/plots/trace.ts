@@ -43,7 +43,7 @@ export interface Panel {
 /** Width of the y-axis, in CSS pixels: equal for all, so that the panels align. */
 export const gutter = 56;
 /** Room at the right for the last number of the x-axis. */
-export const margin = 14;
+export const margin = 20;
 const footHeight = 26;
 const shortestDrag = 6; // pixels; less is a click
 
