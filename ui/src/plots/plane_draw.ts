@@ -33,7 +33,7 @@ export interface Heat {
 
 const size = 4.2; // half a mark, in pixels
 const stampSize = 7; // half a mark with its margin
-const thinning = 5; // points of one outcome within so many pixels are drawn once: their marks would hide each other
+const thinning = 5; // points within so many pixels are drawn once: their marks would hide each other
 const ringThinning = 12;
 const cellWithText = 34; // pixels
 
@@ -138,8 +138,8 @@ function stamp(good: boolean | undefined, dense: number): ImageBitmap {
 }
 
 const dot = 1; // half a faint point, in pixels of the screen
-const kinds = [undefined, true, false] as const; // failures on top
 
+/** Points in their order, whatever their outcome: where they crowd, marks show the outcomes in their true share. */
 export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], view: View, frame: Frame, faint: boolean): void {
   const seen = new Set<number>();
   const dense = g.getTransform().a;
@@ -147,21 +147,18 @@ export function drawPoints(g: CanvasRenderingContext2D, points: PlanePoint[], vi
   g.resetTransform(); // whole pixels, which are copied without smoothing
   g.fillStyle = colour("ink");
   g.globalAlpha = faint ? 0.55 : 1;
-  for (const kind of kinds) {
-    const image = stamp(kind, dense);
-    seen.clear();
-    for (const p of points) {
-      if (p.good !== kind) continue;
-      const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
-      if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
-      const cell = pixel(x, y, thinning);
-      if (seen.has(cell)) continue;
-      seen.add(cell);
-      if (faint) g.fillRect(Math.round(x * dense - dot), Math.round(y * dense - dot), 2 * dot, 2 * dot);
-      else g.drawImage(image, Math.round(x * dense - image.width / 2), Math.round(y * dense - image.height / 2));
-    }
-    image.close();
+  const stamps = new Map([undefined, true, false].map((good) => [good, stamp(good, dense)]));
+  for (const p of points) {
+    const [x, y] = [toX(view, frame, p.u), toY(view, frame, p.v)];
+    if (x < frame.left - size || y < frame.top - size || x > frame.left + frame.width + size || y > frame.top + frame.height + size) continue;
+    const cell = pixel(x, y, thinning);
+    if (seen.has(cell)) continue;
+    seen.add(cell);
+    const image = stamps.get(p.good)!;
+    if (faint) g.fillRect(Math.round(x * dense - dot), Math.round(y * dense - dot), 2 * dot, 2 * dot);
+    else g.drawImage(image, Math.round(x * dense - image.width / 2), Math.round(y * dense - image.height / 2));
   }
+  for (const image of stamps.values()) image.close();
   g.restore();
 }
 
