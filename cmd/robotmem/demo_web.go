@@ -14,8 +14,10 @@ func (c *demoCmd) serve(ctx context.Context, a *app, r *demoReport) error {
 	if !c.JSON {
 		w := &demoText{lines{w: a.Stdout}}
 		w.line("")
-		w.say("The dashboard on this file, until Ctrl-C. Open it and search for %q: the hits say", r.Words.Query)
-		w.say("why they were found, and lead to their plots. Then look at Sessions for how a day went.")
+		w.line("The dashboard on this file, until Ctrl-C. Open it and search for")
+		w.line("   %s", r.Words.Query)
+		w.line("The hits say why they were found, and lead to their plots. Then look at Episodes for how")
+		w.line("a day went.")
 		if w.err != nil {
 			return w.err
 		}
