@@ -24,7 +24,7 @@ const t = texts(
     home: "Home",
     search: "Search",
     perceptions: "Perceptions",
-    sessions: "Sessions",
+    sessions: "Episodes",
     map: "Map",
     doctor: "Doctor",
     skip: "Skip to the content",
@@ -184,7 +184,7 @@ function Live() {
   return (
     <span class={`live${online.value ? "" : " off"}`} role="status" title={title}>
       <span class="live-dot" key={change.value} />
-      <span class="hidden">{title}</span>
+      <span class={online.value ? "hidden" : "live-text"}>{title}</span>
     </span>
   );
 }

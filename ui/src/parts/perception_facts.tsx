@@ -141,7 +141,7 @@ export function likeness(m: Pick<Memory, "found">): number | undefined {
 /** The perceptions nearest to one, with their pictures. */
 export function Alike({ m }: { m: Memory }) {
   const can = comparable(m);
-  const asked = useAsk("recall", can ? { like: { memory_id: m.memory_id }, collection: "*", n: 5, min_confidence: 0, explain: true } : undefined, { live: 0 });
+  const asked = useAsk("recall", can ? { like: { memory_id: m.memory_id }, collection: "*", n: 5, min_confidence: 0, explain: true, as_you_type: true } : undefined, { live: 0 });
   const found = asked.answer?.memories;
   return (
     <section class="alike">

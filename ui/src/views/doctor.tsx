@@ -60,7 +60,7 @@ export function Doctor() {
             </>
           )}
         </Await>
-        <Retention />
+        <Retention off={stats.answer?.workers.some((w) => w.name === "retention" && w.status === "off")} />
       </div>
       {asking && (
         <Dialog title={t("repairTitle")} onClose={() => setAsking(false)}>
@@ -196,7 +196,7 @@ function Recorders({ s }: { s: Answer<"stats"> }) {
   );
 }
 
-function Retention() {
+function Retention({ off }: { off?: boolean }) {
   const [plan, setPlan] = useState<Answer<"retain">>();
   const [asking, setAsking] = useState(false);
   const long = useLong();
@@ -211,10 +211,11 @@ function Retention() {
     <section class="card">
       <header>
         <h2>{t("retention")}</h2>
-        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={!!long.running}>
+        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={off || !!long.running}>
           {t("preview")}
         </Button>
       </header>
+      {off && <p class="dim">{t("noBudget")}</p>}
       <Running of={long} />
       {plan?.count === 0 && <Empty icon="check" title={t("nothingGoes")} />}
       {plan && plan.count > 0 && (

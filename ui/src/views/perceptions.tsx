@@ -145,6 +145,7 @@ function AlikeGallery({ id, filter }: { id: number; filter: PerceptionFilter }) 
       n: 60,
       min_confidence: 0,
       explain: true,
+      as_you_type: true, // not counted
     },
     { live: 0 },
   );
