@@ -92,7 +92,7 @@ func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time
 		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite3.Stmt) error {
 		m := scanMemory(s, now)
 		out = append(out, RecalledMemory{
-			BriefMemory: BriefMemory{m.MemoryID, m.Summary, m.Category, m.Confidence},
+			BriefMemory: BriefMemory{m.MemoryID, summarize(m.Content), m.Category, m.Confidence},
 			Status:      m.Status, Type: m.Type, Used: s.ColumnBool(s.ColumnCount() - 1),
 		})
 		return nil

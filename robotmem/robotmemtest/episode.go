@@ -38,4 +38,16 @@ var episodeCases = []testCase{
 		refused(t, s.Session, &robotmem.SessionRequest{SessionID: noSession}, robotmem.NotFound, "session_id")
 		refused(t, s.Session, &robotmem.SessionRequest{SessionID: "first"}, robotmem.Invalid, "session_id")
 	}},
+	{"RecalledPerceptionsAreNamedByTheirDescription", func(t *testing.T, s robotmem.Service) {
+		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: slip, PerceptionType: "tactile", Data: "Fx,Fy,Fz\n0,0,9.8\n0,4,9.1\n", MediaType: "text/csv"})
+		if seen.Summary == slip {
+			t.Fatalf("the summary of its data is %q, the description itself", seen.Summary)
+		}
+		session := do(t, s.StartSession, &robotmem.StartSessionRequest{}).SessionID
+		recall(t, s, &robotmem.RecallRequest{Query: slip, ForSession: session})
+		got := do(t, s.Session, &robotmem.SessionRequest{SessionID: session}).Recalled
+		if len(got) != 1 || got[0].MemoryID != seen.MemoryID || got[0].Summary != slip {
+			t.Errorf("recalled %+v, want [%d] %q alone", got, seen.MemoryID, slip)
+		}
+	}},
 }
