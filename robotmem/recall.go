@@ -57,7 +57,11 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 	for i := range res.Memories {
 		found[i] = res.Memories[i].MemoryID
 	}
-	e.tallies.count(req, found, e.now())
+	collection := askedOf(req)
+	if !e.roster.knows(collection) {
+		collection = ""
+	}
+	e.tallies.count(req, collection, found, e.now())
 	return res, nil
 }
 

@@ -28,7 +28,8 @@ type tally struct {
 	hours    map[askedHour]asked
 }
 
-// askedHour is a collection, * for all of them at once, in an hour.
+// askedHour is a collection, * for all of them at once, in an hour. Names that no
+// memory has are one, "": a caller may make up any number of them.
 type askedHour struct {
 	hour       time.Time // its beginning, in UTC
 	collection string
@@ -50,8 +51,8 @@ func askedOf(r *RecallRequest) string {
 	return defaultCollection
 }
 
-// count counts one recall, at a time, that found these.
-func (t *tallies) count(r *RecallRequest, found []int64, now time.Time) {
+// count counts one recall in a collection, at a time, that found these.
+func (t *tallies) count(r *RecallRequest, collection string, found []int64, now time.Time) {
 	one := tally{recalls: 1, returned: map[int64]int64{}}
 	if len(found) == 0 {
 		one.zeroHits = 1
@@ -64,7 +65,7 @@ func (t *tallies) count(r *RecallRequest, found []int64, now time.Time) {
 	if r.ForSession != "" {
 		one.credit = map[string]map[int64]bool{r.ForSession: credit}
 	}
-	one.hours = map[askedHour]asked{{now.UTC().Truncate(time.Hour), askedOf(r)}: {1, one.zeroHits}}
+	one.hours = map[askedHour]asked{{now.UTC().Truncate(time.Hour), collection}: {1, one.zeroHits}}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.add(one)
