@@ -226,7 +226,8 @@ func joinUnit(q consolidate.Quantity) string {
 
 // sighted counts another sighting of a memory, which is evidence for it. What
 // the caller asked for beside the text is not lost: its tags are added, and a
-// memory that is to be pinned is.
+// memory that is to be pinned is. One that its category pinned and somebody let
+// go is not pinned by that category again.
 func (tx *writeTx) sighted(id int64, r *record) error {
 	for _, tag := range r.userTags {
 		if err := tx.exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
@@ -234,7 +235,8 @@ func (tx *writeTx) sighted(id int64, r *record) error {
 		}
 	}
 	if r.pinned {
-		if err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ?", id); err != nil {
+		err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.pinAsked, r.inferred.Category)
+		if err != nil {
 			return err
 		}
 	}
