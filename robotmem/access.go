@@ -5,15 +5,21 @@ import "context"
 type readOnlyKey struct{}
 
 // WithReadOnly marks the calls of a caller who may read and change nothing.
-// Op.Call refuses such a caller every operation that is not Hints.ReadOnly.
+// Op.Call refuses such a caller every operation that is not Hints.ReadOnly, and
+// what a recall finds for it is no credit to a memory or an episode.
 func WithReadOnly(ctx context.Context) context.Context {
 	return context.WithValue(ctx, readOnlyKey{}, true)
 }
 
 // Allowed returns a Forbidden error if the caller may not use the operation.
 func (o *Op) Allowed(ctx context.Context) error {
-	if readOnly, _ := ctx.Value(readOnlyKey{}).(bool); readOnly && !o.Hints.ReadOnly {
+	if readOnly(ctx) && !o.Hints.ReadOnly {
 		return wrap(o.Name, fail(Forbidden, "", "the token is for reading only; use one that may write, which `robotmem token create NAME` makes"))
 	}
 	return nil
+}
+
+func readOnly(ctx context.Context) bool {
+	marked, _ := ctx.Value(readOnlyKey{}).(bool)
+	return marked
 }

@@ -87,3 +87,45 @@ func TestActivityByHourAndDay(t *testing.T) {
 		t.Errorf("%d recalls, %d of nothing, %v", stats.Recalls, stats.ZeroHits, err)
 	}
 }
+
+// A caller who makes names up must not make the file grow with each.
+func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
+	e, err := Open(t.Context(), Options{Path: t.TempDir() + "/m.db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "the door opens inwards", Collection: "arm"}); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"arm", "*", defaultCollection}
+	for i := range 50 {
+		names = append(names, fmt.Sprintf("made-up-%d", i))
+	}
+	for _, name := range names {
+		if _, err := e.Recall(t.Context(), &RecallRequest{Query: "zebra", Collection: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.tallies.flush(e)
+	var rows int64
+	if err := e.read(t.Context(), func(c *conn) (err error) {
+		rows, err = c.number("SELECT count(*) FROM recall_hours")
+		return err
+	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile
+		t.Errorf("%d rows, %v, of three collections and what is none", rows, err)
+	}
+	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, defaultCollection: 1} {
+		a, err := e.Activity(t.Context(), &ActivityRequest{Collection: collection})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got int64
+		for _, b := range a.Buckets {
+			got += b.Recalls
+		}
+		if got != want {
+			t.Errorf("%s: %d recalls, want %d", collection, got, want)
+		}
+	}
+}

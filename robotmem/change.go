@@ -107,7 +107,9 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 	if err != nil {
 		return err
 	}
-	rec.collection, rec.session, rec.pinned = m.Collection, m.SessionID, m.Pinned || rec.pinned
+	rec.collection, rec.session = m.Collection, m.SessionID
+	// What its category pinned and somebody let go is not pinned by it again.
+	rec.pinned = m.Pinned || rec.pinned && rec.inferred.Category != m.Category
 	rec.perception, rec.ftsSummary = old.perception, old.ftsSummary
 	if hasOwnSummary(m) {
 		rec.summary = m.Summary

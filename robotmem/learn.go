@@ -42,7 +42,7 @@ func (e *Engine) learnRecord(op string, r *LearnRequest) (*record, error) {
 	rec.collection, rec.session, rec.source = r.Collection, r.SessionID, r.Source
 	rec.observed, rec.userTags = r.ObservedAt, distinct(append([]string(nil), r.Tags...))
 	if r.Pinned != nil {
-		rec.pinned = *r.Pinned
+		rec.pinned, rec.pinAsked = *r.Pinned, true
 	}
 	return rec, nil
 }

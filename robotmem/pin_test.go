@@ -49,3 +49,40 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	now = now.AddDate(0, 0, 10)
 	check("ten days later", sure*math.Pow(0.99, 10))
 }
+
+// What was let go stays so until somebody pins it: neither a correction nor
+// another sighting does, though constraints are pinned when they are learnt.
+func TestUnpinnedStaysUnpinned(t *testing.T) {
+	e := open(t, robotmem.Options{Path: t.TempDir() + "/m.db"})
+	rule := &robotmem.LearnRequest{Insight: "The arm must never cross the yellow line"}
+	l, err := e.Learn(t.Context(), rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string, want bool) {
+		t.Helper()
+		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: l.MemoryID})
+		if err != nil || m.Pinned != want || m.Category != "constraint" {
+			t.Errorf("%s: %s, pinned %v, %v; want %v", when, m.Category, m.Pinned, err, want)
+		}
+	}
+	again := func(r *robotmem.LearnRequest) {
+		t.Helper()
+		if res, err := e.Learn(t.Context(), r); err != nil || res.Status != "duplicate" {
+			t.Fatalf("%+v, %v", res, err)
+		}
+	}
+	check("learnt", true)
+	if _, err := e.Pin(t.Context(), &robotmem.PinRequest{MemoryID: l.MemoryID, Pinned: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	check("let go", false)
+	again(rule)
+	check("seen again", false)
+	if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: l.MemoryID, NewContent: "The arm must never cross the red line"}); err != nil {
+		t.Fatal(err)
+	}
+	check("corrected", false)
+	again(&robotmem.LearnRequest{Insight: "The arm must never cross the red line", Pinned: new(true)})
+	check("seen again, to be pinned", true)
+}

@@ -53,11 +53,15 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 	if req.AsYouType {
 		return res, nil // one question is many of these
 	}
-	found := make([]int64, len(res.Memories))
-	for i := range res.Memories {
-		found[i] = res.Memories[i].MemoryID
+	collection := askedOf(req)
+	if !e.roster.knows(collection) {
+		collection = ""
 	}
-	e.tallies.count(req, found, e.now())
+	one := oneRecall(collection, len(res.Memories), e.now())
+	if !readOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
+		one.give(res.Memories, req.ForSession)
+	}
+	e.tallies.count(one)
 	return res, nil
 }
 

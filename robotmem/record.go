@@ -31,6 +31,7 @@ type record struct {
 	inferred   classify.Result
 	userTags   []string
 	pinned     bool
+	pinAsked   bool // pinned is the caller's wish, not the category's
 	statement  consolidate.Statement
 	signature  signature // of a fact
 	attrs      []attribute

@@ -66,7 +66,7 @@ func (q *question) coverage(m *Memory) float64 {
 		}
 	}
 	if longer { // it stands for the word that it may become
-		for _, t := range q.typing.Terms {
+		for _, t := range q.typing.Stands {
 			stem := text.Stem(t)
 			if found, asked := wanted[stem]; asked && !found {
 				wanted[stem] = true

@@ -104,6 +104,15 @@ func (in *interner[T]) find(v T) (id uint32, ok bool) {
 	return id, ok
 }
 
+// knows reports whether a memory may lie in a collection, which * and the
+// default always are: it has seen the name.
+func (r *roster) knows(collection string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	_, known := r.names.find(collection)
+	return known || collection == "*" || collection == defaultCollection
+}
+
 func (r *roster) text(id uint32) string { return r.names.values[id] }
 
 // sync brings the roster to the snapshot that c reads.

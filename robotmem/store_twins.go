@@ -143,30 +143,18 @@ func (e *Engine) dissent(c *conn, m *Memory) ([]ConflictWith, error) {
 		return nil, err
 	}
 	mine := r.signature
-	var opposed []*signature
-	err = c.query(`SELECT seq, memory_id FROM signatures WHERE group_key = ? AND skeleton = ? AND numbers <> ? ORDER BY seq DESC LIMIT ?`,
-		[]any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
-			opposed = append(opposed, &signature{seq: s.ColumnInt64(0), memoryID: s.ColumnInt64(1)})
-			return nil
-		})
-	if err != nil {
-		return nil, err
-	}
 	var conflicts []ConflictWith
-	for _, s := range opposed {
-		other, ok, err := c.activeFact(r.groupKey(), s)
-		if err != nil {
-			return nil, err
+	err = c.query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
+		ORDER BY s.seq DESC LIMIT ?`, []any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
+		content := s.ColumnText(1)
+		theirs := statementOf(content, text.Terms(content))
+		if verdict, _ := consolidate.Compare(theirs, r.statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
+			conflicts = append(conflicts, ConflictWith{s.ColumnInt64(0), dissentReason(theirs, r.statement, content)})
 		}
-		if !ok || len(conflicts) == maxConflicts {
-			continue
-		}
-		theirs := statementOf(other.Content, text.Terms(other.Content))
-		if verdict, _ := consolidate.Compare(theirs, r.statement); verdict == consolidate.Contradicts {
-			conflicts = append(conflicts, ConflictWith{other.MemoryID, dissentReason(theirs, r.statement, other.Content)})
-		}
-	}
-	return conflicts, nil
+		return nil
+	})
+	return conflicts, err
 }
 
 // candidates are the signatures of a group whose texts are worth comparing:
@@ -226,7 +214,8 @@ func joinUnit(q consolidate.Quantity) string {
 
 // sighted counts another sighting of a memory, which is evidence for it. What
 // the caller asked for beside the text is not lost: its tags are added, and a
-// memory that is to be pinned is.
+// memory that is to be pinned is. One that its category pinned and somebody let
+// go is not pinned by that category again.
 func (tx *writeTx) sighted(id int64, r *record) error {
 	for _, tag := range r.userTags {
 		if err := tx.exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
@@ -234,7 +223,8 @@ func (tx *writeTx) sighted(id int64, r *record) error {
 		}
 	}
 	if r.pinned {
-		if err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ?", id); err != nil {
+		err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.pinAsked, r.inferred.Category)
+		if err != nil {
 			return err
 		}
 	}

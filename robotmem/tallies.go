@@ -28,7 +28,8 @@ type tally struct {
 	hours    map[askedHour]asked
 }
 
-// askedHour is a collection, * for all of them at once, in an hour.
+// askedHour is a collection, * for all of them at once, in an hour. Names that no
+// memory has are one, "": a caller may make up any number of them.
 type askedHour struct {
 	hour       time.Time // its beginning, in UTC
 	collection string
@@ -50,21 +51,31 @@ func askedOf(r *RecallRequest) string {
 	return defaultCollection
 }
 
-// count counts one recall, at a time, that found these.
-func (t *tallies) count(r *RecallRequest, found []int64, now time.Time) {
-	one := tally{recalls: 1, returned: map[int64]int64{}}
-	if len(found) == 0 {
+// oneRecall is a recall in a collection, at a time, that found n memories.
+func oneRecall(collection string, n int, now time.Time) tally {
+	one := tally{recalls: 1}
+	if n == 0 {
 		one.zeroHits = 1
 	}
+	one.hours = map[askedHour]asked{{now.UTC().Truncate(time.Hour), collection}: {1, one.zeroHits}}
+	return one
+}
+
+// give credits the memories that were found, for a session if one is asking.
+func (c *tally) give(found []Memory, session string) {
+	c.returned = map[int64]int64{}
 	credit := map[int64]bool{}
-	for _, id := range found {
-		one.returned[id]++
-		credit[id] = true
+	for i := range found {
+		c.returned[found[i].MemoryID]++
+		credit[found[i].MemoryID] = true
 	}
-	if r.ForSession != "" {
-		one.credit = map[string]map[int64]bool{r.ForSession: credit}
+	if session != "" {
+		c.credit = map[string]map[int64]bool{session: credit}
 	}
-	one.hours = map[askedHour]asked{{now.UTC().Truncate(time.Hour), askedOf(r)}: {1, one.zeroHits}}
+}
+
+// count adds one recall.
+func (t *tallies) count(one tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.add(one)

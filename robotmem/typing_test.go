@@ -111,3 +111,32 @@ func TestTypingBesideVectors(t *testing.T) {
 		t.Errorf("mode %s, memories %+v; want the first by words too", res.Mode, res.Memories)
 	}
 }
+
+// Wherever typing a word stops, what it begins is as relevant as what it is: a
+// floor of relevance does not make the answer flicker.
+func TestTypingStaysRelevant(t *testing.T) {
+	e := openTest(t, Options{})
+	words := strings.Fields("12.5 192.168.1.10 v1.2.3 /opt/robot/config.yaml front-left gripping grip_force")
+	for _, word := range words {
+		if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "the arm knows " + word}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range words {
+		for end := 1; end <= len(word); end++ {
+			if word[end-1] == '/' {
+				continue // nothing is begun yet
+			}
+			res, err := e.Recall(t.Context(), &RecallRequest{Query: "arm " + word[:end], AsYouType: true, MinRelevance: 0.5, N: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(res.Memories, func(m Memory) bool { return m.MemoryID == int64(i+1) }) {
+				t.Errorf("%q of %q finds %d, and not what holds it", word[:end], word, len(res.Memories))
+			}
+		}
+	}
+}

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -17,6 +19,7 @@ import (
 type reporter struct {
 	robotmem.Service
 	reports []robotmem.Progress
+	worked  chan struct{} // closed when all is reported; may be nil
 }
 
 func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
@@ -24,6 +27,9 @@ func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robo
 		for _, p := range r.reports {
 			report(p)
 		}
+	}
+	if r.worked != nil {
+		close(r.worked)
 	}
 	return &robotmem.RecallResponse{Memories: []robotmem.Memory{}, Degraded: []string{}}, nil
 }
@@ -134,5 +140,33 @@ func TestProgressIsAStreamOverHTTP(t *testing.T) {
 				t.Errorf("messages (-want +got):\n%s\nof %s", diff, body)
 			}
 		})
+	}
+}
+
+// The work may hold the writer while it reports, so a client that reads nothing
+// must not hold it up. What it was told is there once it reads.
+func TestProgressDoesNotWaitForItsReader(t *testing.T) {
+	worked := make(chan struct{})
+	s := NewServer(&reporter{reports: twoStages, worked: worked}, Options{})
+	in, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		defer out.Close()
+		served <- s.ServeStdio(t.Context(), strings.NewReader(withToken+"\n"), out)
+	}()
+	select {
+	case <-worked:
+	case <-time.After(30 * time.Second):
+		t.Error("the work waits for a client that does not read")
+	}
+	var got []heard
+	for lines := bufio.NewScanner(in); lines.Scan(); {
+		got = append(got, hear(t, lines.Text()))
+	}
+	if diff := cmp.Diff(toldOf("p-7"), got); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }

@@ -122,7 +122,8 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
-		ctx = withProgress(ctx, req.Params.Meta)
+		ctx, told := withProgress(ctx, req.Params.Meta)
+		defer told()
 		args, err := arguments(ctx, req)
 		if err != nil {
 			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil

@@ -10,6 +10,9 @@ import (
 type Unfinished struct {
 	// Terms are those of the word as it stands, of the terms of Query.
 	Terms []string
+	// Stands are those that a longer word stands for: Terms, or of "12.", which
+	// goes on as 12.5, those of what is before the sign.
+	Stands []string
 
 	begins  []string            // what a longer word begins with
 	stems   map[string]struct{} // of longer words, that do not begin so themselves
@@ -35,6 +38,9 @@ func Typing(s string) *Unfinished {
 			u.begins = append(u.begins, t)
 		}
 	}
+	if u.Stands = u.Terms; len(u.Stands) == 0 {
+		u.Stands = slices.Clone(p.out)
+	}
 	for _, b := range u.begins {
 		u.complete(b)
 		for stop := range stopWords {
@@ -53,6 +59,7 @@ func (p *scanner) last() string {
 	for i := 0; i < len(p.s); {
 		c, n := classAt(p.s, i)
 		from := i
+		before := p.out
 		p.out = p.out[:0]
 		switch {
 		case c == digit, c == other && startsNumber(p.s, i):
@@ -65,6 +72,7 @@ func (p *scanner) last() string {
 		default:
 			i += n
 			if i == len(p.s) && from == end && end > start && strings.IndexByte("./:-", p.s[from]) >= 0 {
+				p.out = before
 				return fold(p.s[start:])
 			}
 			from = i
