@@ -27,9 +27,9 @@ func (c *conn) list(r *ListRequest, from *cursor, now time.Time, res *ListRespon
 	if r.Status != "all" {
 		add("m.status = ?", r.Status)
 	}
-	for column, value := range map[string]string{"m.type": r.Type, "m.category": r.Category, "m.perception_type": r.PerceptionType, "m.session_id": r.SessionID} {
-		if value != "" {
-			add(column+" = ?", value)
+	for _, is := range [...][2]string{{"m.type", r.Type}, {"m.category", r.Category}, {"m.perception_type", r.PerceptionType}, {"m.session_id", r.SessionID}} {
+		if is[1] != "" {
+			add(is[0]+" = ?", is[1])
 		}
 	}
 	for _, tag := range r.Tags {
