@@ -58,16 +58,24 @@ func (w *world) audit(p *tab, name string) {
 	}
 }
 
-// picture is the whole page as it is seen.
+// tallest is how much of a page goes on a picture, in pixels.
+const tallest = 4000
+
+// picture is the whole page, as in a window that is as tall.
 func (w *world) picture(p *tab) []byte {
 	p.t.Helper()
-	height := eval[float64](p, `Math.min(document.documentElement.scrollHeight, 6000)`)
-	width := eval[float64](p, `innerWidth`)
-	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format:                page.CaptureScreenshotFormatPng,
-		CaptureBeyondViewport: new(true),
-		Clip:                  &page.Viewport{Width: width, Height: height, Scale: 1},
-	})
+	height := eval[int64](p, `document.documentElement.scrollHeight`)
+	if height > p.look.height {
+		p.do(chromedp.EmulateViewport(p.look.width, min(height, tallest)))
+		defer p.do(chromedp.EmulateViewport(p.look.width, p.look.height))
+	}
+	return p.shot()
+}
+
+// shot is the window.
+func (p *tab) shot() []byte {
+	p.t.Helper()
+	res, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 	if err != nil {
 		p.fatalf("screenshot: %v", err)
 	}

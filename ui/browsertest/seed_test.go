@@ -101,8 +101,12 @@ func (p *planter) places() {
 }
 
 func (p *planter) facts() {
-	p.s.conflict[0] = p.learn("max_force=12 N for the blue cup", robotmem.Object{"params": map[string]any{"max_force": "12 N"}, "object": "blue cup"}, nil)
-	p.s.conflict[1] = p.learn("max_force=15 N for the blue cup", robotmem.Object{"params": map[string]any{"max_force": "15 N"}, "object": "blue cup"}, nil)
+	for i, insight := range []string{"the suction gripper is safe for thin glass plates", "the suction gripper is not safe for thin glass plates"} {
+		p.s.conflict[i] = p.learn(insight, nil, nil)
+	}
+	if m := do(p, p.m.Get, &robotmem.GetRequest{MemoryID: p.s.conflict[0]}); len(m.Conflicts) != 1 {
+		p.t.Fatalf("conflicts %+v, want one", m.Conflicts)
+	}
 
 	p.s.forgotten = p.learn("the dishwasher door opens to the left", nil, nil)
 	do(p, p.m.Forget, &robotmem.ForgetRequest{MemoryID: p.s.forgotten, Reason: "the camera was mirrored"})

@@ -39,6 +39,7 @@ type tab struct {
 	t      *testing.T
 	ctx    context.Context
 	origin string
+	look   look
 
 	mu       sync.Mutex
 	wrong    []string // what the console, the network and the CSP complained about
@@ -52,7 +53,7 @@ type tab struct {
 func (w *world) open(t *testing.T, n *node, l look) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(w.browser, chromedp.WithNewBrowserContext())
-	p := &tab{t: t, ctx: ctx, origin: n.url, bytes: map[string]float64{}, urls: map[network.RequestID]string{}}
+	p := &tab{t: t, ctx: ctx, origin: n.url, look: l, bytes: map[string]float64{}, urls: map[network.RequestID]string{}}
 	t.Cleanup(func() {
 		p.report()
 		cancel()

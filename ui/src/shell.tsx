@@ -172,7 +172,7 @@ function FindField() {
       }}
     >
       <Icon name="search" />
-      <input type="search" name="q" data-search aria-label={t("find")} placeholder={t("find")} autocomplete="off" />
+      <input type="search" name="q" data-search aria-label={t("find")} placeholder={t("search")} autocomplete="off" />
       <kbd>/</kbd>
     </form>
   );

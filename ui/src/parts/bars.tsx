@@ -25,6 +25,7 @@ interface BarsProps {
 const left = 40;
 const foot = 20;
 const head = 8;
+const labelHalf = 20; // of a day such as 21 Nov
 
 export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) {
   const [ref, width] = useWidth();
@@ -78,7 +79,7 @@ export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) 
                   return rect;
                 })}
                 {(times.length - 1 - i) % every === 0 && (
-                  <text x={left + (i + 0.5) * step} y={height - 5} text-anchor="middle">
+                  <text x={Math.min(left + (i + 0.5) * step, width - labelHalf)} y={height - 5} text-anchor="middle">
                     {bucket === "day" ? day(time) : hour(time)}
                   </text>
                 )}

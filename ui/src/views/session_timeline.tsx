@@ -11,6 +11,7 @@ import { t } from "./session.text";
 
 const laneHeight = 30;
 const axisHeight = 26;
+const labelHalf = 28; // of a time such as 2 min 30 s
 
 interface TimelineProps {
   memories: Memory[];
@@ -90,7 +91,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
           {ticks(from - whole[0], to - whole[0], (width - left) / 90).map((s) => (
             <g key={s} class="tick">
               <line x1={x(whole[0] + s)} x2={x(whole[0] + s)} y1={0} y2={height - axisHeight} />
-              <text x={x(whole[0] + s)} y={height - 9} text-anchor="middle">
+              <text x={Math.min(x(whole[0] + s), width - labelHalf)} y={height - 9} text-anchor="middle">
                 {duration(s)}
               </text>
             </g>
