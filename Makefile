@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test
+.PHONY: ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test race vet lint cross examples
 
@@ -46,7 +46,7 @@ $(GOLANGCI):
 	GOBIN=$(TOOLS) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 
 cross:
-	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+	@for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64; do \
 		echo "build $$target"; \
 		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null ./cmd/robotmem || exit 1; \
 	done
@@ -59,12 +59,31 @@ examples: build
 	$(GO) run ./examples/force-torque
 	$(GO) run ./examples/recorder -for 2s
 
+# The dashboard: its types from the API, then dist/. Both are committed.
+ui: build
+	cd ui && npm ci --silent && ../bin/robotmem openapi | node generate.mjs && npx tsc --noEmit && node build.mjs
+
 # This node beside other engines: a module of its own, and a C compiler.
 compare:
 	cd examples/compare && $(GO) run -tags sqlite_fts5 .
 
 compare-test:
 	cd examples/compare && $(GO) vet -tags sqlite_fts5 ./... && $(GO) test -tags sqlite_fts5 ./...
+
+# What is published, into artifacts/release: archives, MCP bundles, their sums
+# and the registry's entry. VERSION is the latest tag's unless it is set.
+release:
+	$(GO) run ./.ci/release $(if $(VERSION),-version $(VERSION))
+
+release-test: mcpb
+	$(GO) vet ./.ci/release
+	$(GO) test ./.ci/release
+
+# The official tool that reads bundles.
+MCPB_VERSION := 2.1.2
+mcpb: $(TOOLS)/mcpb/node_modules/.bin/mcpb
+$(TOOLS)/mcpb/node_modules/.bin/mcpb:
+	npm install --prefix $(TOOLS)/mcpb --no-audit --no-fund --silent @anthropic-ai/mcpb@$(MCPB_VERSION)
 
 # Every decoder, importer and parser, each for so long.
 FUZZTIME ?= 60s
@@ -87,7 +106,3 @@ $(OLLAMA):
 
 clean:
 	rm -rf bin artifacts
-
-# The dashboard: its types from the API, then dist/. The result is committed.
-ui: build
-	cd ui && npm ci --silent && ../bin/robotmem openapi | node generate.mjs && npx tsc --noEmit && node build.mjs

@@ -67,6 +67,8 @@ var owners = map[string][]string{
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
+	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
+	"github.com/tailscale/hujson":            {"cmd/robotmem"},
 }
 
 // topLevel is fixed by the customer, plus the usual files.

@@ -136,7 +136,8 @@ func (g *grid) count(points []point, o outcomes) []PlaceCell {
 		at := g.at(p.x, p.y)
 		c := cells[at]
 		if c == nil {
-			c = &PlaceCell{X: g.x + float64(at[0])*g.side, Y: g.y + float64(at[1])*g.side}
+			corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.side/2)) } // halves, as in at
+			c = &PlaceCell{X: corner(g.x, at[0]), Y: corner(g.y, at[1])}
 			cells[at] = c
 		}
 		c.Memories++

@@ -110,6 +110,9 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	}
 	checkPaths(t, e, "empty")
 	learn(e, 300)
+	if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "one path, twice", Context: Object{"rare": map[string]any{"a": 1}, "rare.a": 2}}); err != nil {
+		t.Fatal(err)
+	}
 	checkPaths(t, e, "at first")
 	for round := range 4 {
 		by := []*Engine{e, other}[round%2]

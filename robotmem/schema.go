@@ -117,7 +117,19 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 	if v, ok := rules["oneof"]; ok {
 		s["enum"] = strings.Fields(v)
 	}
+	for rule, pattern := range patterns {
+		if _, ok := rules[rule]; ok && d != nil { // not every model's client takes one
+			s["pattern"] = pattern
+		}
+	}
 	return s
+}
+
+// patterns are what the rules of names take, in a document.
+var patterns = map[string]string{
+	"collection":  `^[A-Za-z0-9._-]{1,64}$`,
+	"collections": `^(\*|[A-Za-z0-9._-]{1,64})$`,
+	"uuid":        `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`,
 }
 
 func (d *Definitions) orString(object map[string]any) map[string]any {

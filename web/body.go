@@ -60,7 +60,8 @@ func isUpload(r *http.Request) bool {
 // uploadPath is the route that takes payloads as they are.
 var uploadPath = robotmem.OpByName("save_perception").Path()
 
-// Read implements io.Reader.
+// Read implements io.Reader. The deadline ends with the body: net/http lifts it
+// when it has read the last byte.
 func (p *paced) Read(b []byte) (int, error) {
 	began := time.Now()
 	left := p.timeout + time.Duration(p.read)*time.Second/bodyRate - p.waited
@@ -68,10 +69,6 @@ func (p *paced) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.waited += time.Since(began)
-	if err == io.EOF {
-		// A deadline that stayed would end the request while it is worked on.
-		_ = p.control.SetReadDeadline(time.Time{})
-	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, bodyRate, p.timeout)
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}

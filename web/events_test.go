@@ -137,7 +137,11 @@ func TestStreamsAreBounded(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
-	if p := problemOf(t, mustGet(t, url+"/api/events")); p.Status != 503 || p.Kind != robotmem.Unavailable || !strings.Contains(p.Detail, "64") {
+	res := mustGet(t, url+"/api/events")
+	if res.StatusCode == 200 {
+		t.Fatal("one more was opened")
+	}
+	if p := problemOf(t, res); p.Status != 503 || p.Kind != robotmem.Unavailable || !strings.Contains(p.Detail, "64") {
 		t.Errorf("got %+v", p)
 	}
 	if res, _ := askBody(t, "GET", url+"/api/stats", ""); res.StatusCode != 200 {

@@ -81,9 +81,11 @@ func cookieName(r *http.Request) string {
 }
 
 func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
+	// A proxy that speaks TLS says so; who lies about it loses only its own cookie.
+	secure := c.Request().TLS != nil || c.Request().Header.Get("X-Forwarded-Proto") == "https"
 	c.SetCookie(&http.Cookie{
 		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: c.Request().TLS != nil,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: secure,
 	})
 }
 

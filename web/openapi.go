@@ -66,11 +66,11 @@ func describe(op *robotmem.Op, schemas *robotmem.Definitions) object {
 
 func responses(op *robotmem.Op, schemas *robotmem.Definitions) object {
 	answer := schemas.Output(op)
-	content := object{"application/json": object{"schema": answer}}
+	doc := op.Title
 	if op.Hints.Progress {
-		maps.Copy(content, eventStream("If Accept names this type alone: events named progress, each with {done, total, unit, stage}, and at the end result with the response or problem with the problem."))
+		doc += progressDoc
 	}
-	out := object{"200": object{"description": op.Title, "content": content}}
+	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": answer}}}}
 	for code, name := range problemNames() {
 		out[code] = object{"$ref": "#/components/responses/" + name}
 	}

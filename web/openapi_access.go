@@ -62,6 +62,10 @@ func accessPaths() object {
 	}
 }
 
+// progressDoc is said of operations that take long. As a second media type it
+// would make of every response a choice, which generated clients pass on.
+const progressDoc = ". If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem."
+
 // eventStream is an answer of events.
 func eventStream(doc string) object {
 	return object{"text/event-stream": object{"schema": object{"type": "string", "description": doc}}}

@@ -55,6 +55,12 @@ var samples = map[string]any{
 	"list":             robotmem.ListRequest{Limit: 50, Category: "constraint"},
 	"recent_failures":  robotmem.RecentFailuresRequest{Days: 7},
 	"retain":           robotmem.RetainRequest{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 1_000_000_000}}},
+	"samples":          robotmem.SamplesRequest{MemoryID: samplePerception},
+	"paths":            robotmem.PathsRequest{Path: "params.grip_force"},
+	"places":           robotmem.PlacesRequest{Field: "spatial.object_position", FrameID: "table"},
+	"pin":              robotmem.PinRequest{MemoryID: 1},
+	"activity":         robotmem.ActivityRequest{Days: 7},
+	"session":          robotmem.SessionRequest{SessionID: sampleSession},
 	"session_memories": robotmem.SessionMemoriesRequest{SessionID: sampleSession},
 }
 

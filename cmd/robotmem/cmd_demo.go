@@ -18,6 +18,10 @@ type demoCmd struct {
 	Dir  string `name:"dir" placeholder:"DIR" help:"Make the demo's fresh folder below this one. Default the system's folder for temporary files."`
 	Keep bool   `name:"keep" default:"true" negatable:"" help:"Leave the file, to try more on it. --no-keep removes it."`
 	JSON bool   `name:"json" help:"Print it as JSON."`
+
+	Web  bool    `name:"web" help:"Then serve the dashboard on the demo's file, until Ctrl-C."`
+	Addr *string `name:"addr" placeholder:"HOST:PORT" help:"Where --web listens (ROBOTMEM_ADDR; default 127.0.0.1:7878). Port 0 takes a free one."`
+	Open bool    `name:"open" help:"With --web: open a browser."`
 }
 
 // demoReport is what the demo found out.
@@ -42,8 +46,9 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	told := false
 	defer func() {
-		if err != nil || !c.Keep {
+		if !told || !c.Keep {
 			err = errors.Join(err, os.RemoveAll(dir))
 		}
 	}()
@@ -51,10 +56,18 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 	if err := r.run(ctx, a); err != nil {
 		return err
 	}
+	tell := r.print
 	if c.JSON {
-		return a.PrintJSON(r)
+		tell = func(a *app) error { return a.PrintJSON(r) }
 	}
-	return r.print(a)
+	if err := tell(a); err != nil {
+		return err
+	}
+	told = true
+	if !c.Web {
+		return nil
+	}
+	return c.serve(ctx, a, r)
 }
 
 // folder is a new one on every run: the demo never opens a file that is there.

@@ -15,7 +15,10 @@ import (
 // collection, about two dozen recordings make a session, and each recording is
 // sensed (its trace, as a perception) and learnt (its figures, as a fact).
 
-const demoEpisode = 24 // recordings in a session, about
+const (
+	demoEpisode = 24               // recordings in a session, about
+	demoPace    = 20 * time.Second // between recordings; the source does not say when they were made
+)
 
 // demoLived is what the robot lived through.
 type demoLived struct {
@@ -85,6 +88,7 @@ type demoLife struct {
 	report      *demoLived
 	bar         *progress
 	experiences []*experience
+	at          time.Time        // of the recording that is lived
 	classOf     map[int64]string // by perception
 	writes      []time.Duration
 	asks        []time.Duration
@@ -92,6 +96,7 @@ type demoLife struct {
 
 func (l *demoLife) live(ctx context.Context, failures []robotfailures.Failure) error {
 	began := time.Now()
+	l.at = began.Add(-demoPace * time.Duration(len(failures)))
 	l.classOf = map[int64]string{}
 	l.report.Classes = map[string]int{}
 	expected := 0.0
@@ -183,6 +188,7 @@ func (l *demoLife) episode(ctx context.Context, task demoTask, episode []*experi
 		if x.succeeded() {
 			successes++
 		}
+		l.at = l.at.Add(demoPace)
 		l.bar.Add(1)
 	}
 	slices.Sort(used)
@@ -238,15 +244,16 @@ func (l *demoLife) remember(ctx context.Context, session string, x *experience) 
 			"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds(),
 			"recording": fmt.Sprintf("%s %d", x.Set, x.Index+1),
 		},
-		Context: about, SessionID: session,
+		Context: about, SessionID: session, ObservedAt: &l.at,
 	})
 	if err != nil {
 		return err
 	}
 	l.writes = append(l.writes, time.Since(began))
 	began = time.Now()
+	known := l.at.Add(robotfailures.Window)
 	learnt, err := l.m.Learn(ctx, &robotmem.LearnRequest{
-		Insight: f.sentence(x), Context: about, SessionID: session,
+		Insight: f.sentence(x), Context: about, SessionID: session, ObservedAt: &known,
 		Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
 	})
 	if err != nil {

@@ -10,6 +10,9 @@ type versionCmd struct {
 	JSON bool `name:"json" help:"Print it as JSON."`
 }
 
+// released is the version of a published build; the linker sets it.
+var released string
+
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -40,7 +43,9 @@ func buildInfo() build {
 	if !ok {
 		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
+	if v := info.Main.Version; released != "" {
+		b.Version = released
+	} else if v != "" && v != "(devel)" {
 		b.Version = v
 	}
 	for _, s := range info.Settings {

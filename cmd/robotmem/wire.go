@@ -56,6 +56,7 @@ type cli struct {
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
 	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
+	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`
 	Retain  retainCmd  `cmd:"" group:"node" help:"Keep perceptions within a budget: list what would go, and with --apply let it go."`
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
@@ -109,6 +110,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		return 0, c.run(ctx, a)
 	}
 	k.BindTo(ctx, (*context.Context)(nil))
+	k.Bind(&grammar.globals)
 	return 0, k.Run(a)
 }
 

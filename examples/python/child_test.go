@@ -66,6 +66,28 @@ func startChild(t *testing.T) *child {
 	return &child{in: in, out: bufio.NewReader(out)}
 }
 
+// children answer calls side by side: one may wait for what another does.
+type children struct {
+	t   *testing.T // the test that they end with
+	mu  sync.Mutex // guards all
+	all []*child
+}
+
+// take locks a child that is free, else a new one.
+func (cs *children) take() *child {
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	for _, c := range cs.all {
+		if c.mu.TryLock() {
+			return c
+		}
+	}
+	c := startChild(cs.t)
+	c.mu.Lock()
+	cs.all = append(cs.all, c)
+	return c
+}
+
 // question and answer are the lines; see testdata/child.py.
 type question struct {
 	URL     string `json:"url"`
@@ -100,10 +122,15 @@ func (c *child) exchange(line any) (*answer, error) {
 	return a, json.Unmarshal(reply, a)
 }
 
+// call asks a child that is free.
+func (cs *children) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
+	c := cs.take()
+	defer c.mu.Unlock()
+	return c.call(url, op, request, data)
+}
+
 // call asks once; a payload that is wanted meanwhile is read from data.
 func (c *child) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	a, err := c.exchange(question{url, op, request})
 	for err == nil && a.Read > 0 {
 		a, err = c.exchange(piece(data, a.Read))
@@ -130,7 +157,7 @@ func piece(data io.Reader, size int) any {
 // client would ask a node over HTTP, Python is asked to do.
 type service struct {
 	*client.Client
-	c   *child
+	c   *children
 	url string
 }
 
@@ -139,7 +166,7 @@ var (
 	_ robotmem.Streams = service{}
 )
 
-func newService(c *child, url string) service {
+func newService(c *children, url string) service {
 	routes := http.NewServeMux()
 	for _, op := range robotmem.Ops() {
 		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) {
@@ -212,7 +239,9 @@ func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptio
 
 // OpenData implements robotmem.Streams.
 func (s service) OpenData(_ context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
-	res, err := s.c.call(s.url, "open", r, nil)
+	c := s.c.take()
+	res, err := c.call(s.url, "open", r, nil)
+	c.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -226,19 +255,21 @@ func (s service) OpenData(_ context.Context, r *robotmem.DataRequest) (*robotmem
 		return nil, err
 	}
 	return &robotmem.DataReader{
-		ReadSeekCloser: &payload{s, opened.Handle}, MemoryID: r.MemoryID,
+		ReadSeekCloser: &payload{c, s.url, opened.Handle}, MemoryID: r.MemoryID,
 		MediaType: opened.MediaType, Bytes: opened.Bytes, SHA256: opened.SHA256,
 	}, nil
 }
 
-// payload is a DataReader of Python.
+// payload is a DataReader of one child.
 type payload struct {
-	s      service
-	handle string
+	c           *child
+	url, handle string
 }
 
 func (p *payload) ask(op string, request, into any) error {
-	res, err := p.s.c.call(p.s.url, op, request, nil)
+	p.c.mu.Lock()
+	defer p.c.mu.Unlock()
+	res, err := p.c.call(p.url, op, request, nil)
 	if err != nil {
 		return err
 	}

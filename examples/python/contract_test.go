@@ -30,7 +30,7 @@ func serve(t *testing.T) string {
 
 // The client passes the contract of a Service through its public methods.
 func TestContract(t *testing.T) {
-	c := startChild(t)
+	c := &children{t: t}
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return newService(c, serve(t)) })
 }
 

@@ -70,7 +70,7 @@ def attempt(force, position, success):
 
 
 def live(memory):
-    with memory.session(collection="kitchen", context={"task": {"name": "pick the wet glass"}, "robot": {"id": "arm-1"}}) as episode:
+    with memory.episode(collection="kitchen", context={"task": {"name": "pick the wet glass"}, "robot": {"id": "arm-1"}}) as episode:
         say("session", "%s begun" % episode.id)
 
         # Learn. The same again is a duplicate, another number is another fact.
@@ -144,7 +144,7 @@ def live(memory):
 
 def relive(memory, lived, held):
     """What a second node on the same file knows: all of it."""
-    with memory.session(collection="kitchen", context={"task": {"name": "pick the wet glass"}}) as episode:
+    with memory.episode(collection="kitchen", context={"task": {"name": "pick the wet glass"}}) as episode:
         expect(episode.briefing["last_session"]["session_id"] == lived, "the briefing knows the last session")
         found = episode.recall("grip force wet glass", context_filter={"task.success": True})
         expect([m["memory_id"] for m in found["memories"]] == [held], "what worked is still known")

@@ -5,7 +5,7 @@ Start the node with `robotmem web`, then:
     from robotmem import Robotmem, RobotmemError
 
     memory = Robotmem("http://127.0.0.1:7878")
-    with memory.session(context={"task": {"name": "pick the wet glass"}}) as episode:
+    with memory.episode(context={"task": {"name": "pick the wet glass"}}) as episode:
         found = episode.recall("how hard to grip", context_filter={"task.success": True})
         for m in found["memories"]:
             print(m["content"], m.get("params"))
@@ -210,6 +210,21 @@ class ChangesResponse(TypedDict):
     changed: bool
 
 
+class _ChannelMust(TypedDict):
+    name: str
+
+
+class _ChannelMay(TypedDict, total=False):
+    max: List[Any]
+    min: List[Any]
+    unit: str
+    values: List[Any]
+
+
+class Channel(_ChannelMust, _ChannelMay):
+    pass
+
+
 class _CheckMust(TypedDict):
     detail: str
     name: str
@@ -245,6 +260,23 @@ class Consolidated(TypedDict):
     compression_ratio: float
     merged_groups: int
     superseded_count: int
+
+
+class _ContextPathMust(TypedDict):
+    kinds: List[str]
+    memories: int
+    path: str
+
+
+class _ContextPathMay(TypedDict, total=False):
+    max: float
+    min: float
+    unit: str
+    values: List[PathValue]
+
+
+class ContextPath(_ContextPathMust, _ContextPathMay):
+    pass
 
 
 class DataResponse(TypedDict):
@@ -374,6 +406,7 @@ class _MemoryMust(TypedDict):
 class _MemoryMay(TypedDict, total=False):
     access_count: int
     bytes: int
+    conflicts: List[ConflictWith]
     context: Object
     data_uri: str
     decay_rate: float
@@ -409,10 +442,80 @@ class Memory(_MemoryMust, _MemoryMay):
     pass
 
 
+class PathValue(TypedDict):
+    memories: int
+    value: Any
+
+
+class PathsResponse(TypedDict):
+    paths: List[ContextPath]
+    total: int
+
+
 class PinResponse(TypedDict):
     memory_id: int
     pinned: bool
     status: str
+
+
+class PlaceCell(TypedDict):
+    failures: int
+    memories: int
+    successes: int
+    x: float
+    y: float
+
+
+class _PlaceFieldMust(TypedDict):
+    dims: int
+    field: str
+    max: List[float]
+    memories: int
+    min: List[float]
+
+
+class _PlaceFieldMay(TypedDict, total=False):
+    frame_id: str
+    map_id: str
+
+
+class PlaceField(_PlaceFieldMust, _PlaceFieldMay):
+    pass
+
+
+class _PlacePointMust(TypedDict):
+    category: str
+    memory_id: int
+    observed_at: str
+    summary: str
+    type: str
+    x: float
+    y: float
+
+
+class _PlacePointMay(TypedDict, total=False):
+    success: bool
+    z: float
+
+
+class PlacePoint(_PlacePointMust, _PlacePointMay):
+    pass
+
+
+class _PlacesResponseMust(TypedDict):
+    cells: List[PlaceCell]
+    fields: List[PlaceField]
+    points: List[PlacePoint]
+    sampled: bool
+    total: int
+
+
+class _PlacesResponseMay(TypedDict, total=False):
+    cell: float
+
+
+class PlacesResponse(_PlacesResponseMust, _PlacesResponseMay):
+    pass
 
 
 class PreviewResponse(TypedDict):
@@ -469,6 +572,37 @@ class RetainResponse(TypedDict):
     evictions: List[Eviction]
     freed_bytes: int
     held_bytes: int
+
+
+class _SamplesResponseMust(TypedDict):
+    kind: str
+    memory_id: int
+    reduced: bool
+    total: int
+
+
+class _SamplesResponseMay(TypedDict, total=False):
+    channels: List[Channel]
+    duration_s: float
+    frame_id: str
+    intensity: List[Any]
+    missing: int
+    qw: List[Any]
+    qx: List[Any]
+    qy: List[Any]
+    qz: List[Any]
+    rate_hz: float
+    rgb: List[int]
+    time: List[Any]
+    time_unit: str
+    unit: str
+    x: List[Any]
+    y: List[Any]
+    z: List[Any]
+
+
+class SamplesResponse(_SamplesResponseMust, _SamplesResponseMay):
+    pass
 
 
 class SavePerceptionResponse(TypedDict):
@@ -584,6 +718,7 @@ class _StatsResponseMust(TypedDict):
     by_type: Dict[str, int]
     collections: int
     db_bytes: int
+    disk_free_bytes: int
     embedder: str
     evicted: int
     evicted_bytes: int
@@ -595,6 +730,7 @@ class _StatsResponseMust(TypedDict):
     stored_bytes: int
     to_compare: int
     total: int
+    workers: List[Worker]
     zero_hits: int
 
 
@@ -659,6 +795,12 @@ class Version(_VersionMust, _VersionMay):
     pass
 
 
+class Worker(TypedDict):
+    detail: str
+    name: str
+    status: str
+
+
 # Method, path, and whether it only reads.
 ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "learn": ("POST", "/api/learn", False),
@@ -675,6 +817,7 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "get": ("GET", "/api/memory/{memory_id}", True),
     "data": ("GET", "/api/memory/{memory_id}/data", True),
     "preview": ("GET", "/api/memory/{memory_id}/preview", True),
+    "samples": ("GET", "/api/memory/{memory_id}/samples", True),
     "history": ("GET", "/api/memory/{memory_id}/history", True),
     "list": ("GET", "/api/memories", True),
     "sessions": ("GET", "/api/sessions", True),
@@ -682,6 +825,8 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "session_memories": ("GET", "/api/sessions/{session_id}/memories", True),
     "collections": ("GET", "/api/collections", True),
     "categories": ("GET", "/api/categories", True),
+    "paths": ("GET", "/api/paths", True),
+    "places": ("GET", "/api/places", True),
     "recent_failures": ("GET", "/api/recent-failures", True),
     "stats": ("GET", "/api/stats", True),
     "activity": ("GET", "/api/activity", True),
@@ -715,7 +860,8 @@ class Operations:
     ) -> LearnResponse:
         """Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it
         after every experiment that taught something, also when it failed. Text and context that say what is
-        known are answered as a duplicate; another number is a new fact. Example: {"insight":"grip_force=12.5
+        known are answered as a duplicate; another number is a new fact. Returns its memory_id, what was
+        inferred of it, and as conflicts the memories that say otherwise. Example: {"insight":"grip_force=12.5
         N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
 
         Args:
@@ -773,6 +919,7 @@ class Operations:
         min_relevance: Optional[float] = None,
         deadline_ms: Optional[int] = None,
         explain: Optional[bool] = None,
+        as_you_type: Optional[bool] = None,
     ) -> RecallResponse:
         """Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception
         (like), by time, and by any value of the context (context_filter), quantities in any unit. Every
@@ -804,13 +951,16 @@ class Operations:
             min_relevance: Leave out what is less relevant than this on the absolute scale, 0 to 1.
             deadline_ms: Answer with what is ready after this many milliseconds. 0 waits.
             explain: Say what each stage kept and how each memory was found.
+            as_you_type: The last word of the query may be unfinished, unless a space follows it: words that
+                it begins count too, less than the word itself. Such a recall is not counted in the
+                statistics.
         """
         return self._call("recall", {"query": query, "collection": collection, "n": n, "min_confidence":
             min_confidence, "session_id": session_id, "for_session": for_session, "context_filter":
             context_filter, "spatial_sort": spatial_sort, "after": after, "before": before, "as_of": as_of,
             "parse_time": parse_time, "type": type, "perception_type": perception_type, "category": category,
             "tags": tags, "like": like, "diversity": diversity, "min_relevance": min_relevance, "deadline_ms":
-            deadline_ms, "explain": explain})
+            deadline_ms, "explain": explain, "as_you_type": as_you_type})
 
     def search(
         self,
@@ -851,8 +1001,10 @@ class Operations:
         origin: Optional[str] = None,
     ) -> SavePerceptionResponse:
         """Store what a sensor gave (an image, a force trace, a point cloud, a sound) byte for byte, with a
-        description in words. Give at most one of data, data_base64 and path. Returns its id, media type,
-        size, checksum and a summary.
+        description in words. Call it when what was sensed explains how an attempt went. Give at most one of
+        data, data_base64 and path. Returns its memory_id, media type, size, checksum and a summary. Example:
+        {"description":"force while the glass
+        slipped","perception_type":"tactile","data":"t,fz\\n0,1.5\\n0.01,9.8","media_type":"text/csv"}.
 
         Args:
             description: What it shows, in words; 5 characters to 16 KiB.
@@ -919,7 +1071,9 @@ class Operations:
             "observed_at": observed_at, "source": source, "origin": origin})
 
     def forget(self, memory_id: int, reason: str) -> ForgetResponse:
-        """Take a memory that is wrong out of recall, with the reason. Its history stays; restore undoes it.
+        """Take a memory that is wrong out of recall, with the reason. Call it when a memory misled and update
+        cannot correct it. Its history stays; restore undoes it. Returns the beginning of the text that is
+        forgotten. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
             memory_id: Which memory.
@@ -936,8 +1090,10 @@ class Operations:
         return self._call("restore", {"memory_id": memory_id})
 
     def update(self, memory_id: int, new_content: str, *, context: Optional[Object] = None) -> UpdateResponse:
-        """Correct a memory: new text under the same id, classified anew. The old text stays readable in the
-        history and is no longer recalled.
+        """Correct a memory: new text under the same id, classified anew. Call it when a memory turns out
+        wrong or incomplete; what is learnt beside it is a new fact, for learn. The old text stays readable in
+        the history and is no longer recalled. Returns the old text, the new one and its version. Example:
+        {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
 
         Args:
             memory_id: Which memory; its id stays.
@@ -964,7 +1120,8 @@ class Operations:
         origin: Optional[str] = None,
     ) -> StartSessionResponse:
         """Open an episode before a task. Returns the session_id to pass along with learn and save_perception,
-        and a briefing: rules, recent failures, and what fits the task.
+        and a briefing: rules, recent failures, and what fits the task. Example:
+        {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
 
         Args:
             collection: Namespace of the episode and of all it learns.
@@ -982,9 +1139,10 @@ class Operations:
         outcome_score: Optional[float] = None,
         used_memory_ids: Optional[Sequence[int]] = None,
     ) -> EndSessionResponse:
-        """Close an episode with its outcome (0 to 1) and the memories that helped. Redundant facts of the
-        episode are merged, never those that differ in a number, outcome or place. Returns a summary and
-        related memories of earlier episodes.
+        """Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the
+        task is over, also when it failed. Redundant facts of the episode are merged, never those that differ
+        in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example:
+        {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
 
         Args:
             session_id: The episode, from start_session.
@@ -995,7 +1153,8 @@ class Operations:
             "used_memory_ids": used_memory_ids})
 
     def get(self, memory_id: int) -> Memory:
-        """Return one memory whole, whatever its status: text, context, tags, confidence, provenance.
+        """Return one memory whole, whatever its status: text, context, tags, confidence, provenance. Call it
+        when recall has shortened a text or a context that you need. Example: {"memory_id":7}.
 
         Args:
             memory_id: Which memory.
@@ -1019,7 +1178,7 @@ class Operations:
     ) -> PreviewResponse:
         """Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the
         spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled
-        perception shows.
+        perception shows. Example: {"memory_id":7,"width":640}.
 
         Args:
             memory_id: Which perception.
@@ -1027,6 +1186,29 @@ class Operations:
             height: At most so many pixels high, 16 to 4,096.
         """
         return self._call("preview", {"memory_id": memory_id, "width": width, "height": height})
+
+    def samples(
+        self,
+        memory_id: int,
+        *,
+        from_: Optional[float] = None,
+        to: Optional[float] = None,
+        points: Optional[int] = None,
+    ) -> SamplesResponse:
+        """Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser
+        scan, to be drawn. All that lie between from and to while they are at most points; else the smallest
+        and the largest of equal buckets, so that no peak is lost, and of points an even part.
+
+        Args:
+            memory_id: Which perception.
+            from_: Only samples from here on: seconds since the first, or sample numbers (from 0) when the
+                rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single
+                scan has no time.
+            to: Only samples up to here, likewise.
+            points: At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if
+                absent. More than ten channels share some 2,000,000 readings.
+        """
+        return self._call("samples", {"memory_id": memory_id, "from": from_, "to": to, "points": points})
 
     def history(self, memory_id: int) -> HistoryResponse:
         """Return every state a memory has been in, oldest first.
@@ -1139,6 +1321,65 @@ class Operations:
         """
         return self._call("categories", {"collection": collection})
 
+    def paths(
+        self,
+        *,
+        collection: Optional[str] = None,
+        path: Optional[str] = None,
+        prefix: Optional[str] = None,
+    ) -> PathsResponse:
+        """List the context paths of the active memories, with kinds, ranges and units; of one path also its
+        values. Use it to build a context_filter.
+
+        Args:
+            collection: Namespace; all if absent.
+            path: Only this path, with its most frequent values.
+            prefix: Only paths that begin with this text, such as params.
+        """
+        return self._call("paths", {"collection": collection, "path": path, "prefix": prefix})
+
+    def places(
+        self,
+        *,
+        collection: Optional[str] = None,
+        field: Optional[str] = None,
+        frame_id: Optional[str] = None,
+        map_id: Optional[str] = None,
+        type: Optional[Literal["fact", "perception"]] = None,
+        category: Optional[str] = None,
+        session_id: Optional[str] = None,
+        after: Optional[Time] = None,
+        before: Optional[Time] = None,
+        context_filter: Optional[Object] = None,
+        min: Optional[Sequence[float]] = None,
+        max: Optional[Sequence[float]] = None,
+        limit: Optional[int] = None,
+        grid: Optional[int] = None,
+    ) -> PlacesResponse:
+        """Put the active memories on a map: which context paths hold coordinates and, of one of them, its
+        points and a grid of counts and outcomes. Takes the filters of recall.
+
+        Args:
+            collection: Namespace; all if absent.
+            field: Context path of the coordinates, such as spatial.object_position. Without it only fields is
+                answered.
+            frame_id: Only coordinates of this frame.
+            map_id: Only coordinates of this map.
+            type: Only facts or only perceptions.
+            category: Only this category.
+            session_id: Only this episode.
+            after: Only observed at or after this time (RFC 3339).
+            before: Only observed before this time (RFC 3339).
+            context_filter: Filter over context paths, as in recall.
+            min: [x, y]: leave out what lies below in either, in the unit of the coordinates.
+            max: [x, y]: leave out what lies above in either.
+            limit: Points at most, 1 to 20,000: of more an even sample.
+            grid: Also count square cells, so many along the longer side, up to 256; 0 for none.
+        """
+        return self._call("places", {"collection": collection, "field": field, "frame_id": frame_id, "map_id":
+            map_id, "type": type, "category": category, "session_id": session_id, "after": after, "before":
+            before, "context_filter": context_filter, "min": min, "max": max, "limit": limit, "grid": grid})
+
     def recent_failures(
         self,
         *,
@@ -1239,7 +1480,7 @@ class Robotmem(Operations):
         self._address = parts
         self._token = token
 
-    def session(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
+    def episode(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
         """Live an episode in a with statement: the fields are those of start_session. It ends with
         the outcome, or with 0 when the block raised and said nothing else."""
         return Episode(self, outcome, fields)

@@ -158,7 +158,7 @@ class Conveniences(unittest.TestCase):
     def test_an_episode_begins_and_ends(self):
         begun = ok(session_id=ID, briefing={"text": "mind the glass"})
         with Node(begun, ok(), ok(), ok(summary={"facts": 1})) as node:
-            with Robotmem(node.url).session(collection="kitchen") as episode:
+            with Robotmem(node.url).episode(collection="kitchen") as episode:
                 episode.learn("x")
                 episode.recall("y")
                 episode.used.append(7)
@@ -173,7 +173,7 @@ class Conveniences(unittest.TestCase):
 
     def test_an_episode_that_raises_has_failed(self):
         with Node(ok(session_id=ID, briefing={}), problem(503, "unavailable")) as node:
-            with self.assertRaises(ZeroDivisionError), Robotmem(node.url).session():
+            with self.assertRaises(ZeroDivisionError), Robotmem(node.url).episode():
                 1 / 0
             self.assertEqual(json.loads(node.asked[1][2]), {"outcome_score": 0.0})
 

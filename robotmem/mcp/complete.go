@@ -27,7 +27,8 @@ const (
 type completer struct{ *Server }
 
 // CompletePromptArgument completes an argument of a prompt.
-func (c completer) CompletePromptArgument(ctx context.Context, prompt string, arg mcp.CompleteArgument, given mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompletePromptArgument(ctx context.Context, prompt string, arg mcp.CompleteArgument, given mcp.CompleteContext) (_ *mcp.Completion, err error) {
+	defer c.recovered(ctx, &err)
 	switch arg.Name {
 	case "collection":
 		return c.answer(ctx)(c.collections(ctx, arg.Value))
@@ -40,7 +41,8 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 }
 
 // CompleteResourceArgument completes the variable of a template.
-func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (_ *mcp.Completion, err error) {
+	defer c.recovered(ctx, &err)
 	if arg.Name != "id" {
 		return &mcp.Completion{}, nil
 	}

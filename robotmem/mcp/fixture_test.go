@@ -30,7 +30,6 @@ var fixtureOptions = []server.ServerOption{
 
 // mountFixture adds the suite's tools, resources and prompts to those of s.
 func mountFixture(s *Server) {
-	s.mcp.EnableSampling()
 	mountFixtureTools(s)
 	mountFixtureQuestions(s)
 	mountFixtureResources(s)
@@ -86,9 +85,11 @@ func mountFixtureTools(s *Server) {
 	})
 }
 
-// mountFixtureQuestions adds the tools that ask something of the client.
-func mountFixtureQuestions(s *Server) {
+// mountSampling adds the tool that asks the client's model.
+func mountSampling(s *Server) {
+	s.mcp.EnableSampling()
 	s.mcp.AddTool(mcp.NewTool("test_sampling", mcp.WithDescription("Asks the client's model."), mcp.WithString("prompt", mcp.Required())), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		//lint:ignore SA1019 the suite has a scenario for it
 		res, err := s.mcp.RequestSampling(ctx, mcp.CreateMessageRequest{CreateMessageParams: mcp.CreateMessageParams{
 			Messages:  []mcp.SamplingMessage{{Role: mcp.RoleUser, Content: mcp.NewTextContent(req.GetString("prompt", ""))}},
 			MaxTokens: 100,
@@ -98,6 +99,10 @@ func mountFixtureQuestions(s *Server) {
 		}
 		return mcp.NewToolResultText(fmt.Sprintf("LLM response: %v", res.Content)), nil
 	})
+}
+
+// mountFixtureQuestions adds the tools that ask the user something.
+func mountFixtureQuestions(s *Server) {
 	text := func(doc string) map[string]any { return map[string]any{"type": "string", "description": doc} }
 	one := func(values ...string) map[string]any { return map[string]any{"type": "string", "enum": values} }
 	titled := func(key string) map[string]any {

@@ -38,6 +38,7 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 		if !ok {
 			return
 		}
+		r = r.WithContext(r.Context()) // a copy, whose header may be changed
 		if !s.inSession(w, r, body) {
 			return
 		}
@@ -69,6 +70,7 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 	case !modern && head.Method == mcp.MethodInitialize:
 		w.Header().Set(server.HeaderKeySessionID, rand.Text())
 	case !modern && r.Header.Get(server.HeaderKeySessionID) == "":
+		r.Header = r.Header.Clone()
 		r.Header.Set(server.HeaderKeySessionID, rand.Text())
 	}
 	return true

@@ -33,7 +33,8 @@ func (s *Server) addPrompts() {
 type prompter func(ctx context.Context, args map[string]string) (string, error)
 
 func (s *Server) addPrompt(p mcp.Prompt, text prompter) {
-	s.mcp.AddPrompt(p, func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	s.mcp.AddPrompt(p, func(ctx context.Context, req mcp.GetPromptRequest) (_ *mcp.GetPromptResult, err error) {
+		defer s.recovered(ctx, &err)
 		args := map[string]string{}
 		for _, a := range p.Arguments {
 			args[a.Name] = strings.TrimSpace(req.Params.Arguments[a.Name])

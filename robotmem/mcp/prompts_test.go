@@ -190,6 +190,27 @@ func TestPromptErrorsHaveTheirCodes(t *testing.T) {
 	}
 }
 
+// The service under these requests panics: whoever asked is told, and serving
+// goes on.
+func TestPanicEndsItsRequestAlone(t *testing.T) {
+	s := NewServer(&fake{}, Options{})
+	for name, message := range map[string]string{
+		"resource":   `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"robotmem://memory/1"}}`,
+		"prompt":     `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"review_episode","arguments":{"session_id":"x"}}}`,
+		"completion": `{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"brief_me"},"argument":{"name":"collection","value":""}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := serve(t, s, message+"\n")
+			if len(got) != 1 || got[0].Error == nil || got[0].Error.Code != mcp.INTERNAL_ERROR || !strings.Contains(got[0].Error.Message, "the node's log has the cause") {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+	if got := serve(t, s, `{"jsonrpc":"2.0","id":1,"method":"resources/list"}`+"\n"); len(got) != 1 || got[0].Error != nil {
+		t.Errorf("the list: %+v", got)
+	}
+}
+
 // crowded answers every question of a prompt with as much as there may be.
 type crowded struct{ robotmem.Service }
 

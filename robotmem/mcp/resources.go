@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -43,7 +44,8 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 		options = append(options, mcp.WithTemplateMIMEType(mediaType))
 	}
 	s.mcp.AddResourceTemplate(mcp.NewResourceTemplate(template, name, options...),
-		func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		func(ctx context.Context, req mcp.ReadResourceRequest) (_ []mcp.ResourceContents, err error) {
+			defer s.recovered(ctx, &err)
 			uri, err := url.Parse(req.Params.URI)
 			if err != nil {
 				return nil, s.shown(ctx, notThere(req.Params.URI))
@@ -152,6 +154,14 @@ func (s *Server) shown(ctx context.Context, err error) error {
 	return errors.New(shown.Error())
 }
 
+// recovered ends the request of a handler that panicked, and that request alone.
+func (s *Server) recovered(ctx context.Context, err *error) {
+	if v := recover(); v != nil {
+		s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
+		*err = s.shown(ctx, fmt.Errorf("panic: %v", v))
+	}
+}
+
 // maxListed memories and as many episodes stand in resources/list, for a person
 // who picks one; the templates reach all.
 const maxListed = 20
@@ -162,6 +172,8 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	if req.Params.Cursor != "" {
 		return // they stand on the first page
 	}
+	var err error
+	defer s.recovered(ctx, &err)
 	sessions, err := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
 	if err != nil {
 		s.log.Error("episodes not listed", "err", err)

@@ -83,6 +83,24 @@ func readJSON(t *testing.T, c *client.Client, uri string, v any) {
 	}
 }
 
+func TestPipelinedReadSeesTheLearnBeforeIt(t *testing.T) {
+	s := NewServer(engine(t, robotmem.Options{}), Options{})
+	var in strings.Builder
+	for i := 1; i <= 20; i++ {
+		in.WriteString(call(fmt.Sprint("learn ", i), "learn", fmt.Sprintf(`{"insight":"force %d N holds"}`, i)))
+		fmt.Fprintf(&in, `{"jsonrpc":"2.0","id":"read %d","method":"resources/read","params":{"uri":"robotmem://memory/%d"}}`+"\n", i, i)
+	}
+	got := serve(t, s, in.String())
+	if len(got) != 40 {
+		t.Fatalf("%d answers, want 40", len(got))
+	}
+	for i, a := range got {
+		if want := fmt.Sprintf("%s %d", []string{"learn", "read"}[i%2], i/2+1); a.ID != want || a.Error != nil {
+			t.Errorf("answer %d is %+v, want that of %s", i, a, want)
+		}
+	}
+}
+
 func TestResourcesListShowsTheNewest(t *testing.T) {
 	e := engine(t, robotmem.Options{})
 	for i := range maxListed + 5 {

@@ -9,7 +9,7 @@ type Json<T> = T extends { content: { "application/json": infer J } } ? J : neve
 type Part<T> = NonNullable<T> extends never ? unknown : NonNullable<T>;
 
 /** What an operation answers. */
-export type Answer<O extends Op> = Json<operations[O]["responses"][200]>;
+export type Answer<O extends Op> = operations[O]["responses"] extends { 200: infer R } ? Json<R> : never;
 /** What an operation takes: path, query and body as one object. */
 export type Request<O extends Op> = Part<operations[O]["parameters"]["path"]> &
   Part<operations[O]["parameters"]["query"]> &

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// How a file of another program's settings is changed: read, edited in memory,
+// compared, kept as a backup, and replaced whole.
+
+// maxSettings bounds what is read, in bytes.
+const maxSettings = 64 << 20
+
+// settingsFile is a file of a client's, as it was read.
+type settingsFile struct {
+	path   string // as the client names it
+	real   string // behind symbolic links
+	data   []byte
+	exists bool
+	mode   fs.FileMode
+}
+
+// newFileMode keeps what may hold a token from others.
+const newFileMode = 0o600
+
+func readSettings(path string) (*settingsFile, error) {
+	f := &settingsFile{path: path, real: path, mode: newFileMode}
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		f.real = target
+	} else if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link", path)
+	}
+	info, err := os.Stat(f.real)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	}
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, invalid("client", "%s is not a file", path)
+	}
+	if info.Size() > maxSettings {
+		return nil, invalid("client", "%s has %d bytes; settings have at most %d", path, info.Size(), maxSettings)
+	}
+	f.exists, f.mode = true, info.Mode().Perm()
+	if f.data, err = os.ReadFile(f.real); err != nil {
+		return nil, unreadable(path, err)
+	}
+	return f, nil
+}
+
+func unreadable(path string, err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: fmt.Errorf("%s cannot be read: %w", path, err)}
+}
+
+// unparsed is a file that nothing may be written to.
+func unparsed(path string, err error) error {
+	return invalid("client", "%s: %v; it is left as it is: mend it, or put in by hand what --print shows", path, err)
+}
+
+// checkedEdit refuses an edit that changes anything but our entry.
+func checkedEdit(f configFormat, path string, before, after []byte) error {
+	want, err := f.others(before)
+	if err != nil {
+		return unparsed(path, err)
+	}
+	got, err := f.others(after)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("%s is written in a way that cannot be edited safely; put in by hand what --print shows", path)}
+	}
+	return nil
+}
+
+// backupPattern and backupTime name the copies beside a file.
+const (
+	backupPattern = ".robotmem-*.bak"
+	backupTime    = "20060102T150405.000000000Z"
+)
+
+// backup copies the file beside itself.
+func (s *settingsFile) backup(now time.Time) (string, error) {
+	name := s.real + ".robotmem-" + now.UTC().Format(backupTime) + ".bak"
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
+	if err != nil {
+		return "", s.unwritable(err)
+	}
+	_, err = f.Write(s.data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(s.unwritable(err), os.Remove(name))
+	}
+	return name, nil
+}
+
+// newestBackup is the last copy that was made, "" without one.
+func (s *settingsFile) newestBackup() (string, []byte, error) {
+	folder, base := filepath.Split(s.real)
+	entries, err := os.ReadDir(filepath.Clean(folder + "."))
+	if err != nil {
+		return "", nil, unreadable(s.path, err)
+	}
+	var names []string
+	for _, e := range entries {
+		if ok, _ := filepath.Match(backupPattern, suffixOf(e.Name(), base)); ok {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) == 0 {
+		return "", nil, nil
+	}
+	name := filepath.Join(folder, slices.Max(names))
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return "", nil, unreadable(name, err)
+	}
+	return name, data, nil
+}
+
+// suffixOf is what follows base in name, "" if it does not begin so.
+func suffixOf(name, base string) string {
+	if len(name) <= len(base) || name[:len(base)] != base {
+		return ""
+	}
+	return name[len(base):]
+}
+
+// replace writes data in the file's place, unless it changed since it was read:
+// clients write their settings while they run.
+func (s *settingsFile) replace(data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(s.real), 0o755); err != nil {
+		return s.unwritable(err)
+	}
+	return wholeFile(s.real, s.unwritable, func(w *os.File) error {
+		if err := w.Chmod(s.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+			return s.unwritable(err)
+		}
+		if _, err := w.Write(data); err != nil {
+			return s.unwritable(err)
+		}
+		now, err := os.ReadFile(s.real)
+		if s.exists != (err == nil) || !bytes.Equal(now, s.data) {
+			return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", s.path)}
+		}
+		return nil
+	})
+}
+
+func (s *settingsFile) unwritable(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		err = p.Err
+	}
+	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: fmt.Errorf("%s cannot be written: %w", s.path, err)}
+}
