@@ -8,5 +8,32 @@ func TestDashboard(t *testing.T) {
 		t.Skip("minutes in a browser")
 	}
 	w := newWorld(t)
-	t.Run("views", w.views)
+	t.Run("figures", w.figures) // alone, before the machine is busy
+	t.Run("all", func(t *testing.T) {
+		t.Run("views", w.views)
+		for name, f := range map[string]func(*testing.T){
+			"search as one types":             w.searchAsOneTypes,
+			"filters by clicking":             w.filtersByClicking,
+			"copies that work":                w.copiesThatWork,
+			"forget and undo":                 w.forgetAndUndo,
+			"edit and undo":                   w.editAndUndo,
+			"pin":                             w.pin,
+			"restore":                         w.restore,
+			"conflicts both ways":             w.conflictsBothWays,
+			"by keyboard alone":               w.byKeyboardAlone,
+			"an episode by its keys":          w.episodeByKeys,
+			"two episodes":                    w.twoEpisodes,
+			"deep check and repair":           w.deepCheckAndRepair,
+			"language and theme stay":         w.languageAndThemeStay,
+			"another process is seen":         w.anotherProcessIsSeen,
+			"tokens":                          w.tokens,
+			"a node that goes and comes back": w.nodeGone,
+			"a new user":                      w.newUser,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				f(t)
+			})
+		}
+	})
 }

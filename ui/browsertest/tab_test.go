@@ -338,3 +338,29 @@ func (p *tab) in(t *testing.T, name string, f func()) {
 		f()
 	})
 }
+
+// watchFor has pages keep when an element first stood on them, as
+// window.contentAt in milliseconds since the navigation began.
+func (p *tab) watchFor(selector string) {
+	p.t.Helper()
+	p.do(call(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script(`
+		new MutationObserver((_, o) => {
+			if (!document.querySelector(%s)) return;
+			window.contentAt = performance.now();
+			o.disconnect();
+		}).observe(document, { childList: true, subtree: true })`, []any{selector})}))
+}
+
+// wire is how many bytes each file of the dashboard took on its way, as
+// compressed, with its head.
+func (p *tab) wire() map[string]float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := map[string]float64{}
+	for url, n := range p.bytes {
+		if path := strings.TrimPrefix(url, p.origin); !strings.HasPrefix(path, "/api/") {
+			out[path] += n
+		}
+	}
+	return out
+}

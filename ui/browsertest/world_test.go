@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a browser on a busy machine may take for one step.
-const patience = 60 * time.Second
+const patience = 25 * time.Second
 
 // world is what all tests share: the program, a browser, and a node that serves
 // a seeded file.
@@ -128,7 +128,7 @@ func openBrowser(t *testing.T, path string) context.Context {
 // command is the program with a home of its own.
 func (w *world) command(ctx context.Context, home string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, w.binary, args...)
-	cmd.Env = append(os.Environ(), "ROBOTMEM_HOME="+home, "NO_COLOR=1", "TZ=UTC")
+	cmd.Env = append(os.Environ(), "ROBOTMEM_HOME="+home, "NO_COLOR=1", "TZ=UTC", "ROBOTMEM_EMBEDDER=none")
 	return cmd
 }
 
