@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"syscall"
 	"time"
 
@@ -64,16 +65,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	// Whoever serves will be asked: the first question should not wait.
-	warming, warm := context.WithCancel(ctx)
-	warmed := make(chan struct{})
-	go func() {
-		defer close(warmed)
-		if err := m.Warm(warming); err != nil && warming.Err() == nil {
-			a.Log.Warn("the indexes are not in memory yet", "err", err)
-		}
-	}()
-	defer func() { warm(); <-warmed }()
+	defer warm(ctx, a, m)()
 	svc := inCollection(m, a.Config.Collection)
 	l, err := listen(ctx, set.addr)
 	if err != nil {
@@ -95,6 +87,22 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		c.ready(scheme + l.Addr().String())
 	}
 	return serve(ctx, server, l)
+}
+
+// warm reads the indexes in the background: whoever serves will be asked, and
+// the first question should not wait. The returned func ends it.
+func warm(ctx context.Context, a *app, m *robotmem.Engine) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Warn("the indexes are not in memory yet", "err", err)
+		}
+	})
+	return func() {
+		cancel()
+		reading.Wait()
+	}
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
