@@ -44,7 +44,7 @@ func (w *world) tokens(t *testing.T) {
 		p.see(".error", "")
 		w.audit(p, l.name+"-login-wrong")
 		p.click("input[name=token]", "")
-		p.key("a", chromedp.KeyModifiers(2))
+		p.selectAll()
 		p.key(strings.TrimSpace(string(secret)) + "\r")
 		p.see(".empty", english["empty"])
 		p.do(chromedp.Reload())

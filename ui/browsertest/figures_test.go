@@ -30,6 +30,7 @@ func (w *world) figures(t *testing.T) {
 			p.watchFor(".home-columns .row-title")
 			p.goTo("/")
 			p.see(".home-columns .row-title", "")
+			p.until(`performance.getEntriesByName("first-contentful-paint").length > 0`)
 			all = append(all, eval[load](p, `((paint) => ({
 				first_contentful_paint_ms: paint?.startTime ?? 0,
 				home_content_ms: window.contentAt,

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
@@ -59,7 +58,7 @@ func (w *world) editAndUndo(t *testing.T) {
 	p.goTo(memoryPath(id))
 	p.click(".memory-do .button", "Edit")
 	p.click("dialog textarea", "")
-	p.key("a", chromedp.KeyModifiers(2)) // Ctrl: all of it
+	p.selectAll()
 	p.key("the drawer needs 17 N to open")
 	w.audit(p, "wide-edit-dialog")
 	p.click("dialog footer .button", "Save")
@@ -83,7 +82,7 @@ func (w *world) editAndUndo(t *testing.T) {
 }
 
 func (w *world) pin(t *testing.T) {
-	id := w.learn(t, "never open the furnace above 200 degrees")
+	id := w.learn(t, "the second shelf of the rack holds bolts")
 	p := w.open(t, w.node, wide)
 	p.goTo(memoryPath(id))
 	p.click(".memory-do .button", "Pin")
@@ -101,7 +100,7 @@ func (w *world) pin(t *testing.T) {
 
 func (w *world) restore(t *testing.T) {
 	id := w.learn(t, "the fridge door seals badly on the left")
-	w.run(t, "forget", "--db", w.seed.db, fmt.Sprint(id), "it was the freezer")
+	w.run(t, "forget", "--db", w.seed.db, fmt.Sprint(id), "--reason", "it was the freezer")
 	p := w.open(t, w.node, narrow)
 	p.goTo(memoryPath(id))
 	p.see(".notice", english["forgotten"])
@@ -133,7 +132,6 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	p.goTo("/search?q=reached+shelf")
 	p.see(titles, "reached")
-	p.until(`document.activeElement.matches("[data-search]")`)
 	p.until(`(document.activeElement.blur(), true)`)
 	var way []string
 	for range 12 {

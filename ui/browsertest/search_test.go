@@ -89,7 +89,7 @@ func (w *world) filtersByClicking(t *testing.T) {
 
 	p.choose("Path of the context", "params.slip")
 	p.click(".between input[name=least]", "")
-	p.key("3")
+	p.key("3 mm")
 	p.click(".between .button", "Add")
 	p.see(".given-chip", "params.slip ≥ 3 mm")
 	every("a range", `/slip=[3-9]/.test(r.textContent)`)
@@ -195,7 +195,7 @@ func (w *world) anotherProcessIsSeen(t *testing.T) {
 	p.until(`document.querySelector(".live:not(.off)")`)
 	id := w.learn(t, "the lamp over bench four flickers at 50 Hz")
 	p.see(titles, "bench four")
-	w.run(t, "forget", "--db", w.seed.db, strconv.FormatInt(id, 10), "the lamp was mended")
+	w.run(t, "forget", "--db", w.seed.db, strconv.FormatInt(id, 10), "--reason", "the lamp was mended")
 	p.gone(titles, "bench four")
 	if !eval[bool](p, `!!window.notReloaded`) {
 		t.Error("the page was loaded anew")

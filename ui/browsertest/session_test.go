@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-const cursorAt = `Number(document.querySelector(".timeline svg").getAttribute("aria-valuenow"))`
+const cursorAt = `Number(document.querySelector(".timeline [role=slider]").getAttribute("aria-valuenow"))`
 
 func (w *world) episodeByKeys(t *testing.T) {
 	p := w.open(t, w.node, wide)
@@ -14,12 +14,13 @@ func (w *world) episodeByKeys(t *testing.T) {
 	p.see(".sessions .row-title", "fill the dishwasher")
 	p.goTo("/sessions/" + w.seed.sessions[0])
 	p.see(".timeline svg .item", "")
-	p.until(`(document.querySelector(".timeline svg").focus(), true)`)
+	p.until(cursorAt + ` > 170`)
+	p.until(`(document.querySelector(".timeline [role=slider]").focus(), true)`)
 	p.key(kb.Home)
-	p.until(cursorAt + ` === 0`)
+	p.until(cursorAt + ` < 5`) // the axis begins a little before the first moment
 	first := p.text(".at-cursor h2", "At ")
 	p.key(kb.ArrowRight)
-	p.until(cursorAt + ` > 0`)
+	p.until(cursorAt + ` > 5`)
 	if second := p.text(".at-cursor h2", "At "); second == first {
 		t.Errorf("the panels stay at %s", first)
 	}
@@ -35,7 +36,7 @@ func (w *world) episodeByKeys(t *testing.T) {
 
 	p.click(".transport .button", "Play")
 	p.until(cursorAt + ` < 170`) // from the beginning again
-	p.until(cursorAt + ` > 5`)
+	p.until(cursorAt + ` > 8`)
 	p.click(".transport .button", "Pause")
 	p.see(".recalled", "holds wet glass")
 	p.see(".recalled .mark.good", "helped")
@@ -53,9 +54,9 @@ func (w *world) twoEpisodes(t *testing.T) {
 	p.see("h2", english["differs"])
 	p.see("tbody tr", "env.light")
 	p.see(".compare-two > :nth-child(2) .timeline svg .item", "")
-	p.until(`(document.querySelector(".timeline svg").focus(), true)`)
+	p.until(`(document.querySelector(".timeline [role=slider]").focus(), true)`)
 	p.key(kb.Home)
-	p.until(`[...document.querySelectorAll(".timeline svg")].every((s) => Number(s.getAttribute("aria-valuenow")) < 1)`)
+	p.until(`[...document.querySelectorAll(".timeline [role=slider]")].every((s) => Number(s.getAttribute("aria-valuenow")) < 5)`)
 	p.click(".head .button", "Swap")
 	p.until(`new URLSearchParams(location.search).get("a") === %s`, eval[string](p, `new URLSearchParams(location.search).get("a")`))
 }

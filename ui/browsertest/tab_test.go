@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
 // look is how a page is seen.
@@ -285,10 +286,27 @@ func (p *tab) click(selector, text string) {
 	p.do(chromedp.MouseClickXY(box[0], box[1]))
 }
 
-// key presses keys, one after the other.
-func (p *tab) key(keys string, options ...chromedp.KeyOption) {
+// key presses keys, one after the other. A key that makes a letter says so in
+// its first event, so that a page which takes the key also keeps the letter out.
+func (p *tab) key(keys string) {
 	p.t.Helper()
-	p.do(chromedp.KeyEvent(keys, options...))
+	for _, r := range keys {
+		for _, ev := range kb.Encode(r) {
+			if ev.Type == input.DispatchKeyEventTypeChar {
+				continue
+			}
+			if ev.Type != input.DispatchKeyEventTypeKeyUp && kb.Keys[r] != nil && kb.Keys[r].Print {
+				ev.Type, ev.Text, ev.UnmodifiedText = input.DispatchKeyEventTypeKeyDown, kb.Keys[r].Text, kb.Keys[r].Unmodified
+			}
+			p.do(call(input.DispatchKeyEvent, *ev))
+		}
+	}
+}
+
+// selectAll marks the text of the field that has the focus.
+func (p *tab) selectAll() {
+	p.t.Helper()
+	p.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 }
 
 // mouse sends one event of the mouse.

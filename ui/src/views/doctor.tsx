@@ -215,7 +215,7 @@ function Retention() {
           {t("preview")}
         </Button>
       </header>
-      <Running of={long} />
+      {long.error?.field === "budgets" ? <p class="dim">{t("noBudget")}</p> : <Running of={long} />}
       {plan?.count === 0 && <Empty icon="check" title={t("nothingGoes")} />}
       {plan && plan.count > 0 && (
         <div class="stack">

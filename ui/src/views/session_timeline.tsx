@@ -179,9 +179,9 @@ function Transport({ moments, cursor, step, zoom, zoomed, whole }: TransportProp
   const now = cursor.value;
   return (
     <div class="transport">
-      <Button icon="back" label="←" onClick={() => step(-1)} />
+      <Button icon="back" label={t("stepBack")} onClick={() => step(-1)} />
       <Button icon={playing ? "pause" : "play"} label={t(playing ? "pause" : "play")} onClick={() => setPlaying(!playing)} />
-      <Button icon="forward" label="→" onClick={() => step(1)} />
+      <Button icon="forward" label={t("stepOn")} onClick={() => step(1)} />
       <span class="number" aria-live="off">
         {now !== undefined && `${duration(Math.max(0, now - moments[0]!))} / ${duration(moments.at(-1)! - moments[0]!)}`}
       </span>
