@@ -22,7 +22,7 @@ interface BarsProps {
   height?: number;
 }
 
-const left = 40;
+const labelHalf = 22; // pixels, of a label of the time axis
 const foot = 20;
 const head = 8;
 const labelHalf = 20; // of a day such as 21 Nov
@@ -32,6 +32,7 @@ export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) 
   const [over, setOver] = useState<number>();
   const totals = times.map((_, i) => series.reduce((sum, s) => sum + (s.values[i] ?? 0), 0));
   const top = nice(Math.max(...totals, 1));
+  const left = 12 + 7 * number(top).length; // room for the largest number
   const step = (width - left - 4) / Math.max(times.length, 1);
   const y = (n: number) => height - foot - (n / top) * (height - foot - head);
   const every = Math.max(1, Math.ceil((bucket === "day" ? 56 : 48) / step));
