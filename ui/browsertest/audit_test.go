@@ -41,7 +41,15 @@ func (w *world) audit(p *tab, name string) {
 	keep(p.t, name, picture)
 	size := eval[[]float64](p, `[document.documentElement.scrollWidth, innerWidth]`)
 	if size[0] > size[1] {
-		widest := eval[[]string](p, `[...document.querySelectorAll("body *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).slice(0, 5).map((e) => e.outerHTML.slice(0, 120))`)
+		// What makes the page narrower when it is away, the innermost first.
+		widest := eval[[]string](p, `[...document.querySelectorAll("main *, header *, nav *")].reverse().filter((e) => {
+			const [before, shown] = [document.documentElement.scrollWidth, e.style?.display];
+			if (!e.style) return false;
+			e.style.display = "none";
+			const less = document.documentElement.scrollWidth < before;
+			e.style.display = shown;
+			return less;
+		}).slice(0, 5).map((e) => e.outerHTML.slice(0, 160))`)
 		p.t.Errorf("%s: the page is %g px wide in a window of %g: %s", name, size[0], size[1], strings.Join(widest, "\n"))
 	}
 	if w.axe == "" {
@@ -64,7 +72,7 @@ const tallest = 4000
 // picture is the whole page, as in a window that is as tall.
 func (w *world) picture(p *tab) []byte {
 	p.t.Helper()
-	height := eval[int64](p, `document.documentElement.scrollHeight`)
+	height := eval[int64](p, `document.querySelector("dialog") ? 0 : document.documentElement.scrollHeight`)
 	if height > p.look.height {
 		p.do(chromedp.EmulateViewport(p.look.width, min(height, tallest)))
 		defer p.do(chromedp.EmulateViewport(p.look.width, p.look.height))

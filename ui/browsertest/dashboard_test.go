@@ -29,6 +29,13 @@ func TestDashboard(t *testing.T) {
 			"tokens":                          w.tokens,
 			"a node that goes and comes back": w.nodeGone,
 			"a new user":                      w.newUser,
+			"plots":                           w.plots,
+			"points in space":                 w.space,
+			"sound":                           w.sound,
+			"bytes, text and pictures":        w.bytesAndText,
+			"the gallery":                     w.gallery,
+			"memories by place":               w.memoriesByPlace,
+			"a place for a search":            w.placeForASearch,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

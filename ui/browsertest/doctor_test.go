@@ -33,5 +33,5 @@ func (w *world) deepCheckAndRepair(t *testing.T) {
 	}
 	p.see(".verdict", "This node is well")
 	p.click(".button", "What would go now")
-	p.see(".empty", "Nothing is over a budget")
+	p.see(".card", "This node has no budget")
 }

@@ -1,6 +1,8 @@
 package browsertest
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
@@ -17,10 +19,13 @@ func (w *world) newUser(t *testing.T) {
 	p.click(".home-columns .row-title", "failed")
 	step("the first failure is open")
 	p.see("h1", "failed")
+	p.see("h2", "What worked in such a case")
 	p.see("h2", "In the same moment")
 	p.click("section .row-title", "wrench at the wrist")
-	w.seePlot(p)
+	p.see(".trace-panel", "Force")
+	p.until(inked("canvas"))
 	step("its plot is there")
+	forREADME(p, "dashboard-failure")
 	p.key("gh")
 	p.see("h1", english["home"])
 	p.key("/")
@@ -31,6 +36,8 @@ func (w *world) newUser(t *testing.T) {
 	p.click(".stages summary", "")
 	p.see(".stages li", "bm25")
 	step("why it is recalled")
+	p.until(`(scrollTo(0, 0), [...document.querySelectorAll(".row-thumb")].slice(0, 4).every((i) => i.complete))`)
+	forREADME(p, "dashboard-search")
 	p.click(titles, "observed that")
 	p.see("h2", english["history"])
 	p.click("section a", "The whole episode")
@@ -42,8 +49,26 @@ func (w *world) newUser(t *testing.T) {
 	}
 }
 
-// seePlot waits until a curve is drawn.
-func (w *world) seePlot(p *tab) {
+// largestPicture is what the README asks of whoever reads it, in bytes.
+const largestPicture = 300 << 10
+
+// forREADME takes a picture of the window into the folder that
+// ROBOTMEM_PICTURES names, relative to the module, if it names one.
+func forREADME(p *tab, name string) {
 	p.t.Helper()
-	p.until(`[...document.querySelectorAll("main canvas, main img")].some((e) => e.tagName === "IMG" ? e.complete && e.naturalWidth > 200 : e.width > 200)`)
+	picture := p.shot()
+	keep(p.t, name, picture)
+	if len(picture) > largestPicture {
+		p.t.Errorf("%s takes %d bytes", name, len(picture))
+	}
+	dir := os.Getenv("ROBOTMEM_PICTURES")
+	if dir == "" {
+		return
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join("../..", dir)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644); err != nil {
+		p.t.Error(err)
+	}
 }

@@ -166,12 +166,13 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 		last = max(at, last)
 	}
 
+	p.key(kb.Tab) // out of the field, where letters are letters
 	p.key("j")
 	p.until(`document.activeElement === document.querySelectorAll(%s)[0]`, titles)
 	p.key(kb.Enter)
 	p.see("h2", english["history"])
-	for tries := 0; !eval[bool](p, `document.activeElement.textContent.includes("Forget")`); tries++ {
-		if tries == 40 {
+	for tries := 0; !eval[bool](p, `document.activeElement.matches("button") && document.activeElement.textContent.includes("Forget")`); tries++ {
+		if tries == 8 { // the focus has gone on into the memory, past the frame
 			p.fatalf("Tab does not come to Forget")
 		}
 		p.key(kb.Tab)
@@ -180,7 +181,7 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 	p.until(`document.activeElement.matches("dialog input")`)
 	p.key(kb.Escape)
 	p.gone("dialog", "")
-	p.until(`document.activeElement.textContent.includes("Forget")`)
+	p.until(`document.activeElement.matches("button") && document.activeElement.textContent.includes("Forget")`)
 	p.key("x")
 	p.see("dialog", "Forget this memory?")
 	p.key(kb.Escape)

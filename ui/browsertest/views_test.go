@@ -48,12 +48,23 @@ func (s *seed) all(say words) []view {
 		{"memory-merged", memory(s.merged), [][2]string{{".notice", say["merged"]}, {".versions", ""}}},
 		{"memory-missing", "/memory/999999", [][2]string{{".error-title", say["missing"]}}},
 		{"sessions", "/sessions", [][2]string{{"h1", say["sessions"]}, {".sessions .row-title", "fill the dishwasher"}}},
-		{"session", "/sessions/" + s.sessions[0], [][2]string{{"h2", say["timeline"]}, {".timeline svg .item", ""}, {".recalled", ""}, {".facts", "/wrist/ft"}}},
+		{"session", "/sessions/" + s.sessions[0], [][2]string{{"h2", say["timeline"]}, {".timeline svg .item", ""}, {".recalled", ""}, {".facts", "/wrist/ft"}, {".space-scale", "m"}}},
 		{"compare", "/sessions/compare?a=" + s.sessions[0] + "&b=" + s.sessions[1], [][2]string{{"h1", say["compare"]}, {"h2", say["differs"]}, {".compare-two > :nth-child(2) svg .item", ""}}},
 		{"doctor", "/doctor", [][2]string{{"h1", say["doctor"]}, {".checks", ""}, {"h2", say["recorders"]}, {"tbody tr", "/wrist/ft"}}},
 		{"nowhere", "/nowhere", [][2]string{{".empty", say["nowhere"]}}},
 	}
-	return list
+	shown := map[string]string{
+		"image": ".picture img", "depth": ".picture img", "wrench": ".trace-panel canvas", "sound": ".sound audio",
+		"pcd": ".space-scale", "ply": ".space-scale", "trajectory": ".space-scale", "scan": ".space-scale", "blob": ".hex-page", "text": ".text-page",
+	}
+	for _, kind := range kinds {
+		list = append(list, view{"perception-" + kind, memory(s.perceptions[kind]), [][2]string{{shown[kind], ""}, {"h2", say["history"]}}})
+	}
+	return append(list,
+		view{"perceptions", "/perceptions", [][2]string{{"h1", say["perceptions"]}, {".gallery-title", "log of the gripper"}}},
+		view{"map", "/map", [][2]string{{"h1", say["map"]}, {".map-figure canvas", ""}, {".map-caption", "60"}}},
+		view{"map-picked", `/map?at=1,1,0.8&radius=0.8&heat=failures`, [][2]string{{".map-figure canvas", ""}, {".near .row-title", "reached shelf"}}},
+	)
 }
 
 // views opens every view, wide and light, narrow and dark, and in Chinese.

@@ -22,10 +22,9 @@ interface BarsProps {
   height?: number;
 }
 
-const labelHalf = 22; // pixels, of a label of the time axis
+const labelHalf = 26; // pixels, of a label of the time axis such as 11月21日
 const foot = 20;
 const head = 8;
-const labelHalf = 20; // of a day such as 21 Nov
 
 export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) {
   const [ref, width] = useWidth();

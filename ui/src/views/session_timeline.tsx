@@ -75,7 +75,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
           width={width}
           height={height}
           role="slider"
-          tabIndex={0}
+          tabindex={0}
           aria-label={t("timeline")}
           aria-valuemin={0}
           aria-valuemax={whole[1] - whole[0]}
