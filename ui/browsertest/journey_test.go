@@ -36,7 +36,7 @@ func (w *world) newUser(t *testing.T) {
 	p.click(".stages summary", "")
 	p.see(".stages li", "bm25")
 	step("why it is recalled")
-	p.until(`(scrollTo(0, 0), [...document.querySelectorAll(".row-thumb")].slice(0, 4).every((i) => i.complete))`)
+	p.until(`(scrollTo(0, 0), [...document.querySelectorAll(".row-thumb")].filter((i) => i.getBoundingClientRect().bottom < innerHeight).every((i) => i.complete))`)
 	forREADME(p, "dashboard-search")
 	p.click(titles, "observed that")
 	p.see("h2", english["history"])

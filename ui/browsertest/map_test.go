@@ -24,7 +24,7 @@ func (w *world) memoriesByPlace(t *testing.T) {
 	p.click(".coordinates "+radius, "")
 	p.selectAll()
 	p.key("0.6" + kb.Tab)
-	p.until(`document.querySelectorAll(".near:not(.older) li").length !== %s && [...document.querySelectorAll(".near-distance")].every((d) => Number(d.innerText) <= 0.6)`, all)
+	p.until(`((n) => n > 0 && n !== %s)(document.querySelectorAll(".near:not(.older) li").length) && [...document.querySelectorAll(".near-distance")].every((d) => Number(d.innerText) <= 0.6)`, all)
 	t.Logf("%d memories within the first radius, %d within 0.6 m, on a plane of %.0f px", all, p.count(".near li"), box[2])
 	within := p.count(".near li")
 	p.click(".map-actions a", "")

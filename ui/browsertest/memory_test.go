@@ -78,7 +78,7 @@ func (w *world) editAndUndo(t *testing.T) {
 	p.click("dialog footer .button", "Save")
 	p.see("dialog .error", "not a JSON object")
 	p.key(kb.Escape)
-	p.gone("dialog", "")
+	p.until(`!document.querySelector("dialog")`)
 }
 
 func (w *world) pin(t *testing.T) {
@@ -180,14 +180,14 @@ func (w *world) byKeyboardAlone(t *testing.T) {
 	p.key(kb.Enter)
 	p.until(`document.activeElement.matches("dialog input")`)
 	p.key(kb.Escape)
-	p.gone("dialog", "")
+	p.until(`!document.querySelector("dialog")`)
 	p.until(`document.activeElement.matches("button") && document.activeElement.textContent.includes("Forget")`)
 	p.key("x")
 	p.see("dialog", "Forget this memory?")
 	p.key(kb.Escape)
-	p.gone("dialog", "")
+	p.until(`!document.querySelector("dialog")`)
 	p.key("?")
 	p.see("dialog", "Keys")
 	p.key(kb.Escape)
-	p.gone("dialog", "")
+	p.until(`!document.querySelector("dialog")`)
 }

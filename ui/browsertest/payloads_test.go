@@ -151,6 +151,6 @@ func blob() []byte {
 	for i := range out {
 		out[i] = byte(i*i>>3) ^ byte(i)
 	}
-	copy(out, "FWST\x01\x02")
+	copy(out, "MCU1\x01\x02")
 	return out
 }

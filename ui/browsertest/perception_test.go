@@ -115,7 +115,7 @@ func (w *world) sound(t *testing.T) {
 func (w *world) bytesAndText(t *testing.T) {
 	p := w.open(t, w.node, wide)
 	p.goTo(memoryPath(w.seed.perceptions["blob"]))
-	p.see(".hex-page", "FWST")
+	p.see(".hex-page", "MCU1")
 	p.see(".hex", "0 to 4,095 of 5,000")
 	p.click(".hex-jump .button", "Next page")
 	p.see(".hex-page", "00001000")
