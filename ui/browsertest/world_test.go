@@ -17,7 +17,7 @@ import (
 )
 
 // patience is how long a browser on a busy machine may take for one step.
-const patience = 25 * time.Second
+const patience = 60 * time.Second
 
 // world is what all tests share: the program, a browser, and a node that serves
 // a seeded file.
