@@ -100,7 +100,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
             <g key={lane.name} transform={`translate(0 ${i * laneHeight})`}>
               <text class="lane" x={0} y={laneHeight / 2 + 4}>
                 <title>{lane.name}</title>
-                {lane.name.length > left / 8 ? "…" + lane.name.slice(-Math.floor(left / 9)) : lane.name}
+                {lane.name.length > left / 7.5 ? "…" + lane.name.slice(-Math.floor(left / 9)) : lane.name}
               </text>
               <line class="lane-line" x1={left} x2={width} y1={laneHeight - 1} y2={laneHeight - 1} />
               {thin(lane.items, from, to, x).map((it) => (
