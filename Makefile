@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: ui fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test race vet lint cross examples
 
@@ -21,6 +21,11 @@ build:
 
 test:
 	$(GO) test ./...
+
+# The dashboard in a real browser; pictures of every view go to artifacts/browser.
+browser-test:
+	.ci/axe
+	$(GO) test -count=1 -timeout 20m ./ui/browsertest
 
 # The engine's packages, where goroutines meet.
 race:

@@ -118,6 +118,10 @@ export function Shell() {
     const entry = views.find(([to]) => to === here);
     document.title = entry ? `${t(entry[1])} · robotmem` : "robotmem";
   }, [here, lang.value]);
+  // What had the focus is gone with its view: the next Tab goes on in the new one.
+  useEffect(() => {
+    if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
   return (
     <Access>
       <a class="skip" href="#main">
@@ -172,7 +176,7 @@ function FindField() {
       }}
     >
       <Icon name="search" />
-      <input type="search" name="q" data-search aria-label={t("find")} placeholder={t("find")} autocomplete="off" />
+      <input type="search" name="q" data-search aria-label={t("find")} placeholder={t("search")} autocomplete="off" />
       <kbd>/</kbd>
     </form>
   );

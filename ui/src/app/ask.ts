@@ -4,7 +4,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { call, Problem, type Answer, type Op, type Request } from "../api/client";
-import { change } from "./live";
+import { change, online } from "./live";
 
 export interface Asked<T> {
   /** The last answer; it stays while the next is on its way. */
@@ -49,6 +49,11 @@ export function useAsk<O extends Op>(op: O, request: Request<O> | undefined, opt
     };
   }, [op, key, round]);
 
+  // What could not be reached is asked again once the node answers.
+  const back = online.value && state.error?.kind === "unreachable";
+  useEffect(() => {
+    if (back) again();
+  }, [back]);
   useFollow(options.live ?? 1000, again);
   return { answer: state.answer, error: state.error, asking: state.asking, again };
 }

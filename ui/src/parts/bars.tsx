@@ -22,7 +22,7 @@ interface BarsProps {
   height?: number;
 }
 
-const labelHalf = 22; // pixels, of a label of the time axis
+const labelHalf = 26; // pixels, of a label of the time axis such as 11月21日
 const foot = 20;
 const head = 8;
 

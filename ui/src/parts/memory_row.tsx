@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { previewURL, type Memory } from "../api/client";
 import { ago, moment, number, percent, texts } from "../app/text";
+import { drawable } from "./drawable";
 import { Icon, type IconName } from "./icons";
 
 const t = texts(
@@ -113,7 +114,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
         </p>
         {children}
       </div>
-      {m.sha256 && <Thumb m={m} />}
+      {drawable(m) && <Thumb m={m} />}
     </article>
   );
 }

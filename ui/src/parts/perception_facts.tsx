@@ -6,6 +6,7 @@ import { dataURL, previewURL, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { bytes, number, texts } from "../app/text";
 import { Button, copy } from "./controls";
+import { drawable } from "./drawable";
 import { Icon } from "./icons";
 import { kindIcon, Outcome, outcome } from "./memory_row";
 import { ErrorBox, Loading } from "./states";
@@ -122,12 +123,6 @@ export function PayloadFacts({ m }: { m: Memory }) {
       </dl>
     </section>
   );
-}
-
-/** Whether the node can draw a perception: what it could not read it sums up as bytes, text or keys. */
-export function drawable(m: Pick<Memory, "sha256" | "status" | "summary" | "metadata">): boolean {
-  const schema = (m.metadata as { schema?: unknown } | undefined)?.schema;
-  return !!m.sha256 && !/^([\d,]+ bytes of |text, |JSON )/.test(m.summary) && !/\/(String|Log)$/.test(String(schema ?? ""));
 }
 
 /** Whether others can be compared with it: what is forgotten and a trace with holes cannot. */

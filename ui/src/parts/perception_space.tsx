@@ -227,6 +227,7 @@ export function SpaceView({ id, of, cursor, height = 460, bare }: { id: number; 
 /** What the colours stand for. */
 function Ramp({ of, by, unit, timeUnit }: { of: Space; by: Colouring; unit: string; timeUnit?: string }) {
   const { low, high } = coloured(of, by);
+  if (low === high) return null; // such as the height of a level scan
   const write = (v: number) => (by === "time" ? instant(v, timeUnit, high - low) : by === "height" ? `${reading(v)} ${unit}` : reading(v));
   const stops = [0, 0.2, 0.4, 0.6, 0.8, 1].map((s) => `rgb(${ramp(s, dark.value).map((c) => Math.round(c * 255)).join(" ")})`);
   return (

@@ -154,10 +154,10 @@ function Details({ m }: { m: Memory }) {
     [t("id"), m.memory_id],
     [t("uid"), <span class="mono">{m.uid}</span>],
     [t("confidence"), `${percent(m.confidence)}, ${m.decay_rate ? t("decay", { share: percent(m.decay_rate) }) : t("noDecay")}`],
-    [t("tags"), <TagList tags={m.tags} />],
     [t("observed"), moment(m.observed_at)],
     [t("created"), moment(m.created_at)],
   ];
+  if (m.tags.length > 0) rows.splice(3, 0, [t("tags"), <TagList tags={m.tags} />]);
   if (m.updated_at && m.updated_at !== m.created_at) rows.push([t("updated"), moment(m.updated_at)]);
   if (m.session_id) rows.push([t("session"), <a class="mono" href={`/sessions/${m.session_id}`}>{m.session_id}</a>]);
   if (m.source) rows.push([t("source"), m.source]);

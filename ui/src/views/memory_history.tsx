@@ -48,7 +48,7 @@ function State({ v, before }: { v: Version; before?: Version }) {
         {how && <span>{t(how)}</span>}
         <When time={v.from} />
         {!v.to && <span class="chip">{t("present")}</span>}
-        <Status of={v.status} />
+        {!how && <Status of={v.status} />}
         <span>{v.category}</span>
         <span>{percent(v.confidence)}</span>
       </p>

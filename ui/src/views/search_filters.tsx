@@ -173,7 +173,7 @@ function Values({ path, collection, add }: { path: string; collection?: string; 
   if (!p) return <Empty title={t("noPaths")} />;
   return (
     <div class="values">
-      {p.kinds.includes("number") && <Between p={p} add={add} />}
+      {p.min !== undefined && <Between p={p} add={add} />}
       <ul>
         {p.values?.slice(0, 20).map((v) => (
           <li key={JSON.stringify(v.value)}>

@@ -11,6 +11,7 @@ import { t } from "./session.text";
 
 const laneHeight = 30;
 const axisHeight = 26;
+const labelHalf = 28; // of a time such as 2 min 30 s
 
 interface TimelineProps {
   memories: Memory[];
@@ -74,7 +75,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
           width={width}
           height={height}
           role="slider"
-          tabIndex={0}
+          tabindex={0}
           aria-label={t("timeline")}
           aria-valuemin={0}
           aria-valuemax={whole[1] - whole[0]}
@@ -90,7 +91,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
           {ticks(from - whole[0], to - whole[0], (width - left) / 90).map((s) => (
             <g key={s} class="tick">
               <line x1={x(whole[0] + s)} x2={x(whole[0] + s)} y1={0} y2={height - axisHeight} />
-              <text x={x(whole[0] + s)} y={height - 9} text-anchor="middle">
+              <text x={Math.min(x(whole[0] + s), width - labelHalf)} y={height - 9} text-anchor="middle">
                 {duration(s)}
               </text>
             </g>
@@ -99,7 +100,7 @@ export function Timeline({ memories, cursor }: TimelineProps) {
             <g key={lane.name} transform={`translate(0 ${i * laneHeight})`}>
               <text class="lane" x={0} y={laneHeight / 2 + 4}>
                 <title>{lane.name}</title>
-                {lane.name.length > left / 7 ? "…" + lane.name.slice(-Math.floor(left / 7.5)) : lane.name}
+                {lane.name.length > left / 7.5 ? "…" + lane.name.slice(-Math.floor(left / 9)) : lane.name}
               </text>
               <line class="lane-line" x1={left} x2={width} y1={laneHeight - 1} y2={laneHeight - 1} />
               {thin(lane.items, from, to, x).map((it) => (
@@ -178,9 +179,9 @@ function Transport({ moments, cursor, step, zoom, zoomed, whole }: TransportProp
   const now = cursor.value;
   return (
     <div class="transport">
-      <Button icon="back" label="←" onClick={() => step(-1)} />
+      <Button icon="back" label={t("stepBack")} onClick={() => step(-1)} />
       <Button icon={playing ? "pause" : "play"} label={t(playing ? "pause" : "play")} onClick={() => setPlaying(!playing)} />
-      <Button icon="forward" label="→" onClick={() => step(1)} />
+      <Button icon="forward" label={t("stepOn")} onClick={() => step(1)} />
       <span class="number" aria-live="off">
         {now !== undefined && `${duration(Math.max(0, now - moments[0]!))} / ${duration(moments.at(-1)! - moments[0]!)}`}
       </span>

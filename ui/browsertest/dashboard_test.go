@@ -1,0 +1,46 @@
+package browsertest
+
+import "testing"
+
+// TestDashboard starts the program and a browser once for all that is tried.
+func TestDashboard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("minutes in a browser")
+	}
+	w := newWorld(t)
+	t.Run("figures", w.figures) // alone, before the machine is busy
+	t.Run("all", func(t *testing.T) {
+		t.Run("views", w.views)
+		for name, f := range map[string]func(*testing.T){
+			"search as one types":             w.searchAsOneTypes,
+			"filters by clicking":             w.filtersByClicking,
+			"copies that work":                w.copiesThatWork,
+			"forget and undo":                 w.forgetAndUndo,
+			"edit and undo":                   w.editAndUndo,
+			"pin":                             w.pin,
+			"restore":                         w.restore,
+			"conflicts both ways":             w.conflictsBothWays,
+			"by keyboard alone":               w.byKeyboardAlone,
+			"an episode by its keys":          w.episodeByKeys,
+			"two episodes":                    w.twoEpisodes,
+			"deep check and repair":           w.deepCheckAndRepair,
+			"language and theme stay":         w.languageAndThemeStay,
+			"another process is seen":         w.anotherProcessIsSeen,
+			"tokens":                          w.tokens,
+			"a node that goes and comes back": w.nodeGone,
+			"a new user":                      w.newUser,
+			"plots":                           w.plots,
+			"points in space":                 w.space,
+			"sound":                           w.sound,
+			"bytes, text and pictures":        w.bytesAndText,
+			"the gallery":                     w.gallery,
+			"memories by place":               w.memoriesByPlace,
+			"a place for a search":            w.placeForASearch,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				f(t)
+			})
+		}
+	})
+}
