@@ -3,12 +3,14 @@ package web_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -115,5 +117,23 @@ func TestLogLinesAreBounded(t *testing.T) {
 	do(h, strings.Repeat("A", 5000), "/x%0alevel=ERROR"+strings.Repeat("%0a", 5000), "", "X-Request-Id: a\x1bb")
 	if got := log.String(); strings.Count(got, "\n") != 1 || len(got) > 2000 || strings.Contains(got, "\x1b") {
 		t.Errorf("%d bytes: %.300q", len(got), got)
+	}
+}
+
+// counting is a memory that is asked to count all it holds.
+type counting struct {
+	*stub
+	asked bool
+}
+
+func (c *counting) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+	c.asked = true
+	return c.stub.Stats(ctx, r)
+}
+
+func TestReadinessCostsLittle(t *testing.T) {
+	c := &counting{stub: &stub{}}
+	if res := do(web.New(c, web.Options{}), "GET", "/readyz", ""); res.StatusCode != 200 || c.asked {
+		t.Errorf("%s, and the memory counted: %t", res.Status, c.asked)
 	}
 }

@@ -44,8 +44,9 @@ type Options struct {
 	// may use the node. * is all of them, for requests with a bearer token.
 	CORSOrigins []string
 	// Tokens returns those who may use the node. It is called for each request,
-	// so that one taken from the list is refused at once. From the first token
-	// on every request must show one.
+	// so that one taken from the list is refused at once, and once a second for
+	// those that stay open, which end. From the first token on every request must
+	// show one.
 	Tokens func() []Token
 	// RequireToken refuses requests without a token also while there is none.
 	RequireToken bool
@@ -181,11 +182,12 @@ type health struct {
 	Status string `json:"status"`
 }
 
-// ready answers whether the memory itself can be read.
+// ready answers whether the memory itself can be read. It asks for no token, so
+// it reads what costs the least.
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if _, err := s.svc.Stats(ctx, &robotmem.StatsRequest{}); err != nil {
+	if _, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{}); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, health{Status: "ready"})

@@ -77,11 +77,11 @@ func changeTokens(path string, change func(*tokenList) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return refuse(err)
 	}
-	unlock, err := lockedfile.MutexAt(path + ".lock").Lock()
+	lock, err := lockedfile.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return refuse(err)
 	}
-	defer unlock()
+	defer lock.Close()
 	list, err := readTokens(path)
 	if err != nil {
 		return err
