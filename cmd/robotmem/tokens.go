@@ -81,7 +81,7 @@ func changeTokens(path string, change func(*tokenList) error) error {
 	if err != nil {
 		return refuse(err)
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	list, err := readTokens(path)
 	if err != nil {
 		return err
