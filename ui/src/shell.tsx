@@ -124,7 +124,7 @@ export function Shell() {
         {t("skip")}
       </a>
       <header class="top">
-        <a class="brand" href="/">
+        <a class="brand" href="/" aria-label="robotmem">
           <img src="/icon.svg" width="26" height="26" alt="" />
           <span>robotmem</span>
         </a>

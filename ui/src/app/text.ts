@@ -60,9 +60,16 @@ export function ago(time: string | Date): string {
 }
 
 export function duration(seconds: number): string {
+  if (seconds === 0) return "0 s";
   if (seconds < 1) return `${number(seconds * 1000)} ms`;
   if (seconds < 60) return `${number(seconds, seconds < 10 ? 1 : 0)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  if (seconds < 86400) return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
+  if (seconds < 3600) return two(Math.round(seconds), 60, "min", "s");
+  if (seconds < 86400) return two(Math.round(seconds / 60), 60, "h", "min");
   return `${number(seconds / 86400, 1)} d`;
+}
+
+/** n small units as large ones and the rest, which is left out when it is none. */
+function two(n: number, size: number, large: string, small: string): string {
+  const rest = n % size;
+  return rest === 0 ? `${n / size} ${large}` : `${Math.floor(n / size)} ${large} ${rest} ${small}`;
 }

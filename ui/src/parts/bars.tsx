@@ -22,7 +22,7 @@ interface BarsProps {
   height?: number;
 }
 
-const left = 40;
+const labelHalf = 22; // pixels, of a label of the time axis
 const foot = 20;
 const head = 8;
 
@@ -31,6 +31,7 @@ export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) 
   const [over, setOver] = useState<number>();
   const totals = times.map((_, i) => series.reduce((sum, s) => sum + (s.values[i] ?? 0), 0));
   const top = nice(Math.max(...totals, 1));
+  const left = 12 + 7 * number(top).length; // room for the largest number
   const step = (width - left - 4) / Math.max(times.length, 1);
   const y = (n: number) => height - foot - (n / top) * (height - foot - head);
   const every = Math.max(1, Math.ceil((bucket === "day" ? 56 : 48) / step));
@@ -78,7 +79,7 @@ export function Bars({ label, times, series, bucket, height = 150 }: BarsProps) 
                   return rect;
                 })}
                 {(times.length - 1 - i) % every === 0 && (
-                  <text x={left + (i + 0.5) * step} y={height - 5} text-anchor="middle">
+                  <text x={Math.min(left + (i + 0.5) * step, width - labelHalf)} y={height - 5} text-anchor="middle">
                     {bucket === "day" ? day(time) : hour(time)}
                   </text>
                 )}

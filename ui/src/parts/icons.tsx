@@ -38,6 +38,7 @@ const paths = {
   keyboard: "M3 7h18v10H3zM7 10.500h.01M11 10.500h.01M15 10.500h.01M8 14h8",
   language: "M4 6h9M8.500 4v2c0 4-2 7-4.500 8.500M6 9c.8 2.500 2.800 4.500 5.500 5.500M12 20l4-10 4 10m-6.700-3h5.400",
   same: "M5 9h14M5 15h14",
+  fit: "M4 9V4h5M20 9V4h-5M4 15v5h5M20 15v5h-5",
 } as const;
 
 export type IconName = keyof typeof paths;

@@ -46,7 +46,7 @@ function Overview({ s }: { s: Answer<"stats"> }) {
   return (
     <div class="stack">
       <div class="tiles">
-        <Tile to="/search" value={number(s.total)} name={t("memories")} detail={t("memoriesOf", { n: number(s.collections) })} />
+        <Tile to="/search" value={number(s.total)} name={t("memories")} detail={t(s.collections === 1 ? "memoriesOfOne" : "memoriesOf", { n: number(s.collections) })} />
         <Tile to="/search" value={number(s.last_day)} name={t("learnt")} detail={t("lastDay")} />
         <Tile to="/perceptions" value={number(s.by_type.perception ?? 0)} name={t("perceptions")} detail={t("stored", { bytes: bytes(s.stored_bytes) })} />
         <Tile to="/sessions" value={number(s.sessions)} name={t("sessions")} />

@@ -64,6 +64,8 @@ export const t = texts(
     supersededChange: "merged",
     noChange: "The text is the same.",
     around: "In the same moment",
+    instead: "What worked in such a case",
+    insteadHint: "Recalled by the words of this failure, among what succeeded",
     wholeSession: "The whole episode",
   },
   {
@@ -129,6 +131,8 @@ export const t = texts(
     supersededChange: "已合并",
     noChange: "文字相同。",
     around: "同一时刻",
+    instead: "类似情况下的成功做法",
+    insteadHint: "按此失败的词语，在成功的记忆中回忆",
     wholeSession: "整个会话",
   },
 );

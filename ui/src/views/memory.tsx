@@ -10,11 +10,12 @@ import { moment, number, percent } from "../app/text";
 import { change } from "../parts/change";
 import { Button, copy } from "../parts/controls";
 import { Icon } from "../parts/icons";
-import { kindIcon, MemoryRow, Outcome, outcome, When } from "../parts/memory_row";
+import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
 import { Perception } from "../parts/perception";
 import { Await } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { Edit, Forget } from "./memory_change";
+import { Around, Instead } from "./memory_around";
 import { History } from "./memory_history";
 import { address } from "./search_query";
 import { t } from "./memory.text";
@@ -83,6 +84,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
       {m.conflicts && m.conflicts.length > 0 && <Conflicts m={m} />}
       {m.type === "perception" && <Perception m={m} />}
       {m.session_id && <Around m={m} />}
+      {outcome(m) === false && active && <Instead m={m} />}
       <div class="memory-columns">
         <div class="stack">
           <Context m={m} />
@@ -129,42 +131,6 @@ function Conflicts({ m }: { m: Memory }) {
           ))}
         </ul>
       </div>
-    </section>
-  );
-}
-
-const moments = 500; // milliseconds to either side
-
-/** What the episode saw and learnt in the same moment: the plot of a failure stands beside what was learnt from it. */
-function Around({ m }: { m: Memory }) {
-  const at = Date.parse(m.observed_at);
-  const around = useAsk(
-    "recall",
-    {
-      collection: "*",
-      session_id: m.session_id,
-      after: new Date(at - moments).toISOString(),
-      before: new Date(at + moments).toISOString(),
-      min_confidence: 0,
-      n: 100,
-      as_you_type: true,
-    },
-    { live: 5000 },
-  );
-  const others = around.answer?.memories
-    .filter((o) => o.memory_id !== m.memory_id)
-    .sort((a, b) => Math.abs(Date.parse(a.observed_at) - at) - Math.abs(Date.parse(b.observed_at) - at) || Math.abs(a.memory_id - m.memory_id) - Math.abs(b.memory_id - m.memory_id))
-    .slice(0, 3);
-  if (!others?.length) return null;
-  return (
-    <section class="card">
-      <header>
-        <h2>{t("around")}</h2>
-        <a href={`/sessions/${m.session_id}`}>{t("wholeSession")}</a>
-      </header>
-      {others.map((o) => (
-        <MemoryRow key={o.memory_id} m={o} />
-      ))}
     </section>
   );
 }

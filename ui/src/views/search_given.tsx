@@ -8,7 +8,7 @@ import { t } from "./search.text";
 
 const signs: Record<Condition["op"], string> = { $eq: "=", $ne: "≠", $gte: "≥", $lte: "≤", $exists: "" };
 
-export const conditionText = (c: Condition) => (c.op === "$exists" ? `${c.path} ${t("exists")}` : `${c.path} ${signs[c.op]} ${typeof c.value === "string" ? c.value : JSON.stringify(c.value)}`);
+export const conditionText = (c: Condition) => (c.op === "$exists" ? `${c.path} ${t(c.value ? "exists" : "absent")}` : `${c.path} ${signs[c.op]} ${typeof c.value === "string" ? c.value : JSON.stringify(c.value)}`);
 
 export function Given({ q, set }: { q: Question; set: (q: Question) => void }) {
   const chips: { text: string; without: Question }[] = [];

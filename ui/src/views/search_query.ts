@@ -83,7 +83,8 @@ const ages: Record<string, number> = { "24h": 24, "7d": 7 * 24, "30d": 30 * 24 }
 export function recall(q: Question, now: number): Request<"recall"> | undefined {
   const where: Record<string, unknown>[] = q.conditions.map((c) => ({ [c.path]: c.op === "$eq" ? c.value : { [c.op]: c.value } }));
   if (q.outcome !== undefined) where.push({ "task.success": q.outcome });
-  const r: Request<"recall"> = { collection: "*", min_confidence: q.confidence, ...(q.fields as object) };
+  const given = Object.fromEntries(Object.entries(q.fields).filter(([, value]) => value)); // undefined would win over "*"
+  const r: Request<"recall"> = { collection: "*", min_confidence: q.confidence, ...given };
   if (q.query.trim()) r.query = q.query;
   if (q.tags.length > 0) r.tags = q.tags;
   if (q.after) r.after = instant(q.after, now);
@@ -95,7 +96,7 @@ export function recall(q: Question, now: number): Request<"recall"> | undefined 
     r.spatial_sort = { field, target, ...(radius ? { max_distance: radius } : {}), ...(frame ? { frame_id: frame } : {}), ...(map ? { map_id: map } : {}) };
     if (r.query) r.spatial_sort = { ...(r.spatial_sort as object), mode: "fused" } as typeof r.spatial_sort;
   }
-  const narrows = r.query || r.tags || r.after || r.before || r.context_filter || r.spatial_sort || Object.keys(q.fields).length > 0 || q.confidence > 0;
+  const narrows = r.query || r.tags || r.after || r.before || r.context_filter || r.spatial_sort || Object.keys(given).length > 0 || q.confidence > 0;
   return narrows ? r : undefined;
 }
 
