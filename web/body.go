@@ -17,6 +17,9 @@ const (
 	// bodyRate is the least that a body has to bring on average, in bytes a
 	// second, once bodyTimeout has passed.
 	bodyRate = 1 << 10
+	// strangerTimeout is bodyTimeout for who has not shown a token yet: whoever
+	// is refused, or only logs in, holds no connection for long.
+	strangerTimeout = 2 * time.Second
 )
 
 // errSlowBody is a body that stopped coming.
@@ -38,16 +41,26 @@ type paced struct {
 // paced puts the body of r under deadlines and, unless it is an upload, under
 // the limit of bytes.
 func (s *server) paced(x *exchange, r *http.Request) *paced {
-	p := &paced{ReadCloser: r.Body, control: x.control, timeout: s.timeout}
-	if r.Body == nil || r.Body == http.NoBody {
+	p := &paced{ReadCloser: r.Body, control: x.control}
+	p.trust(min(s.timeout, strangerTimeout))
+	if p.none() {
 		return p
 	}
-	_ = p.control.SetReadDeadline(time.Now().Add(p.timeout)) // also for a body that nobody reads
 	r.Body = p
 	if !isUpload(r) {
 		r.Body = http.MaxBytesReader(x, p, s.maxBody)
 	}
 	return p
+}
+
+func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }
+
+// trust gives the body that timeout from now on, also if nobody reads it.
+func (p *paced) trust(timeout time.Duration) {
+	p.timeout = timeout
+	if !p.none() {
+		_ = p.control.SetReadDeadline(time.Now().Add(timeout)) // a test's recorder has none
+	}
 }
 
 // isUpload reports whether the body is a form, which streams to where the
@@ -65,7 +78,7 @@ var uploadPath = robotmem.OpByName("save_perception").Path()
 func (p *paced) Read(b []byte) (int, error) {
 	began := time.Now()
 	left := p.timeout + time.Duration(p.read)*time.Second/bodyRate - p.waited
-	_ = p.control.SetReadDeadline(began.Add(min(p.timeout, left))) // a test's recorder has none
+	_ = p.control.SetReadDeadline(began.Add(min(p.timeout, left)))
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.waited += time.Since(began)

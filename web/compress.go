@@ -41,7 +41,7 @@ func takesGzip(r *http.Request) bool {
 			if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
 				continue
 			}
-			q, given := strings.CutPrefix(strings.ReplaceAll(params, " ", ""), "q=")
+			q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
 			weight, err := strconv.ParseFloat(q, 64)
 			return !given || err == nil && weight > 0
 		}

@@ -46,8 +46,8 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 }
 
 // content answers bytes, in ranges when asked. What http.ServeContent makes of a
-// range differs from RFC 9110 in three cases: one of another unit is no range, no
-// bytes have none, and the last none of many are not to be had.
+// range differs from RFC 9110 in four cases: one of another unit is no range, no
+// bytes have none, the last none of many are not to be had, and BYTES are bytes.
 func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
 	asked := r.Header.Get("Range")
@@ -57,33 +57,44 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 		r.Header.Del("Range")
 	case strings.TrimRight(strings.TrimSpace(span), "0") == "-":
 		r.Header.Set("Range", fmt.Sprintf("bytes=%d-", size))
+	default:
+		r.Header.Set("Range", "bytes="+span)
 	}
 	w := &ranged{ResponseWriter: c.Response()}
 	http.ServeContent(w, r, "", time.Time{}, body)
-	if !w.refused {
+	if w.refused == 0 {
 		return
 	}
-	w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+	p := newProblem(w.refused, robotmem.Internal, internalDetail)
+	switch w.refused {
+	case http.StatusRequestedRangeNotSatisfiable:
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
+		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q names none of the %d bytes; ask as in bytes=0-1023 or bytes=-100", asked, size))
+		p.Field = "Range"
+	case http.StatusPreconditionFailed:
+		p = newProblem(w.refused, robotmem.Conflict, "the bytes are others than If-Match names; the ETag header names these")
+		p.Field = "If-Match"
+	}
 	w.Header().Del("Content-Disposition")
-	p := newProblem(http.StatusRequestedRangeNotSatisfiable, robotmem.Invalid, fmt.Sprintf("%.100q names none of the %d bytes; ask as in bytes=0-1023 or bytes=-100", asked, size))
-	p.Field = "Range"
 	s.writeProblem(c.Response(), r, p)
 }
 
-// ranged holds back the text with which http.ServeContent refuses a range.
+// ranged holds back what http.ServeContent refuses with: text, or nothing.
 type ranged struct {
 	http.ResponseWriter
-	refused bool
+	refused int // the status, 0 if it was not
 }
 
 func (w *ranged) WriteHeader(code int) {
-	if w.refused = code == http.StatusRequestedRangeNotSatisfiable; !w.refused {
-		w.ResponseWriter.WriteHeader(code)
+	if code >= http.StatusBadRequest {
+		w.refused = code
+		return
 	}
+	w.ResponseWriter.WriteHeader(code)
 }
 
 func (w *ranged) Write(p []byte) (int, error) {
-	if w.refused {
+	if w.refused != 0 {
 		return len(p), nil
 	}
 	return w.ResponseWriter.Write(p)

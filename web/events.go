@@ -3,9 +3,11 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -17,10 +19,12 @@ import (
 // name and one line of JSON. What begins with a colon only keeps the connection.
 
 const (
-	// maxEvents bounds the streams that are open at once: a browser opens one a
-	// tab, and each holds a connection.
+	// maxEvents bounds the requests that stay open, streams and waits for a
+	// change: a browser opens one a tab, and each holds a connection.
 	maxEvents = 64
-	heartbeat = 15 * time.Second // proxies close what is silent for a minute
+	// tokenPause is how soon such a request ends after its token was revoked.
+	tokenPause = time.Second
+	heartbeat  = 15 * time.Second // proxies close what is silent for a minute
 	// eventPause joins the changes of a busy writer, so that a page is told
 	// ten times a second and not for each sample.
 	eventPause = 100 * time.Millisecond
@@ -32,23 +36,57 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// open begins a stream if there is room for one more. Its context ends with the
-// request, or when the server shuts down. The caller calls close.
-func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
+// stay takes a place among the requests that stay open. The context ends with
+// the request, when the server stops, and soon after the caller's token was
+// revoked or its login ended: then errWrongToken is its cause. The caller calls
+// leave.
+func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave func(), err error) {
 	select {
 	case s.events <- struct{}{}:
 	default:
-		return nil, nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events are open, and this node holds no more; close one, or ask again later", maxEvents)}
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open, and this node holds no more; close one, or ask again later", maxEvents)}
 	}
-	ctx, cancel := context.WithCancel(c.Request().Context())
-	detach := context.AfterFunc(s.stopping, cancel)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watch(ctx, r, cancel) })
+	return ctx, func() { cancel(nil); watch.Wait(); <-s.events }, nil
+}
+
+func (s *server) watch(ctx context.Context, r *http.Request, end context.CancelCauseFunc) {
+	tick := time.NewTicker(tokenPause)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.stopping.Done():
+			end(nil)
+			return
+		case <-tick.C:
+			if !s.stillKnown(r) {
+				end(errWrongToken)
+				return
+			}
+		}
+	}
+}
+
+// revoked reports whether a request was ended for its token.
+func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errWrongToken) }
+
+// open begins a stream if there is room for one more.
+func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
+	ctx, closing, err = s.stay(c.Request(), op)
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	h := c.Response().Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no") // proxies that gather answers pass this one on
 	c.Response().WriteHeader(http.StatusOK)
-	return &stream{c.Response(), http.NewResponseController(c.Response())}, ctx, func() { detach(); cancel(); <-s.events }, nil
+	return &stream{c.Response(), http.NewResponseController(c.Response())}, ctx, closing, nil
 }
 
 // send writes one event. Its data is one line: encode makes no other.
@@ -87,14 +125,24 @@ func wantsEvents(r *http.Request) bool {
 	return accepts(r, "text/event-stream") && !accepts(r, "application/json")
 }
 
-// untilStop ends the context of a request that waits when the server stops.
-func (s *server) untilStop(next echo.HandlerFunc) echo.HandlerFunc {
+// waiting serves changes, whose call may wait for a minute.
+func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		ctx, cancel := context.WithCancel(c.Request().Context())
-		defer cancel()
-		defer context.AfterFunc(s.stopping, cancel)()
-		c.SetRequest(c.Request().WithContext(ctx))
-		return next(c)
+		r := c.Request()
+		if wait := c.QueryParam("wait_ms"); wait == "" || wait == "0" {
+			return next(c)
+		}
+		ctx, leave, err := s.stay(r, "changes")
+		if err != nil {
+			return err
+		}
+		defer leave()
+		c.SetRequest(r.WithContext(ctx))
+		if err = next(c); err != nil && revoked(ctx) {
+			s.refuseToken(c.Response(), r, errWrongToken)
+			return nil
+		}
+		return err
 	}
 }
 
@@ -129,6 +177,9 @@ func (s *server) changed(c echo.Context) error {
 	for {
 		next, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
 		switch {
+		case revoked(ctx):
+			_ = s.sendProblem(out, c, errWrongToken)
+			return nil
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
@@ -195,6 +246,9 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 				return nil
 			}
 		case <-done:
+			if err != nil && revoked(ctx) {
+				err = errWrongToken
+			}
 			if err != nil {
 				_ = s.sendProblem(out, c, err)
 				return nil

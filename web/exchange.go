@@ -18,6 +18,7 @@ type exchange struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	timeout time.Duration // of a reader that takes nothing
+	body    *paced
 	id      string
 	token   string // the name of the token, "" for none
 	status  int    // 0 until the answer has begun
@@ -41,17 +42,19 @@ func (s *server) observe(next http.Handler) http.Handler {
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.timeout, id: requestID(r)}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		w.Header().Set("X-Request-Id", x.id)
-		body := s.paced(x, r)
+		// A page of another site may not even show a picture of ours.
+		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
+		x.body = s.paced(x, r)
 		x.patience(0) // what the request before left behind
 		defer func() {
-			if x.status == 0 && body.err != nil {
-				s.writeProblem(x, r, s.problemOf(r, body.err))
+			if x.status == 0 && x.body.err != nil {
+				s.writeProblem(x, r, s.problemOf(r, x.body.err))
 			}
 			// For what is still in buffers, and goes out after net/http has waited
 			// for a body that nobody read.
 			x.patience(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
-				slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", x.answered()),
+				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", x.answered()),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
 				slog.String("id", x.id), slog.String("token", x.token))
 		}()
@@ -59,6 +62,12 @@ func (s *server) observe(next http.Handler) http.Handler {
 		next.ServeHTTP(x, r)
 	})
 }
+
+// maxLogged bounds what callers write into the log, in bytes; a path may be as
+// long as a whole head.
+const maxLogged = 256
+
+func logged(text string) string { return text[:min(len(text), maxLogged)] }
 
 // maxRequestID bounds the ids that callers choose, in bytes.
 const maxRequestID = 64

@@ -122,6 +122,11 @@ func TestLongAnswersAreCompressed(t *testing.T) {
 	if body := bodyOf(t, small); unzip(t, body) != bodyOf(t, plain) || len(body) > 60_000 {
 		t.Errorf("%d bytes do not unpack to the same", len(body))
 	}
+	for _, refused := range []string{"gzip;q=0", "br, GZIP ; Q=0.0", "identity", ""} {
+		if res := do(h, "GET", "/api/openapi.json", "", "Accept-Encoding: "+refused); res.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%q got gzip", refused)
+		}
+	}
 	if res := do(h, "GET", "/healthz", "", "Accept-Encoding: gzip"); res.Header.Get("Content-Encoding") != "" {
 		t.Error("a short answer was compressed")
 	}

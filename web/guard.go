@@ -70,7 +70,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 	}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A page can send a token only after the preflight allowed it, and
 		// only if it has one: then it is no forgery of the visitor's.
-		if _, required := s.tokens(); all && required && r.Header.Get("Authorization") != "" {
+		_, shown := bearerOf(r)
+		if _, required := s.tokens(); all && required && shown {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -131,17 +131,22 @@ func (s *server) login(c echo.Context) error {
 		return nil
 	}
 	exchangeOf(r).token = token.Name
+	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 	return s.answerWho(c, token)
 }
 
 // logout ends the login that the cookie stands for.
 func (s *server) logout(c echo.Context) error {
-	if cookie, err := c.Cookie(cookieName(c.Request())); err == nil {
-		s.sessions.remove(cookie.Value)
-	}
+	s.endLogin(c.Request())
 	s.setCookie(c, "", -time.Second)
 	return c.NoContent(http.StatusNoContent)
+}
+
+func (s *server) endLogin(r *http.Request) {
+	if cookie, err := r.Cookie(cookieName(r)); err == nil {
+		s.sessions.remove(cookie.Value)
+	}
 }
 
 func (s *server) whoami(c echo.Context) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -90,7 +91,7 @@ func routingProblem(r *http.Request, code int) problem {
 	case http.StatusNotFound:
 		return newProblem(code, robotmem.NotFound, "no such route; GET / lists them")
 	case http.StatusMethodNotAllowed:
-		return newProblem(code, robotmem.Invalid, "this route does not take "+r.Method+"; the Allow header names what it takes")
+		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not take %.20s; the Allow header names what it takes", r.Method))
 	}
 	return newProblem(code, robotmem.Internal, internalDetail)
 }

@@ -53,6 +53,7 @@ func TestDataInRanges(t *testing.T) {
 				{"beyond the end", []string{"Range: bytes=2500-99999999"}, 206, 2500, size},
 				{"the last", []string{"Range: bytes=-7"}, 206, size - 7, size},
 				{"more than all", []string{"Range: bytes=-99999999"}, 206, 0, size},
+				{"in capitals", []string{"Range: BYTES=5-9"}, 206, 5, 10},
 				{"another unit", []string{"Range: pages=1-2"}, 200, 0, size},
 				{"the last none", []string{"Range: bytes=-0"}, 416, 0, 0},
 				{"no numbers", []string{"Range: bytes=a-b"}, 416, 0, 0},
@@ -75,6 +76,9 @@ func TestDataInRanges(t *testing.T) {
 				}
 				if tt.status == 416 {
 					refusedRange(t, tt.name, res, got, size)
+				}
+				if tt.status == 412 && (res.Header.Get("Content-Type") != "application/problem+json" || !bytes.Contains(got, []byte(`"field":"If-Match"`)) || res.Header.Get("ETag") != etag) {
+					t.Errorf("%s: %v %s", tt.name, res.Header, got)
 				}
 				head, none := ask(t, "HEAD", url, nil, tt.headers...)
 				if head.StatusCode != tt.status || len(none) > 0 || tt.status < 300 && head.ContentLength != int64(tt.to-tt.from) {

@@ -28,7 +28,7 @@ const referencePolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; 
 // addReference serves the page. It is made when it is first asked for.
 func addReference(e *echo.Echo, version string) {
 	page := sync.OnceValues(func() ([]byte, error) { return referencePage(version) })
-	e.GET("/api/reference", func(c echo.Context) error {
+	get(e, "/api/reference", func(c echo.Context) error {
 		html, err := page()
 		if err != nil {
 			return err
@@ -37,7 +37,7 @@ func addReference(e *echo.Echo, version string) {
 		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 		return c.Blob(http.StatusOK, "text/html; charset=utf-8", html)
 	})
-	e.GET("/api/reference.css", func(c echo.Context) error {
+	get(e, "/api/reference.css", func(c echo.Context) error {
 		c.Response().Header().Set("X-Content-Type-Options", "nosniff")
 		return c.Blob(http.StatusOK, "text/css; charset=utf-8", referenceCSS)
 	})

@@ -108,17 +108,47 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	if !required {
 		return Token{}, nil
 	}
-	if scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
-		return s.check(r, list, strings.TrimSpace(secret))
+	if secret, ok := bearerOf(r); ok {
+		return s.check(r, list, secret)
 	}
-	if c, err := r.Cookie(cookieName(r)); err == nil {
-		if hash, ok := s.sessions.hash(c.Value); ok {
-			if t, ok := find(list, hash); ok {
-				return t, nil
-			}
-		}
+	if t, ok := s.loggedIn(r, list); ok {
+		return t, nil
 	}
 	return Token{}, errNoToken
+}
+
+// stillKnown reports whether a request that was let in would be so again. It is
+// no try: what others guess does not end it.
+func (s *server) stillKnown(r *http.Request) bool {
+	list, required := s.tokens()
+	if !required {
+		return true
+	}
+	if secret, ok := bearerOf(r); ok {
+		_, ok = find(list, sha256.Sum256([]byte(secret)))
+		return ok
+	}
+	_, ok := s.loggedIn(r, list)
+	return ok
+}
+
+// bearerOf is the secret that a request shows by itself, not by a cookie.
+func bearerOf(r *http.Request) (secret string, ok bool) {
+	scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(secret), ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// loggedIn is the token that the request's cookie stands for.
+func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool) {
+	c, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return Token{}, false
+	}
+	hash, ok := s.sessions.hash(c.Value)
+	if !ok {
+		return Token{}, false
+	}
+	return find(list, hash)
 }
 
 // check finds the token of a secret. What a person thought up can be found by
@@ -145,6 +175,9 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, err := s.authenticate(r)
 		exchangeOf(r).token = token.Name
+		if err == nil {
+			exchangeOf(r).body.trust(s.timeout)
+		}
 		caller := address(r)
 		if token.Name != "" {
 			caller = "token " + token.Name

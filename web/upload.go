@@ -173,6 +173,7 @@ func (u *upload) setAside(payload io.Reader) error {
 		return u.unavailable(err)
 	}
 	u.aside = f
+	_ = os.Remove(f.Name()) // a crash leaves nothing; where an open file keeps its name, discard removes it
 	n, err := io.Copy(disk{f}, io.LimitReader(payload, u.maxAside+1))
 	if full := (*diskError)(nil); errors.As(err, &full) {
 		return u.unavailable(full.error)

@@ -44,8 +44,9 @@ type Options struct {
 	// may use the node. * is all of them, for requests with a bearer token.
 	CORSOrigins []string
 	// Tokens returns those who may use the node. It is called for each request,
-	// so that one taken from the list is refused at once. From the first token
-	// on every request must show one.
+	// so that one taken from the list is refused at once, and once a second for
+	// those that stay open, which end. From the first token on every request must
+	// show one.
 	Tokens func() []Token
 	// RequireToken refuses requests without a token also while there is none.
 	RequireToken bool
@@ -85,7 +86,7 @@ type server struct {
 	tries    *limits // of wrong tokens
 	rates    *limits // of all requests, nil for no limit
 
-	events   chan struct{} // a place for each open stream of events
+	events   chan struct{} // a place for each request that stays open
 	stopping context.Context
 	stop     context.CancelFunc // ends the streams
 }
@@ -112,6 +113,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
+	s.tokens() // one that is there now is asked for even if it goes before the first request
 	var ok bool
 	if s.streams, ok = svc.(streaming); !ok {
 		s.streams = whole{svc, s.maxBody}
@@ -134,31 +136,35 @@ func (s *server) routes() http.Handler {
 		case "save_perception":
 			handle = s.save(op)
 		case "changes":
-			handle = s.untilStop(handle)
+			handle = s.waiting(handle)
 		}
 		handle = allowed(op, handle)
-		e.Add(op.Method(), path, handle)
 		if op.Method() == http.MethodGet {
-			e.HEAD(path, handle)
+			get(e, path, handle)
+		} else {
+			e.Add(op.Method(), path, handle)
 		}
 	}
 	doc := openAPI(s.opts.Version)
-	e.GET("/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
+	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
+	get(e, "/api/whoami", s.whoami)
+	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts.MCP != nil)) })
+	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, health{Status: "ok"}) })
+	get(e, "/readyz", s.ready)
+	get(e, "/metrics", s.metrics())
 	e.GET("/api/events", s.changed)
-	e.GET("/api/whoami", s.whoami)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
-	e.GET("/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts.MCP != nil)) })
-	e.GET("/healthz", func(c echo.Context) error {
-		return writeJSON(c, http.StatusOK, health{Status: "ok"})
-	})
-	e.GET("/readyz", s.ready)
-	e.GET("/metrics", s.metrics())
 	addReference(e, s.opts.Version)
 	if s.opts.MCP != nil {
-		e.Any("/mcp", echo.WrapHandler(s.opts.MCP))
+		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", echo.WrapHandler(s.opts.MCP))
 	}
 	return e
+}
+
+// get answers GET, and HEAD as probes and proxies send it.
+func get(e *echo.Echo, path string, handle echo.HandlerFunc) {
+	e.Match([]string{http.MethodGet, http.MethodHead}, path, handle)
 }
 
 // allowed refuses a caller who may not use the operation before its body is
@@ -176,11 +182,12 @@ type health struct {
 	Status string `json:"status"`
 }
 
-// ready answers whether the memory itself can be read.
+// ready answers whether the memory itself can be read. It asks for no token, so
+// it reads what costs the least.
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if _, err := s.svc.Stats(ctx, &robotmem.StatsRequest{}); err != nil {
+	if _, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{}); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, health{Status: "ready"})

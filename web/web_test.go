@@ -69,6 +69,10 @@ func (s *stub) Data(context.Context, *robotmem.DataRequest) (*robotmem.DataRespo
 	return s.data, s.err
 }
 
+func (s *stub) Changes(context.Context, *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	return &robotmem.ChangesResponse{}, s.err
+}
+
 func (s *stub) Stats(context.Context, *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
 	if s.stats != nil {
 		return s.stats, s.err

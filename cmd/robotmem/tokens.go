@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/rogpeppe/go-internal/lockedfile"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
@@ -69,8 +70,18 @@ func (t tokenEntry) token() (web.Token, error) {
 	return out, nil
 }
 
-// changeTokens writes the file as change leaves it.
+// changeTokens writes the file as change leaves it. Two commands at once take
+// turns: else the second would bring back what the first took away.
 func changeTokens(path string, change func(*tokenList) error) error {
+	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", path, err) }
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return refuse(err)
+	}
+	lock, err := lockedfile.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return refuse(err)
+	}
+	defer func() { _ = lock.Close() }()
 	list, err := readTokens(path)
 	if err != nil {
 		return err
@@ -82,11 +93,11 @@ func changeTokens(path string, change func(*tokenList) error) error {
 	if err != nil {
 		return err
 	}
-	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", path, err) }
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return refuse(err)
+	real, err := filepath.EvalSymlinks(path) // a link stays one
+	if err != nil {
+		real = path
 	}
-	return wholeFile(path, refuse, func(f *os.File) error {
+	return wholeFile(real, refuse, func(f *os.File) error {
 		if err := f.Chmod(0o600); err != nil {
 			return err
 		}
@@ -99,10 +110,11 @@ func changeTokens(path string, change func(*tokenList) error) error {
 type tokenFile struct {
 	path   string
 	always []web.Token // beside those of the file
-	failed func(error) // told once for each state of the file that cannot be read
+	failed func(error) // told once of each reason why the file cannot be read
 
 	mu   sync.Mutex // guards what follows
 	seen os.FileInfo
+	bad  string // why the file could not be read the last time, "" if it could
 	now  []web.Token
 }
 
@@ -131,13 +143,13 @@ const minToken = 16
 func (f *tokenFile) read() ([]web.Token, error) {
 	list, err := readTokens(f.path)
 	if err != nil {
-		return f.now, err
+		return nil, err
 	}
 	tokens := f.always[:len(f.always):len(f.always)]
 	for _, e := range list.Tokens {
 		t, err := e.token()
 		if err != nil {
-			return f.now, err
+			return nil, err
 		}
 		tokens = append(tokens, t)
 	}
@@ -153,11 +165,19 @@ func (f *tokenFile) Tokens() []web.Token {
 	if err != nil {
 		info = nil
 	}
-	if sameFile(info, f.seen) {
+	if f.bad == "" && sameFile(info, f.seen) {
 		return f.now
 	}
 	f.seen = info
-	if f.now, err = f.read(); err != nil {
+	now, err := f.read()
+	if err == nil {
+		f.now, f.bad = now, ""
+		return now
+	}
+	// What ails it need not be seen from outside, nor what mends it: too many
+	// open files, a permission. So it is read again each time.
+	if err.Error() != f.bad {
+		f.bad = err.Error()
 		f.failed(err)
 	}
 	return f.now

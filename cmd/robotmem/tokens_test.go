@@ -1,0 +1,53 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What kept the file from being read may pass without a trace on the file: it is
+// tried again, and said once.
+func TestTokensAreReadAgainAfterAFailure(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "tokens.yaml")
+	hash := strings.Repeat("ab", 32)
+	good := "tokens:\n- name: second\n  sha256: " + hash + "\n"
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Unix(1_700_000_000, 0)
+		if err := os.Chtimes(path, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("tokens:\n- name: one\n  sha256: " + hash + "\n")
+	var told []error
+	f, err := openTokens(&config{Home: home}, func(err error) { told = append(told, err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func() (all []string) {
+		for _, token := range f.Tokens() {
+			all = append(all, token.Name)
+		}
+		return all
+	}
+	write("broken" + good[6:])
+	for range 3 {
+		if got := names(); len(got) != 1 || got[0] != "one" {
+			t.Errorf("while it is broken: %q", got)
+		}
+	}
+	if len(told) != 1 {
+		t.Errorf("told %q", told)
+	}
+	write(good)
+	if got := names(); len(got) != 1 || got[0] != "second" {
+		t.Errorf("after it was mended: %q", got)
+	}
+}

@@ -1,0 +1,139 @@
+package web_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/web"
+)
+
+// Whoever shows no token may keep nobody waiting for its body: connections that
+// stand still are given up long before those of who has one.
+func TestStrangersDoNotHoldConnections(t *testing.T) {
+	known := &list{}
+	secret := known.add("arm-7", false)
+	_, url := serveNode(t, web.Options{Tokens: known.tokens, Timeout: time.Minute})
+	for name, tt := range map[string]struct {
+		head string
+		want int
+	}{
+		"no token":        {head("POST", "/api/learn", "Content-Type: application/json", "Content-Length: 1000"), 401},
+		"MCP":             {head("POST", "/mcp", "Content-Length: 1000"), 401},
+		"login":           {head("POST", "/login", "Content-Type: application/json", "Content-Length: 1000"), 408},
+		"health":          {head("GET", "/healthz", "Content-Length: 1000"), 200},
+		"the dashboard":   {head("GET", "/", "Accept: text/html", "Content-Length: 1000"), 200},
+		"a foreign host":  {strings.Replace(head("GET", "/", "Content-Length: 1000"), "localhost", "evil.example", 1), 403},
+		"a foreign page":  {head("POST", "/api/learn", "Origin: https://evil.example", "Content-Length: 1000"), 403},
+		"an upload in it": {head("POST", "/api/perceptions", "Content-Type: multipart/form-data; boundary=x", "Content-Length: 1000"), 401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, url, tt.head)
+			in := bufio.NewReader(conn)
+			res, err := http.ReadResponse(in, nil)
+			if err != nil {
+				t.Fatalf("no answer: %v", err)
+			}
+			if res.StatusCode != tt.want {
+				t.Errorf("status %d, want %d", res.StatusCode, tt.want)
+			}
+		})
+	}
+	t.Run("with a token", func(t *testing.T) {
+		t.Parallel()
+		const body = `{"insight":"the charger is behind the door"}`
+		conn := dial(t, url, head("POST", "/api/learn", bearer(secret), "Content-Type: application/json", "Content-Length: 44")+body[:10])
+		time.Sleep(2500 * time.Millisecond)
+		if _, err := conn.Write([]byte(body[10:])); err != nil {
+			t.Fatal(err)
+		}
+		if res, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || res.StatusCode != 200 {
+			t.Errorf("got %v, %v", res, err)
+		}
+	})
+}
+
+// A page of another port of this machine counts as the same site: its forms send
+// the cookie, and a name and password in its address send Authorization.
+func TestCookiesAreNoTokenOfAnotherOrigin(t *testing.T) {
+	known := &list{}
+	secret := known.add("arm-7", false)
+	e, url := serveNode(t, web.Options{Tokens: known.tokens, CORSOrigins: []string{"*"}})
+	cookie := loginCookie(t, url, secret)
+	form := "--x\r\nContent-Disposition: form-data; name=\"description\"\r\n\r\nplanted\r\n--x\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\nabc\r\n--x--\r\n"
+	for _, authorization := range []string{"Basic eDp5", "x", "Bearer"} {
+		res, body := askBody(t, "POST", url+"/api/perceptions", form, cookie, "Authorization: "+authorization,
+			"Content-Type: multipart/form-data; boundary=x", "Origin: http://localhost:3000", "Sec-Fetch-Site: same-site")
+		if res.StatusCode != 403 || total(t, e) != 0 {
+			t.Errorf("%s: %s %s", authorization, res.Status, body)
+		}
+	}
+}
+
+// Nothing can be built into a page of another site, not even as a picture.
+func TestAnswersStayOnTheirOrigin(t *testing.T) {
+	_, url := serveNodePayload(t)
+	for _, path := range []string{"/", "/app.js", "/api/stats", "/api/memory/1/data", "/api/nope", "/mcp"} {
+		if got := mustGet(t, url+path).Header.Get("Cross-Origin-Resource-Policy"); got != "same-origin" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}
+
+func TestHeadIsGetWithoutABody(t *testing.T) {
+	_, url := serveNode(t, web.Options{})
+	for _, path := range []string{"/", "/healthz", "/readyz", "/metrics", "/api/openapi.json", "/api/reference", "/api/whoami", "/api/stats"} {
+		get := mustGet(t, url+path)
+		head, body := askBody(t, "HEAD", url+path, "")
+		if head.StatusCode != 200 || body != "" || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+			t.Errorf("%s: %s %v", path, head.Status, head.Header)
+		}
+	}
+}
+
+func TestMethodsThatNoRouteTakesAreProblems(t *testing.T) {
+	h := web.New(&stub{}, web.Options{MCP: http.NotFoundHandler()})
+	for _, path := range []string{"/mcp", "/api/stats", "/healthz"} {
+		for _, method := range []string{"PUT", "TRACE", strings.Repeat("A", 5000)} {
+			res := do(h, method, path, "")
+			if p := problemOf(t, res); p.Status != 405 || len(p.Detail) > 200 || res.Header.Get("Allow") == "" {
+				t.Errorf("%.20s %s: %+v", method, path, p)
+			}
+		}
+	}
+}
+
+// A caller writes no line of its own into the log, and no long one.
+func TestLogLinesAreBounded(t *testing.T) {
+	var log bytes.Buffer
+	h := web.New(&stub{}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	do(h, strings.Repeat("A", 5000), "/x%0alevel=ERROR"+strings.Repeat("%0a", 5000), "", "X-Request-Id: a\x1bb")
+	if got := log.String(); strings.Count(got, "\n") != 1 || len(got) > 2000 || strings.Contains(got, "\x1b") {
+		t.Errorf("%d bytes: %.300q", len(got), got)
+	}
+}
+
+// counting is a memory that is asked to count all it holds.
+type counting struct {
+	*stub
+	asked bool
+}
+
+func (c *counting) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+	c.asked = true
+	return c.stub.Stats(ctx, r)
+}
+
+func TestReadinessCostsLittle(t *testing.T) {
+	c := &counting{stub: &stub{}}
+	if res := do(web.New(c, web.Options{}), "GET", "/readyz", ""); res.StatusCode != 200 || c.asked {
+		t.Errorf("%s, and the memory counted: %t", res.Status, c.asked)
+	}
+}
