@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 )
 
@@ -11,6 +12,7 @@ import (
 func (c *demoCmd) serve(ctx context.Context, a *app, r *demoReport) error {
 	// The file of this run alone: the user's own settings name another.
 	a.Config.DB, a.Config.URL, a.Config.Collection = r.DB, "", ""
+	a.Config.Home, a.Config.Token = filepath.Dir(r.DB), "" // nor are its tokens for this
 	if !c.JSON {
 		w := &demoText{lines{w: a.Stdout}}
 		w.line("")

@@ -5,6 +5,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Problem } from "./api/client";
 import { texts } from "./app/text";
+import { meet, who } from "./app/who";
 import { Button } from "./parts/controls";
 import { ErrorBox, Loading } from "./parts/states";
 
@@ -14,28 +15,41 @@ const t = texts(
     hint: "Its operator makes one with robotmem token create NAME.",
     token: "Token",
     enter: "Enter",
+    leave: "Log out",
+    as: "Token {name}",
+    reader: "Token {name}, for reading",
   },
-  { title: "该节点需要令牌", hint: "由操作者用 robotmem token create NAME 创建。", token: "令牌", enter: "进入" },
+  { title: "该节点需要令牌", hint: "由操作者用 robotmem token create NAME 创建。", token: "令牌", enter: "进入", leave: "退出", as: "令牌 {name}", reader: "令牌 {name}（只读）" },
 );
-
-interface Who {
-  name?: string;
-  read_only?: boolean;
-  required?: boolean;
-}
 
 /** Shows the dashboard to whoever may see it. */
 export function Access({ children }: { children: ComponentChildren }) {
   const [open, setOpen] = useState<boolean>();
   useEffect(() => {
-    fetch("/api/whoami").then(
-      (res) => setOpen(res.status !== 401),
-      () => setOpen(true), // the views say that the node cannot be reached
-    );
+    meet().then(setOpen, () => setOpen(true)); // the views say that the node cannot be reached
   }, []);
   if (open === undefined) return <Loading lines={6} />;
   if (!open) return <Login onDone={() => location.reload()} />;
   return <>{children}</>;
+}
+
+/** Who is here, and the way out; nothing on a node without tokens. */
+export function Leave() {
+  const { name, required, read_only } = who.value;
+  if (!required || !name) return null;
+  return (
+    <span title={t(read_only ? "reader" : "as", { name })}>
+      <Button
+        kind="quiet"
+        onClick={async () => {
+          await fetch("/logout", { method: "POST" });
+          location.assign("/");
+        }}
+      >
+        {t("leave")}
+      </Button>
+    </span>
+  );
 }
 
 function Login({ onDone }: { onDone: () => void }) {
@@ -52,8 +66,7 @@ function Login({ onDone }: { onDone: () => void }) {
           try {
             const res = await fetch("/login", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ token }) });
             if (!res.ok) throw await Problem.of(res);
-            const who: Who = await fetch("/api/whoami").then((r) => r.json());
-            if (who) onDone();
+            if (await meet()) onDone();
           } catch (e) {
             setError(Problem.from(e));
           }

@@ -9,7 +9,7 @@ import { theme } from "./app/theme";
 import { Button, Dialog, Toasts } from "./parts/controls";
 import { Icon, type IconName } from "./parts/icons";
 import { Empty } from "./parts/states";
-import { Access } from "./access";
+import { Access, Leave } from "./access";
 import { Doctor } from "./views/doctor";
 import { Home } from "./views/home";
 import { MapView } from "./views/map";
@@ -135,6 +135,7 @@ export function Shell() {
         {path !== "/search" && <FindField />}
         <span class="top-space" />
         <Live />
+        <Leave />
         <Button kind="quiet" icon="keyboard" label={t("keys")} onClick={() => (keysShown.value = true)} />
         <Button
           kind="quiet"

@@ -1675,7 +1675,10 @@ export interface operations {
             query?: {
                 /** @description Namespace; all if absent. Recalls that looked into all at once count for * alone. */
                 collection?: string;
-                /** @description How many days back, 1 to 3,650, today among them. */
+                /**
+                 * @description How many days back, 1 to 3,650, today among them.
+                 * @example 7
+                 */
                 days?: number;
                 /** @description hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days. */
                 bucket?: "hour" | "day";
@@ -1817,14 +1820,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Check-up */
+            /** @description Check-up. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["DoctorResponse"];
-                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1956,14 +1958,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Learn many facts */
+            /** @description Learn many facts. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["LearnBatchResponse"];
-                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2520,7 +2521,10 @@ export interface operations {
             query?: {
                 /** @description Namespace; all if absent. */
                 collection?: string;
-                /** @description Only this path, with its most frequent values. */
+                /**
+                 * @description Only this path, with its most frequent values.
+                 * @example params.grip_force
+                 */
                 path?: string;
                 /** @description Only paths that begin with this text, such as params. */
                 prefix?: string;
@@ -2610,9 +2614,15 @@ export interface operations {
             query?: {
                 /** @description Namespace; all if absent. */
                 collection?: string;
-                /** @description Context path of the coordinates, such as spatial.object_position. Without it only fields is answered. */
+                /**
+                 * @description Context path of the coordinates, such as spatial.object_position. Without it only fields is answered.
+                 * @example spatial.object_position
+                 */
                 field?: string;
-                /** @description Only coordinates of this frame. */
+                /**
+                 * @description Only coordinates of this frame.
+                 * @example table
+                 */
                 frame_id?: string;
                 /** @description Only coordinates of this map. */
                 map_id?: string;
@@ -2768,14 +2778,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Repair */
+            /** @description Repair. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RepairResponse"];
-                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -2813,14 +2822,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Keep a budget */
+            /** @description Keep a budget. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["RetainResponse"];
-                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3032,14 +3040,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End a session */
+            /** @description End a session. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["EndSessionResponse"];
-                    "text/event-stream": string;
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -28,6 +28,11 @@ export function number(n: number, digits = 0): string {
   return new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n);
 }
 
+/** To three digits that count, however small. */
+export function significant(n: number): string {
+  return new Intl.NumberFormat(locale(), { maximumSignificantDigits: 3 }).format(n);
+}
+
 export function percent(share: number): string {
   return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: share < 0.1 ? 1 : 0 }).format(share);
 }

@@ -2,7 +2,7 @@
 // the stages of the recall kept.
 
 import type { Answer, Memory } from "../api/client";
-import { number, percent, texts } from "../app/text";
+import { number, percent, significant, texts } from "../app/text";
 
 const t = texts(
   {
@@ -64,14 +64,14 @@ export function Why({ m }: { m: Memory }) {
       {m.found?.map((f) => {
         const known = knownLists.includes(f.list);
         const list = known ? t(f.list as List) : f.list;
-        const value = known && f.list !== "time" ? t(`${f.list as Exclude<List, "time">}Value`, { n: number(f.value, 3) }) : "";
+        const value = known && f.list !== "time" ? t(`${f.list as Exclude<List, "time">}Value`, { n: significant(f.value) }) : "";
         return (
           <span key={f.list} class={`why-list ${f.list}`} title={value}>
             {t("rank", { list, rank: f.rank + 1 })} {value && <span class="why-value">{value}</span>}
           </span>
         );
       })}
-      {m.distance !== undefined && <span>{t("away", { n: number(m.distance, 3) })}</span>}
+      {m.distance !== undefined && <span>{t("away", { n: significant(m.distance) })}</span>}
       {!!m.relevance && <span>{t("relevance", { share: percent(m.relevance) })}</span>}
     </p>
   );

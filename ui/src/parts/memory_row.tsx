@@ -20,6 +20,8 @@ const t = texts(
   { worked: "成功", failed: "失败", pinned: "已固定", superseded: "已被取代", invalidated: "已遗忘", at: "位于 {place}", sure: "置信度 {share}" },
 );
 
+const fallbackCategory = "code";
+
 const icons: Record<string, IconName> = { visual: "image", tactile: "perceptions", auditory: "sound", proprioceptive: "path", procedural: "path", spatial: "cube" };
 
 export function kindIcon(m: { type: string; perception_type?: string }): IconName {
@@ -45,6 +47,11 @@ export function Outcome({ of }: { of: boolean | undefined }) {
 export function Status({ of }: { of?: string }) {
   if (!of || of === "active") return null;
   return <span class="mark dim">{of === "superseded" ? t("superseded") : t("invalidated")}</span>;
+}
+
+/** What a fact is about; nothing for the category of what fits no other. */
+export function Category({ of }: { of: string }) {
+  return of === fallbackCategory ? null : <span class="chip">{of}</span>;
 }
 
 export function When({ time }: { time: string }) {
@@ -105,7 +112,7 @@ export function MemoryRow({ m, words = "", children }: { m: Memory; words?: stri
               {t("pinned")}
             </span>
           )}
-          <span class="chip">{m.category}</span>
+          <Category of={m.category} />
           <span>{m.collection}</span>
           {where && <span>{t("at", { place: where })}</span>}
           <span title={String(m.confidence)}>{t("sure", { share: percent(m.confidence) })}</span>

@@ -64,6 +64,9 @@ const titles: Record<string, "notFound" | "forbidden" | "busy" | "wrong" | "unre
   unreachable: "unreachable",
 };
 
+/** Errors that may be gone at the next try. */
+const passing = new Set(["unavailable", "unreachable", "internal", "corrupt"]);
+
 export function ErrorBox({ error, again }: { error: Problem; again?: () => void }) {
   const title = titles[error.kind];
   return (
@@ -73,7 +76,7 @@ export function ErrorBox({ error, again }: { error: Problem; again?: () => void 
         <p class="error-title">{t(title ?? "broken")}</p>
         <p>{error.kind === "unreachable" ? t("unreachableHint") : error.message}</p>
         {error.field && <p class="dim">{t("field", { field: error.field })}</p>}
-        {again && (
+        {again && passing.has(error.kind) && (
           <button type="button" class="button" onClick={again}>
             {t("again")}
           </button>

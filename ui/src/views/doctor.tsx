@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { bytes, number, percent } from "../app/text";
+import { who } from "../app/who";
 import { Button, Dialog, say } from "../parts/controls";
 import { Icon } from "../parts/icons";
 import { Running, useLong } from "../parts/long";
@@ -40,9 +41,11 @@ export function Doctor() {
         <Button onClick={async () => setOther((await long.run(t("deep"), "doctor", { deep: true })) ?? other)} disabled={busy}>
           {t("deep")}
         </Button>
-        <Button kind="danger" onClick={() => setAsking(true)} disabled={busy}>
-          {t("repair")}
-        </Button>
+        {!who.value.read_only && (
+          <Button kind="danger" onClick={() => setAsking(true)} disabled={busy}>
+            {t("repair")}
+          </Button>
+        )}
       </div>
       <div class="stack">
         <Running of={long} />
@@ -211,7 +214,7 @@ function Retention({ off }: { off?: boolean }) {
     <section class="card">
       <header>
         <h2>{t("retention")}</h2>
-        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={off || !!long.running}>
+        <Button onClick={async () => setPlan(await long.run(t("preview"), "retain", {}))} disabled={off || who.value.read_only || !!long.running}>
           {t("preview")}
         </Button>
       </header>

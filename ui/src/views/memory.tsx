@@ -7,10 +7,11 @@ import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
 import { go } from "../app/router";
 import { moment, number, percent } from "../app/text";
+import { who } from "../app/who";
 import { change } from "../parts/change";
 import { Button, copy } from "../parts/controls";
 import { Icon } from "../parts/icons";
-import { kindIcon, Outcome, outcome, When } from "../parts/memory_row";
+import { Category, kindIcon, Outcome, outcome, When } from "../parts/memory_row";
 import { Perception } from "../parts/perception";
 import { Await } from "../parts/states";
 import { Tree } from "../parts/tree";
@@ -32,6 +33,7 @@ export function MemoryView({ id }: { id: number }) {
 function Whole({ m, again }: { m: Memory; again: () => void }) {
   const [doing, setDoing] = useState<"edit" | "forget">();
   const active = m.status === "active";
+  const mayChange = !who.value.read_only;
   const restore = async () => {
     await call("restore", { memory_id: m.memory_id });
     again();
@@ -42,7 +44,7 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
     again();
     return t(pinned ? "pinned" : "unpinned");
   };
-  useKeys(active ? { e: () => setDoing("edit"), x: () => setDoing("forget") } : {});
+  useKeys(active && mayChange ? { e: () => setDoing("edit"), x: () => setDoing("forget") } : {});
   return (
     <article class="memory stack">
       <header class="memory-head">
@@ -51,14 +53,14 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
           <h1>{m.content}</h1>
           <p class="row-facts">
             <Outcome of={outcome(m)} />
-            <span class="chip">{m.category}</span>
+            <Category of={m.category} />
             <a href={`/search?collection=${encodeURIComponent(m.collection)}`}>{m.collection}</a>
             <When time={m.observed_at} />
             <span class="id">[{m.memory_id}]</span>
           </p>
         </div>
         <div class="memory-do">
-          {active ? (
+          {mayChange && active && (
             <>
               <Button icon="edit" onClick={() => setDoing("edit")}>
                 {t("edit")}
@@ -72,7 +74,8 @@ function Whole({ m, again }: { m: Memory; again: () => void }) {
                 {t("forget")}
               </Button>
             </>
-          ) : (
+          )}
+          {mayChange && !active && (
             <Button icon="undo" kind="main" onClick={() => void change(restore)}>
               {t("restore")}
             </Button>

@@ -10,6 +10,7 @@ import { t } from "./memory.text";
 
 const moments = 500; // milliseconds to either side
 const shown = 3;
+const leastRelevant = 0.01;
 const plotHeight = 260;
 
 /** The plot of a failure stands beside what was learnt from it. */
@@ -60,6 +61,7 @@ export function Instead({ m }: { m: Memory }) {
       type: "fact",
       n: shown,
       diversity: 0.5,
+      min_relevance: leastRelevant,
       explain: true,
       as_you_type: true,
     },

@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
-import { duration, number } from "../app/text";
+import { number } from "../app/text";
 import { Icon } from "../parts/icons";
 import { kindIcon, Status, When } from "../parts/memory_row";
 import { Score } from "../parts/score";
@@ -13,7 +13,7 @@ import { Await, Empty, ErrorBox, Loading } from "../parts/states";
 import { Tree } from "../parts/tree";
 import { AtCursor } from "./session_cursor";
 import { Timeline } from "./session_timeline";
-import { about, seconds } from "./sessions";
+import { about } from "./sessions";
 import { t } from "./session.text";
 
 export { Compare } from "./session_compare";
@@ -40,7 +40,6 @@ export function SessionView({ id }: { id: string }) {
 }
 
 export function SessionHead({ s }: { s: Answer<"session"> }) {
-  const length = seconds(s) ?? s.summary?.duration_s;
   return (
     <header>
       <h1>{about(s)}</h1>
@@ -48,7 +47,6 @@ export function SessionHead({ s }: { s: Answer<"session"> }) {
         <Score of={s.outcome_score} />
         <a href={`/search?collection=${encodeURIComponent(s.collection)}`}>{s.collection}</a>
         <span>{t("memories", { n: number(s.memory_count) })}</span>
-        {length !== undefined && <span>{duration(length)}</span>}
         {s.status === "active" && <span class="chip">{t("active")}</span>}
         <When time={s.created_at} />
         <a href={`/search?session_id=${s.session_id}`}>{t("searchIn")}</a>

@@ -7,13 +7,13 @@ import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
 import { go, route } from "../app/router";
-import { duration, moment, number, percent } from "../app/text";
+import { moment, number, percent } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Await, Loading } from "../parts/states";
 import { AtCursor } from "./session_cursor";
 import { span } from "./session_lanes";
 import { Timeline } from "./session_timeline";
-import { about, seconds } from "./sessions";
+import { about } from "./sessions";
 import { t } from "./session.text";
 
 const choices = 200; // newest episodes to choose from
@@ -88,11 +88,9 @@ function Side({ id, ago }: { id: string; ago: ReturnType<typeof useSignal<number
 type Whole = Answer<"session">;
 
 function Differences({ a, b }: { a: Whole; b: Whole }) {
-  const length = (s: Whole) => seconds(s) ?? s.summary?.duration_s;
   const rows: [string, string, string][] = [
     [t("outcome"), share(a.outcome_score), share(b.outcome_score)],
     [t("started"), moment(a.created_at), moment(b.created_at)],
-    [t("length"), time(length(a)), time(length(b))],
     [t("learnt"), count(a.summary?.facts), count(b.summary?.facts)],
     [t("perceived"), count(a.summary?.perceptions), count(b.summary?.perceptions)],
     [t("worked"), count(a.summary?.successes), count(b.summary?.successes)],
@@ -130,7 +128,6 @@ function Differences({ a, b }: { a: Whole; b: Whole }) {
 }
 
 const share = (n?: number) => (n === undefined ? t("noOutcome") : percent(n));
-const time = (s?: number) => (s === undefined ? "" : duration(s));
 const count = (n?: number) => (n === undefined ? "" : number(n));
 
 /** The paths at which two contexts differ, with both values. */

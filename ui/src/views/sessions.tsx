@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Answer, Session } from "../api/client";
 import { useAsk } from "../app/ask";
 import { go, route, withQuery } from "../app/router";
-import { duration, number } from "../app/text";
+import { number } from "../app/text";
 import { Button, Segments, Select } from "../parts/controls";
 import { When } from "../parts/memory_row";
 import { Score } from "../parts/score";
@@ -109,10 +109,7 @@ export function about(s: { context?: unknown; collection: string }): string {
   return typeof name === "string" ? name : s.collection;
 }
 
-export const seconds = (s: { created_at: string; ended_at?: string }) => (s.ended_at ? (Date.parse(s.ended_at) - Date.parse(s.created_at)) / 1000 : undefined);
-
 function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () => void }) {
-  const length = seconds(s);
   return (
     <li>
       <input type="checkbox" aria-label={t("choose")} checked={chosen} onChange={choose} />
@@ -123,7 +120,6 @@ function Row({ s, chosen, choose }: { s: Session; chosen: boolean; choose: () =>
         <p class="row-facts">
           <span>{s.collection}</span>
           <span>{t("memories", { n: number(s.memory_count) })}</span>
-          {length !== undefined && <span>{duration(length)}</span>}
           {s.status === "active" && <span class="chip">{t("active")}</span>}
           <When time={s.created_at} />
         </p>
