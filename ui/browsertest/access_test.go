@@ -67,7 +67,7 @@ func (w *world) nodeGone(t *testing.T) {
 	p.see(".empty", english["empty"])
 	n.stop()
 	p.see(".live.off", "")
-	p.click("nav.side a", "Sessions")
+	p.click("nav.side a", "Episodes")
 	p.see(".error-title", "The node cannot be reached")
 	w.audit(p, "wide-gone")
 	w.start(t, t.TempDir(), "web", "--db", db, "--addr", strings.TrimPrefix(n.url, "http://"))
