@@ -86,6 +86,9 @@ func oddContext(rng *rand.Rand, i int) Object {
 // The paths are those of reading every context, before and after changes by this
 // node and another, in steps small enough to follow and too large for it.
 func TestPathsAreThoseOfTheContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	e := openTest(t, Options{})
 	other, err := Open(t.Context(), Options{Path: e.options.Path})
@@ -143,6 +146,9 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 
 // Values and range of one path are those of reading every context.
 func TestValuesAreThoseOfTheContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	e := openTest(t, Options{})
 	r := LearnBatchRequest{KeepDuplicates: true}

@@ -47,6 +47,9 @@ type fieldKey struct {
 }
 
 func TestPlacesAreThoseOfTheContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	rng := rand.New(rand.NewPCG(7, 8))
 	e := openTest(t, Options{})
 	r := LearnBatchRequest{KeepDuplicates: true}

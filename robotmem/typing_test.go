@@ -12,6 +12,9 @@ import (
 // While its last word is typed, a question finds the memories that hold any of
 // the finished words, or any word that begins as the last one does.
 func TestTypingFindsWhatBeginsSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	rng := rand.New(rand.NewPCG(11, 12))
 	e := openTest(t, Options{})
 	memories := randomMemories(t, e, rng, 300)
@@ -83,6 +86,9 @@ func TestTypingBeforeTheWordsAreRead(t *testing.T) {
 }
 
 func TestTypingIsNotCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery")
 	for _, typing := range []bool{true, true, false, true} {
@@ -115,6 +121,9 @@ func TestTypingBesideVectors(t *testing.T) {
 // Wherever typing a word stops, what it begins is as relevant as what it is: a
 // floor of relevance does not make the answer flicker.
 func TestTypingStaysRelevant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	e := openTest(t, Options{})
 	words := strings.Fields("12.5 192.168.1.10 v1.2.3 /opt/robot/config.yaml front-left gripping grip_force")
 	for _, word := range words {

@@ -55,6 +55,9 @@ func TestToolDescriptionsHoldAWorkingExample(t *testing.T) {
 
 // A common client cuts a result off at 25,000 tokens.
 func TestLargestAnswersFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
 	const most = 82_000 // bytes of JSON, with what surrounds a shortened part
 	e := engine(t, robotmem.Options{})
 	c := connect(t, NewServer(e, Options{}))
