@@ -35,6 +35,16 @@ type jsonConfig struct{ section string }
 // utf8BOM is what some editors put before JSON; it is kept.
 var utf8BOM = []byte("\xef\xbb\xbf")
 
+// behindBOM edits what follows a byte order mark, and keeps the mark.
+func behindBOM(data []byte, edit func([]byte) ([]byte, error)) ([]byte, error) {
+	rest, has := bytes.CutPrefix(data, utf8BOM)
+	out, err := edit(rest)
+	if err != nil || !has {
+		return out, err
+	}
+	return append(bytes.Clone(utf8BOM), out...), nil
+}
+
 // maxNesting bounds the parser's recursion; no settings come near it.
 const maxNesting = 100_000
 
@@ -178,11 +188,10 @@ func (f jsonConfig) snippet(fields []field) []byte {
 }
 
 func (f jsonConfig) set(data []byte, fields []field) ([]byte, error) {
-	rest, hadBOM := bytes.CutPrefix(data, utf8BOM)
-	if hadBOM {
-		out, err := f.set(rest, fields)
-		return append(bytes.Clone(utf8BOM), out...), err
-	}
+	return behindBOM(data, func(data []byte) ([]byte, error) { return f.setText(data, fields) })
+}
+
+func (f jsonConfig) setText(data []byte, fields []field) ([]byte, error) {
 	if blank(data) {
 		return f.snippet(fields), nil
 	}
@@ -268,12 +277,9 @@ func (d *jsonDoc) lineIndent(offset int) string {
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-func (f jsonConfig) remove(data []byte) ([]byte, error) {
-	rest, hadBOM := bytes.CutPrefix(data, utf8BOM)
-	if hadBOM {
-		out, err := f.remove(rest)
-		return append(bytes.Clone(utf8BOM), out...), err
-	}
+func (f jsonConfig) remove(data []byte) ([]byte, error) { return behindBOM(data, f.removeText) }
+
+func (f jsonConfig) removeText(data []byte) ([]byte, error) {
 	d, err := f.parse(data)
 	if err != nil {
 		return nil, err

@@ -145,11 +145,10 @@ func (f tomlConfig) snippet(fields []field) []byte {
 func (f tomlConfig) header() string { return "[" + f.section + "." + setupName + "]" }
 
 func (f tomlConfig) set(data []byte, fields []field) ([]byte, error) {
-	rest, hadBOM := bytes.CutPrefix(data, utf8BOM)
-	if hadBOM {
-		out, err := f.set(rest, fields)
-		return append(bytes.Clone(utf8BOM), out...), err
-	}
+	return behindBOM(data, func(data []byte) ([]byte, error) { return f.setText(data, fields) })
+}
+
+func (f tomlConfig) setText(data []byte, fields []field) ([]byte, error) {
 	if blank(data) {
 		return f.snippet(fields), nil
 	}
@@ -206,12 +205,9 @@ func (f tomlConfig) without(data []byte, spans []tomlSpan, keysOnly bool) []byte
 	return append(out, data[from:]...)
 }
 
-func (f tomlConfig) remove(data []byte) ([]byte, error) {
-	rest, hadBOM := bytes.CutPrefix(data, utf8BOM)
-	if hadBOM {
-		out, err := f.remove(rest)
-		return append(bytes.Clone(utf8BOM), out...), err
-	}
+func (f tomlConfig) remove(data []byte) ([]byte, error) { return behindBOM(data, f.removeText) }
+
+func (f tomlConfig) removeText(data []byte) ([]byte, error) {
 	spans, err := f.spans(data)
 	if err != nil {
 		return nil, err
