@@ -174,12 +174,12 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 	_, custom := reflect.New(t).Interface().(json.Unmarshaler)
 	switch {
 	case t.Kind() == reflect.String, t.Kind() == reflect.Slice, custom && t.Kind() == reflect.Struct && !strings.HasPrefix(strings.TrimSpace(v), "{"):
-		return encodeJSON(v)
+		return EncodeJSON(v)
 	case t.Kind() == reflect.Bool && v == "":
 		return json.RawMessage("true"), nil // ?explain, as in --explain
 	}
 	if custom && !json.Valid([]byte(v)) {
-		return encodeJSON(v) // its own decoder says what is wrong with it
+		return EncodeJSON(v) // its own decoder says what is wrong with it
 	}
 	return jsonLiteral(v, wireType(t))
 }

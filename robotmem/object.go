@@ -51,8 +51,9 @@ func unquoteObject(data []byte) ([]byte, error) {
 	return []byte(s), nil
 }
 
-// encodeJSON is the JSON of v with sorted keys, and characters as they are.
-func encodeJSON(v any) ([]byte, error) {
+// EncodeJSON is the JSON of v as the node stores it and every face answers it:
+// with sorted keys, characters as they are (no \u003c), and no line break.
+func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -62,7 +63,7 @@ func encodeJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// decodeObject reads what encodeJSON wrote.
+// decodeObject reads what EncodeJSON wrote.
 func decodeObject(data string) Object {
 	var o Object
 	if data == "" || data == "{}" || o.UnmarshalJSON([]byte(data)) != nil {
@@ -149,7 +150,7 @@ func normalObject(field string, o Object, limit int) (Object, string, error) {
 	if len(o) == 0 {
 		return nil, "{}", nil
 	}
-	data, err := encodeJSON(map[string]any(o))
+	data, err := EncodeJSON(map[string]any(o))
 	if err != nil {
 		return nil, "", fail(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
 	}

@@ -66,7 +66,7 @@ func (e *Engine) recordFor(kind, content string, context Object) (*record, error
 	}
 	r.canonical = r.contextRaw
 	if !isCanonical(map[string]any(r.context)) {
-		data, err := encodeJSON(canonical(map[string]any(r.context)))
+		data, err := EncodeJSON(canonical(map[string]any(r.context)))
 		if err != nil {
 			return nil, err
 		}

@@ -216,7 +216,7 @@ func (e *Engine) endSession(tx *writeTx, m *meter, r *EndSessionRequest, res *En
 		return nil, err
 	}
 	res.Summary.EndedAt = new(tx.now)
-	summary, err := encodeJSON(res.Summary)
+	summary, err := EncodeJSON(res.Summary)
 	if err != nil {
 		return nil, err
 	}

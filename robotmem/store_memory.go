@@ -258,7 +258,7 @@ func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil
 	}
-	data, err := encodeJSON(list)
+	data, err := EncodeJSON(list)
 	if err != nil {
 		return nil
 	}

@@ -81,7 +81,7 @@ func (c *conn) sessionWhole(id string) (out *Session, summary string, err error)
 // recalledFor lists what was recalled for a session and, beside it, the
 // memories of pending: the useful first, n at most.
 func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time) ([]RecalledMemory, error) {
-	more, err := encodeJSON(orEmpty(pending))
+	more, err := EncodeJSON(orEmpty(pending))
 	if err != nil {
 		return nil, err
 	}

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -125,15 +123,13 @@ func writeJSON(c echo.Context, code int, v any) error {
 	return c.Blob(code, "application/json", squeeze(c.Response(), c.Request(), data))
 }
 
-// encode is JSON with characters as they are: answers are read by people too.
+// encode is an answer as one line of JSON.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return append(data, '\n'), nil
 }
 
 // accepts reports whether the caller asks for mediaType by name.

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -171,14 +169,13 @@ func (a *app) PrintJSON(v any) error {
 	return err
 }
 
+// encode is an answer as one line of JSON.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
 		return nil, err
 	}
-	return b.Bytes(), nil
+	return append(data, '\n'), nil
 }
 
 // invalid is bad input that the command line sees before the memory does.

@@ -100,7 +100,7 @@ func briefLine(m *robotmem.Memory) string {
 	}
 	text += ")"
 	if m.Params != nil {
-		if data, err := encode(m.Params); err == nil {
+		if data, err := robotmem.EncodeJSON(m.Params); err == nil {
 			text += " params " + clip(string(data), lineParams)
 		}
 	}

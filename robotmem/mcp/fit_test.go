@@ -92,7 +92,7 @@ func TestLargestAnswersFit(t *testing.T) {
 	}
 	for name, want := range map[string]string{"large": `"gain":3`, "huge": `"robot":"arm7"`, "keys": "4000 keys"} {
 		got := ask("get", map[string]any{"memory_id": ids[name]})
-		data, err := encode(got.StructuredContent)
+		data, err := robotmem.EncodeJSON(got.StructuredContent)
 		if err != nil {
 			t.Fatal(err)
 		}

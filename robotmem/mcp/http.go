@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // Handler serves the tools over streamable HTTP. It keeps no transport
@@ -91,7 +93,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok b
 	if tooLarge {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		if data, err := encode(s.tooLong(nil)); err == nil {
+		if data, err := robotmem.EncodeJSON(s.tooLong(nil)); err == nil {
 			_, _ = w.Write(data) // a caller that has gone needs no answer
 		}
 	}

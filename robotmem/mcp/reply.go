@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // The library hands notifications to a goroutine that writes them beside the
@@ -46,7 +48,7 @@ func (r *reply) notify(n mcp.JSONRPCNotification) {
 	if !r.streams || r.ended || r.begun && !r.events && !r.raw {
 		return
 	}
-	data, err := encode(n)
+	data, err := robotmem.EncodeJSON(n)
 	if err != nil {
 		return
 	}
@@ -105,7 +107,7 @@ func (r *reply) close() {
 	var failed mcp.JSONRPCError
 	if r.fault.code != 0 && json.Unmarshal(body, &failed) == nil {
 		failed.Error.Code = r.fault.code
-		if mended, err := encode(failed); err == nil {
+		if mended, err := robotmem.EncodeJSON(failed); err == nil {
 			body = mended
 		}
 	}

@@ -67,7 +67,7 @@ func (s *Server) readMemory(ctx context.Context, uri *url.URL) (string, []byte, 
 	if err != nil {
 		return "", nil, err
 	}
-	data, err := encode(m)
+	data, err := robotmem.EncodeJSON(m)
 	return mediaJSON, data, err
 }
 
@@ -76,7 +76,7 @@ func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte,
 	if err != nil {
 		return "", nil, err
 	}
-	data, err := encode(session)
+	data, err := robotmem.EncodeJSON(session)
 	return mediaJSON, data, err
 }
 

@@ -33,7 +33,7 @@ func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (str
 		p.line("%s", clip(oneLine(e.Summary.Text), 4*reviewText))
 	}
 	if len(e.Context) > 0 {
-		if data, err := encode(e.Context); err == nil {
+		if data, err := robotmem.EncodeJSON(e.Context); err == nil {
 			p.line("Context: %s", clip(string(data), 4*reviewText))
 		}
 	}

@@ -140,7 +140,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		case *robotmem.PreviewResponse:
 			return s.picture(r), nil
 		}
-		data, err := encode(out)
+		data, err := robotmem.EncodeJSON(out)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

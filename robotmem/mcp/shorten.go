@@ -1,8 +1,6 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -138,20 +136,9 @@ func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
 
 // size is the length of v as JSON.
 func size(v any) int {
-	data, err := encode(v)
+	data, err := robotmem.EncodeJSON(v)
 	if err != nil {
 		return 0
 	}
 	return len(data)
-}
-
-// encode is JSON with characters as they are: it is read by models.
-func encode(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }

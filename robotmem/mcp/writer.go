@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // writer writes messages, one a line, from several goroutines.
@@ -46,7 +48,7 @@ func (w *writer) writeLine(v any) {
 	if w.err != nil {
 		return
 	}
-	data, err := encode(v)
+	data, err := robotmem.EncodeJSON(v)
 	if err == nil {
 		_, err = w.out.Write(append(data, '\n'))
 	}
