@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: torture torture-short ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test race vet lint cross examples
 
@@ -95,6 +95,13 @@ fuzz:
 # out of Go's cache.
 fuzz-corpus:
 	@.ci/fuzz-corpus
+
+# Every bad day at full length, some 35 minutes; the short form takes two.
+torture:
+	$(GO) run ./robotmem/torture $(TORTURE)
+
+torture-short:
+	$(GO) run ./robotmem/torture -short
 
 # A real Ollama, built once: some 4 minutes and a C compiler.
 ollama: $(OLLAMA)

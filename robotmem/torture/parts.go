@@ -1,0 +1,4 @@
+package main
+
+// parts are the rows of the table.
+var parts = []part{}
