@@ -1,0 +1,56 @@
+package faultdisk
+
+import "slices"
+
+type kind uint8
+
+const (
+	write kind = iota
+	truncate
+	syncFile
+	create
+	mkdir
+	rename
+	remove
+	syncFolder
+	mark
+)
+
+// op is one operation. Paths are below the disk's folder, "" being itself.
+type op struct {
+	kind  kind
+	inode int    // of write, truncate, syncFile, create, rename and remove
+	path  string // the name that is made, removed or synced
+	to    string // of rename
+	off   int64  // of write; the new size of truncate; the number of mark
+	data  []byte // of write
+}
+
+// Log is what a disk was asked for, in order.
+type Log struct{ ops []op }
+
+// Len is how many operations there are. Power may fail after each, and before
+// the first: at 0 to Len.
+func (l *Log) Len() int { return len(l.ops) }
+
+// Mark is the last mark at or before a point, 0 if there is none.
+func (l *Log) Mark(at int) int {
+	for i := at - 1; i >= 0; i-- {
+		if l.ops[i].kind == mark {
+			return int(l.ops[i].off)
+		}
+	}
+	return 0
+}
+
+// Turns are the points right before and after every operation that is not a
+// write: where what may be lost changes most. They ascend.
+func (l *Log) Turns() []int {
+	var at []int
+	for i := range l.ops {
+		if l.ops[i].kind != write {
+			at = append(at, i, i+1)
+		}
+	}
+	return slices.Compact(at)
+}
