@@ -79,8 +79,8 @@ func cutAt(t *testing.T, log *faultdisk.Log, points []int) (got cuts) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if int(stats.Total) < log.Mark(at) {
-			t.Logf("at %d, %+v: %d facts of %d", at, loss, stats.Total, log.Mark(at))
+		if int(stats.Total) < len(log.Marks(at)) {
+			t.Logf("at %d, %+v: %d facts of %d", at, loss, stats.Total, len(log.Marks(at)))
 			got.lost++
 		}
 		if err := e.Close(); err != nil {

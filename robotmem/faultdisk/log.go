@@ -33,14 +33,15 @@ type Log struct{ ops []op }
 // the first: at 0 to Len.
 func (l *Log) Len() int { return len(l.ops) }
 
-// Mark is the last mark at or before a point, 0 if there is none.
-func (l *Log) Mark(at int) int {
-	for i := at - 1; i >= 0; i-- {
+// Marks are the marks before a point, in the order they were set.
+func (l *Log) Marks(at int) []int {
+	var marks []int
+	for i := range l.ops[:at] {
 		if l.ops[i].kind == mark {
-			return int(l.ops[i].off)
+			marks = append(marks, int(l.ops[i].off))
 		}
 	}
-	return 0
+	return marks
 }
 
 // Turns are the points right before and after every operation that is not a
