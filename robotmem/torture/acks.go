@@ -130,10 +130,7 @@ func (a *acks) sample(r *rand.Rand, n int) []int64 {
 // that are lost.
 func (a *acks) verify(ctx context.Context, r *rig, m *robotmem.Engine, ids []int64) {
 	for _, id := range ids {
-		if ctx.Err() != nil {
-			return
-		}
-		if err := a.compare(ctx, m, id); err != nil {
+		if err := a.compare(ctx, m, id); err != nil && ctx.Err() == nil {
 			r.lost("memory %d: %v", id, err)
 		}
 	}

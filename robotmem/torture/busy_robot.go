@@ -71,9 +71,9 @@ func (b *busyRobot) step(ctx context.Context) error {
 	case n < 84:
 		return b.session(ctx)
 	case n < 94:
-		return b.perceive(ctx, 1+b.rand.IntN(100<<10))
+		return b.perceive(ctx, 1+b.rand.IntN(40<<10))
 	}
-	return b.perceive(ctx, 256<<10+1+b.rand.IntN(1<<20))
+	return b.perceive(ctx, 256<<10+1+b.rand.IntN(256<<10))
 }
 
 func (b *busyRobot) learn(ctx context.Context, text, session string) error {

@@ -13,6 +13,8 @@ const childRole = "ROBOTMEM_TORTURE_CHILD"
 var roles = map[string]func(args []string) error{
 	roleDiary:   diary,
 	roleVisitor: visitor,
+	roleGuest:   guest,
+	roleHolder:  holder,
 }
 
 func runChild(role string) int {

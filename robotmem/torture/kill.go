@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +123,9 @@ func (k *killing) check(ctx context.Context, everything bool) error {
 // opened opens the file, calls f, closes it, and has SQLite check it.
 func (k *killing) opened(ctx context.Context, f func(*robotmem.Engine)) error {
 	m, err := robotmem.Open(ctx, robotmem.Options{Path: k.path})
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
+	}
 	if err != nil {
 		k.broken("after the kill the file does not open: %v", err)
 		return nil
@@ -141,6 +143,9 @@ func (k *killing) opened(ctx context.Context, f func(*robotmem.Engine)) error {
 // examine counts what the node itself finds wrong.
 func (r *rig) examine(ctx context.Context, m robotmem.Service, deep bool) {
 	d, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: deep})
+	if ctx.Err() != nil {
+		return
+	}
 	if err != nil {
 		r.broken("doctor: %v", err)
 		return
@@ -402,13 +407,17 @@ func killImport(ctx context.Context, k *killing) (bool, error) {
 	}
 	k.within(500 * time.Millisecond)
 	killed := s.kill()
-	again, err := k.startProgram(ctx, k.path, args...)
-	if err != nil {
-		return killed, err
-	}
-	_, _ = io.Copy(io.Discard, bufio.NewReader(again.stdout))
-	if err := again.end(time.Minute); err != nil {
-		k.broken("going on with an import: %v", err)
+	// An import that has said that it is done is not run again: to keep
+	// duplicates would double it, as it should.
+	if said, err := io.ReadAll(s.stdout); err != nil || len(said) == 0 {
+		again, err := k.startProgram(ctx, k.path, args...)
+		if err != nil {
+			return killed, err
+		}
+		_, _ = io.Copy(io.Discard, again.stdout)
+		if err := again.end(time.Minute); err != nil {
+			k.broken("going on with an import: %v", err)
+		}
 	}
 	k.acknowledged(len(want))
 	if err := k.opened(ctx, func(m *robotmem.Engine) { k.comparesCollection(ctx, m, name, want) }); err != nil {
