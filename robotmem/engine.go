@@ -147,6 +147,9 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, err
 	}
+	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
+		return nil, errors.Join(err, e.writer.close())
+	}
 	go e.runWriter()
 	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
@@ -306,6 +309,17 @@ func (e *Engine) settleRules(ctx context.Context) error {
 	for _, t := range e.rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
+	// Looked at first: a file is opened while another process has the lock.
+	settled := false
+	err := e.read(ctx, func(c *conn) (err error) {
+		if settled, err = c.holdsTagMeta(rows); err == nil && settled {
+			settled, err = c.featuresAreCurrent()
+		}
+		return err
+	})
+	if err != nil || settled {
+		return err
+	}
 	return e.write(ctx, func(tx *writeTx) error {
 		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
 	})
@@ -316,10 +330,13 @@ func (e *Engine) settleRules(ctx context.Context) error {
 func (e *Engine) Close() error {
 	e.quit()
 	e.background.Wait()
+	// Side by side: both may wait for another process's lock.
+	var last sync.WaitGroup
+	last.Go(func() { e.tallies.stop(e) })
 	if err := e.keepSnapshots(context.Background()); err != nil && !errors.Is(err, Unavailable) {
 		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
-	e.tallies.stop(e)
+	last.Wait()
 	e.closing.Lock()
 	if e.closed {
 		e.closing.Unlock()

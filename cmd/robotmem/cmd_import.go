@@ -212,11 +212,6 @@ func (r *importer) stopped(name string, err error) error {
 }
 
 func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error {
-	if r.state != nil {
-		if err := r.state.remove(); err != nil {
-			return err
-		}
-	}
 	rate := float64(r.Lines-resumed) / max(took.Seconds(), 1e-6)
 	var err error
 	if asJSON {
@@ -224,6 +219,11 @@ func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error 
 	} else {
 		_, err = fmt.Fprintf(r.a.Stdout, "imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)\n",
 			r.Lines, r.Created, r.Duplicates, r.Bad, took.Seconds(), rate)
+	}
+	// Only once it was said: who has not heard it runs the import again, and the
+	// state keeps that from doubling anything.
+	if r.state != nil {
+		err = errors.Join(err, r.state.remove())
 	}
 	if err == nil && r.Bad > 0 {
 		return &exitError{code: exitCodes[robotmem.Invalid]}
