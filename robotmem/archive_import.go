@@ -149,11 +149,12 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 
 // refuse counts a record that cannot be stored, or ends the import.
 func (in *importing) refuse(where string, count *ImportCount, err error) error {
-	if told := (*Error)(nil); in.o.Refused == nil || !errors.As(err, &told) {
-		if told != nil {
-			err = &Error{Kind: told.Kind, Field: told.Field, Err: fmt.Errorf("%s: %w; nothing of this part was stored", where, told.Err)}
-		}
+	told := (*Error)(nil)
+	if !errors.As(err, &told) {
 		return err
+	}
+	if in.o.Refused == nil {
+		return &Error{Kind: told.Kind, Field: "file", Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, told.Field, told.Err)}
 	}
 	count.Refused++
 	in.o.Refused(where, err)

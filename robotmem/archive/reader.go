@@ -77,7 +77,7 @@ func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
 		o.MaxPayload = defaultPayload
 	}
 	a := &Reader{options: o, rolling: sha256.New()}
-	in := bufio.NewReaderSize(r, 1<<20)
+	in := bufio.NewReaderSize(r, 256<<10)
 	head, err := in.Peek(len(zstdMagic))
 	if err != nil && err != io.EOF {
 		return nil, err
