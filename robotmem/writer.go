@@ -16,7 +16,8 @@ import (
 type writeTx struct {
 	*conn
 	now      time.Time
-	revision int64 // the change counter as of this job
+	caller   Caller // whose job it is
+	revision int64  // the change counter as of this job
 	pending  pending
 }
 
@@ -28,6 +29,8 @@ func (tx *writeTx) nextRevision() int64 {
 
 type writeJob struct {
 	run     func(*writeTx) error
+	alone   func(*conn) error // instead of run: outside any transaction, while nobody else writes
+	caller  Caller
 	done    chan error  // buffered, so that the writer never waits for a caller
 	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
 }
@@ -48,7 +51,19 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	job := &writeJob{run: f, done: make(chan error, 1)}
+	return e.submit(ctx, &writeJob{run: f, caller: e.caller(ctx), done: make(chan error, 1)})
+}
+
+// writeAlone runs f on the writing connection outside any transaction. It is
+// carried through once it runs, as write is.
+func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.submit(ctx, &writeJob{alone: f, done: make(chan error, 1)})
+}
+
+func (e *Engine) submit(ctx context.Context, job *writeJob) error {
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -76,23 +91,37 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 func (e *Engine) runWriter() {
 	defer close(e.writerDone)
 	for job := range e.jobs {
-		group := []*writeJob{job}
-	fill:
-		for len(group) < jobsPerCommit {
-			select {
-			case next, ok := <-e.jobs:
-				if !ok {
-					break fill
-				}
-				group = append(group, next)
-			default:
-				break fill
-			}
-		}
+		group, last := e.gather(job)
 		// What its caller has withdrawn is left out.
 		group = slices.DeleteFunc(group, func(j *writeJob) bool { return !j.claimed.CompareAndSwap(false, true) })
 		if len(group) > 0 {
 			e.commit(group)
+		}
+		if last != nil && last.claimed.CompareAndSwap(false, true) {
+			last.done <- last.alone(e.writer)
+		}
+	}
+}
+
+// gather takes what is queued from a job on: those that share a commit, and the
+// first that runs alone, which ends them.
+func (e *Engine) gather(job *writeJob) (group []*writeJob, last *writeJob) {
+	for {
+		if job.alone != nil {
+			return group, job
+		}
+		group = append(group, job)
+		if len(group) == jobsPerCommit {
+			return group, nil
+		}
+		select {
+		case next, ok := <-e.jobs:
+			if !ok {
+				return group, nil
+			}
+			job = next
+		default:
+			return group, nil
 		}
 	}
 }
@@ -146,6 +175,9 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	if tx.revision, err = c.changes(); err != nil {
 		return nil, err
 	}
+	if err := e.followPurges(c); err != nil {
+		return nil, err
+	}
 	before := tx.revision
 	results = make([]error, len(group))
 	for i, job := range group {
@@ -181,7 +213,7 @@ func (e *Engine) forgetUncommitted() {
 // it has gathered at every savepoint, which costs more than it saves.
 func (e *Engine) runJob(tx *writeTx, job *writeJob) (refused, fatal error) {
 	before, revision := tx.TotalChanges(), tx.revision
-	tx.pending = pending{}
+	tx.pending, tx.caller = pending{}, job.caller
 	err := job.run(tx)
 	if err == nil {
 		err = tx.flush()
