@@ -133,6 +133,11 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := createFile(path); err != nil {
 		return nil, err
 	}
+	leave, err := enter(ctx, path, o.BusyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	e := &Engine{
 		path: path, options: o, rules: rules, log: o.Logger,
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
