@@ -138,7 +138,7 @@ func (e *Engine) backup(ctx context.Context, o BackupOptions) (*BackupReport, er
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.path), o.Version, []string{}
 	b.number()
 	if err := b.make(ctx); err != nil {
-		err = advise(err, "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
+		err = advise(wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
 	b.report.Removed, err = b.rotate(ctx, o.Keep)
@@ -153,6 +153,7 @@ type backup struct {
 	e       *Engine
 	dir     string
 	past    []Backup // oldest first
+	ours    []Backup // those of them that may be rotated
 	started time.Time
 	source  *conn
 	held    heldPayloads
@@ -217,6 +218,9 @@ func (b *backup) make(ctx context.Context) (err error) {
 		return err
 	}
 	b.report.Meanwhile = changes - b.report.Held.Changes
+	if b.ours, err = b.ofThisMemory(); err != nil {
+		return err
+	}
 	return b.finish()
 }
 

@@ -69,17 +69,7 @@ func (k BackupKeep) remove(all []Backup) []Backup {
 // Each loses its name first, so that none is ever listed in part.
 func (b *backup) rotate(ctx context.Context, keep BackupKeep) (removed []string, err error) {
 	removed = []string{}
-	ours := []Backup{b.report.Backup}
-	for _, p := range b.past {
-		same, err := b.same(p)
-		if err != nil {
-			return removed, err
-		}
-		if same {
-			ours = append(ours, p)
-		}
-	}
-	for _, p := range keep.remove(ours) {
+	for _, p := range keep.remove(append(b.ours, b.report.Backup)) {
 		if ctx.Err() != nil {
 			return removed, nil // the next one does it
 		}
@@ -95,14 +85,22 @@ func (b *backup) rotate(ctx context.Context, keep BackupKeep) (removed []string,
 	return removed, nil
 }
 
-// same reports whether an earlier backup is of this memory: of a file of this
-// name that held a memory which it holds still, or none at all.
-func (b *backup) same(p Backup) (bool, error) {
-	if p.Problem != "" || p.File != b.report.File {
-		return false, nil
+// ofThisMemory returns the earlier backups that are of this memory: of a file of
+// its name that held a memory which it holds still, or none at all.
+func (b *backup) ofThisMemory() (ours []Backup, err error) {
+	for _, p := range b.past {
+		if p.Problem != "" || p.File != b.report.File {
+			continue
+		}
+		same := p.Held.Memories == 0
+		if !same {
+			if same, err = b.source.knows(p.Held.Oldest, p.Held.Newest); err != nil {
+				return nil, err
+			}
+		}
+		if same {
+			ours = append(ours, p)
+		}
 	}
-	if p.Held.Memories == 0 {
-		return true, nil
-	}
-	return b.source.knows(p.Held.Oldest, p.Held.Newest)
+	return ours, nil
 }

@@ -186,16 +186,23 @@ func (c *conn) ownersOf(p keptPayload, what string) (string, error) {
 }
 
 // foldLog moves what the log of a file holds into the file and takes the log
-// away. It fails with sqlite3.BUSY while anybody else has the file open.
+// away. It fails with sqlite3.BUSY while anybody else has the file open. One that
+// is damaged or not ours keeps its log, which may be needed to mend it.
 func foldLog(ctx context.Context, path string) (held BackupFigures, err error) {
-	c, err := openConn(ctx, path, connOptions{busyTimeout: foldTimeout, cacheKiB: backupCacheKiB})
+	o := connOptions{busyTimeout: foldTimeout, cacheKiB: backupCacheKiB, readOnly: true}
+	c, err := openConn(ctx, path, o)
 	if err != nil {
 		return held, err
 	}
-	if held, err = c.ownFigures(); err == nil {
-		err = c.Exec("PRAGMA journal_mode=DELETE")
+	held, err = c.ownFigures()
+	if err := errors.Join(err, c.close()); err != nil {
+		return held, err
 	}
-	return held, errors.Join(err, c.close())
+	o.readOnly = false
+	if c, err = openConn(ctx, path, o); err != nil {
+		return held, err
+	}
+	return held, errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.close())
 }
 
 // ownFigures are those of a file of ours, none of an empty one.
