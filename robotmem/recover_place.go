@@ -16,11 +16,11 @@ import (
 // How a recovered file takes the place of a damaged one, so that a crash at any
 // point leaves both to be found:
 //
-//	1. the new file is written as X.recovering-STAMP, and called
-//	   X.recovered-STAMP once it is whole and examined;
-//	2. X and its log get second names, X.damaged-STAMP and X.damaged-STAMP-wal;
-//	3. the log's first name goes: it must not be read into the new file;
-//	4. X.recovered-STAMP takes the name X.
+//  1. the new file is written as X.recovering-STAMP, and called
+//     X.recovered-STAMP once it is whole and examined;
+//  2. X and its log get second names, X.damaged-STAMP and X.damaged-STAMP-wal;
+//  3. the log's first name goes: it must not be read into the new file;
+//  4. X.recovered-STAMP takes the name X.
 //
 // X is there at all times. After a crash between 2 and 4, X and X.damaged-STAMP
 // are one file, and the next repair begins at 3. Payloads stay in X.payloads.

@@ -3,10 +3,13 @@ package robotmem_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,4 +160,179 @@ func TestRecoverWhole(t *testing.T) {
 	}
 }
 
-var _ = os.Remove
+// page overwrites one page, from 1, of a file.
+func page(t *testing.T, path string, n int64, change func(p []byte)) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := make([]byte, 4096)
+	if _, err := f.ReadAt(p, (n-1)*4096); err != nil {
+		t.Fatal(err)
+	}
+	change(p)
+	if _, err := f.WriteAt(p, (n-1)*4096); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func zero(p []byte) { clear(p) }
+
+// leaves returns the pages of a table's tree: the root, the interior ones below
+// it, and of each leaf the ids on it.
+func leaves(t *testing.T, path, table string) (root int64, interior []int64, leaf map[int64][]int64) {
+	t.Helper()
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := db.Prepare("SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'")
+	if err != nil || !s.Step() {
+		t.Fatal(err)
+	}
+	root = s.ColumnInt64(0)
+	if err := errors.Join(s.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf = map[int64][]int64{}
+	number := func(p []byte) (v int64, n int) {
+		for n < 9 {
+			v, n = v<<7|int64(p[n]&0x7f), n+1
+			if p[n-1] < 0x80 {
+				break
+			}
+		}
+		return v, n
+	}
+	var walk func(n int64)
+	walk = func(n int64) {
+		p := data[(n-1)*4096 : n*4096]
+		cells := int(binary.BigEndian.Uint16(p[3:]))
+		if p[0] == 13 {
+			for i := range cells {
+				cell := p[binary.BigEndian.Uint16(p[8+2*i:]):]
+				_, n1 := number(cell)
+				id, _ := number(cell[n1:])
+				leaf[n] = append(leaf[n], id)
+			}
+			return
+		}
+		if n != root {
+			interior = append(interior, n)
+		}
+		for i := range cells {
+			walk(int64(binary.BigEndian.Uint32(p[binary.BigEndian.Uint16(p[12+2*i:]):])))
+		}
+		walk(int64(binary.BigEndian.Uint32(p[8:])))
+	}
+	walk(root)
+	return root, interior, leaf
+}
+
+func copyOf(t *testing.T, path string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "memory.db")
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err == nil {
+		err = os.CopyFS(to+".payloads", os.DirFS(path+".payloads"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// Whatever page is damaged, the rows of all others come back, byte for byte.
+func TestRecoverDamaged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	whole := furnished(t, 1500)
+	want := truth(t, whole)
+	root, interior, leaf := leaves(t, whole, "memories")
+	payloads, _, _ := leaves(t, whole, "payloads")
+	ids := slices.Sorted(maps.Keys(leaf))
+	var some, gone []int64
+	for i := 3; i < len(ids) && len(some) < 20; i += 5 {
+		some = append(some, ids[i])
+		gone = append(gone, leaf[ids[i]]...)
+	}
+	slices.Sort(gone)
+	t.Logf("%d leaves, %d interior pages", len(leaf), len(interior))
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		lost   []int64 // memories
+		whole  bool
+	}{
+		{"nothing", func(*testing.T, string) {}, nil, true},
+		{"the root of memories", func(t *testing.T, path string) { page(t, path, root, zero) }, nil, true},
+		{"every interior page of memories", func(t *testing.T, path string) {
+			for _, n := range append(interior, root) {
+				page(t, path, n, zero)
+			}
+		}, nil, true},
+		{"leaves with zeros", func(t *testing.T, path string) {
+			for _, n := range some {
+				page(t, path, n, zero)
+			}
+		}, gone, false},
+		{"leaves with noise", func(t *testing.T, path string) {
+			for _, n := range some {
+				page(t, path, n, func(p []byte) { _, _ = rand.Read(p) })
+			}
+		}, gone, false},
+		{"leaves and all interior pages", func(t *testing.T, path string) {
+			for _, n := range slices.Concat(some, interior, []int64{root}) {
+				page(t, path, n, zero)
+			}
+		}, gone, false},
+		{"the schema's first page", func(t *testing.T, path string) { page(t, path, 1, zero) }, nil, true},
+		{"the head", func(t *testing.T, path string) { page(t, path, 1, func(p []byte) { clear(p[:100]) }) }, nil, true},
+		{"the application's number and the version", func(t *testing.T, path string) {
+			page(t, path, 1, func(p []byte) { p[63] ^= 0x40; p[70] ^= 1 })
+		}, nil, true},
+		{"the size of a page", func(t *testing.T, path string) { page(t, path, 1, func(p []byte) { p[16] = 0x20 }) }, nil, true},
+		{"a pointer that leads to a page of another table", func(t *testing.T, path string) {
+			page(t, path, root, func(p []byte) { binary.BigEndian.PutUint32(p[8:], uint32(payloads)) })
+		}, nil, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := copyOf(t, whole)
+			tt.damage(t, path)
+			r, to := recovered(t, path)
+			if !r.Doctor.Healthy {
+				t.Errorf("the new file is not healthy: %+v", r.Doctor.Checks)
+			}
+			if r.Whole != tt.whole {
+				t.Errorf("whole is %v: %+v", r.Whole, r)
+			}
+			if r.Missing != int64(len(tt.lost)) {
+				t.Errorf("%d missing, want %d: %v", r.Missing, len(tt.lost), r.MissingIDs)
+			}
+			got := truth(t, to)
+			left := slices.DeleteFunc(slices.Clone(want["memories"]), func(row string) bool {
+				return slices.ContainsFunc(tt.lost, func(id int64) bool { return strings.HasPrefix(row, fmt.Sprintf("id=%q ", fmt.Sprint(id))) })
+			})
+			if diff := cmp.Diff(left, got["memories"], unordered); diff != "" {
+				t.Errorf("memories (-want +got):\n%s", diff[:min(len(diff), 3000)])
+			}
+			for _, table := range []string{"payloads", "versions", "sessions", "session_outcomes", "session_recalls", "session_origins", "origins"} {
+				if diff := cmp.Diff(want[table], got[table], unordered); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", table, diff[:min(len(diff), 2000)])
+				}
+			}
+		})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 )
 
 const (
@@ -85,7 +86,7 @@ func New(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) *File {
 	f.readHead(head)
 	if log != nil {
 		if size := logPageSize(log); size != 0 && !f.info.HeaderWhole {
-			f.setSizes(size, f.guessReserved(size))
+			f.setSizes(size, f.info.Reserved)
 		}
 		f.log = readLog(log, logSize, f.pageSize)
 		f.info.LogFrames, f.info.DamagedFrames = f.log.frames, f.log.damaged
@@ -98,14 +99,23 @@ func New(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) *File {
 	return f
 }
 
+// readHead takes the head's word where the pages bear it out.
 func (f *File) readHead(head []byte) {
 	f.info.HeaderWhole = headWhole(head)
 	f.info.UserVersion = binary.BigEndian.Uint32(head[60:])
 	f.info.ApplicationID = binary.BigEndian.Uint32(head[68:])
 	size, reserved := sizeOf(head), int(head[20])
-	if !f.info.HeaderWhole {
-		size = f.guessSize()
-		reserved = f.guessReserved(size)
+	guess, sure := f.guessSize()
+	if !f.info.HeaderWhole || sure && guess != size {
+		f.info.HeaderWhole, size = false, guess
+	}
+	if looked, fit := f.checksums(size); reserved != 0 && reserved != checksumSize || looked > 0 {
+		switch {
+		case 2*fit > looked:
+			reserved = checksumSize
+		case reserved != checksumSize || fit == 0 && looked >= samplesToJudge:
+			reserved = 0
+		}
 	}
 	f.setSizes(size, reserved)
 }
@@ -143,13 +153,20 @@ func (f *File) countPages(head []byte) {
 
 func validSize(n int) bool { return n >= minPageSize && n <= maxPageSize && n&(n-1) == 0 }
 
-// guessSize finds the page size under which the most of the file begins a page
-// as a page of a tree does.
-func (f *File) guessSize() int {
-	best, bestScore := usualSize, 0.0
-	for _, size := range []int{usualSize, 512, 1024, 2048, 8192, 16384, 32768, maxPageSize} {
+// samplesToJudge is how many pages must be looked at before they count for more
+// than the head.
+const samplesToJudge = 8
+
+// guessSize finds the page size: the smallest under which nearly as many pages
+// begin as a page of a tree does as under any. sure is false when few do, as
+// where most pages hold large payloads.
+func (f *File) guessSize() (size int, sure bool) {
+	var sizes []int
+	var scores []float64
+	enough := false
+	buf := make([]byte, 12)
+	for size := minPageSize; size <= maxPageSize; size *= 2 {
 		looked, found := 0, 0
-		buf := make([]byte, 12)
 		for at := range samples(f.size, size) {
 			readAt(f.db, buf, at)
 			looked++
@@ -157,34 +174,34 @@ func (f *File) guessSize() int {
 				found++
 			}
 		}
-		if looked == 0 {
-			continue
-		}
-		if score := float64(found) / float64(looked); score > bestScore*1.2 {
-			best, bestScore = size, score
+		enough = enough || looked >= samplesToJudge && size >= usualSize
+		if looked > 0 {
+			sizes, scores = append(sizes, size), append(scores, float64(found)/float64(looked))
 		}
 	}
-	return best
+	if len(scores) == 0 || slices.Max(scores) == 0 {
+		return usualSize, false
+	}
+	best := slices.Max(scores)
+	at := slices.IndexFunc(scores, func(s float64) bool { return s >= 0.75*best })
+	return sizes[at], enough && best >= 0.3
 }
 
-// guessReserved tells a file with checksums: most of its pages have theirs.
-func (f *File) guessReserved(size int) int {
-	looked, found := 0, 0
+// checksums counts the pages, of those looked at, that have the checksum of
+// their bytes. Pages of zeros would have it whatever they are.
+func (f *File) checksums(size int) (looked, fit int) {
 	page := make([]byte, size)
 	for at := range samples(f.size, size) {
 		readAt(f.db, page, at)
 		if bytes.Count(page, []byte{0}) == size {
-			continue // would check whatever it is
+			continue
 		}
 		looked++
 		if checksumFits(page) {
-			found++
+			fit++
 		}
 	}
-	if looked > 0 && 2*found > looked {
-		return checksumSize
-	}
-	return 0
+	return looked, fit
 }
 
 // samples yields the places of some pages, spread over the file.
