@@ -254,12 +254,12 @@ func (r *recovery) insert(to *target, row *salvage.Row) (bool, error) {
 	if !to.whole.WithoutRowid && !key {
 		names, args = append(names, "rowid"), append(args, row.Key)
 	}
-	conflict := "OR IGNORE"
-	if to.name == "counters" {
-		conflict = "OR REPLACE"
+	conflict, otherwise := "OR IGNORE", ""
+	if to.name == "counters" { // a new file has them all, at 0
+		conflict, otherwise = "", " ON CONFLICT(name) DO UPDATE SET value = max(value, excluded.value)"
 	}
 	before := r.TotalChanges()
-	err := r.exec(fmt.Sprintf(`INSERT %s INTO "%s"(%s) VALUES (%s)`, conflict, to.name, strings.Join(names, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", ")), args...)
+	err := r.exec(fmt.Sprintf(`INSERT %s INTO "%s"(%s) VALUES (%s)%s`, conflict, to.name, strings.Join(names, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", "), otherwise), args...)
 	if errors.Is(err, sqlite3.CONSTRAINT) || errors.Is(err, sqlite3.MISMATCH) {
 		return false, nil
 	}

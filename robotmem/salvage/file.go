@@ -27,6 +27,7 @@ type File struct {
 	log     *wal
 	closers []io.Closer
 	info    Info
+	late    bool // read the late pages of the log, too
 
 	pageSize, usable int
 }
@@ -241,7 +242,7 @@ func (f *File) page(n uint32, p []byte) (ok bool) {
 	if n == 0 || n > f.info.Pages {
 		return false
 	}
-	if !f.log.page(n, p) && !readAt(f.db, p, int64(n-1)*int64(f.pageSize)) {
+	if !(f.late && f.log.latePage(n, p)) && !f.log.page(n, p) && !readAt(f.db, p, int64(n-1)*int64(f.pageSize)) {
 		return false
 	}
 	return !f.info.Checksums || checksumFits(p)

@@ -98,6 +98,7 @@ func (f *File) Rows(ctx context.Context, plan Plan, take func(Row) error) (*Repo
 		}
 	}
 	s.strays(tables)
+	s.lateRows(tables)
 	for _, t := range tables {
 		s.report.Tables = append(s.report.Tables, t.TableReport)
 	}

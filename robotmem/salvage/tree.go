@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"maps"
 	"slices"
 )
 
@@ -23,6 +24,7 @@ type tree struct {
 	shape *Table // nil: known by its name alone
 	index int    // of the tables that were given
 	root  uint32
+	first byte // kind of its root, of one without a shape
 	TableReport
 }
 
@@ -145,12 +147,19 @@ func (s *scan) stopped() bool {
 	return s.err != nil
 }
 
+// takes reports whether a tree has pages of a kind. All pages of one are those of
+// a table, or those of an index.
 func (t *tree) takes(kind byte) bool {
 	if t.shape == nil {
-		return true
+		if t.first == 0 {
+			t.first = kind
+		}
+		return isIndex(t.first) == isIndex(kind)
 	}
-	return t.shape.WithoutRowid == (kind == indexLeaf || kind == indexInterior)
+	return t.shape.WithoutRowid == isIndex(kind)
 }
+
+func isIndex(kind byte) bool { return kind == indexLeaf || kind == indexInterior }
 
 // owns reports whether a page that a tree leads to looks as if it were its own:
 // most of its cells do. A pointer may be damaged, too.
@@ -284,6 +293,36 @@ func (s *scan) strays(trees []*tree) {
 		}
 		s.state[n] |= pageReached
 		s.rows(t, &nd, t.Holes, Row{Doubtful: !whole, Stray: true})
+	}
+}
+
+// lateRows adds the rows of those pages of the log that follow a damaged one.
+func (s *scan) lateRows(trees []*tree) {
+	if s.f.log == nil || len(s.f.log.late) == 0 {
+		return
+	}
+	s.f.late = true
+	defer func() { s.f.late = false }()
+	clear(s.state) // a page of the file and its late one are two
+	var wanted []*tree
+	for _, t := range trees {
+		wanted = append(wanted, &tree{shape: t.shape, index: t.index, TableReport: TableReport{Holes: []Span{everything}}})
+	}
+	for _, n := range slices.Sorted(maps.Keys(s.f.log.late)) {
+		page := s.buffer(0)
+		if n > s.f.info.Pages || s.stopped() || !s.f.page(n, page) {
+			continue
+		}
+		nd, ok := s.f.node(n, page)
+		if !ok || nd.kind == tableInterior {
+			continue
+		}
+		if t := s.ownerOf(&nd, wanted); t != nil {
+			s.rows(t, &nd, t.Holes, Row{Stray: true})
+		}
+	}
+	for i, t := range wanted {
+		trees[i].Found, trees[i].Stray, trees[i].Doubtful = trees[i].Found+t.Found, trees[i].Stray+t.Stray, trees[i].Doubtful+t.Doubtful
 	}
 }
 

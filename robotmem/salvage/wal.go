@@ -13,12 +13,16 @@ const (
 
 // wal is a log: the newest committed place of each page in it. A frame is
 // believed when its checksum follows from the stored checksum of the frame
-// before it, and its salts are those of the log. SQLite ends at the first frame
-// that does not check; here those after it count too, since each is whole.
+// before it, and its salts are those of the log.
+//
+// SQLite ends at the first frame that does not check, and so does at. What
+// follows may have been committed after a frame that was damaged since, or be
+// left of a commit that a power cut has torn and that another was written over:
+// late holds it apart, and its rows are only added to what is there.
 type wal struct {
 	r        io.ReaderAt
 	pageSize int
-	at       map[uint32]int64 // of a page's bytes
+	at, late map[uint32]int64 // of a page's bytes
 	last     uint32           // the largest page of a commit's file
 	frames   int
 	damaged  int
@@ -27,7 +31,7 @@ type wal struct {
 // readLog reads a log. Its own page size is taken when it is whole, as it should
 // be that of the file.
 func readLog(r io.ReaderAt, size int64, pageSize int) *wal {
-	w := &wal{r: r, pageSize: pageSize, at: map[uint32]int64{}}
+	w := &wal{r: r, pageSize: pageSize, at: map[uint32]int64{}, late: map[uint32]int64{}}
 	head := make([]byte, walHeader)
 	if size < walHeader || !readAt(r, head, 0) {
 		return w
@@ -38,49 +42,43 @@ func readLog(r io.ReaderAt, size int64, pageSize int) *wal {
 	}
 	salts := binary.BigEndian.Uint64(head[16:])
 	seed1, seed2 := binary.BigEndian.Uint32(head[24:]), binary.BigEndian.Uint32(head[28:])
-	if !headWhole {
-		w.damaged++
-	}
 	frame := make([]byte, frameHeader+pageSize)
-	pending := map[uint32]int64{}
+	into, pending := w.at, map[uint32]int64{}
 	waiting, broken := 0, 0
 	for at := int64(walHeader); at+int64(len(frame)) <= size; at += int64(len(frame)) {
-		if !readAt(r, frame, at) {
-			broken++
-			continue
-		}
-		if !headWhole && at == walHeader {
-			salts = binary.BigEndian.Uint64(frame[8:])
+		whole := readAt(r, frame, at)
+		n, commit := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[4:])
+		first := !headWhole && at == walHeader
+		if first {
+			salts = binary.BigEndian.Uint64(frame[8:]) // nothing is left to check it by
 		}
 		c1, c2 := binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
 		s1, s2 := sums(order, seed1, seed2, frame[:8])
 		s1, s2 = sums(order, s1, s2, frame[frameHeader:])
 		seed1, seed2 = c1, c2
-		n, commit := binary.BigEndian.Uint32(frame), binary.BigEndian.Uint32(frame[4:])
-		if binary.BigEndian.Uint64(frame[8:]) != salts {
-			continue // of an older log, which this one has begun to write over
-		}
-		if s1 != c1 || s2 != c2 || n == 0 {
-			broken++
+		if !whole || n == 0 || binary.BigEndian.Uint64(frame[8:]) != salts || !first && (s1 != c1 || s2 != c2) {
+			// What was not committed before this is not known to have been.
+			into = w.late
+			clear(pending)
+			waiting, broken = 0, broken+1
 			continue
 		}
 		pending[n] = at + frameHeader
 		waiting++
 		if commit != 0 {
 			for n, at := range pending {
-				w.at[n] = at
+				into[n] = at
 			}
 			clear(pending)
-			w.last = commit
+			w.last = max(w.last, commit)
 			w.frames += waiting
+			// What follows the last commit was never acknowledged, whole or not.
 			w.damaged += broken
 			waiting, broken = 0, 0
 		}
 	}
-	// What follows the last commit was never acknowledged, whole or not. But a
-	// log of which no commit is left was damaged, not cut short.
-	if w.frames == 0 {
-		w.damaged += broken
+	if !headWhole && w.frames > 0 {
+		w.damaged++
 	}
 	return w
 }
@@ -120,5 +118,13 @@ func (w *wal) page(n uint32, p []byte) bool {
 		return false
 	}
 	at, ok := w.at[n]
+	return ok && readAt(w.r, p, at)
+}
+
+func (w *wal) latePage(n uint32, p []byte) bool {
+	if w == nil {
+		return false
+	}
+	at, ok := w.late[n]
 	return ok && readAt(w.r, p, at)
 }
