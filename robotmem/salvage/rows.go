@@ -47,7 +47,8 @@ func (f *File) schema(ctx context.Context) (entries []Entry, t *tree, err error)
 	}, func(uint32) {})
 	t = &tree{shape: &schemaTable, root: 1}
 	s.walk(t, 1, everything, 0)
-	s.strays([]*tree{t})
+	s.findTorn([]*tree{t})
+	s.strays()
 	return entries, t, s.err
 }
 
@@ -92,12 +93,13 @@ func (f *File) Rows(ctx context.Context, plan Plan, take func(Row) error) (*Repo
 			}
 		}
 	}
+	s.findTorn(tables)
 	for _, e := range rest {
 		if e.Root > 1 {
 			s.walk(&tree{root: e.Root}, e.Root, everything, 0)
 		}
 	}
-	s.strays(tables)
+	s.strays()
 	s.lateRows(tables)
 	for _, t := range tables {
 		s.report.Tables = append(s.report.Tables, t.TableReport)

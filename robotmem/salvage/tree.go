@@ -38,6 +38,7 @@ type scan struct {
 	take    func(Row) error
 	seen    func(page uint32)
 	err     error // of take or ctx; ends the walk
+	torn    []*tree // with holes, that have a shape
 	report  Report
 }
 
@@ -103,7 +104,7 @@ func (s *scan) walk(t *tree, n uint32, in Span, depth int) {
 	page := s.buffer(depth)
 	whole := s.f.page(n, page)
 	nd, ok := s.f.node(n, page)
-	if !ok || !t.takes(nd.kind) || !t.owns(&nd, in) {
+	if !ok || !t.takes(nd.kind) || !s.owns(t, &nd, in) {
 		// Where it is another table's, that one or its shape will find it.
 		if !ok || !whole {
 			s.damaged(n)
@@ -162,10 +163,14 @@ func (t *tree) takes(kind byte) bool {
 func isIndex(kind byte) bool { return kind == indexLeaf || kind == indexInterior }
 
 // owns reports whether a page that a tree leads to looks as if it were its own:
-// most of its cells do. A pointer may be damaged, too.
-func (t *tree) owns(nd *node, in Span) bool {
-	if t.shape == nil || nd.kind == tableInterior || len(nd.cells) == 0 {
+// most of its cells do. A pointer may be damaged, too. Of a tree of no known
+// shape it is its own unless it looks like one that another tree misses.
+func (s *scan) owns(t *tree, nd *node, in Span) bool {
+	switch {
+	case nd.kind == tableInterior || len(nd.cells) == 0:
 		return true
+	case t.shape == nil:
+		return len(s.torn) == 0 || s.ownerOf(nd, s.torn) == nil
 	}
 	return 2*t.fitting(nd, []Span{in}) > len(nd.cells)
 }
@@ -260,16 +265,19 @@ func (s *scan) record(c *cell) (body []byte, whole, ok bool) {
 	return data[c.body:], whole, true
 }
 
-// strays looks for the rows of trees with holes on pages that nothing leads to.
-func (s *scan) strays(trees []*tree) {
-	var torn []*tree
+// findTorn keeps the trees with holes.
+func (s *scan) findTorn(trees []*tree) {
+	s.torn = nil
 	for _, t := range trees {
-		t.Holes = merge(t.Holes)
-		if len(t.Holes) > 0 && t.shape != nil {
-			torn = append(torn, t)
+		if t.Holes = merge(t.Holes); len(t.Holes) > 0 {
+			s.torn = append(s.torn, t)
 		}
 	}
-	if len(torn) == 0 {
+}
+
+// strays looks for the rows of torn trees on pages that nothing leads to.
+func (s *scan) strays() {
+	if len(s.torn) == 0 {
 		return
 	}
 	for n := uint32(1); n <= s.f.info.Pages && !s.stopped(); n++ {
@@ -286,7 +294,7 @@ func (s *scan) strays(trees []*tree) {
 		if !ok || nd.kind == tableInterior || len(nd.cells) == 0 {
 			continue
 		}
-		t := s.ownerOf(&nd, torn)
+		t := s.ownerOf(&nd, s.torn)
 		if t == nil {
 			s.report.Unclaimed++
 			continue
