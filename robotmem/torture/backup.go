@@ -28,7 +28,7 @@ import (
 // fault is a backup during which the memory changed.
 
 const (
-	backupRole    = "backup-writer"
+	roleStorer    = "backup-writer"
 	backupWriters = 3
 	// backupPayloads: every so manieth fact comes with a payload of the folder.
 	backupPayloads = 20
@@ -37,9 +37,9 @@ const (
 	backupPause = 20 * time.Millisecond
 )
 
-// runBackupWriter learns numbered facts until it is ended, and prints each
+// storer learns numbered facts until it is ended, and prints each
 // number once it is acknowledged.
-func runBackupWriter(args []string) error {
+func storer(args []string) error {
 	ctx := context.Background()
 	e, err := robotmem.Open(ctx, robotmem.Options{Path: args[0], BusyTimeout: time.Minute})
 	if err != nil {
@@ -88,7 +88,7 @@ func startBackupWriter(ctx context.Context, path, name string) (*backupWriter, e
 		return nil, err
 	}
 	w := &backupWriter{name: name, cmd: exec.CommandContext(ctx, self, path, name)}
-	w.cmd.Env = append(os.Environ(), childRole+"="+backupRole)
+	w.cmd.Env = append(os.Environ(), childRole+"="+roleStorer)
 	w.cmd.Stderr = &w.errs
 	out, err := w.cmd.StdoutPipe()
 	if err != nil {

@@ -11,7 +11,11 @@ const childRole = "ROBOTMEM_TORTURE_CHILD"
 
 // roles are what a process of its own does for a part.
 var roles = map[string]func(args []string) error{
-	backupRole: runBackupWriter,
+	roleDiary:   diary,
+	roleVisitor: visitor,
+	roleGuest:   guest,
+	roleHolder:  holder,
+	roleStorer:  storer,
 }
 
 func runChild(role string) int {
