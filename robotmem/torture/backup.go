@@ -50,7 +50,10 @@ func storer(args []string) error {
 		if n%backupPayloads == 0 {
 			_, err = e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: fact, DataBase64: backupData(args[1], n)})
 		} else {
-			_, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: fact})
+			var res *robotmem.LearnResponse
+			if res, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: fact}); err == nil && res.Status != "created" {
+				err = fmt.Errorf("fact %d is a %s", n, res.Status)
+			}
 		}
 		if err != nil {
 			return err
@@ -60,6 +63,7 @@ func storer(args []string) error {
 	}
 }
 
+// backupFact differs from every other in a number, so that none is a duplicate.
 func backupFact(writer string, n int) string {
 	return fmt.Sprintf("writer %s saw shelf %d", writer, n)
 }
@@ -125,7 +129,7 @@ func runBackup(ctx context.Context, r *rig) error {
 		r.acknowledged(total)
 	}()
 	for i := range backupWriters {
-		w, err := startBackupWriter(ctx, path, string(rune('a'+i)))
+		w, err := startBackupWriter(ctx, path, string(rune('1'+i)))
 		if err != nil {
 			return err
 		}
