@@ -34,7 +34,7 @@ const (
 	backupPayloads = 20
 	backupPayload  = 300_000 // bytes
 	// backupPause keeps the memory at a size at which every backup can be read.
-	backupPause = 20 * time.Millisecond
+	backupPause = 50 * time.Millisecond
 )
 
 // storer learns numbered facts until it is ended, and prints each
