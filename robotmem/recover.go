@@ -85,11 +85,11 @@ func writeRecovered(ctx context.Context, f *salvage.File, id *identity, from, to
 	if err != nil {
 		return nil, fail(Invalid, "taxonomy", "%v", err)
 	}
-	if err := createFile(to); err != nil {
-		return nil, err
-	}
 	// Only to prepare records and to read payloads; it has no connection.
 	e := &Engine{path: to, options: o, rules: rules, log: o.Logger}
+	if err := createFile(ctx, o.Disk, to, e.connOptions(writerCacheKiB)); err != nil {
+		return nil, err
+	}
 	r, err := newRecovery(ctx, e, f, id)
 	if err != nil {
 		return nil, err

@@ -106,6 +106,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		}
 	}
 	a.Log = a.Config.logger(a)
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops.find(k.Selected()); c != nil {
 		return 0, c.run(ctx, a)
 	}

@@ -37,7 +37,7 @@ type scan struct {
 	spill   []byte // one page of a chain
 	take    func(Row) error
 	seen    func(page uint32)
-	err     error // of take or ctx; ends the walk
+	err     error   // of take or ctx; ends the walk
 	torn    []*tree // with holes, that have a shape
 	report  Report
 }

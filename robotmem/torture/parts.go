@@ -1,6 +1,12 @@
 package main
 
+import "time"
+
 // parts are the rows of the table.
 var parts = []part{
-	{"salvage", "files damaged and repaired", amount{times: 300}, amount{times: 15}, runSalvage},
+	{name: "power", what: "power cuts", full: amount{times: 2000}, short: amount{times: 150}, run: power},
+	{name: "kill", what: "SIGKILL while writing, opening, closing, importing", full: amount{times: 500}, short: amount{times: 15}, run: runKill},
+	{name: "crowd", what: "six and more processes on one file", full: amount{time: 10 * time.Minute}, short: amount{time: 20 * time.Second}, run: runCrowd},
+	{name: "soak", what: "hostile requests over HTTP and stdio", full: amount{time: 10 * time.Minute}, short: amount{time: 15 * time.Second}, run: soak},
+	{name: "salvage", what: "files damaged and repaired", full: amount{times: 300}, short: amount{times: 15}, run: runSalvage},
 }
