@@ -210,16 +210,13 @@ func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string, data [
 		}
 		return at
 	}
-	before, code, err := salvageCLI(ctx, r, path, "doctor", "--json")
-	if err != nil {
-		return 0, err
-	}
-	if code == 4 {
-		r.fault()
-	}
 	out, code, err := salvageCLI(ctx, r, path, "doctor", "--repair", "--json")
 	if err != nil {
 		return 0, err
+	}
+	// So it was found to be damaged, and not to be mended in its place.
+	if strings.Contains(out, `"damaged_pages"`) {
+		r.fault()
 	}
 	if code != 0 && code != 4 {
 		r.broken("repair ended with %d: %s (pages %v)", code, out, hit)
@@ -227,7 +224,7 @@ func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string, data [
 	}
 	m, err := robotmem.Open(ctx, robotmem.Options{Path: path})
 	if err != nil {
-		r.broken("the repaired file does not open: %v (pages %v); doctor said before: %.300s", err, hit, before)
+		r.broken("the repaired file does not open: %v (pages %v)", err, hit)
 		return 0, nil
 	}
 	missing := 0
@@ -272,14 +269,17 @@ func (t *salvageTruth) damage(r *rig) (data []byte, hit map[int64]bool) {
 		}
 		return data[:keep*salvagePage-r.rand.Int64N(2)*1000], addPage(hit, keep)
 	}
-	for range 1 + r.rand.IntN(salvageMost) {
-		n := 1 + r.rand.Int64N(all)
-		if r.rand.IntN(10) == 0 {
+	for i := range 1 + r.rand.IntN(salvageMost) {
+		n, how := 1+r.rand.Int64N(all), r.rand.IntN(5)
+		switch {
+		case i == 0: // rows are lost for certain
+			n, how = int64(t.leaf[1+r.rand.Int64N(salvageFacts)]), r.rand.IntN(2)
+		case r.rand.IntN(10) == 0:
 			n = 1 + r.rand.Int64N(40) // the head, the schema, the roots
 		}
 		hit[n] = true
 		p := data[(n-1)*salvagePage : n*salvagePage]
-		switch r.rand.IntN(5) {
+		switch how {
 		case 0:
 			clear(p)
 		case 1:
