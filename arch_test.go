@@ -38,6 +38,8 @@ var rules = []rule{
 	{"robotmem/lexical", module, "a leaf"},
 	{"robotmem/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
+	{"robotmem/salvage", module, "a leaf"},
+	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
 	{"robotmem/quantity", module, "a leaf"},
 	{"robotmem/archive", module, "a leaf"},
 	{"ui", module, "a leaf"},
