@@ -31,7 +31,7 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 	if err != nil {
 		return nil, wrap("stats", err)
 	}
-	if res.DiskFreeBytes, err = freeBytes(e.path); err != nil {
+	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.path); err != nil {
 		e.log.Warn("free space of the disk not read", "err", err)
 	}
 	res.Workers = e.workers(res)

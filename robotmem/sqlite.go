@@ -30,6 +30,7 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
+	vfs         string // of the Disk
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
@@ -53,7 +54,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(path, flags)
+	db, err := sqlite3.OpenFlags(dataSource(path, o.vfs), flags)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func classifySQLite(err error) *Error {
 	}
 	text, kind := "an internal error; see the node's log", Internal
 	switch code {
-	case sqlite3.BUSY, sqlite3.LOCKED:
+	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
 		kind, text = Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"
 	case sqlite3.FULL:
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"
