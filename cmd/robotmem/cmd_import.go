@@ -45,6 +45,7 @@ type importer struct {
 // in batches. A bad line is reported and left out. A
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolImport})
 	kind, err := a.source(c.File)
 	if err != nil {
 		return err
