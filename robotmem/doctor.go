@@ -107,6 +107,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	} else {
 		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair; what that does not mend needs a backup")
 	}
+	examineModes(e.path, e.payloads().Dir, d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {

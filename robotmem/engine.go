@@ -137,6 +137,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := createFile(path); err != nil {
 		return nil, err
 	}
+	path = realPath(path)
 	e := &Engine{
 		path: path, options: o, rules: rules, log: o.Logger, user: OSUser(),
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
@@ -249,6 +250,22 @@ func createFile(path string) error {
 		return fail(Unavailable, "db", "the file cannot be used (%s); %s", reason(err), hint)
 	}
 	return nil
+}
+
+// realPath is where a link to the file leads, so that its log and payloads lie
+// in one place whatever name it is opened by. Payloads that lie beside the link
+// alone are left where they are.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path
+	}
+	const payloads = ".payloads"
+	_, there := os.Stat(real + payloads)
+	if _, here := os.Stat(path + payloads); here == nil && there != nil {
+		return path
+	}
+	return real
 }
 
 // reason is a file error without its path.
