@@ -118,7 +118,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 		}
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
-			if free, err = freeBytes(e.path); err != nil {
+			if free, err = e.options.Disk.FreeBytes(e.path); err != nil {
 				return fail(Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
 			}
 		}
