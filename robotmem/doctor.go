@@ -114,6 +114,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 			return err
 		}
 	}
+	examineModes(e.path, e.payloads().Dir, d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {

@@ -138,6 +138,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
+	path = realPath(path)
 	e := &Engine{
 		path: path, options: o, rules: rules, log: o.Logger, user: OSUser(),
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
@@ -240,6 +241,22 @@ func (o *Options) checkWeights() error {
 		return fail(Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
 	}
 	return nil
+}
+
+// realPath is where a link to the file leads, so that its log and payloads lie
+// in one place whatever name it is opened by. Payloads that lie beside the link
+// alone are left where they are.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path
+	}
+	const payloads = ".payloads"
+	_, there := os.Stat(real + payloads)
+	if _, here := os.Stat(path + payloads); here == nil && there != nil {
+		return path
+	}
+	return real
 }
 
 // reason is a file error without its path.
