@@ -30,8 +30,11 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*robotmem.Engine)
 // moves exports everything, to an archive or a folder, or as content hashes.
 func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	flag := "archive"
-	if c.Hashes {
+	switch {
+	case c.Hashes:
 		flag = "hashes"
+	case c.Python != "":
+		flag = "python"
 	}
 	return a.UseFile(ctx, flag, func(m *robotmem.Engine) error {
 		ctx, bar := a.watched(ctx)
@@ -42,6 +45,11 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 			out := bufio.NewWriterSize(a.Stdout, 1<<20)
 			_, err := m.Export(ctx, archive.NewHashes(out), o)
 			return errors.Join(err, out.Flush())
+		}
+		if c.Python != "" {
+			report, beside, err := c.writePython(ctx, m, o)
+			bar.Done()
+			return errors.Join(err, c.movedPython(a, report, beside))
 		}
 		report, err := c.writeArchive(ctx, a, m, o)
 		bar.Done()

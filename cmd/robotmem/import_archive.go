@@ -106,9 +106,9 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // source looks at what a path holds, stdin too.
-func (a *app) source(path string) (importSource, error) {
+func (a *app) source(ctx context.Context, path string) (importSource, error) {
 	if path != "-" {
-		return sourceOf(path)
+		return sourceOfFile(ctx, path)
 	}
 	head := make([]byte, archive.HeadBytes)
 	n, err := io.ReadFull(a.Stdin, head)
@@ -116,8 +116,33 @@ func (a *app) source(path string) (importSource, error) {
 		return 0, invalid("file", "%v", err)
 	}
 	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
-	if archive.Recognizes(head[:n]) {
+	if archive.Recognizes(bytes.NewReader(head[:n])) {
 		return sourceArchive, nil
 	}
 	return sourceFacts, nil
+}
+
+var sqliteMagic = []byte("SQLite format 3\x00")
+
+// sourceOfFile is sourceOf, which knows what holds a memory too.
+func sourceOfFile(ctx context.Context, path string) (importSource, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return sourceOf(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, invalid("file", "%v", err)
+	}
+	defer f.Close()
+	head := make([]byte, len(sqliteMagic))
+	if _, err := io.ReadFull(f, head); err == nil && bytes.Equal(head, sqliteMagic) {
+		if is, err := robotmem.IsPythonMemory(ctx, path); err == nil && is {
+			return sourcePython, nil
+		}
+	}
+	if _, err := f.Seek(0, io.SeekStart); err == nil && archive.Recognizes(f) {
+		return sourceArchive, nil
+	}
+	return sourceOf(path)
 }
