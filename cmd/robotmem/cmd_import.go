@@ -12,8 +12,8 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; or a memory.db of the Python robotmem. What it is shows by what it holds."`
-	DryRun         bool   `name:"dry-run" help:"Archives and memory.db: check all of it and say what would become of it; store nothing."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. What it is shows by what it holds."`
+	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and say what would become of it; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also those that say what is known."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 
@@ -55,9 +55,11 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		return c.archive(ctx, a)
 	case sourcePython:
 		return c.python(ctx, a)
+	case sourceMarkdown:
+		return c.markdown(ctx, a)
 	}
 	if c.DryRun {
-		return invalid("dry-run", "is for archives and memory.db files; %s is none", c.File)
+		return invalid("dry-run", "is for archives, memory.db files and notes; %s is none", c.File)
 	}
 	if kind != sourceFacts {
 		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)

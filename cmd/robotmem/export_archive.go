@@ -35,6 +35,8 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 		flag = "hashes"
 	case c.Python != "":
 		flag = "python"
+	case c.Markdown != "":
+		flag = "markdown"
 	}
 	return a.UseFile(ctx, flag, func(m *robotmem.Engine) error {
 		ctx, bar := a.watched(ctx)
@@ -51,12 +53,16 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 			bar.Done()
 			return errors.Join(err, c.movedPython(a, report, beside))
 		}
-		report, err := c.writeArchive(ctx, a, m, o)
+		name, write := c.Archive, c.writeArchive
+		if c.Markdown != "" {
+			name, write = c.Markdown, c.markdown
+		}
+		report, err := write(ctx, a, m, o)
 		bar.Done()
 		if err != nil {
 			return err
 		}
-		return c.moved(a, c.Archive, report)
+		return c.moved(a, name, report)
 	})
 }
 

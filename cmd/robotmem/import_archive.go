@@ -128,20 +128,26 @@ var sqliteMagic = []byte("SQLite format 3\x00")
 func sourceOfFile(ctx context.Context, path string) (importSource, error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return sourceOf(path)
+		kind, err := sourceOf(path)
+		if err == nil && kind == sourceFolder && isMarkdown(path) {
+			kind = sourceMarkdown
+		}
+		return kind, err
+	}
+	if isMarkdown(path) {
+		return sourceMarkdown, nil
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, invalid("file", "%v", err)
 	}
 	defer f.Close()
-	head := make([]byte, len(sqliteMagic))
-	if _, err := io.ReadFull(f, head); err == nil && bytes.Equal(head, sqliteMagic) {
+	if beginsWith(path, sqliteMagic) {
 		if is, err := robotmem.IsPythonMemory(ctx, path); err == nil && is {
 			return sourcePython, nil
 		}
 	}
-	if _, err := f.Seek(0, io.SeekStart); err == nil && archive.Recognizes(f) {
+	if archive.Recognizes(f) {
 		return sourceArchive, nil
 	}
 	return sourceOf(path)

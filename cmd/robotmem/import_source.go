@@ -47,6 +47,7 @@ const (
 	sourceFolder
 	sourceArchive
 	sourcePython
+	sourceMarkdown
 )
 
 // sourceOf looks at what a path holds.
