@@ -13,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -31,6 +32,8 @@ const (
 var plainText = regexp.MustCompile(`^[a-z][a-z_]*$|^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$`)
 
 var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 // writeFrontMatter writes fields of a record, those of first before the rest.
 func writeFrontMatter(w io.Writer, record any, first []string, more map[string]string, without ...string) error {
@@ -107,6 +110,9 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return fields, nil
 	}
+	if fields, ok := readFlow(data); ok {
+		return fields, nil
+	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, yamlFault(err)
@@ -123,6 +129,29 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	}
 	return fields, nil
 }
+
+// readFlow reads front matter as an export writes it: a field a line, its value
+// JSON or a plain word. ok is false when it is anything else.
+func readFlow(data []byte) (fields map[string]json.RawMessage, ok bool) {
+	fields = map[string]json.RawMessage{}
+	for line := range strings.Lines(string(data)) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
+		_, twice := fields[name]
+		switch {
+		case !ok || twice || !fieldName.MatchString(name):
+			return nil, false
+		case json.Valid([]byte(value)):
+			fields[name] = json.RawMessage(value)
+		case plainText.MatchString(value) && !slices.Contains(yamlWords, value):
+			fields[name] = json.RawMessage(`"` + value + `"`)
+		default:
+			return nil, false
+		}
+	}
+	return fields, true
+}
+
+var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // yamlFault is a fault of YAML with the line in the file, which is one below that
 // in the front matter.
@@ -172,6 +201,9 @@ func yamlJSON(n ast.Node, depth int) ([]byte, error) {
 		}
 		return robotmem.EncodeJSON(n.GetToken().Value)
 	case *ast.StringNode:
+		if t := n.GetToken(); t.Type == token.StringType && jsonNumber.MatchString(n.Value) {
+			return []byte(n.Value), nil // 1e-7, which YAML 1.1 takes for a text
+		}
 		return robotmem.EncodeJSON(n.Value)
 	case *ast.LiteralNode:
 		return robotmem.EncodeJSON(n.Value.Value)
