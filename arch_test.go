@@ -53,7 +53,7 @@ var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},

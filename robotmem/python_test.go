@@ -89,7 +89,7 @@ func importPython(t *testing.T, e *Engine, path string, o ImportOptions) (*Impor
 	return res, report, refused
 }
 
-func sumFile(t *testing.T, path string) string {
+func fileSum(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -100,9 +100,9 @@ func sumFile(t *testing.T, path string) string {
 
 func TestPythonMemory(t *testing.T) {
 	ctx, path, e := t.Context(), pythonFile(t, "CREATE TABLE notes(x); INSERT INTO notes VALUES (1); ALTER TABLE memories ADD COLUMN mood TEXT;"), openTest(t, Options{})
-	before := sumFile(t, path)
+	before := fileSum(t, path)
 	res, report, refused := importPython(t, e, path, ImportOptions{})
-	if sumFile(t, path) != before {
+	if fileSum(t, path) != before {
 		t.Error("the file was changed")
 	}
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {

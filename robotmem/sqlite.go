@@ -30,6 +30,7 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
+	vfs         string // of the Disk
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
@@ -53,7 +54,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(path, flags)
+	db, err := sqlite3.OpenFlags(dataSource(path, o.vfs), flags)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func classifySQLite(err error) *Error {
 	}
 	text, kind := "an internal error; see the node's log", Internal
 	switch code {
-	case sqlite3.BUSY, sqlite3.LOCKED:
+	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
 		kind, text = Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"
 	case sqlite3.FULL:
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"
@@ -220,9 +221,9 @@ func classifySQLite(err error) *Error {
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
 	case sqlite3.NOTADB:
-		kind, text = Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db"
+		kind, text = Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair"
 	case sqlite3.CORRUPT:
-		kind, text = Corrupt, "the file is damaged and was left as it is; bring it back from a backup, or copy out what can be read with the recover command of the sqlite3 shell"
+		kind, text = Corrupt, "the file is damaged and was left as it is; stop every robotmem that uses it, then run robotmem doctor --repair, which recovers what can be read into a new file and keeps this one; or bring it back from a backup"
 	case sqlite3.INTERRUPT:
 		kind, text = Unavailable, "interrupted before it was done; try again"
 	case sqlite3.TOOBIG:

@@ -46,6 +46,7 @@ type importer struct {
 // in batches. A bad line is reported and left out. A
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolImport})
 	kind, err := a.source(ctx, c.File)
 	if err != nil {
 		return err
@@ -225,11 +226,6 @@ func (r *importer) stopped(name string, err error) error {
 }
 
 func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error {
-	if r.state != nil {
-		if err := r.state.remove(); err != nil {
-			return err
-		}
-	}
 	rate := float64(r.Lines-resumed) / max(took.Seconds(), 1e-6)
 	var err error
 	if asJSON {
@@ -237,6 +233,11 @@ func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error 
 	} else {
 		_, err = fmt.Fprintf(r.a.Stdout, "imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)\n",
 			r.Lines, r.Created, r.Duplicates, r.Bad, took.Seconds(), rate)
+	}
+	// Only once it was said: who has not heard it runs the import again, and the
+	// state keeps that from doubling anything.
+	if r.state != nil {
+		err = errors.Join(err, r.state.remove())
 	}
 	if err == nil && r.Bad > 0 {
 		return &exitError{code: exitCodes[robotmem.Invalid]}

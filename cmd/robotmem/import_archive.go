@@ -80,6 +80,9 @@ func (c *importCmd) printArrived(a *app, r *robotmem.ImportReport) error {
 		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, sort.name,
 			sort.n.Created, sort.n.Updated, sort.n.Same, sort.n.Kept, sort.n.Refused)
 	}
+	if r.Memories.Purged > 0 {
+		w.line("%s purged here and not taken back", plural(r.Memories.Purged, "memory was", "memories were"))
+	}
 	w.line("payloads: %d stored (%s), %d known, %d missing", r.Payloads.Stored, sizeText(r.Payloads.Bytes), r.Payloads.Known, r.Payloads.Missing)
 	if !c.DryRun {
 		w.line("links: %d set, %d to what is not here", r.Links.Set, r.Links.Dangling)
