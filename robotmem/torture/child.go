@@ -15,6 +15,7 @@ var roles = map[string]func(args []string) error{
 	roleVisitor: visitor,
 	roleGuest:   guest,
 	roleHolder:  holder,
+	roleLogger:  logger,
 }
 
 func runChild(role string) int {
