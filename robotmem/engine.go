@@ -71,6 +71,7 @@ type Engine struct {
 	rules      *classify.Rules
 	log        *slog.Logger
 	writer     *conn // owned by runWriter
+	turn       turn  // owned by runWriter
 	jobs       chan *writeJob
 	writerDone chan struct{}
 	readers    chan *conn // nil entries are connections not opened yet
@@ -147,6 +148,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
 		return nil, errors.Join(err, e.writer.close())
 	}
+	e.turn = openTurn(path)
 	go e.runWriter()
 	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
@@ -341,6 +343,7 @@ func (e *Engine) Close() error {
 	close(e.jobs)
 	e.closing.Unlock()
 	<-e.writerDone
+	e.turn.close()
 	e.meaning.asking.Wait()
 	var errs []error
 	for range cap(e.readers) {

@@ -232,12 +232,20 @@ func askToEnd(s *spawned) error {
 	return s.end(childEnds)
 }
 
+// importFlood is how often an import is a long one, which gives the lock away
+// and takes it again without a pause.
+const importFlood = 8
+
 // importAll imports one file after the other, each into a collection of its own.
 func (c *crowd) importAll(ctx context.Context) error {
-	for n := 0; ctx.Err() == nil; n++ {
-		name := fmt.Sprintf("import-%d", n)
+	for i := 0; ctx.Err() == nil; i++ {
+		name := fmt.Sprintf("import-%d", i)
 		lines := filepath.Join(c.dir, name+".jsonl")
-		want, err := writeLines(lines, name, importLines)
+		n := importLines
+		if i%importFlood == 0 {
+			n *= 5
+		}
+		want, err := writeLines(lines, name, n)
 		if err != nil {
 			return err
 		}

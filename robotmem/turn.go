@@ -1,0 +1,77 @@
+package robotmem
+
+import (
+	"math/rand/v2"
+	"os"
+	"time"
+)
+
+// A turn is a place in the line for the file's write lock. SQLite has no line:
+// those who wait look now and then whether the lock is free, and a process that
+// commits again and again (an import) has taken it by then, so that others may
+// wait until their time is over. Here whoever wants to write takes the turn
+// first and gives it back once the lock is his; while one waits so for the
+// lock, the process that has just let go of it has to wait for the turn.
+//
+// The turn is a lock of one byte, in the page that SQLite keeps free of data
+// for the locks of its own. It is manners, and SQLite's lock is the law: where
+// there is none, or it does not come free in time (its holder may have been
+// stopped), one goes on without.
+type turn struct {
+	file    *os.File // nil where there is no turn
+	mine    bool
+	ignored bool // it did not come free in time, until it is free again
+}
+
+const (
+	// turnByte lies in the lock page, at 1 GiB, behind SQLite's 512 bytes.
+	turnByte = 0x40000000 + 1024
+	// turnLimit is longer than the line of a busy robot, and shorter than the
+	// time limit of the lock.
+	turnLimit = time.Second
+	// turnPause is how long to wait between two looks, on average.
+	turnPause = time.Millisecond
+)
+
+// openTurn finds the turn of a file.
+func openTurn(path string) turn {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return turn{}
+	}
+	return turn{file: f}
+}
+
+// take takes the turn if it is free, and reports whether the caller may go on:
+// it has the turn, or has waited for it long enough.
+func (t *turn) take(since time.Time) bool {
+	switch {
+	case t.file == nil || t.mine:
+	case lockByte(t.file, turnByte):
+		t.mine, t.ignored = true, false
+	case t.ignored:
+	case time.Since(since) < turnLimit:
+		return false
+	default:
+		t.ignored = true
+	}
+	return true
+}
+
+// pause waits a moment, unlike any other that waits.
+func (t *turn) pause() { time.Sleep(turnPause/2 + rand.N(turnPause)) }
+
+// pass gives the turn to whoever takes it next.
+func (t *turn) pass() {
+	if t.mine {
+		t.mine = false
+		unlockByte(t.file, turnByte)
+	}
+}
+
+func (t *turn) close() {
+	if t.file != nil {
+		_ = t.file.Close() // nothing was written; its lock goes with it
+		t.file = nil
+	}
+}
