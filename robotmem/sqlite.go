@@ -30,6 +30,7 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
+	vfs         string // of the Disk
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
@@ -53,7 +54,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(path, flags)
+	db, err := sqlite3.OpenFlags(dataSource(path, o.vfs), flags)
 	if err != nil {
 		return nil, err
 	}

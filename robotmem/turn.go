@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -24,14 +25,15 @@ type turn struct {
 }
 
 const (
-	// turnByte lies in the lock page, at 1 GiB, behind SQLite's 512 bytes.
-	turnByte = 0x40000000 + 1024
 	// turnLimit is longer than the line of a busy robot, and shorter than the
 	// time limit of the lock.
 	turnLimit = time.Second
 	// turnPause is how long to wait between two looks, on average.
 	turnPause = time.Millisecond
 )
+
+// turnRange is behind what SQLite and a restore lock.
+var turnRange = lockRange{0x40000400, 1}
 
 // openTurn finds the turn of a file.
 func openTurn(path string) turn {
@@ -45,11 +47,14 @@ func openTurn(path string) turn {
 // take takes the turn if it is free, and reports whether the caller may go on:
 // it has the turn, or has waited for it long enough.
 func (t *turn) take(since time.Time) bool {
+	if t.file == nil || t.mine {
+		return true
+	}
+	err := lockFile(t.file, turnRange, true)
 	switch {
-	case t.file == nil || t.mine:
-	case lockByte(t.file, turnByte):
+	case err == nil:
 		t.mine, t.ignored = true, false
-	case t.ignored:
+	case !errors.Is(err, errLocked), t.ignored: // no such locks here, or not in time
 	case time.Since(since) < turnLimit:
 		return false
 	default:
@@ -65,7 +70,7 @@ func (t *turn) pause() { time.Sleep(turnPause/2 + rand.N(turnPause)) }
 func (t *turn) pass() {
 	if t.mine {
 		t.mine = false
-		unlockByte(t.file, turnByte)
+		unlockFile(t.file, turnRange)
 	}
 }
 

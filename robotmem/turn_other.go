@@ -4,8 +4,5 @@ package robotmem
 
 import "os"
 
-// There is no lock here that leaves SQLite's alone: everybody has the turn.
-
-func lockByte(*os.File, int64) bool { return true }
-
-func unlockByte(*os.File, int64) {}
+// unlockFile has nothing to give back: lockFile locks nothing here.
+func unlockFile(*os.File, lockRange) {}

@@ -21,7 +21,8 @@ import (
 type writeTx struct {
 	*conn
 	now      time.Time
-	revision int64 // the change counter as of this job
+	revision int64  // the change counter as of this job
+	caller   Caller // whose job it is
 	pending  pending
 }
 
@@ -33,6 +34,8 @@ func (tx *writeTx) nextRevision() int64 {
 
 type writeJob struct {
 	run     func(*writeTx) error
+	alone   func(*conn) error // instead of run: outside any transaction, while nobody else writes
+	caller  Caller
 	queued  time.Time
 	done    chan error  // buffered, so that the writer never waits for a caller
 	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
@@ -57,7 +60,20 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	job := &writeJob{run: f, queued: time.Now(), done: make(chan error, 1)}
+	return e.submit(ctx, &writeJob{run: f, caller: e.caller(ctx)})
+}
+
+// writeAlone runs f on the writing connection outside any transaction. It is
+// carried through once it runs, as write is.
+func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.submit(ctx, &writeJob{alone: f})
+}
+
+func (e *Engine) submit(ctx context.Context, job *writeJob) error {
+	job.queued, job.done = time.Now(), make(chan error, 1)
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -85,10 +101,28 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 func (e *Engine) runWriter() {
 	defer close(e.writerDone)
 	for job := range e.jobs {
-		if group, begun := e.begin([]*writeJob{job}); begun {
+		if job.alone != nil {
+			e.lone = job
+		} else if group, begun := e.begin([]*writeJob{job}); begun {
 			e.commit(group)
 		}
+		if job = e.lone; job != nil {
+			e.lone = nil
+			e.runAlone(job)
+		}
 	}
+}
+
+// runAlone waits for another process's lock in one piece.
+func (e *Engine) runAlone(job *writeJob) {
+	if !job.claimed.CompareAndSwap(false, true) {
+		return
+	}
+	err := e.writer.BusyTimeout(e.options.BusyTimeout)
+	if err == nil {
+		err = job.alone(e.writer)
+	}
+	job.done <- errors.Join(err, e.writer.BusyTimeout(min(lockSlice, e.options.BusyTimeout)))
 }
 
 // begin begins a transaction for a group and for all that join it while it
@@ -126,16 +160,19 @@ func (e *Engine) begin(group []*writeJob) (claimed []*writeJob, begun bool) {
 	return claimed, len(claimed) > 0
 }
 
-// gather leaves out what its caller has withdrawn, and adds what is queued.
+// gather leaves out what its caller has withdrawn, and adds what is queued, up
+// to a job that runs alone.
 func (e *Engine) gather(group []*writeJob) []*writeJob {
 	group = slices.DeleteFunc(group, func(j *writeJob) bool { return j.claimed.Load() })
-	for len(group) < jobsPerCommit {
+	for len(group) < jobsPerCommit && e.lone == nil {
 		select {
 		case next, ok := <-e.jobs:
 			if !ok {
 				return group
 			}
-			if !next.claimed.Load() {
+			if next.alone != nil {
+				e.lone = next
+			} else if !next.claimed.Load() {
 				group = append(group, next)
 			}
 		default:
@@ -235,7 +272,7 @@ func (e *Engine) forgetUncommitted() {
 // it has gathered at every savepoint, which costs more than it saves.
 func (e *Engine) runJob(tx *writeTx, job *writeJob) (refused, fatal error) {
 	before, revision := tx.TotalChanges(), tx.revision
-	tx.pending = pending{}
+	tx.pending, tx.caller = pending{}, job.caller
 	err := job.run(tx)
 	if err == nil {
 		err = tx.flush()

@@ -4,7 +4,10 @@ import "time"
 
 // parts are the rows of the table.
 var parts = []part{
-	{"kill", "SIGKILL while writing, opening, closing, importing", amount{times: 500}, amount{times: 15}, runKill},
-	{"crowd", "six and more processes on one file", amount{time: 10 * time.Minute}, amount{time: 20 * time.Second}, runCrowd},
-	{"stopped", "SIGSTOP of who holds a lock", amount{times: 10}, amount{times: 1}, runStopped},
+	{name: "power", what: "power cuts", full: amount{times: 2000}, short: amount{times: 150}, run: power},
+	{name: "kill", what: "SIGKILL while writing, opening, closing, importing", full: amount{times: 500}, short: amount{times: 15}, run: runKill},
+	{name: "crowd", what: "six and more processes on one file", full: amount{time: 10 * time.Minute}, short: amount{time: 20 * time.Second}, run: runCrowd},
+	{name: "soak", what: "hostile requests over HTTP and stdio", full: amount{time: 10 * time.Minute}, short: amount{time: 15 * time.Second}, run: soak},
+	{name: "backup", what: "backups and restores under load", full: amount{times: 50}, short: amount{times: 2}, run: runBackup},
+	{name: "stopped", what: "SIGSTOP of who holds a lock", full: amount{times: 10}, short: amount{times: 1}, run: runStopped},
 }
