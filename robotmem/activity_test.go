@@ -42,7 +42,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 		}
 		ask(&RecallRequest{Query: "zebra", Collection: "*"})
 		if i == 1 { // of an hour that has counts already
-			e.tallies.flush(e)
+			e.tallies.flush(t.Context(), e)
 			ask(&RecallRequest{Query: "zebra", Collection: "arm"})
 		}
 		if i < 3 {
@@ -113,7 +113,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.tallies.flush(e)
+	e.tallies.flush(t.Context(), e)
 	var rows int64
 	if err := e.read(t.Context(), func(c *conn) (err error) {
 		rows, err = c.number("SELECT count(*) FROM recall_hours")

@@ -51,7 +51,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
-	e.tallies.flush(e)
+	e.tallies.flush(ctx, e)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
 		return nil, fail(Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", rootReason(err))

@@ -19,7 +19,7 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 		lock.Type = unix.F_WRLCK
 	}
 	for {
-		err := unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &lock)
+		err := unix.FcntlFlock(f.Fd(), setLockOFD, &lock)
 		switch {
 		case errors.Is(err, unix.EINTR):
 			continue

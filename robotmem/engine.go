@@ -75,6 +75,7 @@ type Engine struct {
 	log        *slog.Logger
 	user       string // who runs this program
 	writer     *conn  // owned by runWriter
+	turn       turn   // owned by runWriter
 	purgesSeen int64  // by the writer
 	jobs       chan *writeJob
 	lone       *writeJob // what runWriter runs next, alone
@@ -161,6 +162,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
 		return nil, errors.Join(err, e.writer.close())
 	}
+	e.turn = openTurn(path)
 	go e.runWriter()
 	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
@@ -375,6 +377,7 @@ func (e *Engine) Close() error {
 	close(e.jobs)
 	e.closing.Unlock()
 	<-e.writerDone
+	e.turn.close()
 	e.meaning.asking.Wait()
 	var errs []error
 	for range cap(e.readers) {

@@ -180,7 +180,7 @@ func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSe
 	}
 	m := meterOf(ctx)
 	m.step("counting recalls", 0, endStages)
-	e.tallies.flush(e)
+	e.tallies.flush(ctx, e)
 	res := &EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []BriefMemory{}}
 	var session *Session
 	err := e.write(ctx, func(tx *writeTx) (err error) {

@@ -38,7 +38,12 @@ type askedHour struct {
 // asked is how often it was.
 type asked struct{ recalls, zeroHits int64 }
 
-const tallyInterval = 3 * time.Second
+const (
+	tallyInterval = 3 * time.Second
+	// lastTally bounds what closing waits for another process's lock: whoever
+	// only asked a question should not stay for it.
+	lastTally = 2 * time.Second
+)
 
 // askedOf is the collection that a recall looks in, * for all.
 func askedOf(r *RecallRequest) string {
@@ -136,7 +141,7 @@ func (t *tallies) start(e *Engine) {
 			case <-t.quit:
 				return
 			case <-tick.C:
-				t.flush(e)
+				t.flush(context.Background(), e)
 			}
 		}
 	}()
@@ -146,12 +151,14 @@ func (t *tallies) stop(e *Engine) {
 	t.once.Do(func() {
 		close(t.quit)
 		<-t.done
-		t.flush(e)
+		ctx, cancel := context.WithTimeout(context.Background(), lastTally)
+		defer cancel()
+		t.flush(ctx, e)
 	})
 }
 
 // flush stores what was gathered. What cannot be stored now is kept for later.
-func (t *tallies) flush(e *Engine) {
+func (t *tallies) flush(ctx context.Context, e *Engine) {
 	t.mu.Lock()
 	taken := t.tally
 	t.tally = tally{}
@@ -159,7 +166,7 @@ func (t *tallies) flush(e *Engine) {
 	if taken.recalls == 0 {
 		return
 	}
-	err := e.write(context.Background(), func(tx *writeTx) error { return tx.storeTallies(&taken) })
+	err := e.write(ctx, func(tx *writeTx) error { return tx.storeTallies(&taken) })
 	if err == nil {
 		return
 	}

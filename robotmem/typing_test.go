@@ -96,7 +96,7 @@ func TestTypingIsNotCounted(t *testing.T) {
 			t.Fatal("nothing found")
 		}
 	}
-	e.tallies.flush(e)
+	e.tallies.flush(t.Context(), e)
 	m, err := e.Get(t.Context(), &GetRequest{MemoryID: 1})
 	if err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)

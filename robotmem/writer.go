@@ -129,10 +129,15 @@ func (e *Engine) runAlone(job *writeJob) {
 // waits for the lock. It returns those that are to be run, claimed; with begun
 // false all have been answered, or have withdrawn.
 func (e *Engine) begin(group []*writeJob) (claimed []*writeJob, begun bool) {
-	for {
+	defer e.turn.pass()
+	for since := time.Now(); ; {
 		group = e.gather(group)
 		if len(group) == 0 {
 			return nil, false
+		}
+		if !e.turn.take(since) {
+			e.turn.pause()
+			continue
 		}
 		err := e.writer.Exec("BEGIN IMMEDIATE")
 		if err == nil {

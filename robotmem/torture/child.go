@@ -16,6 +16,8 @@ var roles = map[string]func(args []string) error{
 	roleGuest:   guest,
 	roleHolder:  holder,
 	roleStorer:  storer,
+	roleLogger:  logger,
+	backupRole:  runBackupWriter,
 }
 
 func runChild(role string) int {

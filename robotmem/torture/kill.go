@@ -76,6 +76,9 @@ func runKill(ctx context.Context, r *rig) error {
 			r.fault()
 			happened++
 			k.counts[way.name]++
+			if happened%50 == 0 {
+				fmt.Fprintf(r.log, "  %d killed\n", happened)
+			}
 		}
 		if err := k.check(ctx, happened%fullCheck == 0 || happened == r.times); err != nil {
 			return err

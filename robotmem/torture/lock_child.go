@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // roleHolder takes the file's write lock again and again, as a program in the
@@ -75,3 +77,35 @@ func lockHeld(path string) (bool, error) {
 	}
 	return false, db.Exec("ROLLBACK")
 }
+
+// roleLogger fills a log ("long"), and closes the file when its stdin ends
+// ("closing"). It takes what childArgs are.
+const roleLogger = "logger"
+
+func logger(args []string) error {
+	path, name, seed, err := childArgs(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilStdinEnds()
+	defer stop()
+	out := &say{out: os.Stdout}
+	m, err := robotmem.Open(context.Background(), robotmem.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	b := newBusyRobot(name, m, seed, out.line)
+	for range logPayloads {
+		if err := b.perceive(context.Background(), 250<<10); err != nil {
+			return err
+		}
+	}
+	out.line("long")
+	<-ctx.Done()
+	out.line("closing")
+	return m.Close()
+}
+
+// logPayloads of a quarter of a MiB stay below the size at which a log is
+// written back.
+const logPayloads = 40

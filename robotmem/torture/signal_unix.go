@@ -13,3 +13,9 @@ func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
 func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
 
 func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
+
+func inodeOf(path string) (uint64, error) {
+	var info syscall.Stat_t
+	err := syscall.Stat(path, &info)
+	return uint64(info.Ino), err
+}

@@ -1,0 +1,5 @@
+package robotmem
+
+import "golang.org/x/sys/unix"
+
+const setLockOFD = unix.F_OFD_SETLK
