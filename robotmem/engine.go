@@ -142,10 +142,10 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		e.readers <- nil
 	}
 	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	go e.runWriter()
 	e.tallies.start(e)

@@ -137,7 +137,11 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 		return nil, &notBegun{err}
 	}
 	tx := &writeTx{conn: c, now: e.now()}
+	c.pagesWritten()
 	defer func() {
+		if err != nil {
+			err = e.notWritten(err)
+		}
 		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
 		if err != nil && !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
