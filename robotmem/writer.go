@@ -41,35 +41,76 @@ const (
 
 var errClosed = fail(Unavailable, "", "the memory is closed")
 
+// undecidedGrace is how long a commit that has begun may go on past the end of
+// its caller's time: nearly all are done by then and have an answer.
+const undecidedGrace = 100 * time.Millisecond
+
+var errUndecided = fail(Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
+
 // write runs f in a transaction and returns once it is durable, or has failed
 // and left no trace. A ctx that ends while the job waits withdraws it; once it
 // runs it is carried through.
 func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
-	if err := ctx.Err(); err != nil {
+	job, err := e.enqueue(ctx, f)
+	if err != nil {
 		return err
-	}
-	job := &writeJob{run: f, done: make(chan error, 1)}
-	e.closing.RLock()
-	if e.closed {
-		e.closing.RUnlock()
-		return errClosed
-	}
-	select {
-	case e.jobs <- job:
-		e.closing.RUnlock()
-	case <-ctx.Done():
-		e.closing.RUnlock()
-		return ctx.Err()
 	}
 	select {
 	case err := <-job.done:
 		return err
 	case <-ctx.Done():
 	}
-	if job.claimed.CompareAndSwap(false, true) {
-		return ctx.Err() // withdrawn before the writer came to it
+	if job.withdraw() {
+		return ctx.Err()
 	}
 	return <-job.done
+}
+
+// writeInTime is write for a caller who does not wait past the end of ctx for a
+// disk that hangs: it then fails with errUndecided, and f may run after that. What
+// f fills in is not to be read after an error.
+func (e *Engine) writeInTime(ctx context.Context, f func(*writeTx) error) error {
+	job, err := e.enqueue(ctx, f)
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-job.done:
+		return err
+	case <-ctx.Done():
+	}
+	if job.withdraw() {
+		return ctx.Err()
+	}
+	grace := time.NewTimer(undecidedGrace)
+	defer grace.Stop()
+	select {
+	case err := <-job.done:
+		return err
+	case <-grace.C:
+		return errUndecided
+	}
+}
+
+// withdraw takes a job back that the writer has not come to.
+func (j *writeJob) withdraw() bool { return j.claimed.CompareAndSwap(false, true) }
+
+func (e *Engine) enqueue(ctx context.Context, f func(*writeTx) error) (*writeJob, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	job := &writeJob{run: f, done: make(chan error, 1)}
+	e.closing.RLock()
+	defer e.closing.RUnlock()
+	if e.closed {
+		return nil, errClosed
+	}
+	select {
+	case e.jobs <- job:
+		return job, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // runWriter serves jobs until e.jobs is closed.
