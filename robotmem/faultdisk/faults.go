@@ -18,7 +18,7 @@ type faults struct {
 	refused int
 	syncErr error
 	stalled chan struct{} // closed when it ends; nil without
-	stalls  kind // write for both, syncFile for syncs alone
+	stalls  kind          // write for both, syncFile for syncs alone
 	held    int
 }
 
