@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -170,7 +171,7 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	m := meterOf(ctx)
 	err := e.write(ctx, func(tx *writeTx) (err error) {
 		res.Repaired, err = e.rebuild(tx, m)
-		return err
+		return errors.Join(err, tx.audit(change{action: actionRepaired}))
 	})
 	if err != nil {
 		return nil, wrap("repair", err)

@@ -73,8 +73,11 @@ type Engine struct {
 	options    Options
 	rules      *classify.Rules
 	log        *slog.Logger
-	writer     *conn // owned by runWriter
+	user       string // who runs this program
+	writer     *conn  // owned by runWriter
+	purgesSeen int64  // by the writer
 	jobs       chan *writeJob
+	lone       *writeJob // what runWriter runs next, alone
 	writerDone chan struct{}
 	readers    chan *conn // nil entries are connections not opened yet
 
@@ -88,6 +91,8 @@ type Engine struct {
 	alike   keptFeatures
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper
+	// scrubbing rouses who finishes purges.
+	scrubbing chan struct{}
 	// featureless rouses who works out features.
 	featureless  chan struct{}
 	behind       atomic.Bool  // some may wait
@@ -134,7 +139,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
 	e := &Engine{
-		path: path, options: o, rules: rules, log: o.Logger,
+		path: path, options: o, rules: rules, log: o.Logger, user: OSUser(),
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
 		readers: make(chan *conn, maxReaders),
 	}
@@ -144,8 +149,16 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, e.openFull(err)
 	}
+	leave, err := enter(ctx, path, o.BusyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, e.openFull(err)
+	}
+	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
+		return nil, errors.Join(err, e.writer.close())
 	}
 	go e.runWriter()
 	e.tallies.start(e)
@@ -153,6 +166,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
+	e.scrubbing = make(chan struct{}, 1)
 	e.background.Go(func() { e.runKeeper(background) })
 	if !o.Retention.none() {
 		e.background.Go(func() { e.runRetention(background) })
@@ -163,6 +177,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.background.Go(func() { e.runScrub(background) })
 	e.behind.Store(true)
 	e.background.Go(func() { e.runFeatures(background) })
 	return e, nil
@@ -306,6 +321,17 @@ func (e *Engine) settleRules(ctx context.Context) error {
 	for _, t := range e.rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
+	// Looked at first: a file is opened while another process has the lock.
+	settled := false
+	err := e.read(ctx, func(c *conn) (err error) {
+		if settled, err = c.holdsTagMeta(rows); err == nil && settled {
+			settled, err = c.featuresAreCurrent()
+		}
+		return err
+	})
+	if err != nil || settled {
+		return err
+	}
 	return e.write(ctx, func(tx *writeTx) error {
 		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
 	})
@@ -316,10 +342,13 @@ func (e *Engine) settleRules(ctx context.Context) error {
 func (e *Engine) Close() error {
 	e.quit()
 	e.background.Wait()
+	// Side by side: both may wait for another process's lock.
+	var last sync.WaitGroup
+	last.Go(func() { e.tallies.stop(e) })
 	if err := e.keepSnapshots(context.Background()); err != nil && !errors.Is(err, Unavailable) {
 		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
-	e.tallies.stop(e)
+	last.Wait()
 	e.closing.Lock()
 	if e.closed {
 		e.closing.Unlock()

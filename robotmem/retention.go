@@ -299,6 +299,7 @@ func thin(held []holding) {
 // runRetention keeps the node's own budgets.
 func (e *Engine) runRetention(ctx context.Context) {
 	seen := int64(-1)
+	ctx = e.as(ctx, toolNode)
 	for {
 		if err := e.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			e.log.Warn("retention", "err", err)

@@ -160,7 +160,9 @@ func (tx *writeTx) evict(m *Memory, p *evicted) error {
 			return err
 		}
 	}
-	if err := tx.insertFeatures(m.MemoryID, &features{}); err != nil {
+	ch := changeOf(actionEvicted, m)
+	ch.reason = p.reason
+	if err := errors.Join(tx.audit(ch), tx.insertFeatures(m.MemoryID, &features{})); err != nil {
 		return err
 	}
 	return tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",

@@ -10,7 +10,13 @@ import (
 const childRole = "ROBOTMEM_TORTURE_CHILD"
 
 // roles are what a process of its own does for a part.
-var roles = map[string]func(args []string) error{}
+var roles = map[string]func(args []string) error{
+	roleDiary:   diary,
+	roleVisitor: visitor,
+	roleGuest:   guest,
+	roleHolder:  holder,
+	backupRole:  runBackupWriter,
+}
 
 func runChild(role string) int {
 	do := roles[role]

@@ -284,14 +284,6 @@ func (s *stallRun) judgeFacts(ctx context.Context) error {
 	return nil
 }
 
-// sleep waits, less when ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
-}
-
 // hangingEmbedder is one that answers nothing while it is blocked, and does not
 // look at its context either.
 type hangingEmbedder struct {

@@ -2,9 +2,9 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// waits is how often the calling thread has given the processor away of itself:
+// threadWaits is how often the calling thread has given the processor away of itself:
 // it waited for something.
-func waits() int64 {
+func threadWaits() int64 {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_THREAD, &u) != nil {
 		return 0

@@ -30,11 +30,11 @@ func loop(ctx context.Context, f func(seq uint64, at time.Time)) *loopFigures {
 	next := time.Now()
 	for seq := uint64(1); ctx.Err() == nil; seq++ {
 		time.Sleep(time.Until(next))
-		before := waits()
+		before := threadWaits()
 		start := time.Now()
 		f(seq, start)
 		took := time.Since(start)
-		if waits() != before {
+		if threadWaits() != before {
 			l.waited = max(l.waited, took)
 		}
 		l.took = append(l.took, took)

@@ -4,6 +4,6 @@ package main
 
 import "time"
 
-// waits grows with every question where the system does not count for a thread:
+// threadWaits grows with every question where the system does not count for a thread:
 // each slow call is then taken for one that waited.
-func waits() int64 { return time.Now().UnixNano() }
+func threadWaits() int64 { return time.Now().UnixNano() }
