@@ -133,7 +133,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	fill(t, filepath.Join(folder, "other"))
+	fillDisk(t, filepath.Join(folder, "other"))
 	got, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
 	if err == nil {
 		defer got.Close()
@@ -161,8 +161,8 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 	}
 }
 
-// fill writes a file until the disk is full.
-func fill(t *testing.T, path string) {
+// fillDisk writes a file until the disk is full.
+func fillDisk(t *testing.T, path string) {
 	t.Helper()
 	f, err := os.Create(path)
 	if err != nil {
