@@ -15,7 +15,7 @@ var roles = map[string]func(args []string) error{
 	roleVisitor: visitor,
 	roleGuest:   guest,
 	roleHolder:  holder,
-	backupRole:  runBackupWriter,
+	roleStorer:  storer,
 }
 
 func runChild(role string) int {
