@@ -73,6 +73,7 @@ var owners = map[string][]string{
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
 	"github.com/tailscale/hujson":            {"cmd/robotmem"},
+	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
 }
 
 // topLevel is fixed by the customer, plus the usual files.

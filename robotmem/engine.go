@@ -149,7 +149,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		e.readers <- nil
 	}
 	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	leave, err := enter(ctx, path, o.BusyTimeout)
 	if err != nil {
@@ -157,7 +157,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	defer leave()
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
 		return nil, errors.Join(err, e.writer.close())
