@@ -17,7 +17,6 @@ var roles = map[string]func(args []string) error{
 	roleHolder:  holder,
 	roleStorer:  storer,
 	roleLogger:  logger,
-	backupRole:  runBackupWriter,
 }
 
 func runChild(role string) int {
