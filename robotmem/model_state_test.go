@@ -228,7 +228,7 @@ type says struct {
 func meaningOf(content string) says {
 	s := says{negated: strings.HasPrefix(content, negation)}
 	// A number is its parameter's too, which is named by the word before it.
-	if number, _, ok := strings.Cut(content, " N "); ok {
+	if number, _, ok := strings.Cut(content+" ", " N "); ok {
 		s.number = number
 	}
 	for _, term := range text.Terms(content) {
