@@ -134,7 +134,7 @@ func (k *known) answer(now time.Time) robotmem.Memory {
 
 // plain leaves out of a memory what the model does not know.
 func plain(m robotmem.Memory) robotmem.Memory {
-	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts = "", 0, nil, nil, "", "", 0, nil
+	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts, m.Provenance = "", 0, nil, nil, "", "", 0, nil, nil
 	return m
 }
 
