@@ -134,7 +134,7 @@ func (k *known) answer(now time.Time) robotmem.Memory {
 
 // plain leaves out of a memory what the model does not know.
 func plain(m robotmem.Memory) robotmem.Memory {
-	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts = "", 0, nil, nil, "", "", 0, nil
+	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts, m.Provenance = "", 0, nil, nil, "", "", 0, nil, nil
 	return m
 }
 
@@ -228,7 +228,7 @@ type says struct {
 func meaningOf(content string) says {
 	s := says{negated: strings.HasPrefix(content, negation)}
 	// A number is its parameter's too, which is named by the word before it.
-	if number, _, ok := strings.Cut(content, " N "); ok {
+	if number, _, ok := strings.Cut(content+" ", " N "); ok {
 		s.number = number
 	}
 	for _, term := range text.Terms(content) {
