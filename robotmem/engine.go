@@ -149,6 +149,11 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, err
 	}
+	leave, err := enter(ctx, path, o.BusyTimeout)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, err
 	}

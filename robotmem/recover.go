@@ -105,7 +105,10 @@ func writeRecovered(ctx context.Context, f *salvage.File, id *identity, from, to
 		return nil, err
 	}
 	r.report.conclude()
-	return r.report, syncPath(to)
+	if err := e.payloads().Settle(); err != nil {
+		return nil, fail(Unavailable, "db", "the new payloads could not be synced (%s)", rootReason(err))
+	}
+	return r.report, syncNew(to)
 }
 
 // reindex opens the new file as its user would, makes all indexes and examines
@@ -134,16 +137,9 @@ func (r *recovery) reindex(ctx context.Context, to string, o Options) error {
 	return errors.Join(err, e.Close())
 }
 
-// syncPath puts a closed file on the disk, with its name.
-func syncPath(name string) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
-	if err == nil {
-		err = errors.Join(f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = syncFolder(filepath.Dir(name))
-	}
-	if err != nil {
+// syncNew puts a closed file on the disk, with its name.
+func syncNew(name string) error {
+	if err := errors.Join(syncPath(name), syncPath(filepath.Dir(name))); err != nil {
 		return fail(Unavailable, "db", "the new file could not be synced (%s)", reason(err))
 	}
 	return nil

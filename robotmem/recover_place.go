@@ -129,7 +129,7 @@ func (s *swap) begin(fresh string) error {
 			return swapError(err)
 		}
 	}
-	return swapError(syncFolder(filepath.Dir(s.path)))
+	return swapError(syncPath(filepath.Dir(s.path)))
 }
 
 // finish takes the damaged file's names away and gives the new one its own.
@@ -139,13 +139,13 @@ func (s *swap) finish() error {
 			return swapError(err)
 		}
 	}
-	if err := syncFolder(filepath.Dir(s.path)); err != nil {
+	if err := syncPath(filepath.Dir(s.path)); err != nil {
 		return swapError(err)
 	}
 	if err := os.Rename(s.recovered(), s.path); err != nil {
 		return swapError(err)
 	}
-	return swapError(syncFolder(filepath.Dir(s.path)))
+	return swapError(syncPath(filepath.Dir(s.path)))
 }
 
 func swapError(err error) error {
@@ -189,17 +189,6 @@ func escapeGlob(path string) string {
 		return path // its patterns know no escape
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
-func syncFolder(dir string) error {
-	if runtime.GOOS == "windows" { // which cannot, and journals its names itself
-		return nil
-	}
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // lockAlone takes the exclusive lock of a file, which every open connection

@@ -309,7 +309,7 @@ func (r *recovery) account(found *salvage.Report) {
 
 // linkPayload gives a folder a payload of another, under the same name.
 func linkPayload(ctx context.Context, from, to payload.Folder, sum [sha256.Size]byte) error {
-	err := from.Link(ctx, sum, to)
+	_, err := from.Share(ctx, sum, payload.Raw, to)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
 		return fail(Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(rootReason(err)), hex.EncodeToString(sum[:4]))
 	}

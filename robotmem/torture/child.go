@@ -15,6 +15,7 @@ var roles = map[string]func(args []string) error{
 	roleVisitor: visitor,
 	roleGuest:   guest,
 	roleHolder:  holder,
+	backupRole:  runBackupWriter,
 }
 
 func runChild(role string) int {

@@ -5,61 +5,9 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
-
-// Link gives another folder the file of a payload: a second name of the same
-// bytes, or a copy where the disk has no links. The error wraps [ErrMissing] or
-// [ErrDisk].
-func (f Folder) Link(ctx context.Context, sum [32]byte, to Folder) error {
-	plain, coded := f.paths(sum)
-	toPlain, toCoded := to.paths(sum)
-	found := false
-	for _, p := range [][2]string{{plain, toPlain}, {coded, toCoded}} {
-		if _, err := os.Stat(p[0]); errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := linkOrCopy(ctx, p[0], p[1]); err != nil {
-			return fmt.Errorf("%w: %w", ErrDisk, err)
-		}
-		found = true
-	}
-	if !found {
-		return fmt.Errorf("%w: %x", ErrMissing, sum)
-	}
-	return nil
-}
-
-func linkOrCopy(ctx context.Context, from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
-		return err
-	}
-	err := os.Link(from, to)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	for err == nil {
-		if err = ctx.Err(); err == nil {
-			_, err = io.CopyN(out, in, sampleSize)
-		}
-	}
-	if err == io.EOF {
-		err = out.Sync()
-	}
-	return errors.Join(err, out.Close())
-}
 
 // Describe returns what is known of a payload whose sum alone is known, after it
 // has read and compared all of it. The error wraps [ErrMissing], [ErrDamaged] or
