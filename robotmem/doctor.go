@@ -223,7 +223,7 @@ func LogDamage(path string) (string, error) {
 	if err != nil {
 		return "", fail(Unavailable, "db", "the file cannot be read (%s)", reason(err))
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	if n := f.Info().DamagedFrames; n > 0 {
 		return fmt.Sprintf("%d frames of its log do not check, and later ones do", n), nil
 	}

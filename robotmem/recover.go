@@ -57,7 +57,7 @@ func recoverInto(ctx context.Context, from string, o Options) (*RecoverReport, e
 	if err != nil {
 		return nil, fail(Unavailable, "db", "the damaged file cannot be read (%s)", reason(err))
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	id, err := identify(ctx, f)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package salvage
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -291,6 +292,9 @@ func (s *scan) strays() {
 			s.damaged(n)
 		}
 		nd, ok := s.f.node(n, page)
+		if bytes.Count(page, []byte{0}) == len(page) {
+			s.damaged(n) // no page in use is empty
+		}
 		if !ok || nd.kind == tableInterior || len(nd.cells) == 0 {
 			continue
 		}
