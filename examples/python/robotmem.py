@@ -149,6 +149,41 @@ ActivityResponse = TypedDict("ActivityResponse", {
 })
 
 
+class _AuditEntryMust(TypedDict):
+    action: str
+    at: str
+    id: int
+
+
+class _AuditEntryMay(TypedDict, total=False):
+    after: str
+    before: str
+    collection: str
+    memory_id: int
+    reason: str
+    session_id: str
+    tool: str
+    uid: str
+    who: str
+
+
+class AuditEntry(_AuditEntryMust, _AuditEntryMay):
+    pass
+
+
+class _AuditResponseMust(TypedDict):
+    entries: List[AuditEntry]
+    limit: int
+
+
+class _AuditResponseMay(TypedDict, total=False):
+    next: str
+
+
+class AuditResponse(_AuditResponseMust, _AuditResponseMay):
+    pass
+
+
 class _BatchErrorMust(TypedDict):
     detail: str
     kind: str
@@ -319,11 +354,19 @@ class Eviction(TypedDict):
     value: str
 
 
-class ForgetResponse(TypedDict):
+class _ForgetResponseMust(TypedDict):
     content: str
     memory_id: int
     reason: str
     status: str
+
+
+class _ForgetResponseMay(TypedDict, total=False):
+    purged: Purged
+
+
+class ForgetResponse(_ForgetResponseMust, _ForgetResponseMay):
+    pass
 
 
 class HistoryResponse(TypedDict):
@@ -419,6 +462,7 @@ class _MemoryMay(TypedDict, total=False):
     params: Any
     perception_type: str
     pinned: bool
+    provenance: Provenance
     relevance: float
     return_count: int
     robot: Any
@@ -526,6 +570,28 @@ class PreviewResponse(TypedDict):
     sha256: str
     summary: str
     width: int
+
+
+class Provenance(TypedDict, total=False):
+    robot: str
+    tool: str
+    who: str
+
+
+class _PurgedMust(TypedDict):
+    not_reached: List[str]
+    old_pages: str
+    versions: int
+
+
+class _PurgedMay(TypedDict, total=False):
+    bytes: int
+    payload: str
+    stood_for: List[int]
+
+
+class Purged(_PurgedMust, _PurgedMay):
+    pass
 
 
 class _RecallResponseMust(TypedDict):
@@ -833,6 +899,7 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "changes": ("GET", "/api/changes", True),
     "doctor": ("GET", "/api/doctor", True),
     "retain": ("POST", "/api/retain", False),
+    "audit": ("GET", "/api/audit", True),
     "repair": ("POST", "/api/repair", False),
 }
 
@@ -1070,16 +1137,19 @@ class Operations:
             "metadata": metadata, "context": context, "collection": collection, "session_id": session_id,
             "observed_at": observed_at, "source": source, "origin": origin})
 
-    def forget(self, memory_id: int, reason: str) -> ForgetResponse:
+    def forget(self, memory_id: int, reason: str, *, purge: Optional[bool] = None) -> ForgetResponse:
         """Take a memory that is wrong out of recall, with the reason. Call it when a memory misled and update
         cannot correct it. Its history stays; restore undoes it. Returns the beginning of the text that is
         forgotten. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
             memory_id: Which memory.
-            reason: Why it is wrong, up to 1,000 characters.
+            reason: Why it is wrong, up to 1,000 characters. It stays in the audit log.
+            purge: Destroy it for good: text, context, every version, indexes, vectors and payload, and the
+                old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the
+                text.
         """
-        return self._call("forget", {"memory_id": memory_id, "reason": reason})
+        return self._call("forget", {"memory_id": memory_id, "reason": reason, "purge": purge})
 
     def restore(self, memory_id: int) -> RestoreResponse:
         """Make a forgotten or superseded memory active again.
@@ -1456,6 +1526,34 @@ class Operations:
             apply: Do it; otherwise what would go is listed and stays.
         """
         return self._call("retain", {"budgets": budgets, "min_free_bytes": min_free_bytes, "apply": apply})
+
+    def audit(
+        self,
+        *,
+        memory_id: Optional[int] = None,
+        collection: Optional[str] = None,
+        who: Optional[str] = None,
+        action: Optional[Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired"]] = None,
+        after: Optional[Time] = None,
+        before: Optional[Time] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> AuditResponse:
+        """Page through what was changed, newest first: by whom, through what, when and why, with hashes of
+        the text before and after. Who stored a memory stands in the memory itself.
+
+        Args:
+            memory_id: Only changes of this memory.
+            collection: Namespace; all if absent.
+            who: Only changes by this token or user.
+            action: Only this action.
+            after: Only at or after this time (RFC 3339).
+            before: Only before this time (RFC 3339).
+            limit: Entries a page, 1 to 1,000.
+            cursor: next of the page before: goes on after it, whatever was changed meanwhile.
+        """
+        return self._call("audit", {"memory_id": memory_id, "collection": collection, "who": who, "action":
+            action, "after": after, "before": before, "limit": limit, "cursor": cursor})
 
     def repair(self) -> RepairResponse:
         """Rebuild every index from the tables."""
