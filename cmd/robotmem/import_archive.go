@@ -35,7 +35,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		if err != nil {
 			return archiveError(err)
 		}
-		defer src.Close()
+		defer func() { _ = src.Close() }() // it was only read
 		report, err := m.Import(ctx, src, robotmem.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
 		bar.Done()
 		return c.arrived(a, report, err)

@@ -30,7 +30,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		defer src.Close()
+		defer func() { _ = src.Close() }() // it was only read
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		report, err := m.Import(ctx, src, robotmem.ImportOptions{
