@@ -106,6 +106,9 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	} else {
 		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair; what that does not mend needs a backup")
 	}
+	if err := c.examineChecksums(d); err != nil {
+		return err
+	}
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
@@ -177,6 +180,9 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	}
 	e.dropIndexesInMemory()
 	if err := e.refillFeatures(ctx, m); err != nil {
+		return nil, wrap("repair", err)
+	}
+	if err := e.repairChecksums(ctx, res); err != nil {
 		return nil, wrap("repair", err)
 	}
 	d, err := e.Doctor(ctx, &DoctorRequest{})

@@ -74,6 +74,7 @@ type Engine struct {
 	jobs       chan *writeJob
 	writerDone chan struct{}
 	readers    chan *conn // nil entries are connections not opened yet
+	lone       sync.Mutex // held by who takes all readers
 
 	roster  roster
 	groups  groupCache
@@ -138,7 +139,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
 		readers: make(chan *conn, maxReaders),
 	}
-	for range min(maxReaders, max(2, runtime.NumCPU())) {
+	for range poolSize() {
 		e.readers <- nil
 	}
 	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB)); err != nil {
@@ -257,6 +258,9 @@ func reason(err error) string {
 // at read-only first, so that not a byte of it changes.
 func openWriter(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if err := refuseDamagedHeader(path); err != nil {
+			return nil, err
+		}
 		look := o
 		look.readOnly = true
 		c, err := openConn(ctx, path, look)
@@ -291,6 +295,9 @@ func makePrivate(path string) {
 func (e *Engine) connOptions(cacheKiB int) connOptions {
 	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, nearest: e.nearest}
 }
+
+// poolSize is how many connections read.
+func poolSize() int { return min(maxReaders, max(2, runtime.NumCPU())) }
 
 func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
 

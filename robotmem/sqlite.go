@@ -53,7 +53,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(path, flags)
+	db, err := sqlite3.OpenFlags(fileURI(path, "", false), flags|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +89,9 @@ func (c *conn) setUp(ctx context.Context, o connOptions) error {
 	}
 	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF;", sync, o.cacheKiB)
 	if !o.readOnly {
+		if err := c.bearChecksums(); err != nil {
+			return err
+		}
 		pragmas += "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=4000;"
 	}
 	c.SetInterrupt(ctx)
@@ -208,6 +211,9 @@ func classifySQLite(err error) *Error {
 	var code sqlite3.ErrorCode
 	if !errors.As(err, &code) {
 		return &Error{Kind: Internal, Err: &hidden{"an internal error; see the node's log", err}}
+	}
+	if errors.Is(err, sqlite3.IOERR_DATA) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) {
+		code = sqlite3.CORRUPT // a page that does not match its checksum
 	}
 	text, kind := "an internal error; see the node's log", Internal
 	switch code {

@@ -28,8 +28,9 @@ func (tx *writeTx) nextRevision() int64 {
 
 type writeJob struct {
 	run     func(*writeTx) error
-	done    chan error  // buffered, so that the writer never waits for a caller
-	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
+	alone   func(*conn) error // instead of run: outside a transaction
+	done    chan error        // buffered, so that the writer never waits for a caller
+	claimed atomic.Bool       // by the writer that runs it, or the caller that withdraws it
 }
 
 const (
@@ -48,7 +49,11 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	job := &writeJob{run: f, done: make(chan error, 1)}
+	return e.enqueue(ctx, &writeJob{run: f, done: make(chan error, 1)})
+}
+
+// enqueue gives the writer a job and waits for it.
+func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -91,6 +96,12 @@ func (e *Engine) runWriter() {
 		}
 		// What its caller has withdrawn is left out.
 		group = slices.DeleteFunc(group, func(j *writeJob) bool { return !j.claimed.CompareAndSwap(false, true) })
+		group = slices.DeleteFunc(group, func(j *writeJob) bool {
+			if j.alone != nil {
+				j.done <- j.alone(e.writer)
+			}
+			return j.alone != nil
+		})
 		if len(group) > 0 {
 			e.commit(group)
 		}
