@@ -109,6 +109,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	if err := c.examineChecksums(d); err != nil {
 		return err
 	}
+	e.examineLogs(d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {

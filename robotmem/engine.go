@@ -142,6 +142,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	for range poolSize() {
 		e.readers <- nil
 	}
+	e.examineLog(path)
 	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB)); err != nil {
 		return nil, err
 	}

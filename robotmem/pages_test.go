@@ -59,7 +59,9 @@ func check(t *testing.T, e *robotmem.Engine, name string) robotmem.Check {
 func TestAFlippedBitIsAnErrorNotAnAnswer(t *testing.T) {
 	const fact = "the crate at dock seven weighs 12 kg"
 	path := closed(t, fact)
-	rewrite(t, path, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("weighs 12 kg"), []byte("weighs 32 kg")) })
+	rewrite(t, path, func(data []byte) []byte {
+		return bytes.ReplaceAll(data, []byte("weighs 12 kg"), []byte("weighs 32 kg"))
+	})
 	e := open(t, robotmem.Options{Path: path})
 	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); !errors.Is(err, robotmem.Corrupt) || !strings.Contains(err.Error(), "backup") {
 		t.Errorf("got %+v, %v; want corrupt with what to do", m, err)
