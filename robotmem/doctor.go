@@ -110,6 +110,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 		return err
 	}
 	e.examineLogs(d)
+	e.examineWriting(d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {

@@ -33,6 +33,7 @@ const (
 // Options configure an Engine. The zero value of every field but Path works.
 type Options struct {
 	Path        string        // the file; created, with its folder, if absent
+	ReadOnly    bool          // nothing is written, and what would write fails with Unavailable
 	Taxonomy    []byte        // rules as YAML; the embedded ones if nil
 	Durability  Durability    // DurabilityFull if empty
 	BusyTimeout time.Duration // how long to wait for another process's lock; 5 s if zero
@@ -69,6 +70,9 @@ type Engine struct {
 	path       string
 	options    Options
 	rules      *classify.Rules
+	readOnly   string // why nothing is written, "" if it is
+	way        readOnlyWay
+	scratch    string // a folder of temporary files; "" if none is needed
 	log        *slog.Logger
 	writer     *conn // owned by runWriter
 	jobs       chan *writeJob
@@ -131,9 +135,6 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
-	if err := createFile(path); err != nil {
-		return nil, err
-	}
 	e := &Engine{
 		path: path, options: o, rules: rules, log: o.Logger,
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
@@ -142,17 +143,21 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	for range poolSize() {
 		e.readers <- nil
 	}
-	e.examineLog(path)
-	if e.writer, err = openWriter(ctx, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
-	}
-	go e.runWriter()
-	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
+	if err := e.openFile(ctx); err != nil {
+		quit()
+		return nil, err
+	}
 	e.background.Go(func() { e.runKeeper(background) })
+	if e.readOnly != "" {
+		close(e.writerDone)
+		return e, nil
+	}
+	go e.runWriter()
+	e.tallies.start(e)
 	if !o.Retention.none() {
 		e.background.Go(func() { e.runRetention(background) })
 	}
@@ -165,6 +170,31 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.behind.Store(true)
 	e.background.Go(func() { e.runFeatures(background) })
 	return e, nil
+}
+
+// openFile opens the writing connection, or where nothing can be written the
+// first that reads.
+func (e *Engine) openFile(ctx context.Context) (err error) {
+	switch e.readOnly = cannotWrite(e.path); {
+	case e.options.ReadOnly:
+		e.readOnly = askedReadOnly
+	case e.readOnly == "":
+		if err := createFile(e.path); err != nil {
+			return err
+		}
+		e.examineLog(e.path)
+		e.writer, err = openWriter(ctx, e.path, e.connOptions(writerCacheKiB))
+		if e.readOnly = folderRefuses(e.path, err); e.readOnly == "" {
+			return err
+		}
+	}
+	if !e.options.ReadOnly {
+		e.log.Warn("the memory is served read-only", "reason", e.readOnly)
+	}
+	if err := e.openReadOnly(ctx); err != nil {
+		return errors.Join(err, e.closeReaders(), e.dropScratch())
+	}
+	return nil
 }
 
 func (o *Options) complete() error {
@@ -294,7 +324,10 @@ func makePrivate(path string) {
 }
 
 func (e *Engine) connOptions(cacheKiB int) connOptions {
-	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, nearest: e.nearest}
+	return connOptions{
+		durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, nearest: e.nearest,
+		readOnly: e.readOnly != "", noLog: e.way == noLog, logIndex: e.ownIndexPath(),
+	}
 }
 
 // poolSize is how many connections read.
@@ -333,6 +366,14 @@ func (e *Engine) Close() error {
 	e.closing.Unlock()
 	<-e.writerDone
 	e.meaning.asking.Wait()
+	err := e.closeReaders()
+	if e.writer != nil {
+		err = errors.Join(err, e.writer.close())
+	}
+	return errors.Join(err, e.dropScratch())
+}
+
+func (e *Engine) closeReaders() error {
 	var errs []error
 	for range cap(e.readers) {
 		select {
@@ -343,5 +384,5 @@ func (e *Engine) Close() error {
 		default:
 		}
 	}
-	return errors.Join(append(errs, e.writer.close())...)
+	return errors.Join(errs...)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -30,6 +31,8 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
+	noLog       bool   // and nobody writes: the file is read as it lies
+	logIndex    string // file of the log's index; beside the database if empty
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
@@ -53,7 +56,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(fileURI(path, "", false), flags|sqlite3.OPEN_URI)
+	db, err := sqlite3.OpenFlags(fileURI(path, o), flags|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +226,9 @@ func classifySQLite(err error) *Error {
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"
 	case sqlite3.IOERR:
 		kind, text = Unavailable, "the disk did not read or write, perhaps because it is full; nothing was stored; check its space and health, then try again"
+		if errors.Is(err, syscall.EROFS) {
+			text = "the disk can only be read, as one is after a fault; nothing was stored; recall goes on; check its health and mount it for writing"
+		}
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
 	case sqlite3.NOTADB:

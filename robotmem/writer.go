@@ -54,6 +54,9 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 
 // enqueue gives the writer a job and waits for it.
 func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
+	if err := e.writable(); err != nil {
+		return err
+	}
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
