@@ -66,6 +66,7 @@ func (a *app) Open(ctx context.Context, path string) (*robotmem.Engine, error) {
 func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engine, error) {
 	o := robotmem.Options{
 		Path:       path,
+		ReadOnly:   a.Config.ReadOnly,
 		Durability: robotmem.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,
 		ClientType: clientType,
