@@ -67,18 +67,20 @@ const (
 
 // Engine is the local Service: one SQLite file.
 type Engine struct {
-	path       string
-	options    Options
-	rules      *classify.Rules
-	readOnly   string // why nothing is written, "" if it is
-	way        readOnlyWay
-	scratch    string // a folder of temporary files; "" if none is needed
-	log        *slog.Logger
-	writer     *conn // owned by runWriter
-	jobs       chan *writeJob
-	writerDone chan struct{}
-	readers    chan *conn // nil entries are connections not opened yet
-	lone       sync.Mutex // held by who takes all readers
+	path     string
+	options  Options
+	rules    *classify.Rules
+	readOnly string // why nothing is written, "" if it is
+	way      readOnlyWay
+	scratch  string // a folder of temporary files; "" if none is needed
+	// lostCommits are those behind damage in a log that is only read.
+	lostCommits int
+	log         *slog.Logger
+	writer      *conn // owned by runWriter
+	jobs        chan *writeJob
+	writerDone  chan struct{}
+	readers     chan *conn // nil entries are connections not opened yet
+	lone        sync.Mutex // held by who takes all readers
 
 	roster  roster
 	groups  groupCache
@@ -179,6 +181,9 @@ func (e *Engine) openFile(ctx context.Context) (err error) {
 	case e.options.ReadOnly:
 		e.readOnly = askedReadOnly
 	case e.readOnly == "":
+		if err := refuseEmptied(e.path); err != nil {
+			return err
+		}
 		if err := createFile(e.path); err != nil {
 			return err
 		}

@@ -231,6 +231,10 @@ func (e *Engine) examineLog(path string) {
 		return
 	}
 	e.log.Error("the log of the file is damaged: commits that were acknowledged are lost", "commits", found.lost, "frame", found.frame)
+	if e.readOnly != "" {
+		e.lostCommits = found.lost
+		return
+	}
 	if err := keepLog(path, e.now()); err != nil {
 		e.log.Error("no copy of the damaged log was kept", "err", err)
 	}
@@ -331,10 +335,15 @@ func keepLog(path string, now time.Time) error {
 // examineLogs tells of the copies that lie beside the file.
 func (e *Engine) examineLogs(d *DoctorResponse) {
 	kept := damagedLogsOf(e.path)
+	lost := e.lostCommits
+	if lost > 0 {
+		d.add("log", checkFail, fmt.Sprintf("the log is damaged: up to %d commits that were acknowledged cannot be read", lost),
+			"copy the file and its -wal away before anything writes to them, and compare with a backup what was learnt last")
+		return
+	}
 	if len(kept) == 0 {
 		return
 	}
-	lost := 0
 	for _, name := range kept {
 		if found, err := damageOf(name, e.path); err == nil {
 			lost += found.lost

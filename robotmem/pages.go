@@ -10,6 +10,27 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// refuseEmptied fails when a file without a byte has once held something: what
+// belongs to it lies beside it. A memory that is new has neither a log nor
+// payloads, and SQLite would delete the log.
+func refuseEmptied(path string) error {
+	empty := func() bool { info, err := os.Stat(path); return err == nil && info.Size() == 0 }
+	if !empty() {
+		return nil
+	}
+	beside := ""
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		beside = "its log lies"
+	}
+	if entries, err := os.ReadDir(path + payloadsSuffix); err == nil && len(entries) > 0 {
+		beside = "payloads lie"
+	}
+	if beside == "" || !empty() { // another process has just begun it
+		return nil
+	}
+	return fail(Corrupt, "db", "the file is empty, and yet %s beside it: something has emptied it; bring it back from a backup, or move what lies beside it away to begin anew", beside)
+}
+
 // refuseDamagedHeader fails when page 1 matches its checksum only if it says
 // that pages have checksums, and it does not say so: one flipped byte would
 // turn all of them off.

@@ -151,3 +151,36 @@ print(db.execute("SELECT content FROM memories").fetchall(), db.execute("PRAGMA 
 		t.Errorf("got %v, want corrupt", err)
 	}
 }
+
+// A file that something has emptied is not taken for a new one, and its log not
+// deleted, while what belongs to it lies beside it.
+func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
+	db, log, _ := crashed(t)
+	for _, tt := range []struct {
+		name, beside string
+		data         []byte
+		want         robotmem.Kind
+	}{
+		{"with its log", "-wal", log, robotmem.Corrupt},
+		{"with payloads", ".payloads/ab/cdef", db[:10], robotmem.Corrupt},
+		{"with nothing", "-other", nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "memory.db")
+			beside := path + tt.beside
+			if err := errors.Join(os.WriteFile(path, nil, 0o600), os.MkdirAll(filepath.Dir(beside), 0o700), os.WriteFile(beside, tt.data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+			if err == nil {
+				_ = e.Close()
+			}
+			if tt.want != "" && !errors.Is(err, tt.want) || tt.want == "" && err != nil {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if after, rerr := os.ReadFile(beside); rerr != nil || !bytes.Equal(after, tt.data) {
+				t.Errorf("what lay beside it was changed: %v", rerr)
+			}
+		})
+	}
+}

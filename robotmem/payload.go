@@ -29,7 +29,10 @@ const (
 )
 
 // payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder { return payload.Folder{Dir: e.path + ".payloads"} }
+func (e *Engine) payloads() payload.Folder { return payload.Folder{Dir: e.path + payloadsSuffix} }
+
+// payloadsSuffix makes the folder's name of the file's.
+const payloadsSuffix = ".payloads"
 
 // readPayload takes a payload in, to the folder if it is large, and works out
 // what is said and compared of it.

@@ -84,6 +84,7 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	if err := refuseDamagedHeader(e.path); err != nil {
 		return err
 	}
+	e.examineLog(e.path)
 	c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
 	if folderRefuses(e.path, err) != "" {
 		if c, err = e.openElsewhere(ctx); err != nil && folderRefuses(e.path, err) != "" {

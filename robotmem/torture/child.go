@@ -10,7 +10,9 @@ import (
 const childRole = "ROBOTMEM_TORTURE_CHILD"
 
 // roles are what a process of its own does for a part.
-var roles = map[string]func(args []string) error{}
+var roles = map[string]func(args []string) error{
+	flipRole: flipChild,
+}
 
 func runChild(role string) int {
 	do := roles[role]
