@@ -59,7 +59,7 @@ func cannotWrite(path string) string {
 // folderRefuses says why a file that can be written cannot be served for
 // writing: its folder takes no log.
 func folderRefuses(path string, err error) string {
-	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 {
+	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 || errors.Is(err, sqlite3.READONLY_ROLLBACK) {
 		return ""
 	}
 	for _, code := range []sqlite3.ErrorCode{sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM} {

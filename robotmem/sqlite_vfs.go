@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"net/url"
@@ -22,7 +23,7 @@ var registerVFS = sync.OnceFunc(func() { vfs.Register(defaultVFS, unmapped{vfs.F
 // fileURI is the name of a file for SQLite.
 func fileURI(path string, o connOptions) string {
 	registerVFS()
-	query := url.Values{"vfs": {defaultVFS}}
+	query := url.Values{"vfs": {cmp.Or(o.vfs, defaultVFS)}}
 	if o.noLog {
 		query.Set("immutable", "1")
 	}
