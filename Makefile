@@ -27,9 +27,9 @@ browser-test:
 	.ci/axe
 	$(GO) test -count=1 -timeout 20m ./ui/browsertest
 
-# The engine's packages, where goroutines meet.
+# The packages where goroutines meet.
 race:
-	CGO_ENABLED=1 $(GO) test -race -short ./robotmem/... ./consolidate/... ./classify/... ./web/...
+	CGO_ENABLED=1 $(GO) test -race -short ./robotmem ./robotmem/client ./robotmem/embedding/... ./robotmem/lexical ./robotmem/mcp ./robotmem/vector ./web/...
 	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception ./perception/payload
 
 vet:

@@ -1,6 +1,9 @@
 package robotmem
 
-import "context"
+import (
+	"context"
+	"reflect"
+)
 
 type readOnlyKey struct{}
 
@@ -15,6 +18,21 @@ func WithReadOnly(ctx context.Context) context.Context {
 func (o *Op) Allowed(ctx context.Context) error {
 	if readOnly(ctx) && !o.Hints.ReadOnly {
 		return wrap(o.Name, fail(Forbidden, "", "the token is for reading only; use one that may write, which `robotmem token create NAME` makes"))
+	}
+	return nil
+}
+
+// offered refuses a model what its tool does not show: a field with tool:"-",
+// which destroys for good and is for people and their programs.
+func (o *Op) offered(ctx context.Context, req any) error {
+	if CallerOf(ctx).Tool != ToolMCP {
+		return nil
+	}
+	v := reflect.ValueOf(req).Elem()
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.Tag.Get("tool") == "-" && !v.Field(i).IsZero() {
+			return wrap(o.Name, fail(Invalid, jsonName(f), "is not offered to models; a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
+		}
 	}
 	return nil
 }

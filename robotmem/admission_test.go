@@ -72,7 +72,7 @@ func TestRosterSnapshot(t *testing.T) {
 	if err := e.read(t.Context(), e.roster.sync); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, e.roster.freeze().write); err != nil {
+	if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: 2, Reason: "after the snapshot"}); err != nil {
@@ -132,7 +132,7 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			if err := e.read(t.Context(), e.roster.sync); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, e.roster.freeze().write); err != nil {
+			if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
 				t.Fatal(err)
 			}
 			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec(damage) }); err != nil {

@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"context"
+	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem/text"
 )
@@ -14,6 +15,10 @@ func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetRespons
 	if err := normalize("forget", &r); err != nil {
 		return nil, err
 	}
+	if r.Purge {
+		res, err := e.purge(ctx, &r)
+		return res, wrap("forget", err)
+	}
 	res := &ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
 	err := e.write(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
@@ -25,6 +30,11 @@ func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetRespons
 		}
 		res.Content = clip(m.Content, maxEcho)
 		if err := tx.unindexText(m.MemoryID); err != nil {
+			return err
+		}
+		ch := changeOf(actionForgotten, m)
+		ch.reason, ch.before = r.Reason, m.Content
+		if err := tx.audit(ch); err != nil {
 			return err
 		}
 		return tx.setStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
@@ -51,8 +61,10 @@ func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResp
 			return fail(Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 		res.Content = clip(m.Content, maxEcho)
+		ch := changeOf(actionRestored, m)
+		ch.after = m.Content
 		by, err := tx.supersededBefore(m)
-		if err != nil {
+		if err := errors.Join(err, tx.audit(ch)); err != nil {
 			return err
 		}
 		if by != 0 {
@@ -115,7 +127,9 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 		rec.summary = m.Summary
 	}
 	rec.userTags = m.UserTags
-	if err := tx.archive(m.MemoryID, "updated", ""); err != nil {
+	ch := changeOf(actionUpdated, m)
+	ch.before, ch.after = m.Content, r.NewContent
+	if err := errors.Join(tx.audit(ch), tx.archive(m.MemoryID, "updated", "")); err != nil {
 		return err
 	}
 	if err := tx.unindex(m.MemoryID, old); err != nil {
@@ -137,7 +151,11 @@ func (e *Engine) Pin(ctx context.Context, req *PinRequest) (*PinResponse, error)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
-		return tx.setPinned(m, *r.Pinned)
+		action := actionUnpinned
+		if *r.Pinned {
+			action = actionPinned
+		}
+		return errors.Join(tx.audit(changeOf(action, m)), tx.setPinned(m, *r.Pinned))
 	})
 	if err != nil {
 		return nil, wrap("pin", err)

@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -31,7 +32,7 @@ func (e *Engine) Stats(ctx context.Context, _ *StatsRequest) (*StatsResponse, er
 	if err != nil {
 		return nil, wrap("stats", err)
 	}
-	if res.DiskFreeBytes, err = freeBytes(e.path); err != nil {
+	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.path); err != nil {
 		e.log.Warn("free space of the disk not read", "err", err)
 	}
 	res.Workers = e.workers(res)
@@ -175,7 +176,7 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	m := meterOf(ctx)
 	err := e.write(ctx, func(tx *writeTx) (err error) {
 		res.Repaired, err = e.rebuild(tx, m)
-		return err
+		return errors.Join(err, tx.audit(change{action: actionRepaired}))
 	})
 	if err != nil {
 		return nil, wrap("repair", err)

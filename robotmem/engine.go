@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
 )
@@ -50,6 +52,7 @@ type Options struct {
 	// (env.sim_or_real = "real"); 1.5 if zero.
 	RealWeight float64
 	Retention  Retention        // budgets that the engine keeps; none if zero
+	Disk       Disk             // where the file and the payloads lie; SystemDisk if nil
 	Clock      func() time.Time // time.Now if nil
 	Location   *time.Location   // what "yesterday" in a question means; time.Local if nil
 	Logger     *slog.Logger     // silent if nil
@@ -76,11 +79,14 @@ type Engine struct {
 	// lostCommits are those behind damage in a log that is only read.
 	lostCommits int
 	log         *slog.Logger
-	writer      *conn // owned by runWriter
+	user        string // who runs this program
+	writer      *conn  // owned by runWriter
+	purgesSeen  int64  // by the writer
 	jobs        chan *writeJob
+	lone        *writeJob // what runWriter runs next, alone
 	writerDone  chan struct{}
 	readers     chan *conn // nil entries are connections not opened yet
-	lone        sync.Mutex // held by who takes all readers
+	emptying    sync.Mutex // held by who takes all readers
 
 	roster  roster
 	groups  groupCache
@@ -92,6 +98,8 @@ type Engine struct {
 	alike   keptFeatures
 	keeping sync.Mutex    // held by who brings words and meaning up from far behind
 	asked   chan struct{} // rouses the keeper
+	// scrubbing rouses who finishes purges.
+	scrubbing chan struct{}
 	// featureless rouses who works out features.
 	featureless  chan struct{}
 	behind       atomic.Bool  // some may wait
@@ -138,7 +146,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
 	e := &Engine{
-		path: path, options: o, rules: rules, log: o.Logger,
+		path: path, options: o, rules: rules, log: o.Logger, user: OSUser(),
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
 		readers: make(chan *conn, maxReaders),
 	}
@@ -149,6 +157,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
+	e.scrubbing = make(chan struct{}, 1)
 	if err := e.openFile(ctx); err != nil {
 		quit()
 		return nil, err
@@ -169,6 +178,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.background.Go(func() { e.runScrub(background) })
 	e.behind.Store(true)
 	e.background.Go(func() { e.runFeatures(background) })
 	return e, nil
@@ -184,11 +194,7 @@ func (e *Engine) openFile(ctx context.Context) (err error) {
 		if err := refuseEmptied(e.path); err != nil {
 			return err
 		}
-		if err := createFile(e.path); err != nil {
-			return err
-		}
-		e.examineLog(e.path)
-		e.writer, err = openWriter(ctx, e.path, e.connOptions(writerCacheKiB))
+		err := e.openWritable(ctx)
 		if e.readOnly = folderRefuses(e.path, err); e.readOnly == "" {
 			return err
 		}
@@ -198,6 +204,28 @@ func (e *Engine) openFile(ctx context.Context) (err error) {
 	}
 	if err := e.openReadOnly(ctx); err != nil {
 		return errors.Join(err, e.closeReaders(), e.dropScratch())
+	}
+	return nil
+}
+
+// openWritable opens the writing connection of a file, which it makes if it has
+// to.
+func (e *Engine) openWritable(ctx context.Context) error {
+	o := &e.options
+	if err := createFile(ctx, o.Disk, e.path, e.connOptions(writerCacheKiB)); err != nil {
+		return err
+	}
+	leave, err := enter(ctx, e.path, o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	e.examineLog(e.path)
+	if e.writer, err = openWriter(ctx, o.Disk, e.path, e.connOptions(writerCacheKiB)); err != nil {
+		return err
+	}
+	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
+		return errors.Join(err, e.writer.close())
 	}
 	return nil
 }
@@ -234,6 +262,9 @@ func (o *Options) complete() error {
 	if err := o.checkWeights(); err != nil {
 		return err
 	}
+	if o.Disk == nil {
+		o.Disk = SystemDisk{}
+	}
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
@@ -258,30 +289,6 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
-// createFile makes the folder (0700) and an empty file (0600) where there is
-// none: SQLite gives a new file, its log and its index the mode of the first.
-func createFile(path string) error {
-	hint := "check that the folder is writable, or pass another --db"
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return fail(Unavailable, "db", "the folder cannot be made (%s); %s", reason(err), hint)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return fail(Unavailable, "db", "the file cannot be opened for writing (%s); %s", reason(err), hint)
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fail(Unavailable, "db", "the file cannot be used (%s); %s", reason(err), hint)
-	}
-	return nil
-}
-
 // reason is a file error without its path.
 func reason(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
@@ -292,19 +299,12 @@ func reason(err error) string {
 
 // openWriter opens the writing connection. A file that is not ours is looked
 // at read-only first, so that not a byte of it changes.
-func openWriter(ctx context.Context, path string, o connOptions) (*conn, error) {
+func openWriter(ctx context.Context, d Disk, path string, o connOptions) (*conn, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 		if err := refuseDamagedHeader(path); err != nil {
 			return nil, err
 		}
-		look := o
-		look.readOnly = true
-		c, err := openConn(ctx, path, look)
-		if err != nil {
-			return nil, err
-		}
-		_, err = refuseForeign(c)
-		if err := errors.Join(err, c.close()); err != nil {
+		if err := lookAt(ctx, path, o); err != nil {
 			return nil, err
 		}
 	}
@@ -312,11 +312,41 @@ func openWriter(ctx context.Context, path string, o connOptions) (*conn, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := settleLog(c, d, path); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
 	if err := migrate(c); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	makePrivate(path)
 	return c, nil
+}
+
+// settleLog puts the log's name on the disk: the driver syncs a new log and not
+// its folder, and what was acknowledged would go with the name. SQLite makes the
+// log when the file is first read, and no process removes it while a connection
+// is open.
+func settleLog(c *conn, d Disk, path string) error {
+	if _, err := refuseForeign(c); err != nil {
+		return err
+	}
+	return d.SyncFolder(filepath.Dir(path))
+}
+
+// lookAt fails if a file is not ours. One that its program was writing to when
+// the power failed cannot be read before that is undone, as whoever opens it
+// would: then the writer is the first to look.
+func lookAt(ctx context.Context, path string, o connOptions) error {
+	o.readOnly = true
+	c, err := openConn(ctx, path, o)
+	if err == nil {
+		_, err = refuseForeign(c)
+		err = errors.Join(err, c.close())
+	}
+	if errors.Is(err, sqlite3.READONLY_ROLLBACK) {
+		return nil
+	}
+	return err
 }
 
 // makePrivate closes the log and its index to others, as the file is. SQLite
@@ -330,7 +360,7 @@ func makePrivate(path string) {
 
 func (e *Engine) connOptions(cacheKiB int) connOptions {
 	return connOptions{
-		durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, cacheKiB: cacheKiB, nearest: e.nearest,
+		durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, vfs: e.options.Disk.VFS(), cacheKiB: cacheKiB, nearest: e.nearest,
 		readOnly: e.readOnly != "", noLog: e.way == noLog, logIndex: e.ownIndexPath(),
 	}
 }
@@ -347,6 +377,17 @@ func (e *Engine) settleRules(ctx context.Context) error {
 	for _, t := range e.rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
+	// Looked at first: a file is opened while another process has the lock.
+	settled := false
+	err := e.read(ctx, func(c *conn) (err error) {
+		if settled, err = c.holdsTagMeta(rows); err == nil && settled {
+			settled, err = c.featuresAreCurrent()
+		}
+		return err
+	})
+	if err != nil || settled {
+		return err
+	}
 	return e.write(ctx, func(tx *writeTx) error {
 		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
 	})
@@ -357,10 +398,13 @@ func (e *Engine) settleRules(ctx context.Context) error {
 func (e *Engine) Close() error {
 	e.quit()
 	e.background.Wait()
+	// Side by side: both may wait for another process's lock.
+	var last sync.WaitGroup
+	last.Go(func() { e.tallies.stop(e) })
 	if err := e.keepSnapshots(context.Background()); err != nil && !errors.Is(err, Unavailable) {
 		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
-	e.tallies.stop(e)
+	last.Wait()
 	e.closing.Lock()
 	if e.closed {
 		e.closing.Unlock()

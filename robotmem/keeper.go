@@ -76,13 +76,12 @@ func (e *Engine) keepWords(ctx context.Context) error {
 	have := e.words.index != nil
 	e.words.mu.RUnlock()
 	if !have {
-		index, revision := e.restoreWords(ctx)
-		fresh := &words{index: index, revision: revision}
+		fresh := e.restoreWords(ctx)
 		if err := e.catchUp(ctx, fresh); err != nil {
 			return err
 		}
 		e.words.mu.Lock()
-		e.words.index, e.words.revision = fresh.index, fresh.revision
+		e.words.index, e.words.revision, e.words.purges = fresh.index, fresh.revision, fresh.purges
 		e.words.mu.Unlock()
 	}
 	return e.catchUp(ctx, &e.words)
@@ -114,21 +113,25 @@ const (
 	codesSnapshot = "codes"
 )
 
-func (e *Engine) restoreWords(ctx context.Context) (index *lexical.Index, revision int64) {
+func (e *Engine) restoreWords(ctx context.Context) *words {
+	stored := &words{}
 	err := e.read(ctx, func(c *conn) (err error) {
-		revision, err = c.loadSnapshot(wordsSnapshot, func(in io.Reader) (err error) {
-			index, err = lexical.Read(in, bm25Params)
+		if stored.purges, err = c.purges(); err != nil {
+			return err
+		}
+		stored.revision, err = c.loadSnapshot(wordsSnapshot, func(in io.Reader) (err error) {
+			stored.index, err = lexical.Read(in, bm25Params)
 			return err
 		})
 		return err
 	})
 	if err == nil {
-		return index, revision
+		return stored
 	}
 	if !errors.Is(err, errNoSnapshot) && ctx.Err() == nil {
 		e.log.Warn("the snapshot of the words cannot be read; the index is built anew", "err", err)
 	}
-	return lexical.New(bm25Params), 0
+	return &words{index: lexical.New(bm25Params), purges: stored.purges}
 }
 
 // keepCodes reads the vectors' codes, and takes their mean anew when there are
@@ -196,39 +199,39 @@ func (e *Engine) keepSnapshots(ctx context.Context) error {
 	}
 	var errs []error
 	// Revisions are counted from first.
-	keep := func(name string, first, revision, size int64, write func(io.Writer) error) {
+	keep := func(name string, purges, first, revision, size int64, write func(io.Writer) error) {
 		if revision == first || ctx.Err() != nil {
 			return
 		}
 		var stored int64
 		err := e.read(ctx, func(c *conn) (err error) { stored, err = c.snapshotRevision(name); return err })
 		if err == nil && revision-max(first, stored) >= max(snapshotLeast, size/snapshotShare) {
-			err = e.saveSnapshot(ctx, name, revision, write)
+			err = e.saveSnapshot(ctx, name, revision, purges, write)
 		}
 		if err != nil && !errors.Is(err, errSuperseded) {
 			errs = append(errs, err)
 		}
 	}
 	e.roster.mu.RLock()
-	revision, size := e.roster.revision, int64(e.roster.actives)
+	revision, purges, size := e.roster.revision, e.roster.purges, int64(e.roster.actives)
 	e.roster.mu.RUnlock()
-	keep(rosterSnapshot, 0, revision, size, func(w io.Writer) error { return e.roster.freeze().write(w) })
+	keep(rosterSnapshot, purges, 0, revision, size, func(w io.Writer) error { return e.roster.freeze().write(w) })
 
 	e.words.mu.RLock()
-	index, revision := e.words.index, e.words.revision
+	index, revision, purges := e.words.index, e.words.revision, e.words.purges
 	e.words.mu.RUnlock()
 	if index != nil {
-		keep(wordsSnapshot, 0, revision, size, func(w io.Writer) error {
+		keep(wordsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
 			_, err := index.Freeze().WriteTo(w)
 			return err
 		})
 	}
 	g := &e.meaning
 	g.mu.RLock()
-	book, m := g.codebook, g.model
+	book, m, purges := g.codebook, g.model, g.purges
 	g.mu.RUnlock()
 	if book.codes != nil {
-		keep(codesSnapshot, codesRevision(m.id, 0), codesRevision(m.id, m.seq), size, func(w io.Writer) error { return writeCodes(w, book, m) })
+		keep(codesSnapshot, purges, codesRevision(m.id, 0), codesRevision(m.id, m.seq), size, func(w io.Writer) error { return writeCodes(w, book, m) })
 	}
 	return errors.Join(errs...)
 }

@@ -23,8 +23,9 @@ type meaning struct {
 	filling  sync.Mutex     // held by who embeds: a text is embedded once
 	asking   sync.WaitGroup // lookouts under way
 
-	mu    sync.RWMutex // guards the fields below
-	model model        // seq is that of the codes
+	mu     sync.RWMutex // guards the fields below
+	model  model        // seq is that of the codes
+	purges int64        // that it has followed
 	codebook
 }
 
@@ -262,6 +263,9 @@ func (g *meaning) follow(c *conn, m model, most int64) (*vector.Index, model, er
 		read++
 		return put(id, seq, raw)
 	})
+	if err == nil {
+		g.purges, err = c.purges()
+	}
 	if err == nil && read < most {
 		g.model.seq = max(g.model.seq, m.seq) // an update may have dropped the last vectors
 	}

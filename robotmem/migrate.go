@@ -185,22 +185,27 @@ func createFTS() (string, error) {
 	return scripts[0][at:], nil
 }
 
-// writeTagMeta stores the tag tree, when it differs from what is stored.
-func writeTagMeta(c *conn, tags [][3]string) error {
+// holdsTagMeta reports whether the tag tree is what is stored.
+func (c *conn) holdsTagMeta(tags [][3]string) (bool, error) {
 	stored := map[string][2]string{}
 	err := c.query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite3.Stmt) error {
 		stored[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
 		return nil
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	same := len(stored) == len(tags)
 	for _, t := range tags {
 		same = same && stored[t[0]] == [2]string{t[1], t[2]}
 	}
-	if same {
-		return nil
+	return same, nil
+}
+
+// writeTagMeta stores the tag tree, when it differs from what is stored.
+func writeTagMeta(c *conn, tags [][3]string) error {
+	if same, err := c.holdsTagMeta(tags); err != nil || same {
+		return err
 	}
 	if err := c.exec("DELETE FROM tag_meta"); err != nil {
 		return err

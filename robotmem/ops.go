@@ -107,6 +107,8 @@ var Ops = sync.OnceValue(func() []*Op {
 			"Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.", Service.Doctor),
 		op("retain", "POST /api/retain", "", Hints{Destructive: true}.long(), "Keep a budget",
 			"Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.", Service.Retain),
+		op("audit", "GET /api/audit", "audit", reads, "Audit log",
+			"Page through what was changed, newest first: by whom, through what, when and why, with hashes of the text before and after. Who stored a memory stands in the memory itself.", Service.Audit),
 		op("repair", "POST /api/repair", "", repeats.long(), "Repair",
 			"Rebuild every index from the tables.", Service.Repair),
 	}
@@ -156,6 +158,9 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 	}
 	req := reflect.New(o.In).Interface()
 	if err := o.Decode(request, req); err != nil {
+		return nil, err
+	}
+	if err := o.offered(ctx, req); err != nil {
 		return nil, err
 	}
 	return o.call(ctx, s, req)

@@ -71,8 +71,8 @@ func sumOfPage(p []byte) uint64 {
 // alone runs f on the writing connection outside a transaction, with no other
 // connection of this process open.
 func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
-	e.lone.Lock()
-	defer e.lone.Unlock()
+	e.emptying.Lock()
+	defer e.emptying.Unlock()
 	held := 0
 	defer func() {
 		for range held {
@@ -92,7 +92,7 @@ func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
 			return ctx.Err()
 		}
 	}
-	return e.enqueue(ctx, &writeJob{alone: f, done: make(chan error, 1)})
+	return e.writeAlone(ctx, f)
 }
 
 // repairChecksums gives an older file its checksums, unless another program has

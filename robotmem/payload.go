@@ -29,7 +29,9 @@ const (
 )
 
 // payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder { return payload.Folder{Dir: e.path + payloadsSuffix} }
+func (e *Engine) payloads() payload.Folder {
+	return payload.Folder{Dir: e.path + payloadsSuffix, Disk: e.options.Disk}
+}
 
 // payloadsSuffix makes the folder's name of the file's.
 const payloadsSuffix = ".payloads"

@@ -84,6 +84,11 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	if err := refuseDamagedHeader(e.path); err != nil {
 		return err
 	}
+	leave, err := enter(ctx, e.path, e.options.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	e.examineLog(e.path)
 	c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
 	if folderRefuses(e.path, err) != "" {

@@ -27,6 +27,7 @@ type record struct {
 	collection string // "" until the session is known
 	session    string
 	source     string
+	robot      string // that the context names, else the session's
 	observed   *time.Time
 	inferred   classify.Result
 	userTags   []string

@@ -169,7 +169,8 @@ type SavePerceptionRequest struct {
 // ForgetRequest takes one memory out of recall.
 type ForgetRequest struct {
 	MemoryID int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
-	Reason   string `json:"reason" validate:"required,max=1000" doc:"Why it is wrong, up to 1,000 characters."`
+	Reason   string `json:"reason" validate:"required,max=1000" doc:"Why it is wrong, up to 1,000 characters. It stays in the audit log."`
+	Purge    bool   `json:"purge,omitempty" tool:"-" doc:"Destroy it for good: text, context, every version, indexes, vectors and payload, and the old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the text."`
 }
 
 // RestoreRequest makes a memory active again.

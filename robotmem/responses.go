@@ -46,6 +46,7 @@ type Memory struct {
 	Version      int            `json:"version,omitempty"`
 	Pinned       bool           `json:"pinned,omitempty"`
 	Source       string         `json:"source,omitempty"`
+	Provenance   *Provenance    `json:"provenance,omitempty" doc:"Who stored it, beside its source and session_id. Absent of what was stored before schema version 5."`
 	Sightings    int            `json:"sightings,omitempty"`
 	AccessCount  int            `json:"access_count,omitempty"`
 	ReturnCount  int            `json:"return_count,omitempty"`
@@ -54,6 +55,13 @@ type Memory struct {
 	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
 	ScopeFiles   []string       `json:"scope_files,omitempty"`
 	ScopeEntity  []string       `json:"scope_entities,omitempty"`
+}
+
+// Provenance is where a memory comes from.
+type Provenance struct {
+	Robot string `json:"robot,omitempty" doc:"The robot that its context or its session names."`
+	Tool  string `json:"tool,omitempty" doc:"The face it came through and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder."`
+	Who   string `json:"who,omitempty" doc:"The name of the token, or the user of the machine; absent where nobody was asked for a name."`
 }
 
 // ListEntry is a memory's place in one ranked list.
@@ -138,8 +146,20 @@ type TimePhrase struct {
 type ForgetResponse struct {
 	Status   string `json:"status"`
 	MemoryID int64  `json:"memory_id"`
-	Content  string `json:"content" doc:"The first 100 characters."`
+	Content  string `json:"content" doc:"The first 100 characters; empty when it was purged."`
 	Reason   string `json:"reason"`
+	// Purged is what was removed, when that was asked for.
+	Purged *Purged `json:"purged,omitempty" doc:"With purge: what was removed, and what it could not reach."`
+}
+
+// Purged says what a purge removed.
+type Purged struct {
+	Versions   int      `json:"versions" doc:"Past states of the memory."`
+	Payload    string   `json:"payload,omitempty" doc:"What became of a perception's bytes: removed, kept (another memory has the same bytes) or gone before."`
+	Bytes      int64    `json:"bytes,omitempty" doc:"Of the payload, when it was removed."`
+	StoodFor   []int64  `json:"stood_for,omitempty" doc:"Memories that had been merged into this one, which hold their own text still; purge them too if they say the same."`
+	OldPages   string   `json:"old_pages" doc:"rewritten, or pending with the reason: this node, or the next that opens the file, finishes it."`
+	NotReached []string `json:"not_reached" doc:"What no program can take back."`
 }
 
 // RestoreResponse confirms a restore.

@@ -123,7 +123,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 		}
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
-			if free, err = freeBytes(e.path); err != nil {
+			if free, err = e.options.Disk.FreeBytes(e.path); err != nil {
 				return fail(Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
 			}
 		}
@@ -304,6 +304,7 @@ func thin(held []holding) {
 // runRetention keeps the node's own budgets.
 func (e *Engine) runRetention(ctx context.Context) {
 	seen := int64(-1)
+	ctx = e.as(ctx, toolNode)
 	for {
 		if err := e.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			e.log.Warn("retention", "err", err)

@@ -18,6 +18,7 @@ import (
 type roster struct {
 	mu       sync.RWMutex // guards everything below
 	revision int64
+	purges   int64 // that were done when it was read
 	loaded   bool
 	names    interner[string] // number 0 is ""
 	beliefs  interner[belief]
@@ -136,12 +137,20 @@ func (r *roster) sync(c *conn) error {
 	// a node whose callers are all in a hurry would never answer.
 	hurry := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(hurry)
+	purges, err := c.purges()
+	if err != nil {
+		return err
+	}
+	if purges > r.purges {
+		r.forget() // a purged memory's names of frames and maps are in it too
+	}
 	if !r.loaded {
 		r.restore(c)
 	}
 	if err := r.load(c, r.revision); err != nil {
 		return err
 	}
+	r.purges = purges
 	r.revision, r.loaded = revision, true
 	return nil
 }
@@ -162,6 +171,11 @@ func (r *roster) restore(c *conn) {
 func (r *roster) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget()
+}
+
+// forget is reset for who holds the lock.
+func (r *roster) forget() {
 	r.revision, r.loaded, r.names, r.beliefs, r.rows, r.actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
 	r.points, r.kept, r.leaves = nil, nil, leaves{}
 }

@@ -24,7 +24,8 @@ type Service interface {
 	Search(context.Context, *SearchRequest) (*RecallResponse, error)
 	// SavePerception stores what a sensor gave, byte for byte.
 	SavePerception(context.Context, *SavePerceptionRequest) (*SavePerceptionResponse, error)
-	// Forget takes a memory out of recall. Restore undoes it.
+	// Forget takes a memory out of recall. Restore undoes it, unless it was to be
+	// purged: then nothing of it is left.
 	// NotFound if there is no such memory, Conflict if it is forgotten already.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
 	// Restore makes a forgotten or superseded memory active again.
@@ -79,6 +80,8 @@ type Service interface {
 	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
 	// Retain takes away the payloads that are over a budget, or lists them.
 	Retain(context.Context, *RetainRequest) (*RetainResponse, error)
+	// Audit pages through what was changed and by whom, newest first.
+	Audit(context.Context, *AuditRequest) (*AuditResponse, error)
 	// Repair rebuilds every index from the tables.
 	Repair(context.Context, *RepairRequest) (*RepairResponse, error)
 }

@@ -220,7 +220,8 @@ func (e *Engine) endSession(tx *writeTx, m *meter, r *EndSessionRequest, res *En
 	if err != nil {
 		return nil, err
 	}
-	return s, tx.finishSession(r.SessionID, string(summary), r.OutcomeScore)
+	ended := change{action: actionEnded, session: r.SessionID, collection: s.Collection}
+	return s, errors.Join(tx.audit(ended), tx.finishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 
 // consolidate merges what the episode said more than once.

@@ -221,7 +221,7 @@ func classifySQLite(err error) *Error {
 	}
 	text, kind := "an internal error; see the node's log", Internal
 	switch code {
-	case sqlite3.BUSY, sqlite3.LOCKED:
+	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
 		kind, text = Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"
 	case sqlite3.FULL:
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"

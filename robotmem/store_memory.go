@@ -37,13 +37,14 @@ func (tx *writeTx) insert(r *record) (id int64, uid string, err error) {
 	err = tx.exec(`INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context,
 		perception_type, perception_data, perception_metadata, media_type,
 		category, confidence, decay_rate, pinned, source, scope_files, scope_entities, content_hash,
-		valid_from, observed_at, created_at, updated_at, revision)
-		VALUES (?,?,?,?,?,?,?, ?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?)`,
+		valid_from, observed_at, created_at, updated_at, revision, robot, tool, who)
+		VALUES (?,?,?,?,?,?,?, ?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?)`,
 		u.String(), orNull(r.session), r.collection, r.kind, r.content, r.summary, r.contextRaw,
 		perceptionType, sum, metadata, mediaType,
 		r.inferred.Category, r.inferred.Confidence, r.decayRate(), r.pinned, orNull(r.source),
 		listOrNull(r.inferred.ScopeFiles), listOrNull(r.inferred.ScopeEntities), r.hash(),
-		now, observed, now, now, revision)
+		now, observed, now, now, revision,
+		orNull(r.robot), orNull(tx.caller.through()), orNull(tx.caller.Who))
 	if err != nil {
 		return 0, "", err
 	}
@@ -185,7 +186,8 @@ func (tx *writeTx) unindex(id int64, old *record) error {
 const memoryColumns = `m.id, m.uid, m.type, m.content, m.human_summary, m.category, m.confidence, m.context,
 	m.session_id, m.collection, m.created_at, m.observed_at, m.perception_type, m.media_type, m.perception_metadata,
 	m.perception_data, m.status, m.superseded_by, m.version, m.pinned, m.source, m.sightings, m.access_count,
-	m.return_count, m.decay_rate, m.last_accessed, m.updated_at, m.scope_files, m.scope_entities`
+	m.return_count, m.decay_rate, m.last_accessed, m.updated_at, m.scope_files, m.scope_entities,
+	m.robot, m.tool, m.who`
 
 // scanMemory reads a row of memoryColumns as of now.
 func scanMemory(s *sqlite3.Stmt, now time.Time) Memory {
@@ -200,6 +202,9 @@ func scanMemory(s *sqlite3.Stmt, now time.Time) Memory {
 		DecayRate: s.ColumnFloat(24), LastAccessed: parseTimePtr(s.ColumnText(25)), UpdatedAt: parseTimePtr(s.ColumnText(26)),
 		ScopeFiles: storedList(s.ColumnText(27)), ScopeEntity: storedList(s.ColumnText(28)),
 		Tags: []string{},
+	}
+	if p := (Provenance{Robot: s.ColumnText(29), Tool: s.ColumnText(30), Who: s.ColumnText(31)}); p != (Provenance{}) {
+		m.Provenance = &p
 	}
 	if sum := s.ColumnRawBlob(15); sum != nil {
 		m.SHA256 = hex.EncodeToString(sum)
@@ -227,13 +232,27 @@ func (c *conn) memory(id int64, now time.Time) (*Memory, error) {
 		return nil, err
 	}
 	if !found {
-		return nil, noMemory(id)
+		return nil, c.noMemory(id)
 	}
 	return &m, c.addTags(&m)
 }
 
-func noMemory(id int64) error {
+func (c *conn) noMemory(id int64) error {
+	at, who, purged, err := c.purgedAt(id)
+	if err != nil {
+		return err
+	}
+	if purged {
+		return fail(NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, at.Format(time.RFC3339), byWhom(who))
+	}
 	return fail(NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
+}
+
+func byWhom(who string) string {
+	if who == "" {
+		return ""
+	}
+	return " by " + who
 }
 
 func (c *conn) addTags(m *Memory) error {

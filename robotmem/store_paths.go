@@ -3,6 +3,7 @@ package robotmem
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 
@@ -89,6 +90,10 @@ func (x *pathIndex) follow(c *conn) error {
 	})
 	if err != nil {
 		return err
+	}
+	// With a purge a path may go, and its number be another's.
+	if purged, err := c.purgedSince(x.revision); err != nil || len(purged) > 0 {
+		return errors.Join(err, x.load(c))
 	}
 	for _, m := range all {
 		attrs, _ := flatten(decodeObject(m.context))

@@ -2,11 +2,12 @@ package robotmem
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 
@@ -109,9 +110,10 @@ func (e *Engine) mayRemove(plan []evicted) error {
 	if !slices.ContainsFunc(plan, func(p evicted) bool { return p.inFolder }) {
 		return nil
 	}
-	probe, err := os.CreateTemp(e.payloads().Dir, "tmp-*") // a name that is swept
+	name := filepath.Join(e.payloads().Dir, "tmp-"+rand.Text()) // one that is swept
+	probe, err := e.options.Disk.Create(name, 0o600)
 	if err == nil {
-		err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		err = errors.Join(probe.Close(), e.options.Disk.Remove(name))
 	}
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
@@ -158,7 +160,9 @@ func (tx *writeTx) evict(m *Memory, p *evicted) error {
 			return err
 		}
 	}
-	if err := tx.insertFeatures(m.MemoryID, &features{}); err != nil {
+	ch := changeOf(actionEvicted, m)
+	ch.reason = p.reason
+	if err := errors.Join(tx.audit(ch), tx.insertFeatures(m.MemoryID, &features{})); err != nil {
 		return err
 	}
 	return tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",

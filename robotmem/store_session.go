@@ -1,6 +1,8 @@
 package robotmem
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -9,6 +11,7 @@ import (
 
 // joinSession checks the record's session and settles its collection.
 func (c *conn) joinSession(r *record) error {
+	r.robot = robotOf(r.context)
 	if r.session == "" {
 		if r.collection == "" {
 			r.collection = defaultCollection
@@ -21,6 +24,9 @@ func (c *conn) joinSession(r *record) error {
 	}
 	if r.collection == "" {
 		r.collection = s.Collection
+	}
+	if r.robot == "" {
+		r.robot = robotOf(s.Context)
 	}
 	if r.collection != s.Collection {
 		return fail(Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.collection, s.Collection)
@@ -172,7 +178,8 @@ func (tx *writeTx) storeTallies(c *tally) error {
 	}
 	for session, ids := range c.credit {
 		for id := range ids {
-			if err := tx.exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) VALUES (?,?)", session, id); err != nil {
+			err := tx.exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
+			if err != nil { // one that was purged since is not there
 				return err
 			}
 		}
@@ -209,6 +216,13 @@ func (c *conn) candidates(session, collection string) ([]consolidate.Candidate, 
 // supersede makes one memory the representative of another.
 func (tx *writeTx) supersede(id, by int64) error {
 	if err := tx.unindexText(id); err != nil {
+		return err
+	}
+	ch := change{action: actionSuperseded, memoryID: id, reason: fmt.Sprintf("memory %d says the same", by)}
+	_, err := tx.one("SELECT uid, collection FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
+		ch.uid, ch.collection = s.ColumnText(0), s.ColumnText(1)
+	})
+	if err := errors.Join(err, tx.audit(ch)); err != nil {
 		return err
 	}
 	return tx.setSuperseded(id, by, "superseded")

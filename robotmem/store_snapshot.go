@@ -21,9 +21,10 @@ const snapshotPart = 1 << 20 // bytes
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // saveSnapshot stores what write writes, unless the file has a snapshot that
-// is as new.
-func (e *Engine) saveSnapshot(ctx context.Context, name string, revision int64, write func(io.Writer) error) error {
-	w := &partWriter{ctx: ctx, e: e, name: name, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
+// is as new. purges are those that it has followed: what has missed one would
+// bring back what was taken away, and is not stored.
+func (e *Engine) saveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
+	w := &partWriter{ctx: ctx, e: e, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
 	err := write(w)
 	if err == nil {
 		err = w.flush()
@@ -55,6 +56,7 @@ type partWriter struct {
 	ctx        context.Context // of one saveSnapshot
 	e          *Engine
 	name       string
+	purges     int64
 	generation int64
 	parts      int
 	buf        []byte
@@ -81,6 +83,9 @@ func (w *partWriter) flush() error {
 		return nil
 	}
 	err := w.e.write(w.ctx, func(tx *writeTx) error {
+		if err := w.mayStore(tx); err != nil {
+			return err
+		}
 		return tx.exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, w.buf)
 	})
 	w.parts++
@@ -88,9 +93,21 @@ func (w *partWriter) flush() error {
 	return err
 }
 
+// mayStore fails once something was purged that the index may hold still.
+func (w *partWriter) mayStore(tx *writeTx) error {
+	purges, err := tx.purges()
+	if err == nil && purges != w.purges {
+		err = errSuperseded
+	}
+	return err
+}
+
 var errSuperseded = errors.New("another process has stored a newer snapshot")
 
 func (w *partWriter) finish(tx *writeTx, revision int64) error {
+	if err := w.mayStore(tx); err != nil {
+		return err
+	}
 	newer, err := tx.number("SELECT count(*) FROM snapshot_heads WHERE name = ? AND revision >= ?", w.name, revision)
 	if err != nil {
 		return err

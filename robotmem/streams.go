@@ -27,7 +27,7 @@ var _ perception.Sink = (*Engine)(nil)
 // compared by is worked out later, in the background, save what comes with their
 // summaries.
 func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
-	err := e.keep(ctx, b)
+	err := e.keep(e.as(ctx, ToolRecorder), b)
 	if err == nil {
 		e.rouseFeatures()
 		return nil

@@ -17,6 +17,7 @@ type words struct {
 	mu       sync.RWMutex // guards the fields below
 	index    *lexical.Index
 	revision int64
+	purges   int64 // that were done when it was begun
 }
 
 // bm25Params are BM25's parameters by the mean length of a collection's texts.
@@ -45,7 +46,8 @@ func (w *words) at(c *conn) (*lexical.Index, error) {
 		return nil, nil
 	}
 	if held < revision {
-		if _, err = w.follow(c, revision); err != nil {
+		done, err := w.follow(c, revision)
+		if err != nil || !done {
 			return nil, err
 		}
 		w.mu.RLock()
@@ -74,6 +76,13 @@ func (w *words) follow(c *conn, revision int64) (done bool, err error) {
 	}
 	hurry := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(hurry)
+	purges, err := c.purges()
+	if err != nil {
+		return false, err
+	}
+	if purges > w.purges { // the words of a memory that went are in the index: it is begun anew
+		w.index, w.revision, w.purges = lexical.New(bm25Params), 0, purges
+	}
 	put, remove, upto, err := c.documentsSince(w.revision, fewBehind)
 	if err != nil {
 		return false, err

@@ -6,17 +6,23 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/ncruces/go-sqlite3"
 )
 
 // One writer owns the writing connection. Callers that wait at the same time
 // share a commit: the writer takes what is queued, runs each job in one
 // transaction, commits, and acknowledges them all.
+//
+// While another process has the file's lock they wait together, each for as
+// long as it may and no longer, and those that come meanwhile join them.
 
 // writeTx is what a job writes through. It is valid until the job returns.
 type writeTx struct {
 	*conn
 	now      time.Time
-	revision int64 // the change counter as of this job
+	revision int64  // the change counter as of this job
+	caller   Caller // whose job it is
 	pending  pending
 }
 
@@ -28,14 +34,19 @@ func (tx *writeTx) nextRevision() int64 {
 
 type writeJob struct {
 	run     func(*writeTx) error
-	alone   func(*conn) error // instead of run: outside a transaction
-	done    chan error        // buffered, so that the writer never waits for a caller
-	claimed atomic.Bool       // by the writer that runs it, or the caller that withdraws it
+	alone   func(*conn) error // instead of run: outside any transaction, while nobody else writes
+	caller  Caller
+	queued  time.Time
+	done    chan error  // buffered, so that the writer never waits for a caller
+	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
 }
 
 const (
 	writeQueue    = 256 // callers that may wait before further ones block
 	jobsPerCommit = 128 // bounds how long the first caller of a group waits
+	// lockSlice is how often those that wait for another process's lock are
+	// looked through: for whose time is up, who has gone and who has come.
+	lockSlice = 50 * time.Millisecond
 	// commitLimit bounds a commit that its caller has given up on.
 	commitLimit = 10 * time.Minute
 )
@@ -49,14 +60,23 @@ func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return e.enqueue(ctx, &writeJob{run: f, done: make(chan error, 1)})
+	return e.submit(ctx, &writeJob{run: f, caller: e.caller(ctx)})
 }
 
-// enqueue gives the writer a job and waits for it.
-func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
+// writeAlone runs f on the writing connection outside any transaction. It is
+// carried through once it runs, as write is.
+func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.submit(ctx, &writeJob{alone: f})
+}
+
+func (e *Engine) submit(ctx context.Context, job *writeJob) error {
 	if err := e.writable(); err != nil {
 		return err
 	}
+	job.queued, job.done = time.Now(), make(chan error, 1)
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -75,7 +95,7 @@ func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
 	case <-ctx.Done():
 	}
 	if job.claimed.CompareAndSwap(false, true) {
-		return ctx.Err() // withdrawn before the writer came to it
+		return ctx.Err() // withdrawn before the writer had begun it
 	}
 	return <-job.done
 }
@@ -84,62 +104,120 @@ func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
 func (e *Engine) runWriter() {
 	defer close(e.writerDone)
 	for job := range e.jobs {
-		group := []*writeJob{job}
-	fill:
-		for len(group) < jobsPerCommit {
-			select {
-			case next, ok := <-e.jobs:
-				if !ok {
-					break fill
-				}
-				group = append(group, next)
-			default:
-				break fill
-			}
-		}
-		// What its caller has withdrawn is left out.
-		group = slices.DeleteFunc(group, func(j *writeJob) bool { return !j.claimed.CompareAndSwap(false, true) })
-		group = slices.DeleteFunc(group, func(j *writeJob) bool {
-			if j.alone != nil {
-				j.done <- j.alone(e.writer)
-			}
-			return j.alone != nil
-		})
-		if len(group) > 0 {
+		if job.alone != nil {
+			e.lone = job
+		} else if group, begun := e.begin([]*writeJob{job}); begun {
 			e.commit(group)
+		}
+		if job = e.lone; job != nil {
+			e.lone = nil
+			e.runAlone(job)
 		}
 	}
 }
 
-// commit runs a group in one transaction. If that fails, it is undone and each
-// job is tried alone, so that one that cannot be stored does not take the
-// others with it; a job may therefore run twice, and commit once.
+// runAlone waits for another process's lock in one piece.
+func (e *Engine) runAlone(job *writeJob) {
+	if !job.claimed.CompareAndSwap(false, true) {
+		return
+	}
+	err := e.writer.BusyTimeout(e.options.BusyTimeout)
+	if err == nil {
+		err = job.alone(e.writer)
+	}
+	job.done <- errors.Join(err, e.writer.BusyTimeout(min(lockSlice, e.options.BusyTimeout)))
+}
+
+// begin begins a transaction for a group and for all that join it while it
+// waits for the lock. It returns those that are to be run, claimed; with begun
+// false all have been answered, or have withdrawn.
+func (e *Engine) begin(group []*writeJob) (claimed []*writeJob, begun bool) {
+	for {
+		group = e.gather(group)
+		if len(group) == 0 {
+			return nil, false
+		}
+		err := e.writer.Exec("BEGIN IMMEDIATE")
+		if err == nil {
+			break
+		}
+		group = slices.DeleteFunc(group, func(j *writeJob) bool {
+			if errors.Is(err, sqlite3.BUSY) && time.Since(j.queued) < e.options.BusyTimeout {
+				return false
+			}
+			if j.claimed.CompareAndSwap(false, true) {
+				j.done <- err
+			}
+			return true
+		})
+	}
+	claimed = slices.DeleteFunc(group, func(j *writeJob) bool { return !j.claimed.CompareAndSwap(false, true) })
+	if len(claimed) == 0 {
+		_ = e.writer.Exec("ROLLBACK") // of nothing
+	}
+	return claimed, len(claimed) > 0
+}
+
+// gather leaves out what its caller has withdrawn, and adds what is queued, up
+// to a job that runs alone.
+func (e *Engine) gather(group []*writeJob) []*writeJob {
+	group = slices.DeleteFunc(group, func(j *writeJob) bool { return j.claimed.Load() })
+	for len(group) < jobsPerCommit && e.lone == nil {
+		select {
+		case next, ok := <-e.jobs:
+			if !ok {
+				return group
+			}
+			if next.alone != nil {
+				e.lone = next
+			} else if !next.claimed.Load() {
+				group = append(group, next)
+			}
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs a group in the transaction that has begun. If that fails, it is
+// undone and each job is tried alone, so that one that cannot be stored does
+// not take the others with it; a job may therefore run twice, and commit once.
 func (e *Engine) commit(group []*writeJob) {
 	results, err := e.tryCommit(group)
 	if err != nil {
 		e.forgetUncommitted()
 	}
-	if begun := (*notBegun)(nil); err != nil && len(group) > 1 && !errors.As(err, &begun) {
-		for _, job := range group {
-			e.commit([]*writeJob{job})
-		}
-		return
-	}
+	until := time.Now().Add(e.options.BusyTimeout)
 	for i, job := range group {
-		if err != nil {
-			job.done <- err
-		} else {
+		switch {
+		case err == nil:
 			job.done <- results[i]
+		case len(group) == 1:
+			job.done <- err
+		default:
+			e.commitAlone(job, until)
 		}
 	}
 }
 
-// notBegun is a transaction that could not begin: each job alone would wait
-// for the same lock as long again.
-type notBegun struct{ error }
+// commitAlone runs a job once more, after the group that it was in has failed.
+// It waits for the lock until then, as all of the group do.
+func (e *Engine) commitAlone(job *writeJob, until time.Time) {
+	for {
+		err := e.writer.Exec("BEGIN IMMEDIATE")
+		if err == nil {
+			e.commit([]*writeJob{job})
+			return
+		}
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
+			job.done <- err
+			return
+		}
+	}
+}
 
-func (n *notBegun) Unwrap() error { return n.error }
-
+// tryCommit runs the jobs and commits, or undoes them all.
 func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
 	defer cancel()
@@ -147,9 +225,6 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 
-	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
-		return nil, &notBegun{err}
-	}
 	tx := &writeTx{conn: c, now: e.now()}
 	defer func() {
 		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
@@ -195,7 +270,7 @@ func (e *Engine) forgetUncommitted() {
 // it has gathered at every savepoint, which costs more than it saves.
 func (e *Engine) runJob(tx *writeTx, job *writeJob) (refused, fatal error) {
 	before, revision := tx.TotalChanges(), tx.revision
-	tx.pending = pending{}
+	tx.pending, tx.caller = pending{}, job.caller
 	err := job.run(tx)
 	if err == nil {
 		err = tx.flush()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -73,6 +74,9 @@ func responses(op *robotmem.Op, schemas *robotmem.Definitions) object {
 	out := object{"200": object{"description": doc, "content": object{"application/json": object{"schema": answer}}}}
 	for code, name := range problemNames() {
 		out[code] = object{"$ref": "#/components/responses/" + name}
+	}
+	if op.Method() == http.MethodGet { // whose body nobody reads
+		delete(out, strconv.Itoa(http.StatusUnsupportedMediaType))
 	}
 	switch op.Name {
 	case "data":

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// guarded are the statuses of the guards, before any operation is asked.
-var guarded = []int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests}
+// guarded are the statuses of what is refused before any operation is asked.
+var guarded = []int{http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusUnsupportedMediaType, http.StatusTooManyRequests}
 
 // security are the ways to say who asks. None is enough for a node without
 // tokens on a loopback address.
@@ -41,7 +41,7 @@ func accessPaths() object {
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": object{
 				"type": "object", "title": "LoginRequest", "required": []string{"token"}, "properties": object{"token": text("The token.")},
 			}}}},
-			"responses": object{"200": whose, "400": ref(400), "401": ref(401), "403": ref(403), "413": ref(413), "429": ref(429)},
+			"responses": object{"200": whose, "400": ref(400), "401": ref(401), "403": ref(403), "413": ref(413), "415": ref(415), "429": ref(429)},
 		}},
 		"/logout": object{"post": object{
 			"operationId": "logout", "summary": "Log out", "tags": []string{accessTag},

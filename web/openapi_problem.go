@@ -19,6 +19,7 @@ var meanings = map[int]string{
 	http.StatusNotFound:              "`not_found`: there is no such memory, session or route.",
 	http.StatusConflict:              "`conflict`: what is asked does not fit the present state, such as ending a session twice.",
 	http.StatusRequestEntityTooLarge: "`too_large`: the body or payload is over the node's limit, which `detail` names.",
+	http.StatusUnsupportedMediaType:  "`invalid`: the body is declared as something that this route does not read; `detail` names what it does.",
 	http.StatusInternalServerError:   "`internal` or `corrupt`: the node's fault; its log has the cause.",
 	http.StatusServiceUnavailable:    "`unavailable`: the disk is full, the file locked or the time over; the same again may work later.",
 }

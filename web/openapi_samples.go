@@ -58,6 +58,7 @@ var samples = map[string]any{
 	"samples":          robotmem.SamplesRequest{MemoryID: samplePerception},
 	"paths":            robotmem.PathsRequest{Path: "params.grip_force"},
 	"places":           robotmem.PlacesRequest{Field: "spatial.object_position", FrameID: "table"},
+	"audit":            robotmem.AuditRequest{Action: "updated", Limit: 20},
 	"pin":              robotmem.PinRequest{MemoryID: 1},
 	"activity":         robotmem.ActivityRequest{Days: 7},
 	"session":          robotmem.SessionRequest{SessionID: sampleSession},

@@ -2,6 +2,9 @@ package web_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
 )
+
+var wildcard = regexp.MustCompile(`\{\w+\}`)
 
 const schemaPrefix = "#/components/schemas/"
 
@@ -194,6 +199,36 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 		streams := strings.Contains(doc.Paths[op.Path()][strings.ToLower(op.Method())].Responses["200"].Description, "text/event-stream")
 		if streams != op.Hints.Progress {
 			t.Errorf("%s: described with events: %v, tells of its progress: %v", op.Name, streams, op.Hints.Progress)
+		}
+	}
+}
+
+// Where a body is read, one that is no JSON is refused with a status that the
+// description names.
+func TestOpenAPIDescribesRefusedMediaTypes(t *testing.T) {
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]any
+		}
+	}
+	node := web.New(&stub{}, web.Options{})
+	if err := json.Unmarshal([]byte(bodyOf(t, do(node, "GET", "/api/openapi.json", ""))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			r := httptest.NewRequest(strings.ToUpper(method), wildcard.ReplaceAllString(path, "7"), strings.NewReader("x=1"))
+			r.Host = "localhost"
+			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+			if path == "/api/events" {
+				continue // it has no end
+			}
+			w := httptest.NewRecorder()
+			node.ServeHTTP(w, r)
+			_, described := op.Responses["415"]
+			if refused := w.Code == http.StatusUnsupportedMediaType; refused != described {
+				t.Errorf("%s %s answers a form with %d, and describes 415: %v", method, path, w.Code, described)
+			}
 		}
 	}
 }

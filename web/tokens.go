@@ -192,6 +192,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			return
 		}
 		ctx := context.WithValue(r.Context(), tokenKey{}, token)
+		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r)})
 		if token.ReadOnly {
 			ctx = robotmem.WithReadOnly(ctx)
 		}
@@ -200,6 +201,13 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 }
 
 type tokenKey struct{}
+
+// product is the program that asks, as it calls itself: the first word of its
+// User-Agent.
+func product(r *http.Request) string {
+	name, _, _ := strings.Cut(r.UserAgent(), " ")
+	return name
+}
 
 func (s *server) refuseToken(w http.ResponseWriter, r *http.Request, err error) {
 	often := (*busy)(nil)

@@ -14,19 +14,25 @@ import (
 
 type exportCmd struct {
 	MCAP    string `name:"mcap" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
-	Session string `name:"session" placeholder:"ID" help:"With --mcap: only this episode."`
-	JSON    bool   `name:"json" help:"With --mcap: print the account as JSON."`
+	Archive string `name:"archive" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
+	Hashes  bool   `name:"hashes" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
+	Session string `name:"session" placeholder:"ID" help:"With --mcap, --archive and --hashes: only this episode."`
+	JSON    bool   `name:"json" help:"With --mcap and --archive: print the account as JSON."`
 }
 
 // Run writes the facts oldest first, so that an import gives them ids in the
 // same order. The memory lists the newest first: pages are kept in a temporary
 // file and copied from the last to the first.
 func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
-	if c.MCAP != "" {
+	switch asked := c.asked(); {
+	case len(asked) > 1:
+		return invalid(asked[1], "is another export than --%s; ask for one at a time", asked[0])
+	case c.MCAP != "":
 		return c.mcap(ctx, a)
-	}
-	if c.Session != "" {
-		return invalid("session", "is for --mcap FILE; an export of facts writes those of all episodes")
+	case len(asked) > 0:
+		return c.moves(ctx, a)
+	case c.Session != "":
+		return invalid("session", "is for --mcap FILE and --archive FILE; an export of facts writes those of all episodes")
 	}
 	spool, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
@@ -53,6 +59,19 @@ func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
 		}
 		return out.Flush()
 	})
+}
+
+// asked are the flags that ask for something else than facts.
+func (c *exportCmd) asked() (flags []string) {
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{{"mcap", c.MCAP != ""}, {"archive", c.Archive != ""}, {"hashes", c.Hashes}} {
+		if f.on {
+			flags = append(flags, f.name)
+		}
+	}
+	return flags
 }
 
 // copyBackward copies the pages, which end at ends, from the last to the first.

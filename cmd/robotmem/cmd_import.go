@@ -12,7 +12,8 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; or a folder of sensor files. What it is shows by what it holds."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; or an archive of export --archive. What it is shows by what it holds."`
+	DryRun         bool   `name:"dry-run" help:"Archives: check all of it and say what would become of it; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also those that say what is known."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 
@@ -44,9 +45,16 @@ type importer struct {
 // in batches. A bad line is reported and left out. A
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
-	kind, err := sourceOf(c.File)
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolImport})
+	kind, err := a.source(c.File)
 	if err != nil {
 		return err
+	}
+	if kind == sourceArchive {
+		return c.archive(ctx, a)
+	}
+	if c.DryRun {
+		return invalid("dry-run", "is for archives; %s is none", c.File)
 	}
 	if kind != sourceFacts {
 		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)
@@ -212,11 +220,6 @@ func (r *importer) stopped(name string, err error) error {
 }
 
 func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error {
-	if r.state != nil {
-		if err := r.state.remove(); err != nil {
-			return err
-		}
-	}
 	rate := float64(r.Lines-resumed) / max(took.Seconds(), 1e-6)
 	var err error
 	if asJSON {
@@ -224,6 +227,11 @@ func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error 
 	} else {
 		_, err = fmt.Fprintf(r.a.Stdout, "imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)\n",
 			r.Lines, r.Created, r.Duplicates, r.Bad, took.Seconds(), rate)
+	}
+	// Only once it was said: who has not heard it runs the import again, and the
+	// state keeps that from doubling anything.
+	if r.state != nil {
+		err = errors.Join(err, r.state.remove())
 	}
 	if err == nil && r.Bad > 0 {
 		return &exitError{code: exitCodes[robotmem.Invalid]}

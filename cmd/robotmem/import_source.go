@@ -18,6 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/lerobot"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
 // perceptionFlags choose what is imported of a recording, a dataset or a folder.
@@ -45,6 +46,7 @@ const (
 	sourceRecording
 	sourceLeRobot
 	sourceFolder
+	sourceArchive
 )
 
 // sourceOf looks at what a path holds.
@@ -72,7 +74,7 @@ func sourceOf(path string) (importSource, error) {
 		return 0, invalid("file", "%v", err)
 	}
 	defer f.Close()
-	head := make([]byte, 16)
+	head := make([]byte, archive.HeadBytes)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return 0, invalid("file", "%v", err)
@@ -80,7 +82,10 @@ func sourceOf(path string) (importSource, error) {
 	if recording.Recognizes(head[:n]) {
 		return sourceRecording, nil
 	}
-	if bytes.IndexByte(head[:n], 0) >= 0 {
+	if archive.Recognizes(head[:n]) {
+		return sourceArchive, nil
+	}
+	if bytes.IndexByte(head[:min(n, 16)], 0) >= 0 {
 		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save one file with robotmem save-perception --file, a folder of them with robotmem import FOLDER", path)
 	}
 	return sourceFacts, nil

@@ -43,11 +43,13 @@ var extras = map[string][]reflect.StructField{
 	"save-perception": {extraFlag("File", "file", "PATH")},
 	"data":            {extraFlag("Output", "output", "FILE")},
 	"preview":         {extraFlag("Output", "output", "FILE")},
+	"forget":          {{Name: "Yes", Type: reflect.TypeFor[*bool](), Tag: `name:"yes"`}},
 }
 
 var extraHelp = map[string]string{
 	"file":   "A file on this machine to save; its bytes are sent along, wherever the memory is.",
 	"output": "Write the bytes to this file instead of stdout.",
+	"yes":    "Purge without asking; what runs without a terminal needs it.",
 	"json":   "Print the answer as JSON, as REST gives it.",
 }
 

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -18,6 +21,9 @@ const maxStdin = 64 << 20
 func (c *opCommand) run(ctx context.Context, a *app) error {
 	request, err := c.request(a)
 	if err != nil {
+		return err
+	}
+	if err := c.confirm(a, request); err != nil {
 		return err
 	}
 	asJSON := c.target.FieldByName("JSON").Bool()
@@ -37,6 +43,27 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		}
 		return show(a, res, asJSON)
 	})
+}
+
+// confirm asks before what cannot be undone.
+func (c *opCommand) confirm(a *app, request json.RawMessage) error {
+	if c.op.Name != "forget" {
+		return nil
+	}
+	var req robotmem.ForgetRequest
+	if err := c.op.Decode(request, &req); err != nil || !req.Purge || c.given("Yes") {
+		return err
+	}
+	in, ok := a.Stdin.(*os.File)
+	if info, err := in.Stat(); !ok || err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return c.invalid("purge", "destroys memory %d for good; pass --yes to do it without being asked", req.MemoryID)
+	}
+	fmt.Fprintf(a.Stderr, "robotmem: purging destroys memory %d for good; nothing brings it back. Type yes to go on: ", req.MemoryID)
+	answer, err := bufio.NewReader(io.LimitReader(in, 64)).ReadString('\n')
+	if err != nil || strings.TrimSpace(answer) != "yes" {
+		return c.invalid("purge", "nothing was done")
+	}
+	return nil
 }
 
 func show(a *app, res any, asJSON bool) error {

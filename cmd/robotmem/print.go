@@ -30,7 +30,13 @@ func (a *app) print(res any) error {
 		w.line("saved %d (%s, %s, %s) in %s", r.MemoryID, r.PerceptionType, orDash(r.MediaType), sizeText(r.Bytes), r.Collection)
 		w.detail("summary", r.Summary)
 		w.detail("sha256", r.SHA256)
+	case *robotmem.AuditResponse:
+		printAudit(w, r)
 	case *robotmem.ForgetResponse:
+		if r.Purged != nil {
+			printPurged(w, r)
+			break
+		}
 		w.line("forgotten %d: %s", r.MemoryID, oneLine(r.Content))
 		w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
 	case *robotmem.RestoreResponse:
@@ -163,6 +169,9 @@ func printMemory(w *lines, m *robotmem.Memory) {
 	}
 	if m.Source != "" {
 		w.detail("source", oneLine(m.Source))
+	}
+	if p := m.Provenance; p != nil {
+		w.detail("stored by", provenanceText(p))
 	}
 	if m.Type == "perception" {
 		w.detail("payload", fmt.Sprintf("%s, %s, %s", m.PerceptionType, orDash(m.MediaType), sizeText(m.Bytes)))

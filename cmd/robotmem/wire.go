@@ -55,6 +55,7 @@ type cli struct {
 
 	Import  importCmd  `cmd:"" group:"data" help:"Read facts from lines of JSON, or perceptions from a recording, a dataset or a folder."`
 	Export  exportCmd  `cmd:"" group:"data" help:"Write every active fact as a learn request a line, or all as an MCAP file."`
+	Backup  backupCmd  `cmd:"" group:"data" help:"Make a verified copy of the memory while it works, keep the newest, and restore one."`
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
@@ -110,6 +111,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		}
 	}
 	a.Log = a.Config.logger(a)
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops.find(k.Selected()); c != nil {
 		return 0, c.run(ctx, a)
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -20,13 +19,21 @@ import (
 // came, or with the ending .z as a file of blocks. Several goroutines and
 // processes may use one folder.
 type Folder struct {
-	Dir string // created when first needed
+	Dir  string // created when first needed
+	Disk Disk   // what it is changed through; OS if nil
+}
+
+func (f Folder) disk() Disk {
+	if f.Disk == nil {
+		return OS{}
+	}
+	return f.Disk
 }
 
 const (
 	folderMode = 0o700
-	// tempPattern never makes a payload's name, so leftovers are known.
-	tempPattern = "tmp-*"
+	fileMode   = 0o600
+	// tempPrefix never begins a payload's name, so leftovers are known.
 	tempPrefix  = "tmp-"
 	codedSuffix = ".z"
 )
@@ -81,16 +88,16 @@ func (r *Reader) stored(path string) (*Written, error) {
 // payload's names, so one of the other codec is damaged and goes.
 func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	path := f.path(sum, c)
-	if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
+	if err := f.disk().MkdirAll(filepath.Dir(path), folderMode); err != nil {
 		return err
 	}
-	if err := os.Rename(temp, path); err != nil {
+	if err := f.disk().Rename(temp, path); err != nil {
 		return err
 	}
 	plain, coded := f.paths(sum)
 	for _, other := range []string{plain, coded} {
 		if other != path {
-			_ = os.Remove(other) // as a rule it is not there
+			_ = f.disk().Remove(other) // as a rule it is not there
 		}
 	}
 	return nil
@@ -100,24 +107,11 @@ func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 // its subfolder and of the folder.
 func (f Folder) settle(folder string) error {
 	for _, dir := range []string{folder, filepath.Clean(f.Dir), filepath.Dir(filepath.Clean(f.Dir))} {
-		if err := syncFolder(dir); err != nil {
+		if err := f.disk().SyncFolder(dir); err != nil {
 			return fmt.Errorf("%w: %w", ErrDisk, err)
 		}
 	}
 	return nil
-}
-
-// syncFolder is nothing on Windows, which cannot sync a folder and journals its
-// names itself.
-func syncFolder(path string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // Remove removes the payload for good. One that is not there is no error, so
@@ -126,7 +120,7 @@ func (f Folder) Remove(sum [32]byte) error {
 	plain, coded := f.paths(sum)
 	removed := false
 	for _, path := range []string{plain, coded} {
-		err := os.Remove(path)
+		err := f.disk().Remove(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%w: %w", ErrDisk, err)
 		}
@@ -135,7 +129,7 @@ func (f Folder) Remove(sum [32]byte) error {
 	if !removed {
 		return nil
 	}
-	if err := syncFolder(filepath.Dir(plain)); err != nil {
+	if err := f.disk().SyncFolder(filepath.Dir(plain)); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
 	return nil
@@ -210,7 +204,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 			continue
 		}
 		if err == nil {
-			err = os.Remove(path)
+			err = f.disk().Remove(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // whoever wrote it has just finished

@@ -3,12 +3,12 @@ package payload
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"os"
 	"path/filepath"
 )
 
@@ -100,10 +100,11 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 // writeFile writes a file aside, and lets it take its name only when it is whole
 // and on the disk.
 func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Written) (err error) {
-	if err := os.MkdirAll(f.Dir, folderMode); err != nil {
+	if err := f.disk().MkdirAll(f.Dir, folderMode); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
-	temp, err := os.CreateTemp(f.Dir, tempPattern)
+	name := filepath.Join(f.Dir, tempPrefix+rand.Text())
+	temp, err := f.disk().Create(name, fileMode)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
@@ -111,10 +112,10 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		if !w.New {
 			// The error that counts, if there is one, came first.
 			_ = temp.Close()
-			_ = os.Remove(temp.Name())
+			_ = f.disk().Remove(name)
 		}
 	}()
-	if w.Stored, err = encodeTo(disk{temp}, r, w.Codec, src); err != nil {
+	if w.Stored, err = encodeTo(diskWriter{temp}, r, w.Codec, src); err != nil {
 		return err
 	}
 	sum := src.sum()
@@ -130,7 +131,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
-	if err := f.place(temp.Name(), sum, w.Codec); err != nil {
+	if err := f.place(name, sum, w.Codec); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
 	w.New = true
@@ -149,10 +150,11 @@ func encodeTo(dst io.Writer, r io.Reader, c Codec, src *source) (int64, error) {
 	return io.CopyBuffer(dst, struct{ io.Reader }{r}, make([]byte, sampleSize))
 }
 
-// disk marks the errors of a file, so that they are told from those of a source.
-type disk struct{ file *os.File }
+// diskWriter marks the errors of a file, so that they are told from those of a
+// source.
+type diskWriter struct{ file File }
 
-func (d disk) Write(p []byte) (int, error) {
+func (d diskWriter) Write(p []byte) (int, error) {
 	n, err := d.file.Write(p)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrDisk, err)

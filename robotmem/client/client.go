@@ -96,6 +96,11 @@ func (c *Client) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Mem
 	return call[robotmem.Memory](ctx, c, "get", r)
 }
 
+// Audit implements robotmem.Service.
+func (c *Client) Audit(ctx context.Context, r *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
+	return call[robotmem.AuditResponse](ctx, c, "audit", r)
+}
+
 // Data implements robotmem.Service.
 func (c *Client) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
 	return call[robotmem.DataResponse](ctx, c, "data", r)

@@ -106,6 +106,24 @@ func tool(op *robotmem.Op) mcp.Tool {
 	}
 }
 
+// named says that a call comes through here, and from which program: of a
+// client that keeps no session each request says so.
+func named(ctx context.Context, meta *mcp.Meta) context.Context {
+	caller := robotmem.CallerOf(ctx)
+	caller.Tool = robotmem.ToolMCP
+	var client mcp.Implementation
+	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
+		client = session.GetClientInfo()
+	}
+	if said := meta.ClientInfo(); said != nil {
+		client = *said
+	}
+	if client.Name != "" {
+		caller.Client = strings.TrimSuffix(client.Name+"/"+client.Version, "/")
+	}
+	return robotmem.WithCaller(ctx, caller)
+}
+
 func schema(s map[string]any) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -128,7 +146,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		if err != nil {
 			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil
 		}
-		out, err := op.Call(ctx, s.svc, args)
+		out, err := op.Call(named(ctx, req.Params.Meta), s.svc, args)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

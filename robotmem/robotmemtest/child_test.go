@@ -140,6 +140,10 @@ func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinR
 	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
 }
 
+func (ch child) Audit(ctx context.Context, r *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
+	return use[robotmem.AuditRequest, robotmem.AuditResponse](ctx, ch, "audit", r)
+}
+
 func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	return use[robotmem.StartSessionRequest, robotmem.StartSessionResponse](ctx, ch, "start_session", r)
 }

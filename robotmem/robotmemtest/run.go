@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Path", pathCases},
 		{"Map", mapCases},
 		{"Change", changeCases},
+		{"Audit", auditCases},
 		{"Session", sessionCases},
 		{"Episode", episodeCases},
 		{"Pin", pinCases},

@@ -11,7 +11,12 @@ const childRole = "ROBOTMEM_TORTURE_CHILD"
 
 // roles are what a process of its own does for a part.
 var roles = map[string]func(args []string) error{
-	flipRole: flipChild,
+	flipRole:    flipChild,
+	roleDiary:   diary,
+	roleVisitor: visitor,
+	roleGuest:   guest,
+	roleHolder:  holder,
+	backupRole:  runBackupWriter,
 }
 
 func runChild(role string) int {

@@ -102,7 +102,7 @@ func superviseFlips(ctx context.Context, r *rig, dir string, worker int, seed ui
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, dir, strconv.Itoa(worker), strconv.FormatUint(seed, 10))
 	cmd.Env = append(os.Environ(), childRole+"="+flipRole)
-	var stderr tail
+	var stderr lastWords
 	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -153,15 +153,15 @@ func superviseFlips(ctx context.Context, r *rig, dir string, worker int, seed ui
 	return nil
 }
 
-// tail keeps the first of what a process says before it dies.
-type tail struct{ text []byte }
+// lastWords keeps the first of what a process says before it dies.
+type lastWords struct{ text []byte }
 
-func (t *tail) Write(p []byte) (int, error) {
+func (t *lastWords) Write(p []byte) (int, error) {
 	t.text = append(t.text, p[:min(len(p), 4000-len(t.text))]...)
 	return len(p), nil
 }
 
-func (t *tail) head() string { return strings.Join(strings.Fields(string(t.text)), " ") }
+func (t *lastWords) head() string { return strings.Join(strings.Fields(string(t.text)), " ") }
 
 // flipper is the process that damages and asks.
 type flipper struct {

@@ -150,9 +150,9 @@ func fillPerceptions(ctx context.Context, m *robotmem.Engine, session string, ra
 }
 
 // answers are what a memory says to all questions, by question.
-type answers map[string]answer
+type answers map[string]flipAnswer
 
-type answer struct {
+type flipAnswer struct {
 	text string
 	err  error
 	// degraded: a part of the node says that it could not answer.
@@ -164,7 +164,7 @@ func askAll(ctx context.Context, m *robotmem.Engine, last int64) answers {
 	out := answers{}
 	put := func(name string, v any, err error) {
 		data, jerr := robotmem.EncodeJSON(v)
-		out[name] = answer{text: string(data), err: errors.Join(err, jerr)}
+		out[name] = flipAnswer{text: string(data), err: errors.Join(err, jerr)}
 	}
 	for id := int64(1); id <= last; id++ {
 		if id%6 == 0 { // list answers all of every memory, for less
@@ -210,7 +210,7 @@ func recallAll(ctx context.Context, m *robotmem.Engine, out answers) {
 	} {
 		r.N = 40
 		res, err := m.Recall(ctx, r)
-		a := answer{err: err}
+		a := flipAnswer{err: err}
 		if res != nil {
 			a.degraded = len(res.Degraded) > 0
 			var lines []string // their order may hang on what was read first

@@ -1,6 +1,13 @@
 package main
 
+import "time"
+
 // parts are the rows of the table.
 var parts = []part{
-	{"flips", "bits flipped in the files", amount{times: 10_000}, amount{times: 300}, runFlips},
+	{name: "power", what: "power cuts", full: amount{times: 2000}, short: amount{times: 150}, run: power},
+	{name: "kill", what: "SIGKILL while writing, opening, closing, importing", full: amount{times: 500}, short: amount{times: 15}, run: runKill},
+	{name: "crowd", what: "six and more processes on one file", full: amount{time: 10 * time.Minute}, short: amount{time: 20 * time.Second}, run: runCrowd},
+	{name: "soak", what: "hostile requests over HTTP and stdio", full: amount{time: 10 * time.Minute}, short: amount{time: 15 * time.Second}, run: soak},
+	{name: "backup", what: "backups and restores under load", full: amount{times: 50}, short: amount{times: 2}, run: runBackup},
+	{name: "flips", what: "bits flipped in the files", full: amount{times: 10_000}, short: amount{times: 300}, run: runFlips},
 }

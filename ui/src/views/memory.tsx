@@ -164,6 +164,8 @@ function Details({ m }: { m: Memory }) {
   if (m.updated_at && m.updated_at !== m.created_at) rows.push([t("updated"), moment(m.updated_at)]);
   if (m.session_id) rows.push([t("session"), <a class="mono" href={`/sessions/${m.session_id}`}>{m.session_id}</a>]);
   if (m.source) rows.push([t("source"), m.source]);
+  if (m.provenance?.robot) rows.push([t("robot"), m.provenance.robot]);
+  if (m.provenance?.who || m.provenance?.tool) rows.push([t("storedBy"), [m.provenance.who, m.provenance.tool].filter(Boolean).join(", ")]);
   if ((m.sightings ?? 1) > 1) rows.push([t("sightings"), t("times", { n: number(m.sightings!) })]);
   if (m.return_count) rows.push([t("used"), t("usedText", { n: number(m.return_count), m: number(m.access_count ?? 0) })]);
   if (m.last_accessed) rows.push([t("lastUsed"), moment(m.last_accessed)]);

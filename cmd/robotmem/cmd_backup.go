@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// backupCmd makes a backup unless it is told what else.
+type backupCmd struct {
+	Make    backupMakeCmd    `cmd:"" default:"withargs" help:"Make a backup while the memory works: what backup does if it is not told what else. A folder named list, verify or restore is written ./list."`
+	List    backupListCmd    `cmd:"" help:"List the backups of a folder, oldest first."`
+	Verify  backupVerifyCmd  `cmd:"" help:"Read a backup from end to end, or all of a folder."`
+	Restore backupRestoreCmd `cmd:"" help:"Put a backup in the memory's place. What is there stays, under another name."`
+}
+
+type backupMakeCmd struct {
+	Dir        string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie, such as a folder on another disk. Default the folder backups beside the memory."`
+	Keep       int    `name:"keep" default:"7" help:"How many of the newest backups stay (default ${default})."`
+	KeepDaily  int    `name:"keep-daily" placeholder:"N" help:"Also the newest one of each of the last N days that have one."`
+	KeepWeekly int    `name:"keep-weekly" placeholder:"N" help:"Also the newest one of each of the last N weeks that have one."`
+	JSON       bool   `name:"json" help:"Print the answer as JSON."`
+}
+
+func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
+	path, err := a.backupSource()
+	if err != nil {
+		return err
+	}
+	if c.Keep < 1 {
+		return invalid("keep", "must be 1 or more, not %d", c.Keep)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return &robotmem.Error{Kind: robotmem.NotFound, Field: "db", Err: fmt.Errorf("there is no memory at %s to make a backup of; pass --db", path)}
+	}
+	a.Embedder = noEmbedder
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
+	m, err := a.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	res, err := m.Backup(ctx, robotmem.BackupOptions{
+		Dir: c.Dir, Keep: robotmem.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
+	})
+	bar.Done()
+	if err := errors.Join(err, m.Close()); err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.PrintJSON(res)
+	}
+	w := &lines{w: a.Stdout}
+	w.line("%s", res.Path)
+	w.line("%s, %s, %s in %.1f s, verified", heldText(res.Held), sizeText(res.Bytes), payloadText(res), res.Seconds)
+	for _, name := range res.Removed {
+		w.line("removed %s", name)
+	}
+	return w.err
+}
+
+func heldText(f robotmem.BackupFigures) string {
+	if f.Memories == 1 {
+		return "1 memory"
+	}
+	return fmt.Sprintf("%d memories", f.Memories)
+}
+
+func payloadText(r *robotmem.BackupReport) string {
+	text := fmt.Sprintf("%s (%s)", count(r.Held.Payloads, "payload"), sizeText(r.Held.PayloadBytes))
+	if r.Copied > 0 {
+		text += fmt.Sprintf(", %d copied", r.Copied)
+	}
+	return text
+}
+
+// backupSource is the memory's file; that of a node elsewhere lies there.
+func (a *app) backupSource() (string, error) {
+	if a.Config.URL != "" {
+		return "", invalid("url", "backups are made on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
+	}
+	return a.Config.dbPath()
+}
+
+// backupDir is the folder of backups: the one given, or the one beside the
+// memory.
+func (a *app) backupDir(given string) (string, error) {
+	if given != "" {
+		return given, nil
+	}
+	path, err := a.backupSource()
+	return filepath.Join(filepath.Dir(path), "backups"), err
+}
+
+type backupListCmd struct {
+	Dir  string `arg:"" optional:"" name:"dir" type:"path" help:"Where backups lie. Default the folder backups beside the memory."`
+	JSON bool   `name:"json" help:"Print it as JSON."`
+}
+
+func (c *backupListCmd) Run(a *app) error {
+	dir, err := a.backupDir(c.Dir)
+	if err != nil {
+		return err
+	}
+	all, err := robotmem.ListBackups(dir)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return a.PrintJSON(struct {
+			Dir     string            `json:"dir"`
+			Backups []robotmem.Backup `json:"backups"`
+		}{dir, all})
+	}
+	w := &lines{w: a.Stdout}
+	w.table("BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", len(all), func(i int) string {
+		b := all[i]
+		if b.Problem != "" {
+			return fmt.Sprintf("%s\t%s", b.Name, b.Problem)
+		}
+		return fmt.Sprintf("%s\t%s\t%d\t%s\t%s", b.Name, b.CreatedAt.Local().Format(time.DateTime), b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes))
+	})
+	return w.err
+}
+
+type backupVerifyCmd struct {
+	Backup string `arg:"" optional:"" name:"backup" type:"path" help:"A backup, or a folder of them. Default the folder backups beside the memory."`
+	JSON   bool   `name:"json" help:"Print it as JSON."`
+}
+
+// verdict is what came of one backup.
+type verdict struct {
+	Path    string `json:"path"`
+	Healthy bool   `json:"healthy"`
+	Problem string `json:"problem,omitempty"`
+}
+
+func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
+	dir, err := a.backupDir(c.Backup)
+	if err != nil {
+		return err
+	}
+	all, err := robotmem.ListBackups(dir)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		all = []robotmem.Backup{{Path: dir}}
+	}
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
+	verdicts := []verdict{}
+	var damaged error
+	for _, b := range all {
+		v := verdict{Path: b.Path, Healthy: true}
+		_, err := robotmem.VerifyBackup(ctx, b.Path)
+		if err != nil && !errors.Is(err, robotmem.Corrupt) {
+			return err
+		}
+		if err != nil {
+			v.Healthy, v.Problem, damaged = false, err.Error(), &exitError{code: exitUnhealthy}
+		}
+		verdicts = append(verdicts, v)
+	}
+	bar.Done()
+	if c.JSON {
+		err = a.PrintJSON(struct {
+			Backups []verdict `json:"backups"`
+		}{verdicts})
+	} else {
+		err = printVerdicts(a, verdicts)
+	}
+	if err != nil {
+		return err
+	}
+	return damaged
+}
+
+func printVerdicts(a *app, verdicts []verdict) error {
+	w := &lines{w: a.Stdout}
+	for _, v := range verdicts {
+		if v.Healthy {
+			w.line("%s  %s", marks["ok"], v.Path)
+		} else {
+			w.line("%s  %s", marks["fail"], v.Path)
+			w.line("      %s", oneLine(v.Problem))
+		}
+	}
+	return w.err
+}
+
+type backupRestoreCmd struct {
+	Backup string `arg:"" name:"backup" type:"path" help:"The backup, as list names it, or a path; also a memory's file that nobody has open."`
+	To     string `name:"to" placeholder:"FILE" type:"path" help:"Restore to this file instead of the memory's own."`
+	JSON   bool   `name:"json" help:"Print the answer as JSON."`
+}
+
+func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
+	path, err := a.backupSource()
+	if err != nil {
+		return err
+	}
+	backup := c.Backup
+	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(backup)); !exists(backup) && exists(named) {
+		backup = named
+	}
+	if c.To != "" {
+		path = c.To
+	}
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
+	res, err := robotmem.RestoreBackup(ctx, backup, robotmem.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		err = a.PrintJSON(res)
+	} else {
+		err = printRestored(a, res)
+	}
+	if err == nil && !res.Doctor.Healthy {
+		err = &exitError{code: exitUnhealthy}
+	}
+	return err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func printRestored(a *app, r *robotmem.RestoreReport) error {
+	w := &lines{w: a.Stdout}
+	w.line("restored %s from %s", r.Path, r.Backup.Name)
+	switch {
+	case r.Before != nil:
+		w.detail("before", heldText(*r.Before))
+	case r.Aside != "":
+		w.detail("before", "a file that cannot be read")
+	}
+	w.detail("now", fmt.Sprintf("%s, as of %s", heldText(r.After), r.Backup.CreatedAt.Local().Format(time.DateTime)))
+	if r.Aside != "" {
+		w.detail("aside", r.Aside)
+	}
+	if r.Aside != "" && r.Before != nil {
+		w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", r.Aside, r.Path))
+	}
+	for _, check := range r.Doctor.Checks {
+		if check.Status != "ok" {
+			w.line("%s  %s: %s", marks[check.Status], check.Name, oneLine(check.Detail))
+		}
+	}
+	w.detail("doctor", r.Doctor.Status)
+	return w.err
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+)
+
+// UseFile calls f with the memory's file itself, for what no node does from
+// afar. flag is what asked for it.
+func (a *app) UseFile(ctx context.Context, flag string, f func(*robotmem.Engine) error) error {
+	if a.Config.URL != "" {
+		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is, beside the node if it likes; a node need not stop for it")
+	}
+	m, err := a.OpenDefault(ctx, clientCLI)
+	if err != nil {
+		return err
+	}
+	// An error of the work itself says more than one of closing after it.
+	return errors.Join(f(m), m.Close())
+}
+
+// moves exports everything, to an archive or a folder, or as content hashes.
+func (c *exportCmd) moves(ctx context.Context, a *app) error {
+	flag := "archive"
+	if c.Hashes {
+		flag = "hashes"
+	}
+	return a.UseFile(ctx, flag, func(m *robotmem.Engine) error {
+		ctx, bar := a.watched(ctx)
+		defer bar.Done()
+		o := robotmem.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
+		if c.Hashes {
+			o.HashesOnly = true
+			out := bufio.NewWriterSize(a.Stdout, 1<<20)
+			_, err := m.Export(ctx, archive.NewHashes(out), o)
+			return errors.Join(err, out.Flush())
+		}
+		report, err := c.writeArchive(ctx, a, m, o)
+		bar.Done()
+		if err != nil {
+			return err
+		}
+		return c.moved(a, c.Archive, report)
+	})
+}
+
+// writeArchive makes a file that appears whole or not at all, or writes to
+// stdout.
+func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *robotmem.Engine, o robotmem.ExportOptions) (report *robotmem.ExportReport, err error) {
+	write := func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 1<<20)
+		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})
+		if report, err = m.Export(ctx, sink, o); err != nil {
+			return errors.Join(err, sink.Discard())
+		}
+		return out.Flush()
+	}
+	if c.Archive == "-" {
+		return report, write(a.Stdout)
+	}
+	refuse := func(err error) error { return invalid("archive", "%v", err) }
+	err = wholeFile(c.Archive, refuse, func(f *os.File) error {
+		// It holds what the memory's file holds, and is as private.
+		return errors.Join(f.Chmod(0o600), write(f))
+	})
+	return report, err
+}
+
+// moved prints the account, beside what went to stdout.
+func (c *exportCmd) moved(a *app, name string, r *robotmem.ExportReport) error {
+	out := a.Stdout
+	if name == "-" {
+		out = a.Stderr
+	}
+	if c.JSON {
+		line, err := encode(r)
+		if err == nil {
+			_, err = out.Write(line)
+		}
+		return err
+	}
+	w := &lines{w: out}
+	w.line("wrote %s: %s, %s, %s of %s, %s", name, plural(r.Memories, "memory", "memories"), count(r.Sessions, "session"),
+		count(r.Payloads, "payload"), sizeText(r.PayloadBytes), count(r.Links, "link"))
+	if r.Evicted > 0 {
+		w.line("%s were evicted before; their memories say so", count(r.Evicted, "payload"))
+	}
+	if lost := r.Lost - r.Evicted; lost > 0 {
+		w.line("%s lost or damaged; their memories say so; robotmem doctor names them", plural(lost, "payload is", "payloads are"))
+	}
+	return w.err
+}
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+)
+
+// archive imports what an export --archive made.
+func (c *importCmd) archive(ctx context.Context, a *app) error {
+	in, size := a.Stdin, int64(0)
+	if c.File != "-" {
+		f, err := os.Open(c.File)
+		if err != nil {
+			return invalid("file", "%v", err)
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil {
+			size = info.Size()
+		}
+		in = f
+	}
+	return a.UseFile(ctx, "file", func(m *robotmem.Engine) error {
+		bar := a.newProgress("import", size).inBytes()
+		defer bar.Done()
+		src, err := archive.NewReader(&counted{in, bar}, archive.ReaderOptions{})
+		if err != nil {
+			return archiveError(err)
+		}
+		defer src.Close()
+		report, err := m.Import(ctx, src, robotmem.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
+		bar.Done()
+		return c.arrived(a, report, err)
+	})
+}
+
+func archiveError(err error) error {
+	return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
+}
+
+// arrived prints the account of an import, of one that failed too: what it says
+// is stored.
+func (c *importCmd) arrived(a *app, r *robotmem.ImportReport, failed error) error {
+	if r == nil {
+		return failed
+	}
+	err := c.printArrived(a, r)
+	switch {
+	case errors.Is(failed, context.Canceled):
+		failed = &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
+	case failed != nil && !c.DryRun:
+		failed = fmt.Errorf("%w; what came before was checked and is stored; run it again with a whole file to go on", failed)
+	case failed == nil && r.Memories.Refused+r.Sessions.Refused > 0:
+		failed = &exitError{code: exitCodes[robotmem.Invalid]}
+	}
+	return errors.Join(failed, err)
+}
+
+func (c *importCmd) printArrived(a *app, r *robotmem.ImportReport) error {
+	if c.JSON {
+		return a.PrintJSON(r)
+	}
+	w := &lines{w: a.Stdout}
+	verb := "imported"
+	if c.DryRun {
+		verb = "would import"
+	}
+	for _, sort := range []struct {
+		name string
+		n    robotmem.ImportCount
+	}{{"memories", r.Memories}, {"sessions", r.Sessions}} {
+		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, sort.name,
+			sort.n.Created, sort.n.Updated, sort.n.Same, sort.n.Kept, sort.n.Refused)
+	}
+	w.line("payloads: %d stored (%s), %d known, %d missing", r.Payloads.Stored, sizeText(r.Payloads.Bytes), r.Payloads.Known, r.Payloads.Missing)
+	if !c.DryRun {
+		w.line("links: %d set, %d to what is not here", r.Links.Set, r.Links.Dangling)
+	}
+	if r.Vectors > 0 {
+		w.line("vectors: %d taken over", r.Vectors)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Unplaced)) {
+		w.line("no place for %s: %s", oneLine(name), count(r.Unplaced[name], "value"))
+	}
+	return w.err
+}
+
+// counted moves a bar by what is read.
+type counted struct {
+	io.Reader
+	bar *progress
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bar.Add(int64(n))
+	return n, err
+}
+
+// source looks at what a path holds, stdin too.
+func (a *app) source(path string) (importSource, error) {
+	if path != "-" {
+		return sourceOf(path)
+	}
+	head := make([]byte, archive.HeadBytes)
+	n, err := io.ReadFull(a.Stdin, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return 0, invalid("file", "%v", err)
+	}
+	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
+	if archive.Recognizes(head[:n]) {
+		return sourceArchive, nil
+	}
+	return sourceFacts, nil
+}

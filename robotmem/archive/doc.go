@@ -1,0 +1,46 @@
+// Package archive is the form in which memories move from one node to another:
+// records that name each other by uid, never by a node's own numbers, and a file
+// of them with their payloads.
+//
+// # Nouns
+//
+//   - A [Memory], a [Session] and a [Link] are records. What a node works out
+//     again by itself (search indexes, vectors, features) is in none.
+//   - A [Sink] takes the records of a node: [Writer] makes a file of them, and
+//     [Hashes] a list of content hashes. A [Source] gives them: [Reader].
+//   - The content hash of a record ([Memory.Hash]) is the SHA-256 of its
+//     canonical JSON: keys sorted, numbers as they are spelt, no white space.
+//     Two nodes hold the same when they list the same hashes.
+//
+// # The file
+//
+// A tar, also compressed with Zstandard, of regular files alone in this order:
+//
+//	manifest.json                  format, version, and how much of each there is
+//	sessions/000001-SUM.jsonl      a session a line
+//	memories/000002-SUM.jsonl      a memory a line, 500 at most
+//	payloads/ab/SUM                the bytes that the memories before it name
+//	…
+//	links/000009-SUM.jsonl         a link a line: what may refer to what comes later
+//	SHA256SUMS                     a line of each file before it; the end
+//
+// SUM is the SHA-256 of the file in hex. An unpacked archive is therefore
+// checked with "sha256sum -c SHA256SUMS", its payloads are files that other
+// programs open, and each part is checked before anything of it is believed. A
+// file without SHA256SUMS was cut off.
+//
+// Unknown fields of a record are read past; what a node stores with a memory and
+// this version has no field for is kept under extra.
+//
+// # Example
+//
+//	f, err := os.Create("kitchen.tar")
+//	…
+//	report, err := engine.Export(ctx, archive.NewWriter(f, archive.WriterOptions{}), robotmem.ExportOptions{})
+//
+// # Caveats
+//
+// A reader believes no number that an archive claims before the bytes are there:
+// parts, lines, payloads and their counts have limits. It follows no path: names
+// are compared with the only ones there can be.
+package archive

@@ -1,0 +1,354 @@
+package archive
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// What can be wrong with an archive. Every error of a [Reader] wraps one, or is
+// that of the reader below it.
+var (
+	// ErrDamaged says that bytes are not those that were written, or are missing
+	// at the end.
+	ErrDamaged = errors.New("the archive is damaged")
+	// ErrFormat says that it is no archive, or one that nothing of ours wrote.
+	ErrFormat = errors.New("not an archive of robotmem")
+	// ErrLimit says that something in it is larger than allowed.
+	ErrLimit = errors.New("the archive is over a limit")
+	// ErrNewer says that a newer robotmem wrote it.
+	ErrNewer = errors.New("the archive is of a newer robotmem")
+)
+
+// ReaderOptions are limits. The zero value works.
+type ReaderOptions struct {
+	MaxPayload int64 // bytes of one payload; 4 GiB if zero
+}
+
+// Reader is the [Source] of a file. It checks a part before it returns anything
+// of it, and a payload while it is read.
+type Reader struct {
+	tar     *tar.Reader
+	zip     *zstd.Decoder
+	options ReaderOptions
+
+	manifest *Manifest
+	seen     Counts
+	number   int
+	rolling  hash.Hash // of the lines that SHA256SUMS must have
+	rollSize int64
+	open     *payloadReader
+	ended    bool
+	err      error
+}
+
+var _ Source = (*Reader)(nil)
+
+var (
+	partPattern    = regexp.MustCompile(`^(sessions|memories|links)/([0-9]{6,})-([0-9a-f]{64})\.jsonl$`)
+	payloadPattern = regexp.MustCompile(`^payloads/([0-9a-f]{2})/([0-9a-f]{64})$`)
+	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// HeadBytes is how much of a file [Recognizes] wants to see.
+const HeadBytes = 512
+
+// Recognizes reports whether a file that begins so is to be read as an archive:
+// a tar, or something compressed with Zstandard.
+func Recognizes(head []byte) bool {
+	return bytes.HasPrefix(head, zstdMagic) || len(head) >= 262 && string(head[257:262]) == "ustar"
+}
+
+// NewReader reads an archive, compressed or not. Close it.
+func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
+	if o.MaxPayload <= 0 {
+		o.MaxPayload = defaultPayload
+	}
+	a := &Reader{options: o, rolling: sha256.New()}
+	in := bufio.NewReaderSize(r, 256<<10)
+	head, err := in.Peek(len(zstdMagic))
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	r = in
+	if bytes.Equal(head, zstdMagic) {
+		if a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes)); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+		r = a.zip
+	}
+	a.tar = tar.NewReader(r)
+	return a, nil
+}
+
+// Close frees what decompressing takes.
+func (a *Reader) Close() error {
+	if a.zip != nil {
+		a.zip.Close()
+	}
+	return nil
+}
+
+// Next implements Source. An error stays.
+func (a *Reader) Next() (*Entry, error) {
+	if a.err != nil {
+		return nil, a.err
+	}
+	entry, err := a.next()
+	if err != nil {
+		a.err = err
+	}
+	return entry, err
+}
+
+func (a *Reader) next() (*Entry, error) {
+	if err := a.finishPayload(); err != nil {
+		return nil, err
+	}
+	h, err := a.tar.Next()
+	switch {
+	case err == io.EOF && a.ended:
+		return nil, io.EOF
+	case err == io.EOF && a.manifest == nil:
+		return nil, fmt.Errorf("%w: it has no manifest.json", ErrFormat)
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, fmt.Errorf("%w: it ends before its SHA256SUMS; the rest was cut off", ErrDamaged)
+	case err != nil && a.manifest == nil && errors.Is(err, tar.ErrHeader):
+		return nil, fmt.Errorf("%w: it is no tar", ErrFormat)
+	case err != nil:
+		return nil, a.broken(err)
+	case a.ended:
+		return nil, fmt.Errorf("%w: there is more after its SHA256SUMS", ErrFormat)
+	case h.Typeflag != tar.TypeReg:
+		return nil, fmt.Errorf("%w: %s is a link, a folder or a device; only files are taken", ErrFormat, shown(h.Name))
+	}
+	return a.entry(h)
+}
+
+func (a *Reader) entry(h *tar.Header) (*Entry, error) {
+	if a.manifest == nil {
+		return a.readManifest(h)
+	}
+	if h.Name == sumsName {
+		return nil, a.readSums(h)
+	}
+	if m := partPattern.FindStringSubmatch(h.Name); m != nil {
+		return a.readPart(h, m[1], m[2], m[3])
+	}
+	m := payloadPattern.FindStringSubmatch(h.Name)
+	if m == nil || m[2][:2] != m[1] {
+		return nil, fmt.Errorf("%w: %s is no name of a part or a payload", ErrFormat, shown(h.Name))
+	}
+	a.seen.Payloads++
+	a.seen.PayloadBytes += h.Size
+	switch {
+	case h.Size > a.options.MaxPayload:
+		return nil, fmt.Errorf("%w: payload %s has %d bytes; the limit of one is %d", ErrLimit, m[2], h.Size, a.options.MaxPayload)
+	case a.seen.Payloads > a.manifest.Payloads || a.seen.PayloadBytes > a.manifest.PayloadBytes:
+		return nil, fmt.Errorf("%w: there are more payloads than its manifest says", ErrFormat)
+	}
+	a.open = &payloadReader{a: a, sum: m[2], name: h.Name, hash: sha256.New()}
+	return &Entry{Payload: &Data{SHA256: m[2], Bytes: h.Size, Reader: a.open}}, nil
+}
+
+func (a *Reader) readManifest(h *tar.Header) (*Entry, error) {
+	if h.Name != manifestName {
+		return nil, fmt.Errorf("%w: it begins with %s, not with %s", ErrFormat, shown(h.Name), manifestName)
+	}
+	data, err := a.readAll(h, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(data, m); err != nil || m.Format != Format {
+		return nil, fmt.Errorf("%w: its manifest is of something else", ErrFormat)
+	}
+	if m.Version > version {
+		return nil, fmt.Errorf("%w: format %d, this program reads up to %d; install a newer robotmem", ErrNewer, m.Version, version)
+	}
+	a.manifest = m
+	a.passed(h.Name, data)
+	return &Entry{Manifest: m}, nil
+}
+
+// readAll reads a file of at most limit bytes.
+func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
+	if h.Size > limit {
+		return nil, fmt.Errorf("%w: %s has %d bytes; the limit is %d", ErrLimit, shown(h.Name), h.Size, limit)
+	}
+	// The buffer grows with what is there, not with what is claimed.
+	data, err := io.ReadAll(a.tar)
+	if err != nil {
+		return nil, a.broken(err)
+	}
+	return data, nil
+}
+
+// broken gives an error of reading its class.
+func (a *Reader) broken(err error) error {
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return fmt.Errorf("%w: decompressing it takes more than %d bytes of memory", ErrLimit, maxDecoderBytes)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("%w: it ends in the middle; the rest was cut off", ErrDamaged)
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
+// passed notes the line that SHA256SUMS has to hold of a file.
+func (a *Reader) passed(name string, data []byte) {
+	sum := sha256.Sum256(data)
+	a.noteSum(hex.EncodeToString(sum[:]), name)
+}
+
+func (a *Reader) noteSum(sum, name string) {
+	n, _ := fmt.Fprintf(a.rolling, "%s  %s\n", sum, name) // a hash never fails
+	a.rollSize += int64(n)
+}
+
+func (a *Reader) readPart(h *tar.Header, kind, number, sum string) (*Entry, error) {
+	a.number++
+	if n, err := strconv.Atoi(number); err != nil || n != a.number {
+		return nil, fmt.Errorf("%w: part %d is missing before %s", ErrDamaged, a.number, shown(h.Name))
+	}
+	data, err := a.readAll(h, maxPartBytes)
+	if err != nil {
+		return nil, err
+	}
+	if got := sha256.Sum256(data); hex.EncodeToString(got[:]) != sum {
+		return nil, fmt.Errorf("%w: %s is not what was written", ErrDamaged, shown(h.Name))
+	}
+	a.noteSum(sum, h.Name)
+	entry := &Entry{}
+	switch kind {
+	case "sessions":
+		entry.Sessions, err = readLines[Session](data, h.Name)
+		a.seen.Sessions += int64(len(entry.Sessions))
+	case "memories":
+		entry.Memories, err = readLines[Memory](data, h.Name)
+		a.seen.Memories += int64(len(entry.Memories))
+	default:
+		entry.Links, err = readLines[Link](data, h.Name)
+		a.seen.Links += int64(len(entry.Links))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.seen.Sessions > a.manifest.Sessions || a.seen.Memories > a.manifest.Memories || a.seen.Links > a.manifest.Links {
+		return nil, fmt.Errorf("%w: there are more %s than its manifest says", ErrFormat, kind)
+	}
+	for i := range entry.Sessions {
+		entry.Sessions[i].Where = where(h.Name, i)
+	}
+	for i := range entry.Memories {
+		entry.Memories[i].Where = where(h.Name, i)
+	}
+	return entry, nil
+}
+
+func where(name string, i int) string {
+	kind, rest, _ := strings.Cut(name, "/")
+	number, _, _ := strings.Cut(rest, "-")
+	return fmt.Sprintf("%s/%s: line %d", kind, number, i+1)
+}
+
+// readLines reads records, one a line.
+func readLines[T any](data []byte, name string) ([]T, error) {
+	var out []T
+	for len(data) > 0 {
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if len(out) == maxPartLines {
+			return nil, fmt.Errorf("%w: %s has more than %d lines", ErrLimit, shown(name), maxPartLines)
+		}
+		var record T
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.UseNumber()
+		if err := dec.Decode(&record); err != nil {
+			return nil, fmt.Errorf("%w: %s: %w", ErrFormat, where(name, len(out)), err)
+		}
+		out = append(out, record)
+	}
+	return out, nil
+}
+
+// readSums compares the last file with what was read. It is the end.
+func (a *Reader) readSums(h *tar.Header) error {
+	got := sha256.New()
+	n, err := io.Copy(got, io.LimitReader(a.tar, a.rollSize+1))
+	if err != nil {
+		return a.broken(err)
+	}
+	if n != a.rollSize || !bytes.Equal(got.Sum(nil), a.rolling.Sum(nil)) {
+		return fmt.Errorf("%w: its files are not those of its %s", ErrDamaged, h.Name)
+	}
+	if a.seen.Memories != a.manifest.Memories || a.seen.Sessions != a.manifest.Sessions || a.seen.Links != a.manifest.Links {
+		return fmt.Errorf("%w: there is less in it than its manifest says", ErrDamaged)
+	}
+	a.ended = true
+	_, err = a.next()
+	return err
+}
+
+// finishPayload reads what nobody has read of the last payload, so that it is
+// checked all the same.
+func (a *Reader) finishPayload() error {
+	if a.open == nil {
+		return nil
+	}
+	p := a.open
+	if _, err := io.Copy(io.Discard, p); err != nil {
+		return err
+	}
+	a.open = nil
+	a.noteSum(p.sum, p.name)
+	return nil
+}
+
+// payloadReader reads a payload and fails at its end if it is another.
+type payloadReader struct {
+	a         *Reader
+	sum, name string
+	hash      hash.Hash
+	err       error
+}
+
+func (p *payloadReader) Read(b []byte) (int, error) {
+	if p.err != nil {
+		return 0, p.err
+	}
+	if p.a.open != p {
+		return 0, errors.New("archive: a payload was read after the next entry")
+	}
+	n, err := p.a.tar.Read(b)
+	p.hash.Write(b[:n])
+	switch {
+	case err == io.EOF && hex.EncodeToString(p.hash.Sum(nil)) != p.sum:
+		err = fmt.Errorf("%w: payload %s is not what was written", ErrDamaged, p.sum)
+	case err != nil && err != io.EOF:
+		err = p.a.broken(err)
+	}
+	p.err = err
+	return n, err
+}
+
+// shown is a name from an archive, made safe to print.
+func shown(name string) string {
+	const most = 120
+	if len(name) > most {
+		name = name[:most] + "…"
+	}
+	return strconv.Quote(name)
+}

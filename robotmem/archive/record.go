@@ -1,0 +1,258 @@
+package archive
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+)
+
+// Memory is one memory with its past. Times are RFC 3339 in UTC.
+type Memory struct {
+	UID        string          `json:"uid"`
+	Type       string          `json:"type"` // fact or perception
+	Collection string          `json:"collection"`
+	Session    string          `json:"session_id,omitempty"`
+	Content    string          `json:"content"`
+	Summary    string          `json:"summary"`
+	Context    json.RawMessage `json:"context,omitempty"` // an object; absent when it is empty
+
+	PerceptionType string          `json:"perception_type,omitempty"`
+	MediaType      string          `json:"media_type,omitempty"`
+	Metadata       json.RawMessage `json:"metadata,omitempty"`
+	Payload        *Payload        `json:"payload,omitempty"`
+
+	Category      string   `json:"category"`
+	Confidence    float64  `json:"confidence"` // as stored, before any fading
+	DecayRate     float64  `json:"decay_rate"` // a day
+	Pinned        bool     `json:"pinned,omitempty"`
+	Source        string   `json:"source,omitempty"`
+	Tags          []string `json:"tags,omitempty"`      // those that the rules gave, sorted
+	UserTags      []string `json:"user_tags,omitempty"` // those that a caller gave, sorted
+	ScopeFiles    []string `json:"scope_files,omitempty"`
+	ScopeEntities []string `json:"scope_entities,omitempty"`
+
+	Status       string `json:"status"` // active, superseded or invalidated
+	SupersededBy string `json:"superseded_by,omitempty"`
+
+	Sightings    int64  `json:"sightings"`
+	AccessCount  int64  `json:"access_count,omitempty"`
+	ReturnCount  int64  `json:"return_count,omitempty"`
+	LastAccessed string `json:"last_accessed,omitempty"`
+
+	Version    int64      `json:"version"`
+	ValidFrom  string     `json:"valid_from"` // when the present state began
+	ObservedAt string     `json:"observed_at"`
+	CreatedAt  string     `json:"created_at"`
+	UpdatedAt  string     `json:"updated_at"`
+	Versions   []Version  `json:"versions,omitempty"` // past states, oldest first
+	Evictions  []Eviction `json:"evictions,omitempty"`
+
+	// Extra is what the node stores beside these, by the names of its columns.
+	// A node that has no such column counts it.
+	Extra map[string]any `json:"extra,omitempty"`
+
+	// Where a source found it, for errors; Vector is what its source knows of
+	// its meaning. Neither is part of the record.
+	Where  string    `json:"-"`
+	Vector []float32 `json:"-"`
+}
+
+// Payload names the bytes of a perception.
+type Payload struct {
+	SHA256 string `json:"sha256"` // hex
+	Bytes  int64  `json:"bytes,omitempty"`
+	Lost   bool   `json:"lost,omitempty"` // the node has only its name: evicted, or damaged
+}
+
+// Version is a past state of a memory.
+type Version struct {
+	Version      int64           `json:"version"`
+	ValidFrom    string          `json:"valid_from"`
+	ValidTo      string          `json:"valid_to"`
+	Content      string          `json:"content"`
+	Summary      string          `json:"summary"`
+	Context      json.RawMessage `json:"context,omitempty"`
+	Category     string          `json:"category"`
+	Confidence   float64         `json:"confidence"`
+	Status       string          `json:"status"`
+	SupersededBy string          `json:"superseded_by,omitempty"`
+	Change       string          `json:"change"` // what ended it
+	Reason       string          `json:"reason,omitempty"`
+}
+
+// Eviction is the account of a payload that a budget took away.
+type Eviction struct {
+	PerceptionType string `json:"perception_type"`
+	Bytes          int64  `json:"bytes"`
+	Reason         string `json:"reason"`
+	EvictedAt      string `json:"evicted_at"`
+}
+
+// Session is one episode.
+type Session struct {
+	SessionID  string          `json:"session_id"`
+	Collection string          `json:"collection"`
+	Context    json.RawMessage `json:"context,omitempty"`
+	Status     string          `json:"status"` // active or ended
+	ClientType string          `json:"client_type,omitempty"`
+	Count      int64           `json:"session_count"`
+	Summary    json.RawMessage `json:"summary,omitempty"`
+	CreatedAt  string          `json:"created_at"`
+	UpdatedAt  string          `json:"updated_at"`
+	EndedAt    string          `json:"ended_at,omitempty"`
+	Outcomes   []Outcome       `json:"outcomes,omitempty"`
+	Streams    []Stream        `json:"streams,omitempty"`
+
+	Where string `json:"-"`
+}
+
+// Outcome is how an episode went, 0 to 1.
+type Outcome struct {
+	Score     float64 `json:"score"`
+	CreatedAt string  `json:"created_at"`
+}
+
+// Stream is what became of the samples of one source.
+type Stream struct {
+	Collection string `json:"collection"`
+	Source     string `json:"source"`
+	Received   int64  `json:"received"`
+	Stored     int64  `json:"stored"`
+	Dropped    int64  `json:"dropped"`
+	Missed     int64  `json:"missed"`
+	Bytes      int64  `json:"bytes"`
+	UpdatedAt  string `json:"updated_at"`
+}
+
+// Link is a reference between records, which either may come first. It is one of
+//
+//	memory, superseded_by                       the present state's successor
+//	memory, superseded_by, version, valid_to    that of a past state
+//	session_id, memory, used                    recalled for the session
+//	memory, collection, origin                  what the source calls it
+//	session_id, collection, origin
+type Link struct {
+	Memory       string `json:"memory,omitempty"`
+	SupersededBy string `json:"superseded_by,omitempty"`
+	Version      int64  `json:"version,omitempty"`
+	ValidTo      string `json:"valid_to,omitempty"`
+	SessionID    string `json:"session_id,omitempty"`
+	Used         bool   `json:"used,omitempty"`
+	Collection   string `json:"collection,omitempty"`
+	Origin       string `json:"origin,omitempty"`
+}
+
+// Manifest says what an archive holds.
+type Manifest struct {
+	Format    string `json:"format"`
+	Version   int    `json:"version"`
+	CreatedAt string `json:"created_at"`
+	Schema    int    `json:"schema,omitempty"`    // of the node's file
+	Narrowed  string `json:"narrowed,omitempty"`  // to which collection or session
+	Generator string `json:"generator,omitempty"` // the program
+	Counts
+}
+
+// Counts is how much of each an archive holds; none has more.
+type Counts struct {
+	Sessions     int64 `json:"sessions"`
+	Memories     int64 `json:"memories"`
+	Payloads     int64 `json:"payloads"`
+	PayloadBytes int64 `json:"payload_bytes"`
+	Links        int64 `json:"links"`
+}
+
+// Format and Version are those of a [Manifest].
+const (
+	Format  = "robotmem-archive"
+	version = 1
+)
+
+// Hash is the content hash of the memory: of all its fields.
+func (m *Memory) Hash() (string, error) { return contentHash(m) }
+
+// Hash is the content hash of the session.
+func (s *Session) Hash() (string, error) { return contentHash(s) }
+
+// Hash is the content hash of the link.
+func (l *Link) Hash() (string, error) { return contentHash(l) }
+
+func contentHash(v any) (string, error) {
+	data, err := sortedKeys(v)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// sortedKeys is the JSON of v with its keys sorted at every depth.
+func sortedKeys(v any) ([]byte, error) {
+	line, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.UseNumber()
+	var plain any
+	if err := dec.Decode(&plain); err != nil {
+		return nil, err
+	}
+	return encode(plain)
+}
+
+// encode is the JSON of v on a line of its own, characters as they are.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}
+
+// Sink takes the records of a node in this order: Begin, the sessions, the
+// memories, the links, Close. It is called by one goroutine.
+type Sink interface {
+	Begin(*Manifest) error
+	Session(*Session) error
+	// Memory takes a memory; bytes is nil when it has no payload or the node
+	// has lost it.
+	Memory(m *Memory, bytes *Bytes) error
+	Link(*Link) error
+	// Close ends what was begun: without it a file is known to be cut off.
+	Close() error
+}
+
+// Bytes are those of a memory's payload.
+type Bytes struct {
+	Open  func() (io.ReadCloser, error)
+	First bool // no memory before this one names them
+}
+
+// Source gives records. A manifest comes first; the payloads that memories name
+// come right after them. io.EOF follows the last.
+type Source interface {
+	Next() (*Entry, error)
+}
+
+// Entry is some of an archive: one field is set.
+type Entry struct {
+	Manifest *Manifest
+	Sessions []Session
+	Memories []Memory
+	Links    []Link
+	Payload  *Data
+}
+
+// Data is a payload on its way in.
+type Data struct {
+	SHA256 string // hex
+	Bytes  int64
+	// Reader is good until the next call of Next. It fails when the bytes are
+	// not those of the sum.
+	Reader io.Reader
+}

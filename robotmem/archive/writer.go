@@ -1,0 +1,236 @@
+package archive
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	manifestName = "manifest.json"
+	sumsName     = "SHA256SUMS"
+
+	// A part is ended by whichever comes first.
+	maxPartLines    = 500
+	partBytes       = 4 << 20
+	partPayloads    = 16 << 20 // bytes of the payloads that come after it
+	maxPartBytes    = 64 << 20 // of a part with one record alone, too
+	maxManifest     = 64 << 10
+	defaultPayload  = 4 << 30
+	maxDecoderBytes = 64 << 20 // what decompressing may take
+)
+
+// WriterOptions is how a file is made. The zero value works.
+type WriterOptions struct {
+	Zstd bool // compress it
+}
+
+// Writer is the [Sink] that makes a file. What it keeps in memory is one part;
+// the sums lie in a temporary file until the end.
+type Writer struct {
+	zip      *zstd.Encoder // nil when nothing is compressed
+	tar      *tar.Writer
+	at       time.Time
+	sums     *os.File
+	sumBytes int64
+	number   int
+
+	kind     string // of the part that is being gathered
+	lines    bytes.Buffer
+	count    int
+	payloads []pendingBytes
+	pending  int64
+}
+
+type pendingBytes struct {
+	sum  string
+	size int64
+	open func() (io.ReadCloser, error)
+}
+
+var _ Sink = (*Writer)(nil)
+
+// NewWriter writes an archive to w.
+func NewWriter(w io.Writer, o WriterOptions) *Writer {
+	a := &Writer{}
+	if o.Zstd {
+		// A bad option is the only error, and these are good.
+		a.zip, _ = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+		w = a.zip
+	}
+	a.tar = tar.NewWriter(w)
+	return a
+}
+
+// Begin implements Sink.
+func (a *Writer) Begin(m *Manifest) error {
+	var err error
+	if a.sums, err = os.CreateTemp("", "robotmem-sums-*"); err != nil {
+		return fmt.Errorf("the sums of the archive: %w", err)
+	}
+	m.Format, m.Version = Format, version
+	if a.at, err = time.Parse(time.RFC3339Nano, m.CreatedAt); err != nil {
+		return err
+	}
+	line, err := encode(m)
+	if err != nil {
+		return err
+	}
+	return a.file(manifestName, append(line, '\n'))
+}
+
+// Session implements Sink.
+func (a *Writer) Session(s *Session) error { return a.line("sessions", s) }
+
+// Link implements Sink.
+func (a *Writer) Link(l *Link) error { return a.line("links", l) }
+
+// Memory implements Sink.
+func (a *Writer) Memory(m *Memory, b *Bytes) error {
+	if err := a.line("memories", m); err != nil {
+		return err
+	}
+	if b != nil && b.First {
+		a.payloads = append(a.payloads, pendingBytes{m.Payload.SHA256, m.Payload.Bytes, b.Open})
+		a.pending += m.Payload.Bytes
+	}
+	if a.pending >= partPayloads {
+		return a.flush()
+	}
+	return nil
+}
+
+func (a *Writer) line(kind string, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	if len(data) >= maxPartBytes {
+		return fmt.Errorf("a record of %d bytes does not fit the archive; the limit is %d", len(data), maxPartBytes)
+	}
+	if kind != a.kind || a.count == maxPartLines || a.lines.Len() > 0 && a.lines.Len()+len(data) >= partBytes {
+		if err := a.flush(); err != nil {
+			return err
+		}
+	}
+	a.kind = kind
+	a.count++
+	a.lines.Write(data)
+	a.lines.WriteByte('\n')
+	return nil
+}
+
+// flush writes the part that was gathered, with its payloads.
+func (a *Writer) flush() error {
+	if a.count == 0 {
+		return nil
+	}
+	a.number++
+	sum := sha256.Sum256(a.lines.Bytes())
+	if err := a.file(partName(a.kind, a.number, hex.EncodeToString(sum[:])), a.lines.Bytes()); err != nil {
+		return err
+	}
+	for _, p := range a.payloads {
+		if err := a.payload(p); err != nil {
+			return err
+		}
+	}
+	a.lines.Reset()
+	a.payloads, a.count, a.pending = nil, 0, 0
+	return nil
+}
+
+func partName(kind string, number int, sum string) string {
+	return fmt.Sprintf("%s/%06d-%s.jsonl", kind, number, sum)
+}
+
+func payloadName(sum string) string { return "payloads/" + sum[:2] + "/" + sum }
+
+// payload copies one. One that cannot be opened any more, because it was taken
+// away meanwhile, is left out: who reads the archive counts it as missing.
+func (a *Writer) payload(p pendingBytes) error {
+	r, err := p.open()
+	if err != nil {
+		return nil //nolint:nilerr // the memory says that there were bytes, so its absence shows
+	}
+	name := payloadName(p.sum)
+	err = a.header(name, p.size)
+	if err == nil {
+		h := sha256.New()
+		var n int64
+		n, err = io.Copy(io.MultiWriter(a.tar, h), r)
+		if err == nil && (n != p.size || hex.EncodeToString(h.Sum(nil)) != p.sum) {
+			err = fmt.Errorf("payload %s has changed while it was read", p.sum)
+		}
+	}
+	if err := errors.Join(err, r.Close()); err != nil {
+		return err
+	}
+	return a.sum(p.sum, name)
+}
+
+func (a *Writer) file(name string, data []byte) error {
+	if err := a.header(name, int64(len(data))); err != nil {
+		return err
+	}
+	if _, err := a.tar.Write(data); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	return a.sum(hex.EncodeToString(sum[:]), name)
+}
+
+func (a *Writer) header(name string, size int64) error {
+	return a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: a.at})
+}
+
+func (a *Writer) sum(sum, name string) error {
+	n, err := fmt.Fprintf(a.sums, "%s  %s\n", sum, name)
+	a.sumBytes += int64(n)
+	return err
+}
+
+// Close implements Sink. It closes no writer that it was given.
+func (a *Writer) Close() error {
+	err := a.flush()
+	if err == nil {
+		err = a.header(sumsName, a.sumBytes)
+	}
+	if err == nil {
+		_, err = a.sums.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		_, err = io.Copy(a.tar, a.sums)
+	}
+	if err == nil {
+		err = a.tar.Close()
+	}
+	if a.zip != nil {
+		// What is broken is not given an end that looks whole.
+		if err == nil {
+			err = a.zip.Close()
+		} else {
+			a.zip.Reset(io.Discard)
+		}
+	}
+	return errors.Join(err, a.Discard())
+}
+
+// Discard removes the temporary file of an archive that is not carried through.
+// After Close it does nothing.
+func (a *Writer) Discard() error {
+	if a.sums == nil {
+		return nil
+	}
+	err := errors.Join(a.sums.Close(), os.Remove(a.sums.Name()))
+	a.sums = nil
+	return err
+}

@@ -1,0 +1,233 @@
+package robotmem
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+)
+
+// What comes from an archive is checked as what comes from a caller is: it was
+// made by a program, but not for certain by this one. Records are brought to the
+// one form that an export gives, so that content hashes can be compared.
+
+const (
+	maxArchivedText = 16 << 10 // bytes of a memory's text, as of learn
+	maxArchivedName = 1 << 10  // bytes of other texts: origins, reasons, file names
+)
+
+// arrival is a memory on its way in, checked.
+type arrival struct {
+	*archive.Memory
+	rec  *record
+	hash string // of what two nodes compare
+}
+
+// arrive checks a memory and works out its indexes. It changes m to its one form.
+func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
+	if err := checkArchived(m); err != nil {
+		return nil, err
+	}
+	context, raw, err := archivedToObject("context", m.Context, maxContext)
+	if err != nil {
+		return nil, err
+	}
+	m.Context = archivedObject(raw)
+	if _, raw, err = archivedToObject("metadata", m.Metadata, maxMetadata); err != nil {
+		return nil, err
+	}
+	m.Metadata = archivedObject(raw)
+	rec, err := e.recordOf(&Memory{
+		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
+		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,
+	})
+	if err != nil {
+		return nil, err
+	}
+	rec.inferred.Tags = m.Tags
+	hash, err := compared(m).Hash()
+	return &arrival{m, rec, hash}, err
+}
+
+// compared is what two nodes compare to see whether they know the same: a
+// memory without the references that may come later and without the state of its
+// payload.
+func compared(m *archive.Memory) *archive.Memory {
+	c := *m
+	c.SupersededBy = ""
+	c.Versions = slices.Clone(m.Versions)
+	for i := range c.Versions {
+		c.Versions[i].SupersededBy = ""
+	}
+	if m.Payload != nil {
+		c.Payload = &archive.Payload{SHA256: m.Payload.SHA256}
+	}
+	return &c
+}
+
+func archivedToObject(field string, raw json.RawMessage, limit int) (Object, string, error) {
+	var o Object
+	if len(raw) > 0 {
+		if err := o.UnmarshalJSON(raw); err != nil {
+			return nil, "", fail(Invalid, field, "%v", err)
+		}
+	}
+	return normalObject(field, o, limit)
+}
+
+func checkArchived(m *archive.Memory) error {
+	switch {
+	case !isUID(m.UID):
+		return fail(Invalid, "uid", "must be a UUID in lower case, not %q", clip(m.UID, 40))
+	case m.Session != "" && !isUID(m.Session):
+		return fail(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(m.Session, 40))
+	case m.Type != "fact" && m.Type != "perception":
+		return fail(Invalid, "type", "must be fact or perception, not %q", clip(m.Type, 40))
+	case m.Status != "active" && m.Status != "superseded" && m.Status != "invalidated":
+		return fail(Invalid, "status", "must be active, superseded or invalidated, not %q", clip(m.Status, 40))
+	case !collectionName.MatchString(m.Collection):
+		return fail(Invalid, "collection", "must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", clip(m.Collection, 80))
+	case strings.TrimSpace(m.Content) == "":
+		return fail(Invalid, "content", "is empty")
+	case !inRange(m.Confidence, 0, 1):
+		return fail(Invalid, "confidence", "must be between 0 and 1, not %v", m.Confidence)
+	case !inRange(m.DecayRate, 0, 1):
+		return fail(Invalid, "decay_rate", "must be between 0 and 1, not %v", m.DecayRate)
+	case m.Version < 1 || m.Sightings < 0 || m.AccessCount < 0 || m.ReturnCount < 0:
+		return fail(Invalid, "version", "counts must be at least 0, versions at least 1")
+	}
+	for name, text := range map[string]string{"content": m.Content, "summary": m.Summary} {
+		if len(text) > maxArchivedText || !utf8.ValidString(text) {
+			return fail(TooLarge, name, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedText)
+		}
+	}
+	for name, text := range map[string]string{"category": m.Category, "source": m.Source, "media_type": m.MediaType, "perception_type": m.PerceptionType} {
+		if err := checkName(name, text); err != nil {
+			return err
+		}
+	}
+	if err := checkArchivedLists(m); err != nil {
+		return err
+	}
+	if p := m.Payload; p != nil {
+		if sum, err := hex.DecodeString(p.SHA256); err != nil || len(sum) != 32 || p.Bytes < 0 {
+			return fail(Invalid, "payload", "must name a SHA-256 in hex")
+		}
+	}
+	return checkArchivedTimes(m)
+}
+
+func checkArchivedLists(m *archive.Memory) error {
+	for _, list := range []*[]string{&m.Tags, &m.UserTags} {
+		for _, tag := range *list {
+			if !tagName.MatchString(tag) {
+				return fail(Invalid, "tags", "must be 1 to 64 letters, digits, . _ or -, not %q", clip(tag, 80))
+			}
+		}
+		if *list = distinct(slices.Clone(*list)); len(*list) == 0 {
+			*list = nil
+		}
+	}
+	for _, list := range [][]string{m.ScopeFiles, m.ScopeEntities} {
+		for _, name := range list {
+			if err := checkName("scope", name); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range m.Versions {
+		v := &m.Versions[i]
+		if len(v.Content) > maxArchivedText || len(v.Summary) > maxArchivedText || !inRange(v.Confidence, 0, 1) {
+			return fail(Invalid, "versions", "a past state is out of range")
+		}
+		_, raw, err := archivedToObject("versions", v.Context, maxContext)
+		if err != nil {
+			return err
+		}
+		v.Context = archivedObject(raw)
+	}
+	return nil
+}
+
+func checkName(field, text string) error {
+	if len(text) > maxArchivedName || !utf8.ValidString(text) {
+		return fail(TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedName)
+	}
+	return nil
+}
+
+func inRange(f, lo, hi float64) bool { return f >= lo && f <= hi && !math.IsNaN(f) }
+
+// isUID reports whether s is a UUID as the node writes them.
+func isUID(s string) bool {
+	u, err := uuid.Parse(s)
+	return err == nil && u.String() == s
+}
+
+func checkArchivedTimes(m *archive.Memory) error {
+	times := []*string{&m.ValidFrom, &m.ObservedAt, &m.CreatedAt, &m.UpdatedAt}
+	if m.LastAccessed != "" {
+		times = append(times, &m.LastAccessed)
+	}
+	for i := range m.Versions {
+		times = append(times, &m.Versions[i].ValidFrom, &m.Versions[i].ValidTo)
+	}
+	for i := range m.Evictions {
+		times = append(times, &m.Evictions[i].EvictedAt)
+	}
+	return storedTimes(times...)
+}
+
+// storedTimes brings times to the form that they are stored in.
+func storedTimes(times ...*string) error {
+	for _, t := range times {
+		at, err := time.Parse(time.RFC3339Nano, *t)
+		if err != nil || at.UTC().Year() < minYear || at.UTC().Year() > maxYear {
+			return fail(Invalid, "times", "%q is no time as RFC 3339 writes it between the years %d and %d", clip(*t, 40), minYear, maxYear)
+		}
+		*t = formatTime(at)
+	}
+	return nil
+}
+
+// arriveSession checks an episode and brings it to its one form.
+func arriveSession(s *archive.Session) error {
+	switch {
+	case !isUID(s.SessionID):
+		return fail(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(s.SessionID, 40))
+	case !collectionName.MatchString(s.Collection):
+		return fail(Invalid, "collection", "must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", clip(s.Collection, 80))
+	case s.Status != "active" && s.Status != "ended":
+		return fail(Invalid, "status", "must be active or ended, not %q", clip(s.Status, 40))
+	}
+	times := []*string{&s.CreatedAt, &s.UpdatedAt}
+	if s.EndedAt != "" {
+		times = append(times, &s.EndedAt)
+	}
+	for i := range s.Outcomes {
+		if !inRange(s.Outcomes[i].Score, 0, 1) {
+			return fail(Invalid, "outcomes", "a score must be between 0 and 1")
+		}
+		times = append(times, &s.Outcomes[i].CreatedAt)
+	}
+	for i := range s.Streams {
+		if err := checkName("streams", s.Streams[i].Source); err != nil {
+			return err
+		}
+		times = append(times, &s.Streams[i].UpdatedAt)
+	}
+	for _, part := range []*json.RawMessage{&s.Context, &s.Summary} {
+		_, raw, err := archivedToObject("context", *part, maxSessionContext)
+		if err != nil {
+			return err
+		}
+		*part = archivedObject(raw)
+	}
+	return storedTimes(times...)
+}

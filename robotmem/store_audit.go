@@ -1,0 +1,84 @@
+package robotmem
+
+import (
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// audit writes down a change, in the name of the job's caller.
+func (tx *writeTx) audit(ch change) error {
+	return tx.auditAs(ch, formatTime(tx.now), tx.caller.Who, tx.caller.through())
+}
+
+func (tx *writeTx) auditAs(ch change, at, who, tool string) error {
+	var memoryID any
+	if ch.memoryID != 0 {
+		memoryID = ch.memoryID
+	}
+	return tx.exec(`INSERT INTO audit(at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?)`, at, ch.action, memoryID, orNull(ch.uid), orNull(ch.session), orNull(ch.collection),
+		orNull(who), orNull(tool), orNull(ch.reason), textHash(ch.before), textHash(ch.after))
+}
+
+// audit fills one page of the log, newest first.
+func (c *conn) audit(r *AuditRequest, from *cursor, res *AuditResponse) error {
+	var where []string
+	var args []any
+	add := func(condition string, value any) {
+		where = append(where, condition)
+		args = append(args, value)
+	}
+	if r.MemoryID > 0 {
+		add("memory_id = ?", r.MemoryID)
+	}
+	if r.Collection != "*" {
+		add("collection = ?", r.Collection)
+	}
+	if r.Who != "" {
+		add("who = ?", r.Who)
+	}
+	if r.Action != "" {
+		add("action = ?", r.Action)
+	}
+	if r.After != nil {
+		add("at >= ?", formatTime(*r.After))
+	}
+	if r.Before != nil {
+		add("at < ?", formatTime(*r.Before))
+	}
+	if from != nil {
+		add("id < ?", from.ID)
+	}
+	sql := "SELECT id, at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after FROM audit"
+	if len(where) > 0 {
+		sql += " WHERE " + strings.Join(where, " AND ")
+	}
+	err := c.query(sql+" ORDER BY id DESC LIMIT ?", append(args, r.Limit+1), func(s *sqlite3.Stmt) error {
+		res.Entries = append(res.Entries, AuditEntry{
+			ID: s.ColumnInt64(0), At: parseTime(s.ColumnText(1)), Action: s.ColumnText(2), MemoryID: s.ColumnInt64(3), UID: s.ColumnText(4),
+			SessionID: s.ColumnText(5), Collection: s.ColumnText(6), Who: s.ColumnText(7), Tool: s.ColumnText(8), Reason: s.ColumnText(9),
+			Before: hex.EncodeToString(s.ColumnRawBlob(10)), After: hex.EncodeToString(s.ColumnRawBlob(11)),
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	var more bool
+	if res.Entries, more = cut(res.Entries, r.Limit); more {
+		res.Next = after("audit", r.filters(), res.Entries[r.Limit-1].ID).String()
+	}
+	return nil
+}
+
+// purgedAt says when and by whom a memory was purged; found is false if it was
+// not.
+func (c *conn) purgedAt(id int64) (at time.Time, who string, found bool, err error) {
+	found, err = c.one("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite3.Stmt) {
+		at, who = parseTime(s.ColumnText(0)), s.ColumnText(1)
+	})
+	return at, who, found, err
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+// suspend stops a process where it stands, with whatever it holds.
+func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
