@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/robotmem/robotmem-go/robotmem/salvage"
 )
 
 // Stats implements Service.
@@ -105,7 +107,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	if damage == "" {
 		d.add("file", checkOK, "every page reads as it should", "")
 	} else {
-		d.add("file", checkFail, damage, "copy the file away, then run: robotmem doctor --repair; what that does not mend needs a backup")
+		d.add("file", checkFail, damage, recoverRemedy)
 	}
 	if err := c.examineChecksums(d); err != nil {
 		return err
@@ -168,6 +170,38 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+}
+
+// recoverRemedy is for a file that Repair should not write to any more.
+const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
+
+// Damage returns what is wrong with the pages of the file, "" if nothing. A file
+// with damage is for RecoverInPlace; indexes that differ from the tables are for
+// Repair.
+func (e *Engine) Damage(ctx context.Context) (found string, err error) {
+	err = e.read(ctx, func(c *conn) (err error) {
+		found, err = c.pageDamage()
+		return err
+	})
+	if errors.Is(wrap("doctor", err), Corrupt) {
+		return classifySQLite(err).Detail(), nil
+	}
+	return found, wrap("doctor", err)
+}
+
+// LogDamage returns what is wrong with the log of the file at path, which nobody
+// needs to have open, "" if nothing: to open the file would end the log at the
+// first frame that does not check, and drop those after it.
+func LogDamage(path string) (string, error) {
+	f, err := salvage.Open(path)
+	if err != nil {
+		return "", fail(Unavailable, "db", "the file cannot be read (%s)", reason(err))
+	}
+	defer f.Close()
+	if n := f.Info().DamagedFrames; n > 0 {
+		return fmt.Sprintf("%d frames of its log do not check, and later ones do", n), nil
+	}
+	return "", nil
 }
 
 // Repair implements Service.

@@ -12,9 +12,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// crashed copies a memory of ten facts with its log, as they lie on the disk
+// crashedFiles copies a memory of ten facts with its log, as they lie on the disk
 // while it is open, and returns where each commit ends in the log.
-func crashed(t *testing.T) (db, log []byte, commits []int) {
+func crashedFiles(t *testing.T) (db, log []byte, commits []int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := open(t, robotmem.Options{Path: path})
@@ -55,7 +55,7 @@ func copies(t *testing.T, path string) []string {
 }
 
 func TestADamagedLogIsKeptAndTold(t *testing.T) {
-	db, log, commits := crashed(t)
+	db, log, commits := crashedFiles(t)
 	n := len(commits)
 	last, middle := commits[n-2], commits[n-5]
 	for _, tt := range []struct {
@@ -108,7 +108,7 @@ func TestADamagedLogIsKeptAndTold(t *testing.T) {
 // A loss of power may tear the transaction that was under way, and the log may
 // go on into an older one.
 func TestATornLogIsNoDamage(t *testing.T) {
-	db, log, commits := crashed(t)
+	db, log, commits := crashedFiles(t)
 	n := len(commits)
 	last := commits[n-2]
 	quiet := func(t *testing.T, log []byte, most, least int) {

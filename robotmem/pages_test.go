@@ -155,7 +155,7 @@ print(db.execute("SELECT content FROM memories").fetchall(), db.execute("PRAGMA 
 // A file that something has emptied is not taken for a new one, and its log not
 // deleted, while what belongs to it lies beside it.
 func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
-	db, log, _ := crashed(t)
+	db, log, _ := crashedFiles(t)
 	for _, tt := range []struct {
 		name, beside string
 		data         []byte

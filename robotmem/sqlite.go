@@ -233,9 +233,9 @@ func classifySQLite(err error) *Error {
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
 	case sqlite3.NOTADB:
-		kind, text = Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db"
+		kind, text = Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair"
 	case sqlite3.CORRUPT:
-		kind, text = Corrupt, "the file is damaged and was left as it is; bring it back from a backup, or copy out what can be read with the recover command of the sqlite3 shell"
+		kind, text = Corrupt, "the file is damaged and was left as it is; stop every robotmem that uses it, then run robotmem doctor --repair, which recovers what can be read into a new file and keeps this one; or bring it back from a backup"
 	case sqlite3.INTERRUPT:
 		kind, text = Unavailable, "interrupted before it was done; try again"
 	case sqlite3.TOOBIG:

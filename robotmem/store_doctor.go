@@ -94,6 +94,19 @@ func (c *conn) integrity() (string, error) {
 	return clip(strings.Join(lines, "; "), 500), err
 }
 
+// pageDamage is what integrity finds wrong with pages, "" if nothing. What a
+// full-text index holds is made anew by Repair.
+func (c *conn) pageDamage() (string, error) {
+	var lines []string
+	err := c.query("PRAGMA quick_check(100)", nil, func(s *sqlite3.Stmt) error {
+		if line := s.ColumnText(0); line != "ok" && !strings.Contains(line, "FTS5") {
+			lines = append(lines, line)
+		}
+		return nil
+	})
+	return clip(strings.Join(lines, "; "), 500), err
+}
+
 const repairRemedy = "run: robotmem doctor --repair"
 
 // indexCheck compares one index with the tables: both queries return counts

@@ -12,9 +12,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// lockFile takes a file's write lock, as another process has it, until it is
+// holdLock takes a file's write lock, as another process has it, until it is
 // let go.
-func lockFile(t *testing.T, path string) (letGo func()) {
+func holdLock(t *testing.T, path string) (letGo func()) {
 	t.Helper()
 	other, err := sqlite3.Open(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func openAt(t *testing.T, o Options) *Engine {
 func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, Options{Path: path, BusyTimeout: time.Hour})
-	letGo := lockFile(t, path)
+	letGo := holdLock(t, path)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := e.Learn(ctx, &LearnRequest{Insight: "too late"}); !errors.Is(err, Unavailable) {
@@ -70,7 +70,7 @@ func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "before the lock"}); err != nil {
 		t.Fatal(err)
 	}
-	letGo := lockFile(t, path)
+	letGo := holdLock(t, path)
 	var wg sync.WaitGroup
 	for i := range 40 {
 		wg.Go(func() {
@@ -104,7 +104,7 @@ func TestOpensWhileTheLockIsHeld(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "the gripper holds"}); err != nil {
 		t.Fatal(err)
 	}
-	lockFile(t, path)
+	holdLock(t, path)
 	late, err := Open(t.Context(), Options{Path: path, BusyTimeout: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,19 @@ func (a *app) Open(ctx context.Context, path string) (*robotmem.Engine, error) {
 }
 
 func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engine, error) {
-	o := robotmem.Options{
+	o, err := a.options(path, clientType)
+	if err != nil {
+		return nil, err
+	}
+	if o.Embedder, err = a.embedder(); err != nil {
+		return nil, err
+	}
+	return robotmem.Open(ctx, o)
+}
+
+// options are the settings of the command line for a memory, but its embedder.
+func (a *app) options(path, clientType string) (o robotmem.Options, err error) {
+	o = robotmem.Options{
 		Path:       path,
 		ReadOnly:   a.Config.ReadOnly,
 		Durability: robotmem.Durability(a.Config.Durability),
@@ -74,9 +86,8 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 		Weights:    maps.Clone(a.Config.Weights),
 	}
 	if clientType != clientCLI { // a command of a moment leaves it to a node or to retain
-		var err error
 		if o.Retention, err = parseRetention(a.Config.Retention, a.Config.MinFree); err != nil {
-			return nil, err
+			return o, err
 		}
 	}
 	if real, ok := o.Weights["real"]; ok {
@@ -86,15 +97,11 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 	if a.Config.Taxonomy != "" {
 		rules, err := os.ReadFile(a.Config.Taxonomy)
 		if err != nil {
-			return nil, invalid("taxonomy", "cannot be read: %v", err)
+			return o, invalid("taxonomy", "cannot be read: %v", err)
 		}
 		o.Taxonomy = rules
 	}
-	var err error
-	if o.Embedder, err = a.embedder(); err != nil {
-		return nil, err
-	}
-	return robotmem.Open(ctx, o)
+	return o, nil
 }
 
 // embedder opens what finds by meaning.

@@ -9,17 +9,28 @@ import (
 )
 
 type doctorCmd struct {
-	Repair bool `name:"repair" help:"Rebuild every index from the tables, then check."`
-	Deep   bool `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
-	JSON   bool `name:"json" help:"Print the answer as JSON, as REST gives it."`
+	Repair bool   `name:"repair" help:"Rebuild every index from the tables, then check. Of a damaged file recover what can be read into a new one, which takes its place; the damaged one is kept beside it."`
+	Into   string `name:"into" placeholder:"FILE" help:"With --repair: write what can be read of the file to this new one, and leave the file as it is."`
+	Deep   bool   `name:"deep" help:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold."`
+	JSON   bool   `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
 // marks are words, since a log or a screen reader shows no colour.
 var marks = map[string]string{"ok": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
+	if c.Into != "" && !c.Repair {
+		return invalid("into", "is for --repair: the new file that is written")
+	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
+	if c.Repair && a.Config.URL == "" {
+		if done, err := c.recover(ctx, a, bar); done || err != nil {
+			return err
+		}
+	} else if c.Into != "" {
+		return invalid("into", "needs the file itself: run it where the node runs, without --url")
+	}
 	return a.Use(ctx, func(m node) error {
 		var answer any
 		var checkup *robotmem.DoctorResponse

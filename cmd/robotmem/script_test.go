@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"signal": signalCmd,
 			"get":    getCmd,
 			"url":    urlCmd,
+			"damage": damageCmd,
 		},
 	})
 }

@@ -9,5 +9,6 @@ var parts = []part{
 	{name: "crowd", what: "six and more processes on one file", full: amount{time: 10 * time.Minute}, short: amount{time: 20 * time.Second}, run: runCrowd},
 	{name: "soak", what: "hostile requests over HTTP and stdio", full: amount{time: 10 * time.Minute}, short: amount{time: 15 * time.Second}, run: soak},
 	{name: "backup", what: "backups and restores under load", full: amount{times: 50}, short: amount{times: 2}, run: runBackup},
+	{name: "salvage", what: "files damaged and repaired", full: amount{times: 300}, short: amount{times: 15}, run: runSalvage},
 	{name: "flips", what: "bits flipped in the files", full: amount{times: 10_000}, short: amount{times: 300}, run: runFlips},
 }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// damage FILE PAGE zero writes zeros over a page, from 1. For PAGE memories it is
+// the first leaf page that holds the text of a fact.
+func damageCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 || args[2] != "zero" {
+		ts.Fatalf("usage: damage FILE PAGE zero")
+	}
+	const size = 4096
+	name := ts.MkAbs(args[0])
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	at := 0
+	if args[1] == "memories" {
+		for at = size; at < len(data) && (data[at] != 13 || !bytes.Contains(data[at:at+size], []byte("fact"))); at += size {
+		}
+	} else {
+		n, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		at = (n - 1) * size
+	}
+	if at+size > len(data) {
+		ts.Fatalf("%s has no such page", args[0])
+	}
+	clear(data[at : at+size])
+	ts.Check(os.WriteFile(name, data, 0o600))
+}

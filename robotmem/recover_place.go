@@ -1,0 +1,230 @@
+package robotmem
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs"
+)
+
+// How a recovered file takes the place of a damaged one, so that a crash at any
+// point leaves both to be found:
+//
+//  1. the new file is written as X.recovering-STAMP, and called
+//     X.recovered-STAMP once it is whole and examined;
+//  2. X and its log get second names, X.damaged-STAMP and X.damaged-STAMP-wal;
+//  3. the log's first name goes: it must not be read into the new file;
+//  4. X.recovered-STAMP takes the name X.
+//
+// X is there at all times. After a crash between 2 and 4, X and X.damaged-STAMP
+// are one file, and the next repair begins at 3. Payloads stay in X.payloads.
+const stampFormat = "20060102T150405Z"
+
+// RecoverInPlace recovers the damaged file at o.Path as Recover does and puts the
+// new one in its place. The damaged file and its log are kept beside it, under
+// the name that the report gives.
+func RecoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
+	if err := o.complete(); err != nil {
+		return nil, wrap("recover", err)
+	}
+	report, err := recoverInPlace(ctx, o)
+	return report, wrap("recover", err)
+}
+
+func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
+	path, err := filepath.Abs(o.Path)
+	if err != nil {
+		return nil, fail(Invalid, "db", "is not a path")
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, fail(Unavailable, "db", "there is no file (%s)", reason(err))
+	}
+	release, err := lockAlone(path)
+	if err != nil {
+		return nil, err
+	}
+	held := true
+	defer func() {
+		if held {
+			_ = release() // it holds nothing but the lock
+		}
+	}()
+	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat)}
+	if stamp := interrupted(path); stamp != "" {
+		swap.stamp = stamp // the recovered file of that time is put in place
+		report := &RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}}
+		if err := swap.finish(); err != nil {
+			return nil, err
+		}
+		held = false
+		if err := release(); err != nil {
+			return nil, err
+		}
+		return report, examineRecovered(ctx, o, path, swap, report)
+	}
+	o.Path = path + ".recovering-" + swap.stamp
+	report, err := recoverInto(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS == "windows" { // which does not rename an open file
+		held = false
+		if err := release(); err != nil {
+			return nil, err
+		}
+	}
+	if err := swap.begin(o.Path); err != nil {
+		return nil, err
+	}
+	if err := swap.finish(); err != nil {
+		return nil, err
+	}
+	report.File, report.Damaged = path, swap.damaged()
+	return report, nil
+}
+
+// examineRecovered is the check-up of a file that an earlier run recovered.
+func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *RecoverReport) error {
+	o.Path, o.Embedder, o.Retention = path, nil, Retention{}
+	e, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	d, err := e.Doctor(ctx, &DoctorRequest{Deep: true})
+	if err == nil {
+		report.Doctor, report.Whole = *d, d.Healthy
+		report.File, report.Damaged = path, s.damaged()
+	}
+	return errors.Join(err, e.Close())
+}
+
+// swap is the exchange of two files.
+type swap struct{ path, stamp string }
+
+func (s *swap) damaged() string   { return s.path + ".damaged-" + s.stamp }
+func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
+
+// begin gives the new file its second name, and the damaged ones theirs.
+func (s *swap) begin(fresh string) error {
+	// The links to payloads are not needed where the payloads are.
+	if err := os.RemoveAll(fresh + ".payloads"); err != nil {
+		return swapError(err)
+	}
+	if err := os.Rename(fresh, s.recovered()); err != nil {
+		return swapError(err)
+	}
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the last tells that all are there
+		err := os.Link(s.path+suffix, s.damaged()+suffix)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			// A disk without links: for a moment the file has its second name alone.
+			err = os.Rename(s.path+suffix, s.damaged()+suffix)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return swapError(err)
+		}
+	}
+	return swapError(syncPath(filepath.Dir(s.path)))
+}
+
+// finish takes the damaged file's names away and gives the new one its own.
+func (s *swap) finish() error {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return swapError(err)
+		}
+	}
+	if err := syncPath(filepath.Dir(s.path)); err != nil {
+		return swapError(err)
+	}
+	if err := os.Rename(s.recovered(), s.path); err != nil {
+		return swapError(err)
+	}
+	return swapError(syncPath(filepath.Dir(s.path)))
+}
+
+func swapError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fail(Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", linkReason(err))
+}
+
+func linkReason(err error) string {
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err.Error()
+	}
+	return reason(err)
+}
+
+// interrupted returns the stamp of an exchange that a crash has cut off: the file
+// has its second name, and the recovered one waits.
+func interrupted(path string) string {
+	now, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	names, err := filepath.Glob(escapeGlob(path) + ".recovered-*")
+	if err != nil {
+		return ""
+	}
+	for _, name := range names {
+		stamp := strings.TrimPrefix(name, path+".recovered-")
+		old, err := os.Stat(path + ".damaged-" + stamp)
+		if err == nil && os.SameFile(now, old) {
+			return stamp
+		}
+	}
+	return ""
+}
+
+// escapeGlob takes their meaning from the characters of a pattern.
+func escapeGlob(path string) string {
+	if runtime.GOOS == "windows" {
+		return path // its patterns know no escape
+	}
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// lockAlone takes the exclusive lock of a file, which every open connection
+// stands in the way of: in WAL mode each holds a shared lock until it is closed.
+// The file itself is not read, let alone written. One that cannot be opened for
+// writing is not locked: nobody here can write it.
+func lockAlone(path string) (release func() error, err error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if err == nil {
+			err = errors.New("not a regular file")
+		}
+		return nil, fail(Unavailable, "db", "the damaged file cannot be read (%s)", reason(err))
+	}
+	if f, err := os.OpenFile(path, os.O_RDWR, 0); err != nil {
+		return func() error { return nil }, nil //nolint:nilerr // reading it says what is wrong
+	} else if err := f.Close(); err != nil {
+		return nil, err
+	}
+	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		return nil, err
+	}
+	file, err := db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	f, ok := file.(vfs.File)
+	if !ok {
+		return nil, errors.Join(errors.New("the file of a connection is of no known kind"), db.Close())
+	}
+	if err = f.Lock(vfs.LOCK_SHARED); err == nil {
+		err = f.Lock(vfs.LOCK_EXCLUSIVE)
+	}
+	release = func() error { return errors.Join(f.Unlock(vfs.LOCK_NONE), db.Close()) }
+	if err != nil {
+		return nil, errors.Join(fail(Unavailable, "db", "another process has the file open; stop every robotmem that uses it, then try again"), release())
+	}
+	return release, nil
+}
