@@ -316,8 +316,16 @@ func unclear(doing string, err error) string {
 	case robotmem.Corrupt, robotmem.Unavailable, robotmem.Conflict:
 		return ""
 	default:
-		return fmt.Sprintf("%s fails as %s: %v", doing, kind, err)
+		return fmt.Sprintf("%s fails as %s: %v (%v)", doing, kind, err, cause(err))
 	}
+}
+
+// cause is the innermost error, for whoever mends it.
+func cause(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }
 
 func cut(s string) string {
