@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -42,14 +41,6 @@ func (SystemDisk) VFS() string { return "" }
 
 // FreeBytes implements [Disk]: what is free for a program without privileges.
 func (SystemDisk) FreeBytes(path string) (int64, error) { return freeBytes(path) }
-
-// dataSource is a file as SQLite is to open it.
-func dataSource(path, vfs string) string {
-	if vfs == "" {
-		return path
-	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: url.Values{"vfs": {vfs}}.Encode()}).String()
-}
 
 // createFile makes the folder (0700) and an empty memory (0600) where there is
 // none: SQLite gives a new file, its log and its index the mode of the first.

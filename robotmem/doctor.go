@@ -115,6 +115,11 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 		}
 	}
 	examineModes(e.path, e.payloads().Dir, d)
+	if err := c.examineChecksums(d); err != nil {
+		return err
+	}
+	e.examineLogs(d)
+	e.examineWriting(d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
@@ -243,6 +248,9 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	}
 	e.dropIndexesInMemory()
 	if err := e.refillFeatures(ctx, m); err != nil {
+		return nil, wrap("repair", err)
+	}
+	if err := e.repairChecksums(ctx, res); err != nil {
 		return nil, wrap("repair", err)
 	}
 	d, err := e.Doctor(ctx, &DoctorRequest{})

@@ -35,6 +35,7 @@ const (
 // Options configure an Engine. The zero value of every field but Path works.
 type Options struct {
 	Path        string        // the file; created, with its folder, if absent
+	ReadOnly    bool          // nothing is written, and what would write fails with Unavailable
 	Taxonomy    []byte        // rules as YAML; the embedded ones if nil
 	Durability  Durability    // DurabilityFull if empty
 	BusyTimeout time.Duration // how long to wait for another process's lock; 5 s if zero
@@ -69,18 +70,24 @@ const (
 
 // Engine is the local Service: one SQLite file.
 type Engine struct {
-	path       string
-	options    Options
-	rules      *classify.Rules
-	log        *slog.Logger
-	user       string // who runs this program
-	writer     *conn  // owned by runWriter
-	turn       turn   // owned by runWriter
-	purgesSeen int64  // by the writer
-	jobs       chan *writeJob
-	lone       *writeJob // what runWriter runs next, alone
-	writerDone chan struct{}
-	readers    chan *conn // nil entries are connections not opened yet
+	path     string
+	options  Options
+	rules    *classify.Rules
+	readOnly string // why nothing is written, "" if it is
+	way      readOnlyWay
+	scratch  string // a folder of temporary files; "" if none is needed
+	// lostCommits are those behind damage in a log that is only read.
+	lostCommits int
+	log         *slog.Logger
+	user        string // who runs this program
+	writer      *conn  // owned by runWriter
+	turn        turn   // owned by runWriter
+	purgesSeen  int64  // by the writer
+	jobs        chan *writeJob
+	lone        *writeJob // what runWriter runs next, alone
+	writerDone  chan struct{}
+	readers     chan *conn // nil entries are connections not opened yet
+	emptying    sync.Mutex // held by who takes all readers
 
 	roster  roster
 	groups  groupCache
@@ -145,32 +152,25 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
 		readers: make(chan *conn, maxReaders),
 	}
-	for range min(maxReaders, max(2, runtime.NumCPU())) {
+	for range poolSize() {
 		e.readers <- nil
 	}
-	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, e.openFull(err)
-	}
-	leave, err := enter(ctx, path, o.BusyTimeout)
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
-	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, e.openFull(err)
-	}
-	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
-		return nil, errors.Join(err, e.writer.close())
-	}
-	e.turn = openTurn(path)
-	go e.runWriter()
-	e.tallies.start(e)
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.scrubbing = make(chan struct{}, 1)
+	if err := e.openFile(ctx); err != nil {
+		quit()
+		return nil, err
+	}
 	e.background.Go(func() { e.runKeeper(background) })
+	if e.readOnly != "" {
+		close(e.writerDone)
+		return e, nil
+	}
+	go e.runWriter()
+	e.tallies.start(e)
 	if !o.Retention.none() {
 		e.background.Go(func() { e.runRetention(background) })
 	}
@@ -184,6 +184,53 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e.behind.Store(true)
 	e.background.Go(func() { e.runFeatures(background) })
 	return e, nil
+}
+
+// openFile opens the writing connection, or where nothing can be written the
+// first that reads.
+func (e *Engine) openFile(ctx context.Context) (err error) {
+	switch e.readOnly = cannotWrite(e.path); {
+	case e.options.ReadOnly:
+		e.readOnly = askedReadOnly
+	case e.readOnly == "":
+		if err := refuseEmptied(e.path); err != nil {
+			return err
+		}
+		err := e.openWritable(ctx)
+		if e.readOnly = folderRefuses(e.path, err); e.readOnly == "" {
+			return err
+		}
+	}
+	if !e.options.ReadOnly {
+		e.log.Warn("the memory is served read-only", "reason", e.readOnly)
+	}
+	if err := e.openReadOnly(ctx); err != nil {
+		return errors.Join(err, e.closeReaders(), e.dropScratch())
+	}
+	return nil
+}
+
+// openWritable opens the writing connection of a file, which it makes if it has
+// to.
+func (e *Engine) openWritable(ctx context.Context) error {
+	o := &e.options
+	if err := createFile(ctx, o.Disk, e.path, e.connOptions(writerCacheKiB)); err != nil {
+		return e.openFull(err)
+	}
+	leave, err := enter(ctx, e.path, o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	e.examineLog(e.path)
+	if e.writer, err = openWriter(ctx, o.Disk, e.path, e.connOptions(writerCacheKiB)); err != nil {
+		return e.openFull(err)
+	}
+	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
+		return errors.Join(err, e.writer.close())
+	}
+	e.turn = openTurn(e.path)
+	return nil
 }
 
 func (o *Options) complete() error {
@@ -273,6 +320,9 @@ func reason(err error) string {
 // at read-only first, so that not a byte of it changes.
 func openWriter(ctx context.Context, d Disk, path string, o connOptions) (*conn, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if err := refuseDamagedHeader(path); err != nil {
+			return nil, err
+		}
 		if err := lookAt(ctx, path, o); err != nil {
 			return nil, err
 		}
@@ -328,8 +378,14 @@ func makePrivate(path string) {
 }
 
 func (e *Engine) connOptions(cacheKiB int) connOptions {
-	return connOptions{durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, vfs: e.options.Disk.VFS(), cacheKiB: cacheKiB, nearest: e.nearest}
+	return connOptions{
+		durability: e.options.Durability, busyTimeout: e.options.BusyTimeout, vfs: e.options.Disk.VFS(), cacheKiB: cacheKiB, nearest: e.nearest,
+		readOnly: e.readOnly != "", noLog: e.way == noLog, logIndex: e.ownIndexPath(),
+	}
 }
+
+// poolSize is how many connections read.
+func poolSize() int { return min(maxReaders, max(2, runtime.NumCPU())) }
 
 func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
 
@@ -379,6 +435,14 @@ func (e *Engine) Close() error {
 	<-e.writerDone
 	e.turn.close()
 	e.meaning.asking.Wait()
+	err := e.closeReaders()
+	if e.writer != nil {
+		err = errors.Join(err, e.writer.close())
+	}
+	return errors.Join(err, e.dropScratch())
+}
+
+func (e *Engine) closeReaders() error {
 	var errs []error
 	for range cap(e.readers) {
 		select {
@@ -389,5 +453,5 @@ func (e *Engine) Close() error {
 		default:
 		}
 	}
-	return errors.Join(append(errs, e.writer.close())...)
+	return errors.Join(errs...)
 }

@@ -194,6 +194,9 @@ const centredLeast = 2
 
 // keepSnapshots stores what has moved on far enough since the last snapshot.
 func (e *Engine) keepSnapshots(ctx context.Context) error {
+	if e.readOnly != "" {
+		return nil
+	}
 	var errs []error
 	// Revisions are counted from first.
 	keep := func(name string, purges, first, revision, size int64, write func(io.Writer) error) {

@@ -30,8 +30,11 @@ const (
 
 // payloads is the folder of large payloads, beside the file.
 func (e *Engine) payloads() payload.Folder {
-	return payload.Folder{Dir: e.path + ".payloads", Disk: e.options.Disk}
+	return payload.Folder{Dir: e.path + payloadsSuffix, Disk: e.options.Disk}
 }
+
+// payloadsSuffix makes the folder's name of the file's.
+const payloadsSuffix = ".payloads"
 
 // readPayload takes a payload in, to the folder if it is large, and works out
 // what is said and compared of it.

@@ -61,6 +61,9 @@ func (e *Engine) savePerception(ctx context.Context, req *SavePerceptionRequest,
 }
 
 func (e *Engine) keepPerception(ctx context.Context, r *SavePerceptionRequest, in *incoming) (*SavePerceptionResponse, error) {
+	if err := e.writable(); err != nil {
+		return nil, err
+	}
 	rec, err := e.describePerception(r)
 	if err != nil {
 		return nil, err

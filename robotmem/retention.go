@@ -106,6 +106,11 @@ func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainRespons
 
 // retain evicts what is over the limits, or lists it.
 func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*RetainResponse, error) {
+	if !dryRun {
+		if err := e.writable(); err != nil {
+			return nil, err
+		}
+	}
 	var plan []evicted
 	res := &RetainResponse{DryRun: dryRun, Evictions: []Eviction{}}
 	err := e.read(ctx, func(c *conn) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
@@ -30,7 +31,9 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
-	vfs         string // of the Disk
+	vfs         string // defaultVFS if empty
+	noLog       bool   // and nobody writes: the file is read as it lies
+	logIndex    string // file of the log's index; beside the database if empty
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
 }
@@ -54,7 +57,7 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	if o.readOnly {
 		flags = sqlite3.OPEN_READONLY
 	}
-	db, err := sqlite3.OpenFlags(dataSource(path, o.vfs), flags)
+	db, err := sqlite3.OpenFlags(fileURI(path, o), flags|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +93,9 @@ func (c *conn) setUp(ctx context.Context, o connOptions) error {
 	}
 	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF;", sync, o.cacheKiB)
 	if !o.readOnly {
+		if err := c.bearChecksums(); err != nil {
+			return err
+		}
 		pragmas += "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=4000;"
 	}
 	c.SetInterrupt(ctx)
@@ -210,6 +216,9 @@ func classifySQLite(err error) *Error {
 	if !errors.As(err, &code) {
 		return &Error{Kind: Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
+	if errors.Is(err, sqlite3.IOERR_DATA) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) {
+		code = sqlite3.CORRUPT // a page that does not match its checksum
+	}
 	text, kind := "an internal error; see the node's log", Internal
 	if noSpace(err) {
 		code = sqlite3.FULL
@@ -221,6 +230,9 @@ func classifySQLite(err error) *Error {
 		kind, text = Unavailable, "the disk is full; nothing was stored; free some space and try again"
 	case sqlite3.IOERR:
 		kind, text = Unavailable, "the disk did not read or write, perhaps because it is full; nothing was stored; check its space and health, then try again"
+		if errors.Is(err, syscall.EROFS) {
+			text = "the disk can only be read, as one is after a fault; nothing was stored; recall goes on; check its health and mount it for writing"
+		}
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
 	case sqlite3.NOTADB:

@@ -148,6 +148,9 @@ func (t *tallies) start(e *Engine) {
 }
 
 func (t *tallies) stop(e *Engine) {
+	if t.quit == nil { // read-only
+		return
+	}
 	t.once.Do(func() {
 		close(t.quit)
 		<-t.done

@@ -56,6 +56,9 @@ func (e *Engine) keeperWorker() Worker {
 }
 
 func (e *Engine) writerWorker() Worker {
+	if e.readOnly != "" {
+		return Worker{"writer", workerOff, "the memory is served read-only: " + e.readOnly}
+	}
 	if n := len(e.jobs); n > 0 {
 		return Worker{"writer", workerBusy, fmt.Sprintf("%d writes wait for the disk", n)}
 	}

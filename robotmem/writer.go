@@ -84,6 +84,9 @@ func (e *Engine) submit(ctx context.Context, job *writeJob) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if err := e.writable(); err != nil {
+		return err
+	}
 	job.queued, job.done = time.Now(), make(chan error, 1)
 	if err := e.enqueue(ctx, job); err != nil {
 		return err

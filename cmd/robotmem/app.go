@@ -78,6 +78,7 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 func (a *app) options(path, clientType string) (o robotmem.Options, err error) {
 	o = robotmem.Options{
 		Path:       path,
+		ReadOnly:   a.Config.ReadOnly,
 		Durability: robotmem.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,
 		ClientType: clientType,

@@ -18,15 +18,14 @@ type tokenCmd struct {
 }
 
 type tokenCreateCmd struct {
-	Name     string `arg:"" name:"name" help:"What it is for; 1 to 64 letters, digits, dots, dashes and underscores."`
-	ReadOnly bool   `name:"read-only" help:"For operations that change nothing."`
+	Name string `arg:"" name:"name" help:"What it is for; 1 to 64 letters, digits, dots, dashes and underscores. With --read-only it is for operations that change nothing."`
 }
 
 // tokenName keeps names readable in a log.
 var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 // Run prints the secret and nothing else.
-func (c *tokenCreateCmd) Run(a *app) error {
+func (c *tokenCreateCmd) Run(a *app, g *globals) error {
 	if !tokenName.MatchString(c.Name) {
 		return invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %q", c.Name)
 	}
@@ -39,8 +38,8 @@ func (c *tokenCreateCmd) Run(a *app) error {
 		if slices.ContainsFunc(l.Tokens, func(t tokenEntry) bool { return t.Name == c.Name }) {
 			return &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", c.Name)}
 		}
-		hash := web.NewToken(c.Name, secret, c.ReadOnly).SHA256
-		l.Tokens = append(l.Tokens, tokenEntry{Name: c.Name, ReadOnly: c.ReadOnly, SHA256: hex.EncodeToString(hash[:]), Created: time.Now().UTC().Truncate(time.Second)})
+		hash := web.NewToken(c.Name, secret, g.ReadOnly).SHA256
+		l.Tokens = append(l.Tokens, tokenEntry{Name: c.Name, ReadOnly: g.ReadOnly, SHA256: hex.EncodeToString(hash[:]), Created: time.Now().UTC().Truncate(time.Second)})
 		return nil
 	})
 	if err != nil {

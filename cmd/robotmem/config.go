@@ -30,6 +30,7 @@ type config struct {
 	Embedder   string   `koanf:"embedder"`
 	Taxonomy   string   `koanf:"taxonomy"`
 	Durability string   `koanf:"durability"`
+	ReadOnly   bool     `koanf:"read_only"`
 	AllowPath  []string `koanf:"allow_path"`
 	LogLevel   string   `koanf:"log_level"`
 	URL        string   `koanf:"url"`
@@ -62,7 +63,7 @@ var listSettings = []string{"allow_path", "retention", "allow_host", "cors_origi
 
 func defaults() map[string]any {
 	return map[string]any{
-		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full",
+		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full", "read_only": false,
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
 		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
 		"retention": []string{}, "min_free": "",
@@ -118,6 +119,10 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 			value = strings.FieldsFunc(v, func(r rune) bool { return r == ';' })
 		case "allow_host", "cors_origin":
 			value = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+		case "read_only":
+			if value, err = parseSwitch(v); err != nil {
+				return c, invalid("read_only", "%v", err)
+			}
 		case "weights":
 			if value, err = parseWeights(v); err != nil {
 				return c, err
@@ -141,6 +146,15 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 // foreignNames are the variables of other programs that are read where ours is
 // not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
+
+// parseSwitch reads true or false.
+func parseSwitch(s string) (bool, error) {
+	on, err := strconv.ParseBool(s)
+	if err != nil {
+		return false, fmt.Errorf("must be true or false, not %q", s)
+	}
+	return on, nil
+}
 
 // parseWeights reads "bm25=1,vector=0.8".
 func parseWeights(s string) (map[string]float64, error) {
@@ -247,6 +261,9 @@ func fileValue(key string, value any) (any, error) {
 	}
 	if key == "weights" {
 		return parseWeights(fmt.Sprint(value))
+	}
+	if key == "read_only" {
+		return parseSwitch(fmt.Sprint(value))
 	}
 	if slices.Contains(listSettings, key) {
 		return []string{fmt.Sprint(value)}, nil

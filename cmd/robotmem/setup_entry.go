@@ -130,6 +130,9 @@ func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
 			return nil, err
 		}
 	}
+	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
+		args = append(args, "--read-only")
+	}
 	folders := g.AllowPath
 	if v, ok := env("ROBOTMEM_ALLOW_PATH"); ok && len(folders) == 0 {
 		folders = filepath.SplitList(v)

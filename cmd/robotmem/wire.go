@@ -21,6 +21,7 @@ type globals struct {
 	Taxonomy   *string  `name:"taxonomy" placeholder:"FILE" help:"Rules of classification instead of the built-in ones (ROBOTMEM_TAXONOMY)."`
 	Durability *string  `name:"durability" placeholder:"full|normal" help:"full: an answered write survives power loss. normal: it survives the death of the process (ROBOTMEM_DURABILITY)."`
 	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)."`
+	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change."`
 	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)."`
 	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)."`
 }
@@ -35,6 +36,9 @@ func (g *globals) given() map[string]any {
 		if value != nil {
 			out[key] = *value
 		}
+	}
+	if g.ReadOnly {
+		out["read_only"] = true
 	}
 	if len(g.AllowPath) > 0 {
 		out["allow_path"] = g.AllowPath

@@ -11,6 +11,7 @@ const childRole = "ROBOTMEM_TORTURE_CHILD"
 
 // roles are what a process of its own does for a part.
 var roles = map[string]func(args []string) error{
+	flipRole:    flipChild,
 	roleDiary:   diary,
 	roleVisitor: visitor,
 	roleGuest:   guest,

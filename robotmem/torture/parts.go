@@ -13,4 +13,5 @@ var parts = []part{
 	{name: "backup", what: "backups and restores under load", full: amount{times: 50}, short: amount{times: 2}, run: runBackup},
 	{name: "stopped", what: "SIGSTOP of who holds a lock", full: amount{times: 10}, short: amount{times: 1}, run: runStopped},
 	{name: "salvage", what: "files damaged and repaired", full: amount{times: 300}, short: amount{times: 15}, run: runSalvage},
+	{name: "flips", what: "bits flipped in the files", full: amount{times: 10_000}, short: amount{times: 300}, run: runFlips},
 }

@@ -1,0 +1,186 @@
+package robotmem_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// closed makes a memory of these facts and returns its path.
+func closed(t *testing.T, facts ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a 100% #1?.db")
+	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		learn(t, e, f, nil)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rewrite changes the bytes of a file.
+func rewrite(t *testing.T, path string, change func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, change(data), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func check(t *testing.T, e *robotmem.Engine, name string) robotmem.Check {
+	t.Helper()
+	d, err := e.Doctor(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Checks {
+		if c.Name == name {
+			return c
+		}
+	}
+	t.Fatalf("the doctor has no check %q: %+v", name, d.Checks)
+	return robotmem.Check{}
+}
+
+func TestAFlippedBitIsAnErrorNotAnAnswer(t *testing.T) {
+	const fact = "the crate at dock seven weighs 12 kg"
+	path := closed(t, fact)
+	rewrite(t, path, func(data []byte) []byte {
+		return bytes.ReplaceAll(data, []byte("weighs 12 kg"), []byte("weighs 32 kg"))
+	})
+	e := open(t, robotmem.Options{Path: path})
+	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); !errors.Is(err, robotmem.Corrupt) || !strings.Contains(err.Error(), "backup") {
+		t.Errorf("got %+v, %v; want corrupt with what to do", m, err)
+	}
+	if d, err := e.Doctor(t.Context(), nil); err == nil && d.Healthy {
+		t.Error("the doctor calls it healthy")
+	}
+}
+
+// The header says that pages have checksums. One flipped bit there would turn
+// them all off.
+func TestChecksumsAreNotTurnedOffByAFlippedBit(t *testing.T) {
+	path := closed(t, "the crate at dock seven weighs 12 kg")
+	for bit := range 8 {
+		flip := func(data []byte) []byte { data[20] ^= 1 << bit; return data }
+		rewrite(t, path, flip)
+		e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+		if err == nil {
+			_ = e.Close()
+		}
+		if !errors.Is(err, robotmem.Corrupt) {
+			t.Errorf("bit %d: %v, want corrupt", bit, err)
+		}
+		rewrite(t, path, flip)
+	}
+	open(t, robotmem.Options{Path: path})
+}
+
+func TestRepairAddsChecksums(t *testing.T) {
+	path := unzip(t, filepath.Join("testdata", "v1.db.gz"))
+	e := open(t, robotmem.Options{Path: path, BusyTimeout: 1})
+	if c := check(t, e, "checksums"); c.Status != "warn" || c.Remedy == "" {
+		t.Errorf("before: %+v, want a warning", c)
+	}
+	other := open(t, robotmem.Options{Path: path})
+	if _, err := e.Repair(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if c := check(t, e, "checksums"); c.Status != "warn" {
+		t.Errorf("with another who has the file open: %+v, want the warning", c)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := e.Repair(t.Context(), nil)
+	if err != nil || !r.Doctor.Healthy || !strings.Contains(strings.Join(r.Repaired, " "), "checksums") {
+		t.Fatalf("repair: %+v, %v", r, err)
+	}
+	if c := check(t, e, "checksums"); c.Status != "ok" {
+		t.Errorf("after: %+v, want ok", c)
+	}
+	// The file stays open to several again, and every page matches its sum.
+	second := open(t, robotmem.Options{Path: path})
+	learn(t, second, "written by another process", nil)
+	learn(t, e, "written after the repair", nil)
+	for _, m := range []*robotmem.Engine{e, second} {
+		if d, err := m.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true}); err != nil || !d.Healthy {
+			t.Errorf("doctor: %+v, %v", d, err)
+		}
+	}
+}
+
+// Another program's SQLite reads the file, and may write what it likes: the
+// pages that it wrote no longer match their sums, which is then said.
+func TestStockSQLiteSpoilsTheSums(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		skip(t, "python3 is not installed: apt-get install python3")
+	}
+	path := closed(t, "the crate at dock seven weighs 12 kg")
+	out, err := exec.CommandContext(t.Context(), python, "-c", `
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("UPDATE memories SET content = 'changed'")
+db.commit()
+print(db.execute("SELECT content FROM memories").fetchall(), db.execute("PRAGMA integrity_check").fetchall())
+`, path).CombinedOutput()
+	if want := "[('changed',)] [('ok',)]\n"; err != nil || string(out) != want {
+		t.Fatalf("got %s (%v), want %s", out, err, want)
+	}
+	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+	if err == nil {
+		_, err = e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1})
+		_ = e.Close()
+	}
+	if !errors.Is(err, robotmem.Corrupt) {
+		t.Errorf("got %v, want corrupt", err)
+	}
+}
+
+// A file that something has emptied is not taken for a new one, and its log not
+// deleted, while what belongs to it lies beside it.
+func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
+	db, log, _ := crashedFiles(t)
+	for _, tt := range []struct {
+		name, beside string
+		data         []byte
+		want         robotmem.Kind
+	}{
+		{"with its log", "-wal", log, robotmem.Corrupt},
+		{"with payloads", ".payloads/ab/cdef", db[:10], robotmem.Corrupt},
+		{"with nothing", "-other", nil, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "memory.db")
+			beside := path + tt.beside
+			if err := errors.Join(os.WriteFile(path, nil, 0o600), os.MkdirAll(filepath.Dir(beside), 0o700), os.WriteFile(beside, tt.data, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+			if err == nil {
+				_ = e.Close()
+			}
+			if tt.want != "" && !errors.Is(err, tt.want) || tt.want == "" && err != nil {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+			if after, rerr := os.ReadFile(beside); rerr != nil || !bytes.Equal(after, tt.data) {
+				t.Errorf("what lay beside it was changed: %v", rerr)
+			}
+		})
+	}
+}

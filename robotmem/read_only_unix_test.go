@@ -1,0 +1,133 @@
+//go:build unix
+
+package robotmem_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const readerEnv = "ROBOTMEM_TEST_READER"
+
+// TestServedReadOnly opens memories as a user who may not write them.
+func TestServedReadOnly(t *testing.T) {
+	if path := os.Getenv(readerEnv); path != "" {
+		e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(readsAll(e, "cannot be written"), e.Close()); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	program := readerProgram(t)
+	for _, tt := range []struct {
+		name    string
+		live    bool // another process has the memory open
+		crashed bool // it had: the log is still there
+		file    os.FileMode
+		folder  os.FileMode
+	}{
+		{name: "a file", file: 0o444, folder: 0o777},
+		{name: "a folder", file: 0o666, folder: 0o555},
+		{name: "both", file: 0o444, folder: 0o555},
+		{name: "a log is left", crashed: true, file: 0o444, folder: 0o555},
+		{name: "a file with a log", crashed: true, file: 0o444, folder: 0o777},
+		{name: "another process writes", live: true, file: 0o444, folder: 0o555},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "memory.db")
+			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for _, f := range threeFacts() {
+				learn(t, e, f, nil)
+			}
+			switch {
+			case tt.crashed:
+				old := path
+				path = filepath.Join(dir, "crashed.db")
+				for _, suffix := range []string{"", "-wal"} {
+					data, err := os.ReadFile(old + suffix)
+					if err == nil {
+						err = os.WriteFile(path+suffix, data, 0o600)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+			case !tt.live:
+				if err := e.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, suffix := range []string{"", "-wal", "-shm"} {
+				_ = os.Chmod(path+suffix, tt.file) // some are not there
+			}
+			if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, tt.folder)); err != nil {
+				t.Fatal(err)
+			}
+			defer os.Chmod(dir, 0o755)
+			before := contents(t, dir)
+			cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestServedReadOnly$")
+			cmd.Dir = "/"
+			cmd.Env = append(os.Environ(), readerEnv+"="+path)
+			asNobody(cmd)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+			after := contents(t, dir)
+			for name, data := range before {
+				if after[name] != data {
+					t.Errorf("%s was changed", filepath.Base(name))
+				}
+			}
+			if len(after) != len(before) {
+				t.Errorf("there were %d files, now there are %d", len(before), len(after))
+			}
+		})
+	}
+}
+
+// readerProgram copies this program to where every user may run it.
+func readerProgram(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "reader.test")
+	in, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close(), os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// asNobody runs a program without the privileges that write everything.
+func asNobody(cmd *exec.Cmd) {
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+}

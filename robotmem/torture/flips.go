@@ -1,0 +1,336 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The part flips damages the files of a memory and asks it everything. It may
+// refuse, or name what it cannot answer, or answer as if nothing had happened:
+// but an answer that differs must be followed by a doctor who sees why.
+//
+// Processes of their own do it, so that a panic or a hang ends one of them and
+// is counted; each says what it is about to do, and then what came of it.
+
+const (
+	flipRole = "flips"
+	// flipLimit is how long one fault may take before it counts as a hang.
+	flipLimit = 60 * time.Second
+	// flipDoctor is how many faults go by until the doctor is asked though all
+	// answers were right.
+	flipDoctor = 16
+)
+
+// flipReport is a line that a process prints: what it does, then what came of it.
+type flipReport struct {
+	Begun string `json:"begun,omitempty"`
+	// Outcome is refused (opening failed), named (some answer was an error, or
+	// the doctor saw it), or equal (every answer was right).
+	Outcome string `json:"outcome,omitempty"`
+	Wrong   string `json:"wrong,omitempty"` // a promise that did not hold
+}
+
+func runFlips(ctx context.Context, r *rig) error {
+	dir := r.dir
+	if memory, err := os.MkdirTemp("/dev/shm", "torture-flips-"); err == nil {
+		dir = memory // a disk would only slow it down
+		defer os.RemoveAll(memory)
+	}
+	build := filepath.Join(dir, "build")
+	closed, live, err := makeImages(ctx, build)
+	if err != nil {
+		return fmt.Errorf("the memory to damage: %w", err)
+	}
+	for name, im := range map[string]flipImage{"closed": closed, "live": live} {
+		if err := im.write(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	r.acknowledged(flipFacts + 6*flipSessions + 12)
+	r.note("%d pages, %d KiB of log, %d payload files", len(closed[flipDB])/flipPage, len(live[flipDB+"-wal"])>>10, len(closed)-1)
+	var left atomic.Int64
+	left.Store(int64(r.times))
+	var outcomes sync.Map
+	var wg sync.WaitGroup
+	errs := make([]error, runtime.NumCPU())
+	seeds := make([]uint64, len(errs))
+	for i := range seeds {
+		seeds[i] = r.rand.Uint64()
+	}
+	for i := range errs {
+		wg.Go(func() {
+			for seed := seeds[i]; errs[i] == nil && ctx.Err() == nil && left.Load() > 0; seed++ {
+				errs[i] = superviseFlips(ctx, r, dir, i, seed, &left, &outcomes)
+			}
+		})
+	}
+	wg.Wait()
+	counts := map[string]int64{}
+	outcomes.Range(func(k, v any) bool { counts[k.(string)] = v.(*atomic.Int64).Load(); return true })
+	for _, k := range slices.Sorted(maps.Keys(counts)) {
+		r.note("%s: %d", k, counts[k])
+	}
+	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// superviseFlips starts a process and follows it until it ends, by itself, by a
+// panic or by a hang.
+func superviseFlips(ctx context.Context, r *rig, dir string, worker int, seed uint64, left *atomic.Int64, outcomes *sync.Map) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, dir, strconv.Itoa(worker), strconv.FormatUint(seed, 10))
+	cmd.Env = append(os.Environ(), childRole+"="+flipRole)
+	var stderr lastWords
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var hung, enough atomic.Bool
+	watchdog := time.AfterFunc(flipLimit, func() { hung.Store(true); cancel() })
+	defer watchdog.Stop()
+	doing := ""
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		watchdog.Reset(flipLimit)
+		var report flipReport
+		if err := json.Unmarshal(lines.Bytes(), &report); err != nil {
+			break // what a panic printed
+		}
+		if report.Begun != "" {
+			doing = report.Begun
+			continue
+		}
+		doing = ""
+		r.fault()
+		n, _ := outcomes.LoadOrStore(report.Outcome, new(atomic.Int64))
+		n.(*atomic.Int64).Add(1)
+		if report.Wrong != "" {
+			r.broken("%s", report.Wrong)
+		}
+		if left.Add(-1) <= 0 {
+			enough.Store(true)
+			cancel()
+			break
+		}
+	}
+	_, _ = io.Copy(io.Discard, out) // so that it can end
+	err = cmd.Wait()
+	switch {
+	case enough.Load():
+		return nil
+	case hung.Load():
+		r.broken("%s: no answer within %v", doing, flipLimit)
+	case doing != "" && ctx.Err() == nil:
+		r.broken("%s: the process died: %s", doing, stderr.head())
+	case err != nil && ctx.Err() == nil:
+		return fmt.Errorf("%w: %s", err, stderr.head())
+	}
+	return nil
+}
+
+// lastWords keeps the first of what a process says before it dies.
+type lastWords struct{ text []byte }
+
+func (t *lastWords) Write(p []byte) (int, error) {
+	t.text = append(t.text, p[:min(len(p), 4000-len(t.text))]...)
+	return len(p), nil
+}
+
+func (t *lastWords) head() string { return strings.Join(strings.Fields(string(t.text)), " ") }
+
+// flipper is the process that damages and asks.
+type flipper struct {
+	dir    string
+	images []flipImage
+	truth  []answers
+	counts []int64 // memories of each image
+	rand   *rand.Rand
+}
+
+func flipChild(args []string) error {
+	if len(args) != 3 {
+		return errors.New("wants a folder, a number and a seed")
+	}
+	seed, err := strconv.ParseUint(args[2], 10, 64)
+	if err != nil {
+		return err
+	}
+	f := &flipper{dir: filepath.Join(args[0], "work-"+args[1]), rand: rand.New(rand.NewPCG(seed, 1))}
+	ctx := context.Background()
+	for _, name := range []string{"closed", "live"} {
+		im, err := readImage(filepath.Join(args[0], name))
+		if err != nil {
+			return err
+		}
+		if err := f.learnTruth(ctx, im); err != nil {
+			return fmt.Errorf("the memory before any damage: %w", err)
+		}
+	}
+	enc := json.NewEncoder(os.Stdout)
+	for n := 0; ; n++ {
+		i := f.rand.IntN(len(f.images))
+		fault := drawFault(f.images[i], f.rand)
+		readOnly := f.rand.IntN(4) == 0
+		what := fmt.Sprintf("%s, image %d, seed %d, fault %d, read-only %t", fault.what, i, seed, n, readOnly)
+		if slices.Equal(fault.data, f.images[i][fault.file]) {
+			continue // nothing changed
+		}
+		if err := enc.Encode(flipReport{Begun: what}); err != nil {
+			return err
+		}
+		report, err := f.try(ctx, i, fault, readOnly, n%flipDoctor == 0)
+		if err != nil {
+			return err
+		}
+		if report.Wrong != "" {
+			report.Wrong = what + ": " + report.Wrong
+		}
+		if err := enc.Encode(report); err != nil {
+			return err
+		}
+	}
+}
+
+// lay writes an image into a folder of its own.
+func (f *flipper) lay(im flipImage) error {
+	if err := os.RemoveAll(f.dir); err != nil {
+		return err
+	}
+	return im.write(f.dir)
+}
+
+func (f *flipper) open(ctx context.Context, readOnly bool) (*robotmem.Engine, error) {
+	o := flipOptions(filepath.Join(f.dir, flipDB), []byte(flipRules))
+	o.ReadOnly = readOnly
+	return robotmem.Open(ctx, o)
+}
+
+func (f *flipper) learnTruth(ctx context.Context, im flipImage) error {
+	if err := f.lay(im); err != nil {
+		return err
+	}
+	m, err := f.open(ctx, false)
+	if err != nil {
+		return err
+	}
+	list, err := m.List(ctx, &robotmem.ListRequest{Status: "all", Limit: 1})
+	if err != nil || len(list.Memories) == 0 {
+		return errors.Join(errors.New("it is empty"), err, m.Close())
+	}
+	last := list.Memories[0].MemoryID
+	truth := askAll(ctx, m, last)
+	for name, a := range truth {
+		if a.err != nil && !errors.Is(a.err, robotmem.NotFound) || a.degraded {
+			err = errors.Join(err, fmt.Errorf("%s: %q %w", name, a.text, a.err))
+		}
+	}
+	d, derr := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+	if derr == nil && !d.Healthy {
+		derr = fmt.Errorf("the doctor says %+v", d.Checks)
+	}
+	f.images, f.truth, f.counts = append(f.images, im), append(f.truth, truth), append(f.counts, last)
+	return errors.Join(err, derr, m.Close())
+}
+
+// try opens a damaged image and compares all answers with the truth.
+func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doctor bool) (flipReport, error) {
+	damaged := maps.Clone(f.images[i])
+	damaged[fault.file] = fault.data
+	if err := f.lay(damaged); err != nil {
+		return flipReport{}, err
+	}
+	m, err := f.open(ctx, readOnly)
+	if err != nil {
+		return flipReport{Outcome: "refused", Wrong: unclear("opening", err)}, nil
+	}
+	if err := m.Warm(ctx); err != nil && unclear("warming", err) != "" {
+		return flipReport{Outcome: "named", Wrong: unclear("warming", err)}, m.Close()
+	}
+	got, want := askAll(ctx, m, f.counts[i]), f.truth[i]
+	report := flipReport{Outcome: "equal"}
+	silent := ""
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		a, ok := got[name]
+		switch {
+		case !ok: // asked only of what another answer lists
+		case a.err != nil && !errors.Is(a.err, robotmem.NotFound):
+			report.Outcome = "named"
+			if report.Wrong == "" {
+				report.Wrong = unclear(name, a.err)
+			}
+		case a.degraded:
+			report.Outcome = "named"
+		case a.text != want[name].text || (a.err == nil) != (want[name].err == nil):
+			if silent == "" {
+				silent = fmt.Sprintf("%s: got %s (%v), want %s", name, cut(a.text), a.err, cut(want[name].text))
+			}
+		}
+	}
+	if silent != "" || doctor {
+		d, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+		switch {
+		case err != nil && unclear("doctor", err) != "":
+			report.Wrong = unclear("doctor", err)
+		case silent != "" && err == nil && d.Healthy:
+			report.Wrong = "silent: " + silent
+		}
+		if silent != "" {
+			report.Outcome = "named"
+		}
+	}
+	if err := m.Close(); err != nil && report.Outcome == "equal" && report.Wrong == "" {
+		report.Wrong = unclear("closing", err)
+	}
+	return report, nil
+}
+
+// unclear says what is wrong with an error: that it is of no kind that tells the
+// caller what to do.
+func unclear(doing string, err error) string {
+	switch kind := robotmem.KindOf(err); kind {
+	case robotmem.Corrupt, robotmem.Unavailable, robotmem.Conflict:
+		return ""
+	default:
+		return fmt.Sprintf("%s fails as %s: %v (%v)", doing, kind, err, cause(err))
+	}
+}
+
+// cause is the innermost error, for whoever mends it.
+func cause(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
+}
+
+func cut(s string) string {
+	if len(s) > 200 {
+		return s[:200] + "…"
+	}
+	return s
+}
