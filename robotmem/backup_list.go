@@ -98,8 +98,12 @@ func findBackup(path string) (*Backup, error) {
 }
 
 func (b *Backup) verify(ctx context.Context) error {
+	return advise(b.examine(ctx), b.Name+": ", "; take another backup")
+}
+
+func (b *Backup) examine(ctx context.Context) error {
 	if b.Problem != "" {
-		return fail(Corrupt, "backup", "%s: %s", b.Name, b.Problem)
+		return fail(Corrupt, "backup", "%s", b.Problem)
 	}
 	file := filepath.Join(b.Path, b.File)
 	size, sum, err := sumFile(ctx, file)
@@ -107,11 +111,11 @@ func (b *Backup) verify(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fail(Corrupt, "backup", "%s: its file cannot be read (%s)", b.Name, reason(err))
+		return fail(Corrupt, "backup", "its file cannot be read (%s)", reason(err))
 	case size != b.Bytes || sum != b.SHA256:
-		return fail(Corrupt, "backup", "%s is damaged: its file is not as it was made", b.Name)
+		return fail(Corrupt, "backup", "its file is not as it was made")
 	}
-	return advise(verifyCopy(ctx, file, b.Held, nil), b.Name+": ", "; take another backup")
+	return verifyCopy(ctx, file, b.Held, nil)
 }
 
 // advise adds to what is said of damage: where, and what to do.

@@ -34,7 +34,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 		if err != nil {
 			return nil, fail(Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", reason(err))
 		}
-		if err = lockFile(f, enterRange, false); !errors.Is(err, errLocked) {
+		if err = lockPart(f, enterRange, false); !errors.Is(err, errLocked) {
 			if err != nil || isAt(f, path) { // where locks do not work SQLite says so
 				return func() { _ = f.Close() }, nil
 			}
@@ -66,7 +66,7 @@ func lockBackups(dir string) (unlock func(), err error) {
 	if err != nil {
 		return nil, backupDisk(err)
 	}
-	if err := lockFile(f, wholeRange, true); err != nil {
+	if err := lockPart(f, wholeRange, true); err != nil {
 		_ = f.Close()
 		if errors.Is(err, errLocked) {
 			return nil, fail(Unavailable, "dir", "another backup into this folder is being made; try again when it has ended")

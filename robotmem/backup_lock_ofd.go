@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile locks a range until the file is closed, or fails with errLocked. The
+// lockPart locks a range until the file is closed, or fails with errLocked. The
 // lock belongs to the open file, as SQLite's do: two within a process exclude
 // each other too.
-func lockFile(f *os.File, r lockRange, exclusive bool) error {
+func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	lock := unix.Flock_t{Type: unix.F_RDLCK, Whence: io.SeekStart, Start: r.start, Len: r.length}
 	if exclusive {
 		lock.Type = unix.F_WRLCK

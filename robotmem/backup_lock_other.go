@@ -7,6 +7,6 @@ import (
 	"os"
 )
 
-// lockFile fails where SQLite locks whole files: a lock of ours would be taken
+// lockPart fails where SQLite locks whole files: a lock of ours would be taken
 // for one of its own.
-func lockFile(*os.File, lockRange, bool) error { return errors.ErrUnsupported }
+func lockPart(*os.File, lockRange, bool) error { return errors.ErrUnsupported }

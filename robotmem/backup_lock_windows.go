@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockFile locks a range until the file is closed, or fails with errLocked.
-func lockFile(f *os.File, r lockRange, exclusive bool) error {
+// lockPart locks a range until the file is closed, or fails with errLocked.
+func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK

@@ -136,7 +136,7 @@ func (r *restore) claim(ctx context.Context) error {
 }
 
 func (r *restore) exclude(ctx context.Context, f *os.File) error {
-	if err := inUse(lockFile(f, enterRange, true)); err != nil {
+	if err := inUse(lockPart(f, enterRange, true)); err != nil {
 		return err
 	}
 	held, err := foldLog(ctx, r.real)
@@ -149,7 +149,7 @@ func (r *restore) exclude(ctx context.Context, f *os.File) error {
 		return err
 	}
 	// Otherwise it is damaged or not ours, and goes aside with its log.
-	if err := inUse(lockFile(f, sharedRange, true)); err != nil {
+	if err := inUse(lockPart(f, sharedRange, true)); err != nil {
 		return err
 	}
 	if !isAt(f, r.real) {
@@ -170,9 +170,7 @@ func inUse(err error) error {
 // swap gets everything ready beside the file and then takes its place.
 func (r *restore) swap(ctx context.Context) error {
 	staged := tempName(r.real)
-	defer func() { // as a rule it has another name by now
-		_ = os.Remove(staged)
-	}()
+	defer func() { _ = os.Remove(staged) }() // as a rule it has another name by now
 	if err := r.stage(ctx, staged); err != nil {
 		return err
 	}
@@ -194,7 +192,23 @@ func (r *restore) swap(ctx context.Context) error {
 			return err
 		}
 	}
-	return errors.Join(os.Rename(staged, r.real), syncPath(filepath.Dir(r.real)))
+	if err := r.place(staged); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(r.real))
+}
+
+// place gives the staged file the name of the memory. Where there was none, one
+// that a program has made meanwhile is not replaced.
+func (r *restore) place(staged string) error {
+	if !r.exists {
+		if err := os.Link(staged, r.real); err == nil {
+			return nil
+		} else if errors.Is(err, fs.ErrExist) {
+			return inUse(errLocked)
+		}
+	}
+	return os.Rename(staged, r.real)
 }
 
 // logSuffixes name what SQLite keeps beside a file that was not closed.

@@ -50,7 +50,7 @@ func (t *turn) take(since time.Time) bool {
 	if t.file == nil || t.mine {
 		return true
 	}
-	err := lockFile(t.file, turnRange, true)
+	err := lockPart(t.file, turnRange, true)
 	switch {
 	case err == nil:
 		t.mine, t.ignored = true, false
@@ -70,7 +70,7 @@ func (t *turn) pause() { time.Sleep(turnPause/2 + rand.N(turnPause)) }
 func (t *turn) pass() {
 	if t.mine {
 		t.mine = false
-		unlockFile(t.file, turnRange)
+		unlockPart(t.file, turnRange)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unlockFile gives back what lockFile has locked.
-func unlockFile(f *os.File, r lockRange) {
+// unlockPart gives back what lockPart has locked.
+func unlockPart(f *os.File, r lockRange) {
 	lock := unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: r.start, Len: r.length}
 	_ = unix.FcntlFlock(f.Fd(), setLockOFD, &lock) // held until the file is closed, then
 }

@@ -4,5 +4,5 @@ package robotmem
 
 import "os"
 
-// unlockFile has nothing to give back: lockFile locks nothing here.
-func unlockFile(*os.File, lockRange) {}
+// unlockPart has nothing to give back: lockPart locks nothing here.
+func unlockPart(*os.File, lockRange) {}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// unlockFile gives back what lockFile has locked.
-func unlockFile(f *os.File, r lockRange) {
+// unlockPart gives back what lockPart has locked.
+func unlockPart(f *os.File, r lockRange) {
 	at := &windows.Overlapped{Offset: uint32(r.start)}
 	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, uint32(r.length), 0, at) // held until the file is closed, then
 }

@@ -164,7 +164,9 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 			return err
 		}
 		if err != nil {
-			v.Healthy, v.Problem, damaged = false, err.Error(), &exitError{code: exitUnhealthy}
+			told := (*robotmem.Error)(nil)
+			errors.As(err, &told)
+			v.Healthy, v.Problem, damaged = false, told.Detail(), &exitError{code: exitUnhealthy}
 		}
 		verdicts = append(verdicts, v)
 	}

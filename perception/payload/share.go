@@ -2,6 +2,7 @@ package payload
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (li
 	}
 	for _, path := range from {
 		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(path)), filepath.Base(path))
-		linked, err = share(ctx, path, target, to.Dir)
+		linked, err = to.share(ctx, path, target)
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
@@ -41,11 +42,11 @@ func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (li
 }
 
 // share fails with fs.ErrNotExist when there is no file to share.
-func share(ctx context.Context, path, target, spare string) (linked bool, err error) {
+func (f Folder) share(ctx context.Context, path, target string) (linked bool, err error) {
 	if _, err := os.Lstat(path); err != nil {
 		return false, err
 	}
-	if err := os.MkdirAll(filepath.Dir(target), folderMode); err != nil {
+	if err := f.disk().MkdirAll(filepath.Dir(target), folderMode); err != nil {
 		return false, err
 	}
 	err = os.Link(path, target)
@@ -53,18 +54,19 @@ func share(ctx context.Context, path, target, spare string) (linked bool, err er
 		return true, nil
 	}
 	// Another file system, one without links, or too many of them.
-	return false, copyFile(ctx, path, target, spare)
+	return false, f.copyFile(ctx, path, target)
 }
 
-// copyFile writes the copy aside, in spare, and lets it take its name when it is
-// on the disk.
-func copyFile(ctx context.Context, path, target, spare string) error {
+// copyFile writes the copy aside and lets it take its name when it is on the
+// disk.
+func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.CreateTemp(spare, tempPrefix+"*")
+	temp := filepath.Join(f.Dir, tempPrefix+rand.Text())
+	out, err := f.disk().Create(temp, fileMode)
 	if err != nil {
 		return err
 	}
@@ -73,10 +75,10 @@ func copyFile(ctx context.Context, path, target, spare string) error {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), target)
+		err = f.disk().Rename(temp, target)
 	}
 	if err != nil {
-		_ = os.Remove(out.Name()) // the error that counts came first
+		_ = f.disk().Remove(temp) // the error that counts came first
 	}
 	return err
 }

@@ -28,18 +28,18 @@ import (
 // fault is a backup during which the memory changed.
 
 const (
-	backupRole    = "backup-writer"
+	roleStorer    = "backup-writer"
 	backupWriters = 3
 	// backupPayloads: every so manieth fact comes with a payload of the folder.
 	backupPayloads = 20
 	backupPayload  = 300_000 // bytes
 	// backupPause keeps the memory at a size at which every backup can be read.
-	backupPause = 20 * time.Millisecond
+	backupPause = 50 * time.Millisecond
 )
 
-// runBackupWriter learns numbered facts until it is ended, and prints each
+// storer learns numbered facts until it is ended, and prints each
 // number once it is acknowledged.
-func runBackupWriter(args []string) error {
+func storer(args []string) error {
 	ctx := context.Background()
 	e, err := robotmem.Open(ctx, robotmem.Options{Path: args[0], BusyTimeout: time.Minute})
 	if err != nil {
@@ -50,7 +50,10 @@ func runBackupWriter(args []string) error {
 		if n%backupPayloads == 0 {
 			_, err = e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: fact, DataBase64: backupData(args[1], n)})
 		} else {
-			_, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: fact})
+			var res *robotmem.LearnResponse
+			if res, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: fact}); err == nil && res.Status != "created" {
+				err = fmt.Errorf("fact %d is a %s", n, res.Status)
+			}
 		}
 		if err != nil {
 			return err
@@ -60,6 +63,7 @@ func runBackupWriter(args []string) error {
 	}
 }
 
+// backupFact differs from every other in a number, so that none is a duplicate.
 func backupFact(writer string, n int) string {
 	return fmt.Sprintf("writer %s saw shelf %d", writer, n)
 }
@@ -88,7 +92,7 @@ func startBackupWriter(ctx context.Context, path, name string) (*backupWriter, e
 		return nil, err
 	}
 	w := &backupWriter{name: name, cmd: exec.CommandContext(ctx, self, path, name)}
-	w.cmd.Env = append(os.Environ(), childRole+"="+backupRole)
+	w.cmd.Env = append(os.Environ(), childRole+"="+roleStorer)
 	w.cmd.Stderr = &w.errs
 	out, err := w.cmd.StdoutPipe()
 	if err != nil {
@@ -125,7 +129,7 @@ func runBackup(ctx context.Context, r *rig) error {
 		r.acknowledged(total)
 	}()
 	for i := range backupWriters {
-		w, err := startBackupWriter(ctx, path, string(rune('a'+i)))
+		w, err := startBackupWriter(ctx, path, string(rune('1'+i)))
 		if err != nil {
 			return err
 		}

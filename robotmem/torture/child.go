@@ -16,7 +16,7 @@ var roles = map[string]func(args []string) error{
 	roleGuest:   guest,
 	roleHolder:  holder,
 	roleLogger:  logger,
-	backupRole:  runBackupWriter,
+	roleStorer:  storer,
 }
 
 func runChild(role string) int {
