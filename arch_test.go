@@ -38,6 +38,8 @@ var rules = []rule{
 	{"robotmem/lexical", module, "a leaf"},
 	{"robotmem/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
+	{"robotmem/salvage", module, "a leaf"},
+	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
 	{"robotmem/quantity", module, "a leaf"},
 	{"robotmem/archive", module, "a leaf"},
 	{"ui", module, "a leaf"},
@@ -71,6 +73,7 @@ var owners = map[string][]string{
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
 	"github.com/tailscale/hujson":            {"cmd/robotmem"},
+	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
 }
 
 // topLevel is fixed by the customer, plus the usual files.

@@ -56,3 +56,22 @@ func TestReadersGiveNoCredit(t *testing.T) {
 		t.Errorf("%d recalls, %v; want both counted", st.Recalls, err)
 	}
 }
+
+// A caller who may read and change nothing is refused every operation that does,
+// before its request is looked at.
+func TestReadOnlyCallersChangeNothing(t *testing.T) {
+	e := open(t, robotmem.Options{})
+	ctx := robotmem.WithReadOnly(t.Context())
+	refused := 0
+	for _, op := range robotmem.Ops() {
+		_, err := op.Call(ctx, e, []byte(`{"no such field":1}`))
+		if forbidden := robotmem.KindOf(err) == robotmem.Forbidden; forbidden == op.Hints.ReadOnly {
+			t.Errorf("%s: %v", op.Name, err)
+		} else if forbidden {
+			refused++
+		}
+	}
+	if refused < 9 {
+		t.Errorf("%d operations were refused", refused)
+	}
+}

@@ -43,6 +43,7 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 		return nil, err
 	}
 	m.Metadata = archivedObject(raw)
+	m.Summary = orText(m.Summary, summarize(m.Content))
 	rec, err := e.recordOf(&Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
 		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,

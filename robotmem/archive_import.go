@@ -39,9 +39,10 @@ type ImportReport struct {
 // ImportCount is what became of the records of one sort.
 type ImportCount struct {
 	Created int64 `json:"created"`
-	Updated int64 `json:"updated"` // known, and newer in the archive: replaced; the state here became a past one
-	Same    int64 `json:"same"`    // known with the same content
-	Kept    int64 `json:"kept"`    // known, and newer or otherwise different here: left as it is
+	Updated int64 `json:"updated"`          // known, and newer in the archive: replaced; the state here became a past one
+	Same    int64 `json:"same"`             // known with the same content
+	Kept    int64 `json:"kept"`             // known, and newer or otherwise different here: left as it is
+	Purged  int64 `json:"purged,omitempty"` // purged here: not taken back
 	Refused int64 `json:"refused"`
 }
 
@@ -213,7 +214,11 @@ func (in *importing) want(c *conn) error {
 		if err != nil {
 			return err
 		}
-		if !gone {
+		purged, err := c.purgedUID(a.UID)
+		if err != nil {
+			return err
+		}
+		if !gone && !purged {
 			p.named[a.Payload.SHA256] = a
 		}
 	}
@@ -347,6 +352,7 @@ func (c *ImportCount) add(n *ImportCount) {
 	c.Updated += n.Updated
 	c.Same += n.Same
 	c.Kept += n.Kept
+	c.Purged += n.Purged
 	c.Refused += n.Refused
 }
 

@@ -581,3 +581,23 @@ func (c *cancelling) Read(p []byte) (int, error) {
 	}
 	return n, err
 }
+
+// What was purged here does not come back from an older archive, nor do its bytes.
+func TestArchiveBringsNothingPurgedBack(t *testing.T) {
+	e := openTest(t, Options{})
+	res := savePayload(t, e, noise(7, 300_000), nil)
+	data := exported(t, e, ExportOptions{})
+	if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: res.MemoryID, Reason: "private", Purge: true}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := imported(t, e, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (ImportCount{Purged: 1}); got.Memories != want || got.Payloads.Stored != 0 {
+		t.Errorf("report %+v", got)
+	}
+	if got := hashes(t, e); got != "" {
+		t.Errorf("it is back:\n%s", got)
+	}
+}

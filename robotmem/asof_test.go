@@ -79,3 +79,58 @@ func TestAsOfTags(t *testing.T) {
 		t.Errorf("%d memories with the tags of then, %v", res.Total, err)
 	}
 }
+
+// What was useful at the very moment that is asked for had not faded then,
+// whether it is still active or has been forgotten since.
+func TestAsOfTheMomentOfAUse(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	l, _ := e.Learn(t.Context(), &LearnRequest{Insight: "shelf nine leans"})
+	now = now.AddDate(0, 0, 200)
+	used := now
+	_, _ = e.Learn(t.Context(), &LearnRequest{Insight: "shelf nine leans"}) // sighted again
+	now = now.AddDate(0, 0, 100)
+	ask := func() int {
+		res, err := e.Recall(t.Context(), &RecallRequest{Query: "shelf", AsOf: &used})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Total
+	}
+	before := ask()
+	if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: l.MemoryID, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if after := ask(); before != 1 || after != 1 {
+		t.Errorf("as of the day on which it was seen again: %d found while it is active, %d once it is forgotten; want 1", before, after)
+	}
+}
+
+// A context that is refused today may be stored since before it was: a question
+// about the past is not refused for it.
+func TestAsOfWithAContextOfOldRules(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	pose := poseContext(map[string]any{"position": []any{1, 2, 3}, "orientation": []any{0, 0, 0, 0}})
+	if _, err := e.Learn(t.Context(), &LearnRequest{Insight: "shelf nine leans", Context: pose}); KindOf(err) != Invalid {
+		t.Fatalf("the pose is taken today: %v", err)
+	}
+	rec, err := e.recordFor("fact", "shelf nine leans", pose)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.collection = defaultCollection
+	var id int64
+	if err := e.write(t.Context(), func(tx *writeTx) (err error) { id, _, err = tx.insert(rec); return err }); err != nil {
+		t.Fatal(err)
+	}
+	then := now.Add(time.Hour)
+	now = then.Add(time.Hour)
+	if _, err := e.Forget(t.Context(), &ForgetRequest{MemoryID: id, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Recall(t.Context(), &RecallRequest{Query: "shelf", AsOf: &then})
+	if err != nil || res.Total != 1 {
+		t.Errorf("got %+v, %v; want the fact as it was", res, err)
+	}
+}

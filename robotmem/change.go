@@ -20,7 +20,7 @@ func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetRespons
 		return res, wrap("forget", err)
 	}
 	res := &ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.write(ctx, func(tx *writeTx) error {
+	err := e.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
@@ -52,7 +52,7 @@ func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResp
 		return nil, err
 	}
 	res := &RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
-	err := e.write(ctx, func(tx *writeTx) error {
+	err := e.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ func (e *Engine) Update(ctx context.Context, req *UpdateRequest) (*UpdateRespons
 		return nil, err
 	}
 	res := &UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
-	err := e.write(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
+	err := e.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
 	if err != nil {
 		return nil, wrap("update", err)
 	}
@@ -146,7 +146,7 @@ func (e *Engine) Pin(ctx context.Context, req *PinRequest) (*PinResponse, error)
 	if err := normalize("pin", &r); err != nil {
 		return nil, err
 	}
-	err := e.write(ctx, func(tx *writeTx) error {
+	err := e.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err

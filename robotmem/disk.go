@@ -56,7 +56,9 @@ func dataSource(path, vfs string) string {
 // The names are on the disk when it returns.
 func createFile(ctx context.Context, d Disk, path string, o connOptions) error {
 	hint := "check that the folder is writable, or pass another --db"
-	if err := makeFolder(d, filepath.Dir(path)); err != nil {
+	if err := makeFolder(d, filepath.Dir(path)); noSpace(err) {
+		return err
+	} else if err != nil {
 		return fail(Unavailable, "db", "the folder cannot be made (%s); %s", reason(err), hint)
 	}
 	_, err := os.Lstat(path)
@@ -66,7 +68,7 @@ func createFile(ctx context.Context, d Disk, path string, o connOptions) error {
 	if err == nil {
 		err = usable(path)
 	}
-	if code := sqlite3.ErrorCode(0); err != nil && !errors.As(err, &code) {
+	if code := sqlite3.ErrorCode(0); err != nil && !noSpace(err) && !errors.As(err, &code) {
 		return fail(Unavailable, "db", "the file cannot be opened for writing (%s); %s", reason(err), hint)
 	}
 	return err

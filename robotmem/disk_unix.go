@@ -2,7 +2,11 @@
 
 package robotmem
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // freeBytes is what is free on the disk of a file, for a program without
 // privileges.
@@ -14,3 +18,6 @@ func freeBytes(path string) (int64, error) {
 	// The fields are of other types on other systems.
 	return int64(uint64(s.Bavail) * uint64(s.Bsize)), nil //nolint:unconvert // see above
 }
+
+// noSpace reports whether the system refused to write more.
+func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }

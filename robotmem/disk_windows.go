@@ -1,6 +1,10 @@
 package robotmem
 
-import "golang.org/x/sys/windows"
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
 
 // freeBytes is what is free on the disk of a file, for the user of the program.
 func freeBytes(path string) (int64, error) {
@@ -11,4 +15,9 @@ func freeBytes(path string) (int64, error) {
 	var free uint64
 	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
 	return int64(free), err
+}
+
+// noSpace reports whether the system refused to write more.
+func noSpace(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -109,6 +109,12 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	} else {
 		d.add("file", checkFail, damage, recoverRemedy)
 	}
+	if deep {
+		if err := e.examineTexts(c, d); err != nil {
+			return err
+		}
+	}
+	examineModes(e.path, e.payloads().Dir, d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
@@ -139,6 +145,21 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	zeroHits(stats, d)
 	d.add("size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, bytesText(stats.DBBytes), bytesText(stats.PayloadBytes)), "")
 	return e.examineEmbedder(c, d)
+}
+
+// examineTexts compares every memory with the checksum it was stored with.
+func (e *Engine) examineTexts(c *conn, d *DoctorResponse) error {
+	n, some, err := c.changedTexts()
+	switch {
+	case err != nil:
+		e.log.Error("check of the texts", "err", err)
+		d.add("texts", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), recoverRemedy)
+	case n > 0:
+		d.add("texts", checkFail, changedText(n, some), recoverRemedy)
+	default:
+		d.add("texts", checkOK, "every memory matches its checksum", "")
+	}
+	return nil
 }
 
 func zeroHits(s *StatsResponse, d *DoctorResponse) {
@@ -175,13 +196,23 @@ const recoverRemedy = "stop every robotmem that uses the file, then run: robotme
 // Repair.
 func (e *Engine) Damage(ctx context.Context) (found string, err error) {
 	err = e.read(ctx, func(c *conn) (err error) {
-		found, err = c.pageDamage()
+		if found, err = c.pageDamage(); found != "" || err != nil {
+			return err
+		}
+		n, some, err := c.changedTexts()
+		if n > 0 {
+			found = changedText(n, some)
+		}
 		return err
 	})
 	if errors.Is(wrap("doctor", err), Corrupt) {
 		return classifySQLite(err).Detail(), nil
 	}
 	return found, wrap("doctor", err)
+}
+
+func changedText(n int64, some []int64) string {
+	return fmt.Sprintf("%d memories do not match the checksum of their text, memory %d the first", n, some[0])
 }
 
 // LogDamage returns what is wrong with the log of the file at path, which nobody

@@ -139,6 +139,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
+	path = realPath(path)
 	e := &Engine{
 		path: path, options: o, rules: rules, log: o.Logger, user: OSUser(),
 		jobs: make(chan *writeJob, writeQueue), writerDone: make(chan struct{}),
@@ -148,7 +149,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		e.readers <- nil
 	}
 	if err := createFile(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	leave, err := enter(ctx, path, o.BusyTimeout)
 	if err != nil {
@@ -156,7 +157,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	defer leave()
 	if e.writer, err = openWriter(ctx, o.Disk, path, e.connOptions(writerCacheKiB)); err != nil {
-		return nil, err
+		return nil, e.openFull(err)
 	}
 	if err := e.writer.BusyTimeout(min(lockSlice, o.BusyTimeout)); err != nil {
 		return nil, errors.Join(err, e.writer.close())
@@ -242,6 +243,22 @@ func (o *Options) checkWeights() error {
 		return fail(Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
 	}
 	return nil
+}
+
+// realPath is where a link to the file leads, so that its log and payloads lie
+// in one place whatever name it is opened by. Payloads that lie beside the link
+// alone are left where they are.
+func realPath(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path
+	}
+	const payloads = ".payloads"
+	_, there := os.Stat(real + payloads)
+	if _, here := os.Stat(path + payloads); here == nil && there != nil {
+		return path
+	}
+	return real
 }
 
 // reason is a file error without its path.

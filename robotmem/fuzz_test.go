@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,8 +44,7 @@ func FuzzRequest(f *testing.F) {
 	} {
 		f.Add(index(seed[0]), seed[1])
 	}
-	m := &smallMemory{parent: f.TempDir()}
-	f.Cleanup(m.close)
+	e := smallMemory(f)
 	f.Fuzz(func(t *testing.T, op uint8, request string) {
 		o := ops[int(op)%len(ops)]
 		if o.Name == "repair" {
@@ -54,7 +52,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		res, err := o.Call(ctx, m.open(t), json.RawMessage(request))
+		res, err := o.Call(ctx, e, json.RawMessage(request))
 		if err != nil {
 			checkRefusal(t, o, err)
 			return
@@ -63,7 +61,7 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%s answers what cannot be sent: %v", o.Name, err)
 		}
 		if learnt, ok := res.(*robotmem.LearnResponse); ok && learnt.Status == "created" {
-			m.holds(t, learnt.MemoryID, request)
+			holds(t, e, learnt.MemoryID, request)
 		}
 	})
 }
@@ -83,50 +81,29 @@ func checkRefusal(t *testing.T, o *robotmem.Op, err error) {
 	}
 }
 
-// smallMemory is a memory with one of each, made anew before it has grown.
-type smallMemory struct {
-	parent string
-	dir    string
-	engine *robotmem.Engine
-	calls  int
-}
-
-func (m *smallMemory) open(t *testing.T) *robotmem.Engine {
-	t.Helper()
-	if m.calls++; m.engine != nil && m.calls%1000 != 0 {
-		return m.engine
+// smallMemory is a memory with one of each. It is opened before the fuzzing
+// begins: an input that takes long counts as one that hangs.
+func smallMemory(f *testing.F) *robotmem.Engine {
+	f.Helper()
+	e, err := robotmem.Open(context.Background(), robotmem.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: robotmem.DurabilityNormal})
+	if err != nil {
+		f.Fatal(err)
 	}
-	m.close()
-	var err error
-	if m.dir, err = os.MkdirTemp(m.parent, "fuzz-"); err != nil {
-		t.Fatal(err)
-	}
-	if m.engine, err = robotmem.Open(context.Background(), robotmem.Options{Path: filepath.Join(m.dir, "memory.db"), Durability: robotmem.DurabilityNormal}); err != nil {
-		t.Fatal(err)
-	}
+	f.Cleanup(func() { _ = e.Close() }) // what it holds is thrown away
 	for op, request := range map[string]string{
 		"learn":           `{"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":"12.5 N"},"spatial":{"position":[1,2]},"task":{"success":true}}}`,
 		"save_perception": `{"description":"a trace of force","data":"t,fz\n0,1.5\n0.01,9.8\n","perception_type":"tactile"}`,
 		"start_session":   `{}`,
 	} {
-		if _, err := robotmem.OpByName(op).Call(context.Background(), m.engine, json.RawMessage(request)); err != nil {
-			t.Fatal(err)
+		if _, err := robotmem.OpByName(op).Call(context.Background(), e, json.RawMessage(request)); err != nil {
+			f.Fatal(err)
 		}
 	}
-	return m.engine
-}
-
-func (m *smallMemory) close() {
-	if m.engine == nil {
-		return
-	}
-	_ = m.engine.Close() // what it holds is thrown away
-	_ = os.RemoveAll(m.dir)
-	m.engine = nil
+	return e
 }
 
 // holds checks that what was learnt is what was said, byte for byte.
-func (m *smallMemory) holds(t *testing.T, id int64, request string) {
+func holds(t *testing.T, e *robotmem.Engine, id int64, request string) {
 	t.Helper()
 	var said struct {
 		Insight string `json:"insight"`
@@ -134,7 +111,7 @@ func (m *smallMemory) holds(t *testing.T, id int64, request string) {
 	if err := json.Unmarshal([]byte(request), &said); err != nil {
 		return // said with names in another case, or twice
 	}
-	got, err := m.engine.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+	got, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
 	if err != nil || got.Content != strings.TrimSpace(said.Insight) {
 		t.Errorf("memory %d holds %q, want %q, %v", id, got.Content, said.Insight, err)
 	}

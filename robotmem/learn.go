@@ -3,6 +3,7 @@ package robotmem
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // batchChunk is how many items of a batch share a transaction with whoever
@@ -20,7 +21,7 @@ func (e *Engine) Learn(ctx context.Context, req *LearnRequest) (*LearnResponse, 
 		return nil, err
 	}
 	var res *LearnResponse
-	err = e.write(ctx, func(tx *writeTx) (err error) {
+	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
 		res, err = e.learn(tx, rec, false)
 		return err
 	})
@@ -93,9 +94,13 @@ func (e *Engine) LearnBatch(ctx context.Context, req *LearnBatchRequest) (*Learn
 	for records := range prepared {
 		results := res.Results[start : start+len(records)]
 		if failed == nil {
-			failed = e.write(ctx, func(tx *writeTx) error {
-				return e.learnChunk(tx, records, r.KeepDuplicates, results)
+			mine := slices.Clone(results) // which a job that is given up may still fill
+			failed = e.writeInTime(ctx, func(tx *writeTx) error {
+				return e.learnChunk(tx, records, r.KeepDuplicates, mine)
 			})
+			if failed == nil {
+				copy(results, mine)
+			}
 		}
 		if failed != nil {
 			refuseRest(results, wrap("learn_batch", failed))

@@ -58,7 +58,7 @@ func refuseForeign(c *conn) (version int, err error) {
 			return 0, err
 		}
 		if python > 0 {
-			return 0, fail(Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db")
+			return 0, fail(Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
 		}
 		return 0, fail(Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
 	}

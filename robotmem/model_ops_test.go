@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +45,40 @@ func (w *world) learnAgain(t *rapid.T) {
 		Tags: rapid.SliceOfNDistinct(rapid.SampledFrom(modelTags), 0, 1, rapid.ID).Draw(t, "tags"), Pinned: rapid.SampledFrom([]*bool{nil, new(true)}).Draw(t, "pinned")})
 }
 
+// learnNear says what is known with a word more or less.
+func (w *world) learnNear(t *rapid.T) {
+	k := w.memory(w.drawID(t))
+	if k == nil || k.kind != "fact" {
+		t.Skip("no fact")
+	}
+	words := strings.Fields(k.now.content)
+	more := rapid.SampledFrom(append([]string{""}, modelWords...)).Draw(t, "word")
+	switch i := slices.Index(words, more); {
+	case i >= 0 && len(words) > 1:
+		words = slices.Delete(words, i, i+1)
+	case more != "":
+		words = append(words, more)
+	}
+	w.learnOne(t, &robotmem.LearnRequest{Insight: strings.Join(words, " "), Context: k.now.context.object(), Collection: k.collection})
+}
+
+// episode says much the same several times, and ends.
+func (w *world) episode(t *rapid.T) {
+	n := len(w.sessions)
+	if w.startSession(t); len(w.sessions) == n {
+		return
+	}
+	id := w.sessions[n].id
+	words := rapid.SliceOfNDistinct(rapid.SampledFrom(modelWords), 5, 6, rapid.ID).Draw(t, "words")
+	for range rapid.IntRange(3, 5).Draw(t, "facts") {
+		left := rapid.IntRange(0, len(words)-1).Draw(t, "left out")
+		some := slices.Delete(slices.Clone(words), left, left+1)
+		in := situation{task: rapid.SampledFrom([]string{"", `"lift"`, `"pour"`}).Draw(t, "task"), success: rapid.SampledFrom([]string{"true", "true", "false"}).Draw(t, "success")}
+		w.learnOne(t, &robotmem.LearnRequest{Insight: strings.Join(some, " "), Context: in.object(), SessionID: id})
+	}
+	w.endOne(t, &robotmem.EndSessionRequest{SessionID: id})
+}
+
 func (w *world) learnOne(t *rapid.T, r *robotmem.LearnRequest) {
 	collection, refused := w.home(r.SessionID, r.Collection)
 	var res *robotmem.LearnResponse
@@ -70,6 +105,7 @@ func (w *world) learnt(t *rapid.T, r *robotmem.LearnRequest, collection string, 
 	if res.Status != "duplicate" || !slices.Contains(twins, res.MemoryID) || res.Method != method || res.ExistingID != res.MemoryID {
 		t.Fatalf("learn %q %+v: %+v, want a duplicate of one of %v by %s", r.Insight, in, res, twins, method)
 	}
+	w.happened["duplicate by "+method]++
 	k := w.memory(res.MemoryID)
 	if res.UID != k.uid {
 		t.Fatalf("uid %s of memory %d, want %s", res.UID, k.id, k.uid)
@@ -387,7 +423,11 @@ func (w *world) endSession(t *rapid.T) {
 	for range rapid.IntRange(0, 2).Draw(t, "used") {
 		r.UsedMemoryIDs = append(r.UsedMemoryIDs, w.drawID(t))
 	}
-	s, refused := w.session(id), robotmem.Kind("")
+	w.endOne(t, r)
+}
+
+func (w *world) endOne(t *rapid.T, r *robotmem.EndSessionRequest) {
+	s, refused := w.session(r.SessionID), robotmem.Kind("")
 	switch {
 	case s == nil:
 		refused = robotmem.NotFound
@@ -416,6 +456,7 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 		s.recalled[id], s.used[id] = true, true
 	}
 	by := w.merge(s)
+	w.happened["superseded"] += len(by)
 	for id, keep := range by {
 		w.memory(id).setStatus(now, "superseded", "superseded", "", keep)
 	}
@@ -465,6 +506,7 @@ func (w *world) retain(t *rapid.T) {
 		}
 		k.evicted = true
 		w.evicted++
+		w.happened["evicted"]++
 		if k.now.status == "active" {
 			k.setStatus(w.time(), "invalidated", "evicted", gone.Reason, 0)
 		}

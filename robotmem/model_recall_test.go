@@ -95,6 +95,7 @@ func (w *world) drawRecall(t *rapid.T) (*robotmem.RecallRequest, []seen) {
 	}
 	if w.monotone && some("as of") {
 		r.AsOf = new(w.drawPast(t))
+		w.happened["asked of the past"]++
 	}
 	if some("for a session") && len(w.sessions) > 0 {
 		r.ForSession = rapid.SampledFrom(w.sessions).Draw(t, "asking").id

@@ -21,21 +21,21 @@ type known struct {
 	now  belief   // the present state
 	past []belief // oldest first
 
-	id                 int64
-	uid                string
-	kind, perception   string
-	collection         string
-	session, source    string
-	created, observed  time.Time
-	updated            time.Time
-	useful             *time.Time
-	userTags           []string
-	pinned             bool
-	sightings, uses    int
-	returned           int
-	payload            []byte
-	evicted            bool
-	summary, mediaType string
+	id                int64
+	uid               string
+	kind, perception  string
+	collection        string
+	session, source   string
+	created, observed time.Time
+	updated           time.Time
+	useful            *time.Time
+	userTags          []string
+	pinned            bool
+	sightings, uses   int
+	returned          int
+	payload           []byte
+	evicted           bool
+	mediaType         string
 }
 
 // belief is one state of a memory.

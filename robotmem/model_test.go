@@ -32,15 +32,26 @@ import (
 //	go test ./robotmem -run TestModel -rapid.seed N
 func TestModel(t *testing.T) {
 	dir := t.TempDir()
-	modelChecks(t, 40)
+	checks := modelChecks(t)
+	happened := map[string]int{}
+	defer func() {
+		t.Logf("of %d sequences: %v", checks, happened)
+		for _, what := range []string{"duplicate by exact", "duplicate by jaccard", "superseded", "evicted", "cancelled", "asked of the past", "clock back"} {
+			if checks >= 100 && happened[what] == 0 {
+				t.Errorf("%s: it never happened", what)
+			}
+		}
+	}()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, dir)
+		w.happened = happened
 		defer w.discard()
 		t.Repeat(map[string]func(*rapid.T){
 			"":               w.compare,
 			"clock":          w.moveClock,
 			"learn":          w.learn,
 			"learn again":    w.learnAgain,
+			"learn near":     w.learnNear,
 			"learn at once":  w.learnAtOnce,
 			"learn batch":    w.learnBatch,
 			"update":         w.update,
@@ -49,6 +60,8 @@ func TestModel(t *testing.T) {
 			"restore":        w.restore,
 			"pin":            w.pin,
 			"perceive":       w.perceive,
+			"perceive more":  w.perceive,
+			"episode":        w.episode,
 			"start session":  w.startSession,
 			"end session":    w.endSession,
 			"recall words":   w.recallWords,
@@ -67,17 +80,23 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// modelChecks sets how many sequences are made unless the command line says so.
-func modelChecks(t *testing.T, n int) {
+// modelChecks sets how many sequences are made unless the command line says so:
+// so many as some ten seconds take.
+func modelChecks(t *testing.T) int {
 	t.Helper()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })
-	if given {
-		return
+	n := 20
+	if testing.Short() {
+		n = 4
 	}
+	flag.Visit(func(f *flag.Flag) {
+		if given, err := strconv.Atoi(f.Value.String()); f.Name == "rapid.checks" && err == nil {
+			n = given
+		}
+	})
 	if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
 		t.Fatal(err)
 	}
+	return n
 }
 
 // world is the node under test and what it must hold.
@@ -98,7 +117,7 @@ type world struct {
 	recalls  int64
 	zeroHits int64
 	evicted  int64
-	writes   int
+	happened map[string]int // what the sequences came to, all of them
 }
 
 var modelZones = []string{"UTC", "Asia/Shanghai", "America/New_York", "Pacific/Apia"}
@@ -171,7 +190,10 @@ func (w *world) moveClock(t *rapid.T) {
 	if at.Year() < 1990 || at.Year() > 2200 {
 		return
 	}
-	w.monotone = w.monotone && !at.Before(w.time())
+	if at.Before(w.time()) {
+		w.monotone = false
+		w.happened["clock back"]++
+	}
 	w.now.Store(at.UnixNano())
 }
 
@@ -204,7 +226,6 @@ func (p *patience) look() {
 // way. It reports whether the call was refused for that, and so must have left
 // nothing: the comparison that follows every step sees to it.
 func (w *world) call(t *rapid.T, run func(context.Context, *robotmem.Engine) error) (err error, cancelled bool) {
-	w.writes++
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ending := false
@@ -215,6 +236,7 @@ func (w *world) call(t *rapid.T, run func(context.Context, *robotmem.Engine) err
 	}
 	err = run(ctx, w.engine())
 	if robotmem.KindOf(err) == robotmem.Unavailable && err != nil && ending {
+		w.happened["cancelled"]++
 		return nil, true
 	}
 	return err, false

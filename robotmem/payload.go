@@ -37,7 +37,8 @@ func (e *Engine) payloads() payload.Folder {
 // what is said and compared of it.
 func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) error {
 	p := rec.perception
-	w, err := e.payloads().Write(ctx, in.reader, payload.Options{
+	body := &arriving{Reader: in.reader}
+	w, err := e.payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: inlinePayload, Expect: in.size, HeadLimit: decodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.declared, p.object, head) },
 	})
@@ -50,6 +51,8 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 		return ctx.Err()
 	case errors.Is(err, payload.ErrDisk) && errors.Is(err, fs.ErrNotExist):
 		return errPayloadGone // evicted while it was found to be there already
+	case errors.Is(err, payload.ErrDisk) && noSpace(err):
+		return e.diskFull(in.field, "the payload", in.needed(body.bytes), err)
 	case errors.Is(err, payload.ErrDisk):
 		e.log.Error("payload not stored", "err", err)
 		return fail(Unavailable, in.field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))

@@ -76,10 +76,13 @@ func (e *Engine) keepPerception(ctx context.Context, r *SavePerceptionRequest, i
 		}
 	}
 	res := &SavePerceptionResponse{}
-	err = e.write(ctx, func(tx *writeTx) error {
+	err = e.writeInTime(ctx, func(tx *writeTx) error {
 		*res = SavePerceptionResponse{}
 		return e.insertPerception(tx, rec, res)
 	})
+	if errors.Is(err, errUndecided) {
+		return nil, err // the file may be named yet
+	}
 	if err != nil || res.Status == "duplicate" {
 		e.dropUnused(ctx, rec)
 	}

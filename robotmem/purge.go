@@ -86,14 +86,6 @@ func (e *Engine) removePurgedFiles(ctx context.Context) error {
 			return err
 		}
 		for _, sum := range sums {
-			// One that was saved again meanwhile is another memory's.
-			n, err := tx.number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
-			if err != nil {
-				return err
-			}
-			if n > 0 {
-				continue
-			}
 			if err := e.payloads().Remove(sum); err != nil {
 				return fail(Unavailable, "", "the payload's file cannot be removed (%s)", rootReason(err))
 			}
@@ -101,7 +93,7 @@ func (e *Engine) removePurgedFiles(ctx context.Context) error {
 		if len(sums) == 0 {
 			return nil
 		}
-		return tx.exec("DELETE FROM purged_files")
+		return tx.dropPurgedFiles()
 	})
 }
 

@@ -40,7 +40,7 @@ func (e *Engine) StartSession(ctx context.Context, req *StartSessionRequest) (*S
 		return nil, wrap("start_session", err)
 	}
 	res := &StartSessionResponse{Collection: r.Collection}
-	err = e.write(ctx, func(tx *writeTx) (err error) {
+	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
 		res.Status, res.SessionID = "started", id.String()
 		known, err := tx.sessionOf(r.Collection, r.Origin)
 		if err != nil || known == "" {
@@ -183,7 +183,7 @@ func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSe
 	e.tallies.flush(ctx, e)
 	res := &EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []BriefMemory{}}
 	var session *Session
-	err := e.write(ctx, func(tx *writeTx) (err error) {
+	err := e.writeInTime(ctx, func(tx *writeTx) (err error) {
 		session, err = e.endSession(tx, m, &r, res)
 		return err
 	})

@@ -211,6 +211,9 @@ func classifySQLite(err error) *Error {
 		return &Error{Kind: Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
 	text, kind := "an internal error; see the node's log", Internal
+	if noSpace(err) {
+		code = sqlite3.FULL
+	}
 	switch code {
 	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
 		kind, text = Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"

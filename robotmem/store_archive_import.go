@@ -19,6 +19,7 @@ const (
 	verdictReplace         // newer in the archive
 	verdictSame            // nothing differs but counters
 	verdictKeep            // newer here
+	verdictPurged          // taken away here for good
 )
 
 func (c *ImportCount) count(v verdict) {
@@ -31,13 +32,22 @@ func (c *ImportCount) count(v verdict) {
 		c.Same++
 	case verdictKeep:
 		c.Kept++
+	case verdictPurged:
+		c.Purged++
 	}
 }
 
 // judge says what becomes of a memory, and returns the one that is known.
 func (c *conn) judge(a *arrival) (verdict, *archived, error) {
 	known, err := c.archivedByUID(a.UID)
-	if err != nil || known == nil {
+	if err != nil {
+		return verdictCreate, nil, err
+	}
+	if known == nil {
+		gone, err := c.purgedUID(a.UID)
+		if gone {
+			return verdictPurged, nil, err
+		}
 		return verdictCreate, nil, err
 	}
 	hash, err := compared(&known.Memory).Hash()
@@ -141,6 +151,9 @@ func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (model
 	return tx.createModel(o.Model, len(p.arrivals[i].Vector), modelPresent)
 }
 
+// broughtNewer is why a state became a past one.
+const broughtNewer = "an import brought a newer state"
+
 func (tx *writeTx) insertArrival(a *arrival) (int64, error) {
 	if err := tx.exec("INSERT INTO memories(uid, collection, type, content, human_summary, category, content_hash, valid_from, observed_at, created_at, updated_at, revision) VALUES (?,'','fact','','','',x'','','','','',0)", a.UID); err != nil {
 		return 0, err
@@ -169,7 +182,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	here := append(slices.Clone(known.Versions), archive.Version{
 		Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt, Content: known.Content, Summary: known.Summary,
 		Context: known.Context, Category: known.Category, Confidence: known.Confidence, Status: known.Status,
-		SupersededBy: known.SupersededBy, Change: "updated", Reason: "an import brought a newer state",
+		SupersededBy: known.SupersededBy, Change: actionUpdated, Reason: broughtNewer,
 	})
 	merged := *a.Memory
 	for _, v := range here {
@@ -183,6 +196,11 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 		return err
 	}
 	if err := tx.exec("DELETE FROM evictions WHERE memory_id = ?", known.id); err != nil {
+		return err
+	}
+	ch := changeOf(actionUpdated, stored)
+	ch.reason, ch.before, ch.after = broughtNewer, known.Content, a.Content
+	if err := tx.audit(ch); err != nil {
 		return err
 	}
 	return tx.writeArrival(known.id, &arrival{&merged, a.rec, a.hash})
@@ -284,6 +302,12 @@ func (c *conn) idOf(uid string) (int64, error) {
 // evictedUID reports whether a budget took away the payload of a memory here.
 func (c *conn) evictedUID(uid string) (bool, error) {
 	n, err := c.number("SELECT count(*) FROM evictions e JOIN memories m ON m.id = e.memory_id WHERE m.uid = ?", uid)
+	return n > 0, err
+}
+
+// purgedUID reports whether a memory was taken away here for good.
+func (c *conn) purgedUID(uid string) (bool, error) {
+	n, err := c.number("SELECT count(*) FROM purged WHERE uid = ?", uid)
 	return n > 0, err
 }
 

@@ -95,7 +95,7 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 		past.Category, past.Version = s.memory.Category, s.memory.Version
 		past.Confidence = fadedConfidence(&past, s.memory.Confidence, q.now)
 		past.lift()
-		then, err := e.prepare(past.Type, past.Content, past.Context)
+		then, err := e.recordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +111,7 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 
 func fadedConfidence(m *Memory, stored float64, now time.Time) float64 {
 	useful := m.CreatedAt
-	if m.LastAccessed != nil && m.LastAccessed.Before(now) {
+	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
 		useful = *m.LastAccessed
 	}
 	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))

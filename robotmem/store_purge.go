@@ -181,9 +181,10 @@ func (tx *writeTx) scrubbed(upto int64) error {
 	return tx.exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
 }
 
-// purgedFiles lists the files of purged payloads that may still lie there.
+// purgedFiles lists the files of purged payloads that may still lie there. One
+// that was saved again meanwhile is another memory's.
 func (c *conn) purgedFiles() (sums [][sha256.Size]byte, err error) {
-	err = c.query("SELECT sha256 FROM purged_files", nil, func(s *sqlite3.Stmt) error {
+	err = c.query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s *sqlite3.Stmt) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
 			sums = append(sums, [sha256.Size]byte(raw))
 		}
@@ -192,7 +193,9 @@ func (c *conn) purgedFiles() (sums [][sha256.Size]byte, err error) {
 	return sums, err
 }
 
-// rewrite writes the file anew from what is in its tables. The full-text index
+func (tx *writeTx) dropPurgedFiles() error { return tx.exec("DELETE FROM purged_files") }
+
+// rewriteFile writes the file anew from what is in its tables. The full-text index
 // is made anew before: the terms of a deleted row stay in its segments until
 // they happen to be merged, and a copy of the tables copies them along. Free
 // pages, and what was overwritten within pages, are not copied.

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -193,11 +194,9 @@ func (r *recovery) take(row salvage.Row) error {
 		return err
 	}
 	odd := row.Doubtful
-	for i, value := range row.Values {
-		if s, ok := value.(string); ok && !utf8.ValidString(s) {
-			row.Values[i], odd = strings.ToValidUTF8(s, "\uFFFD"), true
-		}
-	}
+	// What the row's checksum is compared with is what stood in the file.
+	sum := contentHash(v.text("type"), v.text("collection"), v.text("context"), v.text("content"))
+	odd = mended(to.whole.Columns, row.Values) || odd
 	if to.name == "memories" {
 		if keep, err := r.newest(&row, v); err != nil || !keep {
 			return err
@@ -209,7 +208,7 @@ func (r *recovery) take(row salvage.Row) error {
 	}
 	to.Kept++
 	if to.name == "memories" {
-		if sum, _ := v.at("content_hash").([]byte); bytes.Equal(sum, contentHash(v.text("type"), v.text("collection"), v.text("context"), v.text("content"))) {
+		if stored, _ := v.at("content_hash").([]byte); bytes.Equal(sum, stored) {
 			r.verified++
 			return nil // whatever its page is like
 		}
@@ -220,6 +219,27 @@ func (r *recovery) take(row salvage.Row) error {
 		to.Doubtful++
 	}
 	return nil
+}
+
+// objects are the columns that hold JSON, with what stands for one that is none.
+var objects = map[string]any{"context": "{}", "perception_metadata": nil, "scope_files": nil, "scope_entities": nil}
+
+// mended makes values fit to be answered with, in place: text that is UTF-8, and
+// JSON that is whole. It reports whether one was not.
+func mended(columns []salvage.Column, values []any) (odd bool) {
+	for i, value := range values {
+		s, ok := value.(string)
+		if !ok {
+			continue
+		}
+		if !utf8.ValidString(s) {
+			values[i], odd = strings.ToValidUTF8(s, "\uFFFD"), true
+		}
+		if instead, is := objects[columns[i].Name]; is && !json.Valid([]byte(s)) {
+			values[i], odd = instead, true
+		}
+	}
+	return odd
 }
 
 // newest reports whether a memory is to be written: not when it is there already
@@ -286,6 +306,9 @@ func (f fields) integer(name string) int64 { n, _ := f.at(name).(int64); return 
 
 // contentHash is what a memory of this text and context is stored with.
 func contentHash(kind, collection, storedContext, content string) []byte {
+	if !json.Valid([]byte(storedContext)) {
+		return nil
+	}
 	context := decodeObject(storedContext)
 	rec := record{kind: kind, collection: collection, content: content, canonical: storedContext}
 	if !isCanonical(map[string]any(context)) {
@@ -296,6 +319,20 @@ func contentHash(kind, collection, storedContext, content string) []byte {
 		rec.canonical = string(data)
 	}
 	return rec.hash()
+}
+
+// changedTexts counts the memories whose text or context is not what they were
+// stored with, and names some.
+func (c *conn) changedTexts() (n int64, some []int64, err error) {
+	err = c.query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite3.Stmt) error {
+		if !bytes.Equal(s.ColumnRawBlob(5), contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))) {
+			if n++; len(some) < maxNamedIDs {
+				some = append(some, s.ColumnInt64(0))
+			}
+		}
+		return nil
+	})
+	return n, some, err
 }
 
 // missing says how much of a table's trees could not be followed: the keys of its

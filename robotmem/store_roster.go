@@ -12,7 +12,7 @@ func (r *roster) load(c *conn, after int64) error {
 	var changed []int64
 	err := c.query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		instr(context, 'sim_or_real') > 0 AND json_extract(context, '$.env.sim_or_real') = 'real', context
+		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context
 		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite3.Stmt) error {
 		id := s.ColumnInt64(0)
 		r.set(id, rosterRow{

@@ -36,6 +36,7 @@ type writeJob struct {
 	run     func(*writeTx) error
 	alone   func(*conn) error // instead of run: outside any transaction, while nobody else writes
 	caller  Caller
+	inTime  bool // its caller does not wait past the end of its time
 	queued  time.Time
 	done    chan error  // buffered, so that the writer never waits for a caller
 	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
@@ -53,38 +54,39 @@ const (
 
 var errClosed = fail(Unavailable, "", "the memory is closed")
 
+// undecidedGrace is how long a commit that has begun may go on past the end of
+// its caller's time: nearly all are done by then and have an answer.
+const undecidedGrace = 100 * time.Millisecond
+
+var errUndecided = fail(Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
+
 // write runs f in a transaction and returns once it is durable, or has failed
 // and left no trace. A ctx that ends while the job waits withdraws it; once it
 // runs it is carried through.
 func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	return e.submit(ctx, &writeJob{run: f, caller: e.caller(ctx)})
+}
+
+// writeInTime is write for a caller who does not wait past the end of ctx for a
+// disk that hangs: it then fails with errUndecided, and f may run after that. What
+// f fills in is not to be read after an error.
+func (e *Engine) writeInTime(ctx context.Context, f func(*writeTx) error) error {
+	return e.submit(ctx, &writeJob{run: f, caller: e.caller(ctx), inTime: true})
 }
 
 // writeAlone runs f on the writing connection outside any transaction. It is
 // carried through once it runs, as write is.
 func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	return e.submit(ctx, &writeJob{alone: f})
 }
 
 func (e *Engine) submit(ctx context.Context, job *writeJob) error {
-	job.queued, job.done = time.Now(), make(chan error, 1)
-	e.closing.RLock()
-	if e.closed {
-		e.closing.RUnlock()
-		return errClosed
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	select {
-	case e.jobs <- job:
-		e.closing.RUnlock()
-	case <-ctx.Done():
-		e.closing.RUnlock()
-		return ctx.Err()
+	job.queued, job.done = time.Now(), make(chan error, 1)
+	if err := e.enqueue(ctx, job); err != nil {
+		return err
 	}
 	select {
 	case err := <-job.done:
@@ -94,7 +96,31 @@ func (e *Engine) submit(ctx context.Context, job *writeJob) error {
 	if job.claimed.CompareAndSwap(false, true) {
 		return ctx.Err() // withdrawn before the writer had begun it
 	}
-	return <-job.done
+	if !job.inTime {
+		return <-job.done
+	}
+	grace := time.NewTimer(undecidedGrace)
+	defer grace.Stop()
+	select {
+	case err := <-job.done:
+		return err
+	case <-grace.C:
+		return errUndecided
+	}
+}
+
+func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
+	e.closing.RLock()
+	defer e.closing.RUnlock()
+	if e.closed {
+		return errClosed
+	}
+	select {
+	case e.jobs <- job:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // runWriter serves jobs until e.jobs is closed.
@@ -228,7 +254,11 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	defer c.SetInterrupt(context.Background())
 
 	tx := &writeTx{conn: c, now: e.now()}
+	c.pagesWritten()
 	defer func() {
+		if err != nil {
+			err = e.notWritten(err)
+		}
 		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
 		if err != nil && !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))

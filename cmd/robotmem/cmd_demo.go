@@ -73,7 +73,7 @@ func (c *demoCmd) Run(ctx context.Context, a *app) (err error) {
 // folder is a new one on every run: the demo never opens a file that is there.
 func (c *demoCmd) folder() (string, error) {
 	if c.Dir != "" {
-		if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 			return "", invalid("dir", "cannot be made: %v", err)
 		}
 	}

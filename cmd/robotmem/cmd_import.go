@@ -12,12 +12,13 @@ import (
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; or an archive of export --archive. What it is shows by what it holds."`
-	DryRun         bool   `name:"dry-run" help:"Archives: check all of it and say what would become of it; store nothing."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. What it is shows by what it holds."`
+	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and say what would become of it; store nothing."`
 	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also those that say what is known."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 
 	perceptionFlags `embed:""`
+	pythonFlags     `embed:""`
 }
 
 // importCounts is what became of the lines.
@@ -46,15 +47,20 @@ type importer struct {
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolImport})
-	kind, err := a.source(c.File)
+	kind, err := a.source(ctx, c.File)
 	if err != nil {
 		return err
 	}
-	if kind == sourceArchive {
+	switch kind {
+	case sourceArchive:
 		return c.archive(ctx, a)
+	case sourcePython:
+		return c.python(ctx, a)
+	case sourceMarkdown:
+		return c.markdown(ctx, a)
 	}
 	if c.DryRun {
-		return invalid("dry-run", "is for archives; %s is none", c.File)
+		return invalid("dry-run", "is for archives, memory.db files and notes; %s is none", c.File)
 	}
 	if kind != sourceFacts {
 		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)

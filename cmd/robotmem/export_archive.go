@@ -30,8 +30,13 @@ func (a *app) UseFile(ctx context.Context, flag string, f func(*robotmem.Engine)
 // moves exports everything, to an archive or a folder, or as content hashes.
 func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	flag := "archive"
-	if c.Hashes {
+	switch {
+	case c.Hashes:
 		flag = "hashes"
+	case c.Python != "":
+		flag = "python"
+	case c.Markdown != "":
+		flag = "markdown"
 	}
 	return a.UseFile(ctx, flag, func(m *robotmem.Engine) error {
 		ctx, bar := a.watched(ctx)
@@ -43,12 +48,21 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 			_, err := m.Export(ctx, archive.NewHashes(out), o)
 			return errors.Join(err, out.Flush())
 		}
-		report, err := c.writeArchive(ctx, a, m, o)
+		if c.Python != "" {
+			report, beside, err := c.writePython(ctx, m, o)
+			bar.Done()
+			return errors.Join(err, c.movedPython(a, report, beside))
+		}
+		name, write := c.Archive, c.writeArchive
+		if c.Markdown != "" {
+			name, write = c.Markdown, c.markdown
+		}
+		report, err := write(ctx, a, m, o)
 		bar.Done()
 		if err != nil {
 			return err
 		}
-		return c.moved(a, c.Archive, report)
+		return c.moved(a, name, report)
 	})
 }
 

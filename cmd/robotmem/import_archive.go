@@ -80,6 +80,9 @@ func (c *importCmd) printArrived(a *app, r *robotmem.ImportReport) error {
 		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, sort.name,
 			sort.n.Created, sort.n.Updated, sort.n.Same, sort.n.Kept, sort.n.Refused)
 	}
+	if r.Memories.Purged > 0 {
+		w.line("%s purged here and not taken back", plural(r.Memories.Purged, "memory was", "memories were"))
+	}
 	w.line("payloads: %d stored (%s), %d known, %d missing", r.Payloads.Stored, sizeText(r.Payloads.Bytes), r.Payloads.Known, r.Payloads.Missing)
 	if !c.DryRun {
 		w.line("links: %d set, %d to what is not here", r.Links.Set, r.Links.Dangling)
@@ -106,9 +109,9 @@ func (c *counted) Read(p []byte) (int, error) {
 }
 
 // source looks at what a path holds, stdin too.
-func (a *app) source(path string) (importSource, error) {
+func (a *app) source(ctx context.Context, path string) (importSource, error) {
 	if path != "-" {
-		return sourceOf(path)
+		return sourceOfFile(ctx, path)
 	}
 	head := make([]byte, archive.HeadBytes)
 	n, err := io.ReadFull(a.Stdin, head)
@@ -116,8 +119,39 @@ func (a *app) source(path string) (importSource, error) {
 		return 0, invalid("file", "%v", err)
 	}
 	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
-	if archive.Recognizes(head[:n]) {
+	if archive.Recognizes(bytes.NewReader(head[:n])) {
 		return sourceArchive, nil
 	}
 	return sourceFacts, nil
+}
+
+var sqliteMagic = []byte("SQLite format 3\x00")
+
+// sourceOfFile is sourceOf, which knows what holds a memory too.
+func sourceOfFile(ctx context.Context, path string) (importSource, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		kind, err := sourceOf(path)
+		if err == nil && kind == sourceFolder && isMarkdown(path) {
+			kind = sourceMarkdown
+		}
+		return kind, err
+	}
+	if isMarkdown(path) {
+		return sourceMarkdown, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, invalid("file", "%v", err)
+	}
+	defer f.Close()
+	if beginsWith(path, sqliteMagic) {
+		if is, err := robotmem.IsPythonMemory(ctx, path); err == nil && is {
+			return sourcePython, nil
+		}
+	}
+	if archive.Recognizes(f) {
+		return sourceArchive, nil
+	}
+	return sourceOf(path)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/lerobot"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
 // perceptionFlags choose what is imported of a recording, a dataset or a folder.
@@ -47,6 +46,8 @@ const (
 	sourceLeRobot
 	sourceFolder
 	sourceArchive
+	sourcePython
+	sourceMarkdown
 )
 
 // sourceOf looks at what a path holds.
@@ -74,7 +75,7 @@ func sourceOf(path string) (importSource, error) {
 		return 0, invalid("file", "%v", err)
 	}
 	defer f.Close()
-	head := make([]byte, archive.HeadBytes)
+	head := make([]byte, 16)
 	n, err := io.ReadFull(f, head)
 	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return 0, invalid("file", "%v", err)
@@ -82,10 +83,7 @@ func sourceOf(path string) (importSource, error) {
 	if recording.Recognizes(head[:n]) {
 		return sourceRecording, nil
 	}
-	if archive.Recognizes(head[:n]) {
-		return sourceArchive, nil
-	}
-	if bytes.IndexByte(head[:min(n, 16)], 0) >= 0 {
+	if bytes.IndexByte(head[:n], 0) >= 0 {
 		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save one file with robotmem save-perception --file, a folder of them with robotmem import FOLDER", path)
 	}
 	return sourceFacts, nil

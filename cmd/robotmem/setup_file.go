@@ -139,7 +139,7 @@ func suffixOf(name, base string) string {
 // replace writes data in the file's place, unless it changed since it was read:
 // clients write their settings while they run.
 func (s *settingsFile) replace(data []byte) error {
-	if err := os.MkdirAll(filepath.Dir(s.real), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.real), 0o700); err != nil {
 		return s.unwritable(err)
 	}
 	return wholeFile(s.real, s.unwritable, func(w *os.File) error {

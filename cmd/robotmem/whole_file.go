@@ -10,7 +10,8 @@ import (
 // name under which none can be made is refused by the caller, in its own words.
 func wholeFile(name string, refuse func(error) error, write func(*os.File) error) error {
 	temp := name + ".part"
-	f, err := os.Create(temp)
+	// What comes out of a memory is as private as the memory.
+	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return refuse(err)
 	}

@@ -62,14 +62,28 @@ var (
 	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// HeadBytes is how much of a file [Recognizes] wants to see.
+// HeadBytes is how much of a file [Recognizes] wants to see of a tar.
 const HeadBytes = 512
 
-// Recognizes reports whether a file that begins so is to be read as an archive:
-// a tar, or something compressed with Zstandard.
-func Recognizes(head []byte) bool {
-	return bytes.HasPrefix(head, zstdMagic) || len(head) >= 262 && string(head[257:262]) == "ustar"
+// Recognizes reports whether what begins so is to be read as an archive: a tar,
+// compressed or not. What is compressed and ends before that shows may be one.
+func Recognizes(r io.Reader) bool {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(len(zstdMagic)); bytes.Equal(head, zstdMagic) {
+		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+		if err != nil {
+			return false
+		}
+		defer zip.Close()
+		head := make([]byte, HeadBytes)
+		n, err := io.ReadFull(zip, head)
+		return isTar(head[:n]) || errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	head, _ := in.Peek(HeadBytes)
+	return isTar(head)
 }
+
+func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
 
 // NewReader reads an archive, compressed or not. Close it.
 func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {

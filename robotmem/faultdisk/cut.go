@@ -53,12 +53,13 @@ func (r *Replay) Cut(rnd *rand.Rand, sector int, dir string) (Loss, error) {
 			lost.Names++
 		}
 	}
+	led := map[string]bool{"": true}                       // folders that the names lead to
 	for _, path := range slices.Sorted(maps.Keys(names)) { // a folder before what lies in it
 		at, e := filepath.Join(dir, path), names[path]
-		if above := (op{path: path}).folder(); above != "" && !names[above].folder {
-			continue // nothing leads there
+		if !led[(op{path: path}).folder()] {
+			continue
 		}
-		if e.folder {
+		if led[path] = e.folder; e.folder {
 			if err := os.Mkdir(at, 0o700); err != nil {
 				return lost, err
 			}

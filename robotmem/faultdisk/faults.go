@@ -18,6 +18,7 @@ type faults struct {
 	refused int
 	syncErr error
 	stalled chan struct{} // closed when it ends; nil without
+	stalls  kind          // write for both, syncFile for syncs alone
 	held    int
 }
 
@@ -63,10 +64,15 @@ func (d *Disk) refused() {
 
 // Stall holds up every write and sync from now on until release is called, which
 // may be done more than once. A disk stalls once at a time.
-func (d *Disk) Stall() (release func()) {
+func (d *Disk) Stall() (release func()) { return d.stall(write) }
+
+// StallSyncs is Stall for syncs alone: writes go on, as into a cache.
+func (d *Disk) StallSyncs() (release func()) { return d.stall(syncFile) }
+
+func (d *Disk) stall(from kind) (release func()) {
 	stalled := make(chan struct{})
 	d.mu.Lock()
-	d.faults.stalled = stalled
+	d.faults.stalled, d.faults.stalls = stalled, from
 	d.mu.Unlock()
 	return sync.OnceFunc(func() {
 		d.mu.Lock()
@@ -76,7 +82,7 @@ func (d *Disk) Stall() (release func()) {
 	})
 }
 
-// Held is how many syncs stalls have held up.
+// Held is how many writes and syncs stalls have held up.
 func (d *Disk) Held() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -91,10 +97,16 @@ func (d *Disk) FailSyncs(err error) {
 	d.faults.syncErr = err
 }
 
-// beforeWrite waits for the end of a stall.
-func (d *Disk) beforeWrite() {
+// wait waits for the end of a stall that holds up such operations.
+func (d *Disk) wait(what kind) {
 	d.mu.Lock()
 	stalled := d.faults.stalled
+	if what < d.faults.stalls {
+		stalled = nil
+	}
+	if stalled != nil {
+		d.faults.held++
+	}
 	d.mu.Unlock()
 	if stalled != nil {
 		<-stalled
@@ -103,15 +115,7 @@ func (d *Disk) beforeWrite() {
 
 // beforeSync waits for the end of a stall, and fails if syncs are to.
 func (d *Disk) beforeSync() error {
-	d.mu.Lock()
-	stalled := d.faults.stalled
-	if stalled != nil {
-		d.faults.held++
-	}
-	d.mu.Unlock()
-	if stalled != nil {
-		<-stalled
-	}
+	d.wait(syncFile)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.faults.syncErr
@@ -120,7 +124,7 @@ func (d *Disk) beforeSync() error {
 // grow takes the space for a file that will reach this size.
 func (n node) grow(size int64) error {
 	d := n.disk
-	d.beforeWrite()
+	d.wait(write)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	more := size - d.sizes[n.inode]

@@ -76,7 +76,7 @@ func (f *file) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (f *file) Truncate(size int64) error {
-	f.disk.beforeWrite()
+	f.disk.wait(truncate)
 	if err := f.File.Truncate(size); err != nil {
 		return err
 	}

@@ -29,8 +29,10 @@ func FuzzMessages(f *testing.F) {
 		f.Add([]byte(seed), "2025-06-18")
 		f.Add([]byte(seed), "2026-07-28")
 	}
+	memory := &fake{}
+	s := NewServer(memory, Options{MaxMessage: 1 << 20})
 	f.Fuzz(func(t *testing.T, input []byte, version string) {
-		s := NewServer(&fake{}, Options{MaxMessage: 1 << 20})
+		memory.texts = nil
 		var out bytes.Buffer
 		if err := s.ServeStdio(t.Context(), bytes.NewReader(input), &out); err != nil {
 			t.Fatal(err)

@@ -104,7 +104,12 @@ func (r *reply) close() {
 	if len(body) == 0 {
 		return
 	}
-	var failed mcp.JSONRPCError
+	// The library's own type does not read every id that it writes.
+	var failed struct {
+		JSONRPC string                  `json:"jsonrpc"`
+		ID      json.RawMessage         `json:"id"`
+		Error   mcp.JSONRPCErrorDetails `json:"error"`
+	}
 	if r.fault.code != 0 && json.Unmarshal(body, &failed) == nil {
 		failed.Error.Code = r.fault.code
 		if mended, err := robotmem.EncodeJSON(failed); err == nil {

@@ -152,10 +152,13 @@ func (j *judge) recall(ctx context.Context, e *robotmem.Engine, found map[int64]
 
 // examine has a doctor look at a share of the states.
 func (j *judge) examine(ctx context.Context, e *robotmem.Engine) {
-	if j.rnd.IntN(doctorEvery) > 0 {
-		return
+	if j.rnd.IntN(doctorEvery) == 0 {
+		j.doctor(ctx, e, j.rnd.IntN(deepEvery/doctorEvery) == 0)
 	}
-	res, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: j.rnd.IntN(deepEvery/doctorEvery) == 0})
+}
+
+func (j *judge) doctor(ctx context.Context, e *robotmem.Engine, deep bool) {
+	res, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: deep})
 	if err != nil {
 		j.broken("%s: doctor: %v", j.where, err)
 		return

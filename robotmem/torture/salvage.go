@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -21,9 +23,11 @@ import (
 // asked of what is tested.
 
 const (
-	salvageFacts = 1500
+	salvageFacts = 600
 	salvagePage  = 4096
 	salvageMost  = 12 // pages that are damaged at once
+	// salvageAtOnce are the files that are repaired side by side.
+	salvageAtOnce = 2
 )
 
 // salvageTruth is a whole file, and what each memory of it says.
@@ -40,28 +44,29 @@ func runSalvage(ctx context.Context, r *rig) error {
 	if err != nil {
 		return err
 	}
-	damaged, rescued, lost := 0, 0, 0
+	var damaged, gone atomic.Int64
+	var group sync.WaitGroup
+	free := make(chan struct{}, salvageAtOnce)
+	errs := make([]error, r.times)
 	for i := range r.times {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		dir, err := r.folder(fmt.Sprint(i))
-		if err != nil {
-			return err
-		}
-		broken := r.Broken + r.Lost
-		pages, gone, err := salvageOne(ctx, r, truth, dir)
-		if err != nil {
-			return fmt.Errorf("file %d: %w", i, err)
-		}
-		damaged, lost, rescued = damaged+pages, lost+gone, rescued+len(truth.texts)-gone
-		if r.Broken+r.Lost == broken {
-			if err := os.RemoveAll(dir); err != nil {
-				return err
+		data, hit := truth.damage(r)
+		free <- struct{}{}
+		group.Go(func() {
+			defer func() { <-free }()
+			var n int
+			if errs[i] = ctx.Err(); errs[i] == nil {
+				n, errs[i] = salvageOne(ctx, r, truth, filepath.Join(r.dir, fmt.Sprint(i)), data, hit)
 			}
-		}
+			damaged.Add(int64(len(hit)))
+			gone.Add(int64(n))
+		})
 	}
-	r.note("%d pages damaged in %d files; %d memories came back, %d lay on damaged pages", damaged, r.times, rescued, lost)
+	group.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	lost, rescued := gone.Load(), int64(r.times*len(truth.texts))-gone.Load()
+	r.note("%d pages damaged in %d files; %d memories came back, %d lay on damaged pages", damaged.Load(), r.times, rescued, lost)
 	return nil
 }
 
@@ -191,13 +196,12 @@ func sqliteNumber(p []byte) (v int64, n int) {
 	return v, n
 }
 
-// salvageOne damages one copy and has it repaired. It returns how many pages were
-// damaged, and how many memories lay on them.
-func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string) (pages, gone int, err error) {
+// salvageOne has one damaged copy repaired. It returns how many memories lay on
+// the pages that were hit.
+func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string, data []byte, hit map[int64]bool) (gone int, err error) {
 	path := filepath.Join(dir, "memory.db")
-	data, hit := t.damage(r)
-	if err := errors.Join(os.WriteFile(path, data, 0o600), os.CopyFS(path+".payloads", os.DirFS(t.payloads))); err != nil {
-		return 0, 0, err
+	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(path, data, 0o600), os.CopyFS(path+".payloads", os.DirFS(t.payloads))); err != nil {
+		return 0, err
 	}
 	touched := func(id int64) bool {
 		at := hit[int64(t.leaf[id])]
@@ -206,25 +210,22 @@ func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string) (pages
 		}
 		return at
 	}
-	before, code, err := salvageCLI(ctx, r, path, "doctor", "--json")
-	if err != nil {
-		return 0, 0, err
-	}
-	if code == 4 {
-		r.fault()
-	}
 	out, code, err := salvageCLI(ctx, r, path, "doctor", "--repair", "--json")
 	if err != nil {
-		return 0, 0, err
+		return 0, err
+	}
+	// So it was found to be damaged, and not to be mended in its place.
+	if strings.Contains(out, `"damaged_pages"`) {
+		r.fault()
 	}
 	if code != 0 && code != 4 {
 		r.broken("repair ended with %d: %s (pages %v)", code, out, hit)
-		return len(hit), 0, nil
+		return 0, nil
 	}
 	m, err := robotmem.Open(ctx, robotmem.Options{Path: path})
 	if err != nil {
-		r.broken("the repaired file does not open: %v (pages %v); doctor said before: %.300s", err, hit, before)
-		return len(hit), 0, nil
+		r.broken("the repaired file does not open: %v (pages %v)", err, hit)
+		return 0, nil
 	}
 	missing := 0
 	for id, text := range t.texts {
@@ -251,7 +252,10 @@ func salvageOne(ctx context.Context, r *rig, t *salvageTruth, dir string) (pages
 	if missing > 0 && code == 0 {
 		r.broken("%d memories are gone, and repair says that nothing is lost (pages %v)", missing, hit)
 	}
-	return len(hit), gone, m.Close()
+	if err := m.Close(); err != nil {
+		return gone, err
+	}
+	return gone, os.RemoveAll(dir)
 }
 
 // damage returns a copy of the file with some pages damaged, and which.
@@ -265,14 +269,17 @@ func (t *salvageTruth) damage(r *rig) (data []byte, hit map[int64]bool) {
 		}
 		return data[:keep*salvagePage-r.rand.Int64N(2)*1000], addPage(hit, keep)
 	}
-	for range 1 + r.rand.IntN(salvageMost) {
-		n := 1 + r.rand.Int64N(all)
-		if r.rand.IntN(10) == 0 {
+	for i := range 1 + r.rand.IntN(salvageMost) {
+		n, how := 1+r.rand.Int64N(all), r.rand.IntN(5)
+		switch {
+		case i == 0: // rows are lost for certain
+			n, how = int64(t.leaf[1+r.rand.Int64N(salvageFacts)]), r.rand.IntN(2)
+		case r.rand.IntN(10) == 0:
 			n = 1 + r.rand.Int64N(40) // the head, the schema, the roots
 		}
 		hit[n] = true
 		p := data[(n-1)*salvagePage : n*salvagePage]
-		switch r.rand.IntN(5) {
+		switch how {
 		case 0:
 			clear(p)
 		case 1:

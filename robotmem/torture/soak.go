@@ -162,7 +162,7 @@ func (s *soaker) remembered(ctx context.Context, n *node) {
 	} else if !doctor.Healthy {
 		s.broken("%s is not healthy: %+v", n.name, doctor.Checks)
 	}
-	facts := n.acknowledged()
+	facts := n.texts()
 	s.acknowledged(len(facts))
 	for _, id := range slices.Sorted(maps.Keys(facts)) {
 		var memory struct{ Content string }

@@ -150,7 +150,7 @@ func (a *asker) remember(op string, fields map[string]any, answer []byte) {
 	note := func(item any, res learnt) {
 		if f, ok := item.(map[string]any); ok && res.Status == "created" {
 			if text, ok := f["insight"].(string); ok {
-				a.node.learnt(res.MemoryID, strings.TrimSpace(text))
+				a.node.learnt(res.MemoryID, text)
 			}
 		}
 	}

@@ -125,8 +125,9 @@ type node struct {
 	token   string // "" if it asks for none
 	client  *http.Client
 
-	mu       sync.Mutex // guards what follows
-	facts    map[int64][]string
+	mu       sync.Mutex         // guards what follows
+	facts    map[int64]string   // as they were learnt
+	updates  map[int64][]string // texts that they may have instead
 	ids      []int64
 	sessions []string
 	cursors  []string
@@ -137,7 +138,7 @@ func startNode(ctx context.Context, r *rig, name string, tokens bool) (*node, er
 	if err != nil {
 		return nil, err
 	}
-	n := &node{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}, facts: map[int64][]string{}, db: filepath.Join(home, "memory.db")}
+	n := &node{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}, facts: map[int64]string{}, updates: map[int64][]string{}, db: filepath.Join(home, "memory.db")}
 	if tokens {
 		create := exec.CommandContext(ctx, r.program, "token", "create", "soak")
 		create.Env = append(os.Environ(), "ROBOTMEM_HOME="+home)
@@ -222,26 +223,30 @@ func (n *node) atRest(ctx context.Context, d time.Duration) (least gauges) {
 // maxPool bounds what of earlier answers is asked for again.
 const maxPool = 500
 
-// told notes a text that a memory may now have.
+// told notes a text that a memory may have from now on, whether or not the
+// update is answered.
 func (n *node) told(id int64, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if _, known := n.facts[id]; known {
-		n.facts[id] = append(n.facts[id], text)
-	}
+	n.updates[id] = append(n.updates[id], strings.TrimSpace(text))
 }
 
 // learnt notes a fact that was acknowledged as new.
 func (n *node) learnt(id int64, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.facts[id] = append(n.facts[id], text)
+	n.facts[id] = strings.TrimSpace(text)
 }
 
-func (n *node) acknowledged() map[int64][]string {
+// texts are what an acknowledged fact may say.
+func (n *node) texts() map[int64][]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return maps.Clone(n.facts)
+	out := map[int64][]string{}
+	for id, text := range n.facts {
+		out[id] = append([]string{text}, n.updates[id]...)
+	}
+	return out
 }
 
 // seen takes ids, sessions and cursors out of an answer, to ask for them.

@@ -222,12 +222,9 @@ func (a *asker) send(ctx context.Context, c *call) {
 	if host := c.header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	if c.op.ID == "update" && c.fields != nil {
-		if text, ok := c.fields["new_content"].(string); ok {
-			if id, ok := idIn(c.path); ok {
-				a.node.told(id, strings.TrimSpace(text))
-			}
-		}
+	if id, ok := idIn(c.path); ok && c.op.ID == "update" {
+		text, _ := c.fields["new_content"].(string)
+		a.node.told(id, text)
 	}
 	res, err := a.node.client.Do(req)
 	if err != nil {

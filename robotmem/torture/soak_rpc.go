@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,9 +41,9 @@ func (a *asker) frame(id string) frame {
 		}
 		message["method"], message["params"] = "tools/call", map[string]any{"name": op.ID, "arguments": f.fields}
 		if op.ID == "update" {
-			id, _ := f.fields["memory_id"].(int64)
+			id, _ := strconv.ParseInt(fmt.Sprint(f.fields["memory_id"]), 10, 64) // one that is no number finds no memory
 			text, _ := f.fields["new_content"].(string)
-			a.node.told(id, strings.TrimSpace(text))
+			a.node.told(id, text)
 		}
 	default:
 		message["method"] = one(a.rand, "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list", "initialize", "nowhere", "server/discover", "tools/call", "prompts/get", "completion/complete", "resources/read", "logging/setLevel", "")

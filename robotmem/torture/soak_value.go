@@ -123,7 +123,7 @@ func (m *maker) context() any {
 }
 
 func (m *maker) filter(depth int) any {
-	leaf := any(one(m.rand, any(3), any(true), any("12 N"), any(nil), any([]any{1, "a"}), any(1e308)))
+	leaf := one(m.rand, any(3), any(true), any("12 N"), any(nil), any([]any{1, "a"}), any(1e308))
 	op := one(m.rand, "$eq", "$ne", "$lt", "$lte", "$gt", "$gte", "$in", "$nin", "$exists", "$not", "$regex", "")
 	path := one(m.rand, "params.force", "task.success", "category", "confidence", "observed_at", "spatial", "", "a.b.c.d", "$and")
 	switch k := m.rand.IntN(6); {

@@ -17,7 +17,7 @@ func (a *asker) misbehave(ctx context.Context) {
 		time.Sleep(time.Second)
 		return
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }() // mostly in the middle of something
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	host := strings.TrimPrefix(a.node.url, "http://")
 	auth := ""

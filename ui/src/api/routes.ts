@@ -3,6 +3,7 @@
 /** Method and path of every operation. */
 export const routes = {
   activity: ["GET", "/api/activity"],
+  audit: ["GET", "/api/audit"],
   categories: ["GET", "/api/categories"],
   changes: ["GET", "/api/changes"],
   collections: ["GET", "/api/collections"],

@@ -20,6 +20,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Audit log
+         * @description Page through what was changed, newest first: by whom, through what, when and why, with hashes of the text before and after. Who stored a memory stands in the memory itself.
+         */
+        get: operations["audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/categories": {
         parameters: {
             query?: never;
@@ -685,6 +705,33 @@ export interface components {
              */
             to: string;
         };
+        AuditEntry: {
+            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode) or repaired; created only of what was purged, since a memory itself says who stored it. */
+            action: string;
+            /** @description SHA-256 of the text after, hex. */
+            after?: string;
+            /** Format: date-time */
+            at: string;
+            /** @description SHA-256 of the text before, hex. */
+            before?: string;
+            collection?: string;
+            id: number;
+            memory_id?: number;
+            reason?: string;
+            /** @description Of an episode that ended. */
+            session_id?: string;
+            /** @description The face and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder, node. */
+            tool?: string;
+            uid?: string;
+            /** @description The name of the token, or the user of the machine; absent where nobody was asked for a name. */
+            who?: string;
+        };
+        AuditResponse: {
+            entries: components["schemas"]["AuditEntry"][];
+            limit: number;
+            /** @description The cursor of the next page; absent on the last. */
+            next?: string;
+        };
         BatchError: {
             detail: string;
             field?: string;
@@ -841,9 +888,11 @@ export interface components {
             value: string;
         };
         ForgetResponse: {
-            /** @description The first 100 characters. */
+            /** @description The first 100 characters; empty when it was purged. */
             content: string;
             memory_id: number;
+            /** @description With purge: what was removed, and what it could not reach. */
+            purged?: components["schemas"]["Purged"];
             reason: string;
             status: string;
         };
@@ -975,6 +1024,8 @@ export interface components {
             params?: unknown;
             perception_type?: string;
             pinned?: boolean;
+            /** @description Who stored it, beside its source and session_id. Absent of what was stored before schema version 5. */
+            provenance?: components["schemas"]["Provenance"];
             /** @description Absolute, 0 to 1: how likely it answers the question. */
             relevance?: number;
             return_count?: number;
@@ -1142,6 +1193,28 @@ export interface components {
             title: string;
             /** @description about:blank: status and kind say it all. */
             type: string;
+        };
+        Provenance: {
+            /** @description The robot that its context or its session names. */
+            robot?: string;
+            /** @description The face it came through and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder. */
+            tool?: string;
+            /** @description The name of the token, or the user of the machine; absent where nobody was asked for a name. */
+            who?: string;
+        };
+        Purged: {
+            /** @description Of the payload, when it was removed. */
+            bytes?: number;
+            /** @description What no program can take back. */
+            not_reached: string[];
+            /** @description rewritten, or pending with the reason: this node, or the next that opens the file, finishes it. */
+            old_pages: string;
+            /** @description What became of a perception's bytes: removed, kept (another memory has the same bytes) or gone before. */
+            payload?: string;
+            /** @description Memories that had been merged into this one, which hold their own text still; purge them too if they say the same. */
+            stood_for?: number[];
+            /** @description Past states of the memory. */
+            versions: number;
         };
         RecallRequest: {
             /**
@@ -1710,6 +1783,59 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    audit: {
+        parameters: {
+            query?: {
+                /** @description Only changes of this memory. */
+                memory_id?: number;
+                /** @description Namespace; all if absent. */
+                collection?: string;
+                /** @description Only changes by this token or user. */
+                who?: string;
+                /**
+                 * @description Only this action.
+                 * @example updated
+                 */
+                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired";
+                /** @description Only at or after this time (RFC 3339). */
+                after?: string;
+                /** @description Only before this time (RFC 3339). */
+                before?: string;
+                /**
+                 * @description Entries a page, 1 to 1,000.
+                 * @example 20
+                 */
+                limit?: number;
+                /** @description next of the page before: goes on after it, whatever was changed meanwhile. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Audit log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     categories: {
         parameters: {
             query?: {
@@ -2129,10 +2255,12 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Why it is wrong, up to 1,000 characters.
+                 * @description Why it is wrong, up to 1,000 characters. It stays in the audit log.
                  * @example the glass there was dry
                  */
                 reason: string;
+                /** @description Destroy it for good: text, context, every version, indexes, vectors and payload, and the old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the text. */
+                purge?: boolean;
             };
             header?: never;
             path: {

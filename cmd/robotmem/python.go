@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// pythonFlags say how a memory.db of the Python robotmem is read.
+type pythonFlags struct {
+	VectorsOf string `name:"vectors-of" placeholder:"MODEL" help:"memory.db: the model that its vectors were made with, such as nomic-embed-text. They are taken over when this memory's are of the same; else they are made anew."`
+	TimeZone  string `name:"time-zone" placeholder:"ZONE" help:"memory.db: the zone of times that name none, such as Europe/Berlin or Local (default UTC)."`
+}
+
+// python imports a memory.db of the Python robotmem.
+func (c *importCmd) python(ctx context.Context, a *app) error {
+	zone, err := time.LoadLocation(c.TimeZone)
+	if err != nil {
+		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
+	}
+	return a.UseFile(ctx, "file", func(m *robotmem.Engine) error {
+		src, err := robotmem.OpenPython(ctx, c.File, robotmem.PythonOptions{Location: zone})
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		ctx, bar := a.watched(ctx)
+		defer bar.Done()
+		report, err := m.Import(ctx, src, robotmem.ImportOptions{
+			Collection: a.Config.Collection, DryRun: c.DryRun, Model: c.VectorsOf,
+			Refused: func(where string, err error) {
+				bar.Clear()
+				fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", where, oneLine(err.Error()))
+			},
+		})
+		bar.Done()
+		if err := c.arrived(a, report, err); err != nil || c.JSON {
+			return errors.Join(err, notedPython(a.Stderr, src.Report(), report, zone))
+		}
+		return notedPython(a.Stdout, src.Report(), report, zone)
+	})
+}
+
+// notedPython says what was read otherwise than it stood there.
+func notedPython(out io.Writer, r robotmem.PythonReport, got *robotmem.ImportReport, zone *time.Location) error {
+	w := &lines{w: out}
+	if r.Naive > 0 {
+		w.line("%s without a zone, read as %s", plural(r.Naive, "time", "times"), zone)
+	}
+	if left := r.Vectors - got.Vectors; left > 0 {
+		w.line("%s not taken over: made anew by the embedder; --vectors-of says which model they are of", plural(left, "vector", "vectors"))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
+		w.line("%s: %d", oneLine(what), r.Notes[what])
+	}
+	return w.err
+}
+
+// writePython makes a memory.db that appears whole or not at all.
+func (c *exportCmd) writePython(ctx context.Context, m *robotmem.Engine, o robotmem.ExportOptions) (report *robotmem.ExportReport, beside map[string]int64, err error) {
+	if _, err := os.Lstat(c.Python); err == nil {
+		return nil, nil, invalid("python", "%s is there already; name a new file", c.Python)
+	}
+	refuse := func(err error) error { return invalid("python", "%v", err) }
+	err = wholeFile(c.Python, refuse, func(f *os.File) error {
+		if err := f.Chmod(0o600); err != nil {
+			return err
+		}
+		sink, err := robotmem.NewPythonWriter(ctx, f.Name())
+		if err != nil {
+			return err
+		}
+		if report, err = m.Export(ctx, sink, o); err != nil {
+			return errors.Join(err, sink.Discard())
+		}
+		beside = sink.Beside
+		return nil
+	})
+	return report, beside, err
+}
+
+func (c *exportCmd) movedPython(a *app, r *robotmem.ExportReport, beside map[string]int64) error {
+	if r == nil {
+		return nil
+	}
+	if c.JSON {
+		return a.PrintJSON(struct {
+			*robotmem.ExportReport
+			Beside map[string]int64 `json:"beside,omitempty"`
+		}{r, beside})
+	}
+	if err := c.moved(a, c.Python, r); err != nil {
+		return err
+	}
+	w := &lines{w: a.Stdout}
+	for _, what := range slices.Sorted(maps.Keys(beside)) {
+		w.line("no column for %s (%d): kept in tables robotmem_* of the file", what, beside[what])
+	}
+	return w.err
+}
