@@ -270,6 +270,9 @@ func (e *Engine) tryCommit(group []*writeJob) (results []error, err error) {
 	if tx.revision, err = c.changes(); err != nil {
 		return nil, err
 	}
+	if err := e.followPurges(c); err != nil {
+		return nil, err
+	}
 	before := tx.revision
 	results = make([]error, len(group))
 	for i, job := range group {

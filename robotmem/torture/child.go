@@ -16,8 +16,8 @@ var roles = map[string]func(args []string) error{
 	roleVisitor: visitor,
 	roleGuest:   guest,
 	roleHolder:  holder,
-	roleStorer:  storer,
 	roleLogger:  logger,
+	roleStorer:  storer,
 }
 
 func runChild(role string) int {

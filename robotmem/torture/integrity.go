@@ -15,7 +15,7 @@ func integrity(path string) (said string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // of what was read
 	if err := fts5.Register(db); err != nil {
 		return "", err
 	}
@@ -23,7 +23,7 @@ func integrity(path string) (said string, err error) {
 	if err != nil {
 		return "", err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	var lines []string
 	for s.Step() {
 		lines = append(lines, s.ColumnText(0))

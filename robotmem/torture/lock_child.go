@@ -34,7 +34,7 @@ func holder(args []string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // of what was read
 	if err := db.BusyTimeout(time.Minute); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func lockHeld(path string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // of what was read
 	err = db.Exec("BEGIN IMMEDIATE")
 	if errors.Is(err, sqlite3.BUSY) {
 		return true, nil

@@ -17,5 +17,5 @@ func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
 func inodeOf(path string) (uint64, error) {
 	var info syscall.Stat_t
 	err := syscall.Stat(path, &info)
-	return uint64(info.Ino), err
+	return uint64(info.Ino), err //nolint:unconvert // of other types on other systems
 }
