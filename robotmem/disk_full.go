@@ -76,7 +76,7 @@ func (e *Engine) openFull(err error) error {
 	if !e.fullDisk(err, needed) {
 		return err
 	}
-	return e.diskFull("db", "opening the memory", about(needed), err)
+	return e.diskFull("db", "opening the memory for writing (--read-only reads it without)", about(needed), err)
 }
 
 const (
