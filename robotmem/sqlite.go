@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"time"
 
@@ -218,6 +219,9 @@ func classifySQLite(err error) *Error {
 	}
 	if errors.Is(err, sqlite3.IOERR_DATA) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) {
 		code = sqlite3.CORRUPT // a page that does not match its checksum
+	}
+	if code == sqlite3.ERROR && strings.Contains(err.Error(), "malformed JSON") {
+		code = sqlite3.CORRUPT // all JSON in the file is ours: it is read from a page that is not
 	}
 	text, kind := "an internal error; see the node's log", Internal
 	if noSpace(err) {
