@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -116,7 +117,10 @@ func usable(path string) error {
 // makeFolder makes a folder and those above it, and puts the names of the new
 // ones on the disk.
 func makeFolder(d Disk, path string) error {
-	if _, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(path); err == nil {
+		if !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		}
 		return nil
 	}
 	above := filepath.Dir(path)
