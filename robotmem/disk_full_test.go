@@ -47,7 +47,7 @@ func TestWhatDoesNotFitSaysHowMuchItNeeds(t *testing.T) {
 	small, large := noise(100<<10), noise(600<<10)
 	batch := &robotmem.LearnBatchRequest{}
 	for range 100 {
-		batch.Items = append(batch.Items, robotmem.LearnRequest{Insight: string(rand.Text())})
+		batch.Items = append(batch.Items, robotmem.LearnRequest{Insight: rand.Text()})
 	}
 	const someKiB = `needs about [0-9.]+ KiB, `
 	for _, c := range []struct {

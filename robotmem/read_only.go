@@ -90,6 +90,7 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	}
 	defer leave()
 	e.examineLog(e.path)
+	e.way = sharedIndex
 	c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
 	if folderRefuses(e.path, err) != "" {
 		if c, err = e.openElsewhere(ctx); err != nil && folderRefuses(e.path, err) != "" {
@@ -140,7 +141,7 @@ func (e *Engine) dropScratch() error {
 	return os.RemoveAll(e.scratch)
 }
 
-// shared names the file of the log's index where it is not beside the file.
+// ownIndexPath names the file of the log's index where it is not beside the file.
 func (e *Engine) ownIndexPath() string {
 	if e.way != ownIndex {
 		return ""

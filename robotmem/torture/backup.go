@@ -205,7 +205,11 @@ func checkRestored(ctx context.Context, r *rig, b *robotmem.BackupReport, to str
 		r.broken("backup %d, restored, does not open: %v", b.Number, err)
 		return nil
 	}
-	defer e.Close()
+	defer func() {
+		if err := e.Close(); err != nil {
+			r.broken("backup %d, restored, does not close: %v", b.Number, err)
+		}
+	}()
 	d, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
 	if err != nil {
 		return err

@@ -52,7 +52,7 @@ func runFlips(ctx context.Context, r *rig) error {
 	dir := r.dir
 	if memory, err := os.MkdirTemp("/dev/shm", "torture-flips-"); err == nil {
 		dir = memory // a disk would only slow it down
-		defer os.RemoveAll(memory)
+		defer func() { _ = os.RemoveAll(memory) }()
 	}
 	build := filepath.Join(dir, "build")
 	closed, live, err := makeImages(ctx, build)

@@ -39,7 +39,11 @@ func (j *judge) judge(ctx context.Context, dir string, marks []int) error {
 		}
 		return nil
 	}
-	defer e.Close()
+	defer func() {
+		if err := e.Close(); err != nil {
+			j.broken("%s: does not close: %v", j.where, err)
+		}
+	}()
 	found, err := listAll(ctx, e)
 	if err != nil {
 		j.broken("%s: list: %v", j.where, err)
