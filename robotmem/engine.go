@@ -76,6 +76,9 @@ type Engine struct {
 	readOnly string // why nothing is written, "" if it is
 	way      readOnlyWay
 	scratch  string // a folder of temporary files; "" if none is needed
+	// madeIndex: the log's index beside a file that is only read is ours.
+	madeIndex bool
+	lay       lying // how a file lay that is read without the shared index
 	// lostCommits are those behind damage in a log that is only read.
 	lostCommits int
 	log         *slog.Logger
@@ -83,6 +86,7 @@ type Engine struct {
 	writer      *conn  // owned by runWriter
 	turn        turn   // owned by runWriter
 	purgesSeen  int64  // by the writer
+	rewritten   int64  // the last purge that the writer has written the file anew for
 	jobs        chan *writeJob
 	lone        *writeJob // what runWriter runs next, alone
 	writerDone  chan struct{}
@@ -205,7 +209,7 @@ func (e *Engine) openFile(ctx context.Context) (err error) {
 		e.log.Warn("the memory is served read-only", "reason", e.readOnly)
 	}
 	if err := e.openReadOnly(ctx); err != nil {
-		return errors.Join(err, e.closeReaders(), e.dropScratch())
+		return errors.Join(err, e.closeReaders(), e.leaveNothing())
 	}
 	return nil
 }
@@ -368,12 +372,13 @@ func lookAt(ctx context.Context, path string, o connOptions) error {
 	return err
 }
 
-// makePrivate closes the log and its index to others, as the file is. SQLite
-// makes them when it opens the file. On a file system without modes there is
-// nothing to close.
+// makePrivate closes the log and its index to others, as the file is, and gives
+// them to its owner. SQLite makes them when it opens the file. On a file system
+// without modes there is nothing to close.
 func makePrivate(path string) {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		_ = os.Chmod(path+suffix, 0o600)
+		giveToOwner(path, path+suffix)
 	}
 }
 
@@ -439,7 +444,7 @@ func (e *Engine) Close() error {
 	if e.writer != nil {
 		err = errors.Join(err, e.writer.close())
 	}
-	return errors.Join(err, e.dropScratch())
+	return errors.Join(err, e.leaveNothing())
 }
 
 func (e *Engine) closeReaders() error {

@@ -71,6 +71,13 @@ func sumOfPage(p []byte) uint64 {
 // alone runs f on the writing connection outside a transaction, with no other
 // connection of this process open.
 func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
+	// Held all the while: who reads waits for the readers that are taken here, and
+	// Close for who reads.
+	e.closing.RLock()
+	defer e.closing.RUnlock()
+	if e.closed {
+		return errClosed
+	}
 	e.emptying.Lock()
 	defer e.emptying.Unlock()
 	held := 0
@@ -92,7 +99,11 @@ func (e *Engine) alone(ctx context.Context, f func(*conn) error) error {
 			return ctx.Err()
 		}
 	}
-	return e.writeAlone(ctx, f)
+	job := &writeJob{alone: f}
+	if err := e.enqueue(ctx, job); err != nil {
+		return err
+	}
+	return e.await(ctx, job)
 }
 
 // repairChecksums gives an older file its checksums, unless another program has

@@ -19,6 +19,8 @@ const (
 	// scrubLook is how often it looks whether another process left a purge
 	// unfinished.
 	scrubLook = time.Minute
+	// logPatience is how long the end of a purge waits for who reads.
+	logPatience = 300 * time.Millisecond
 )
 
 // notReached is what the answer says of the world outside the file.
@@ -73,7 +75,7 @@ func (e *Engine) scrub(ctx context.Context) error {
 	if err := e.removePurgedFiles(ctx); err != nil {
 		return err
 	}
-	if err := e.writeAlone(ctx, func(c *conn) error { return rewriteAlone(ctx, c) }); err != nil {
+	if err := e.writeAlone(ctx, func(c *conn) error { return e.rewriteAlone(ctx, c, upto) }); err != nil {
 		return err
 	}
 	return e.write(ctx, func(tx *writeTx) error { return tx.scrubbed(upto) })
@@ -97,12 +99,32 @@ func (e *Engine) removePurgedFiles(ctx context.Context) error {
 	})
 }
 
-// rewriteAlone is scrub's work on the writing connection. A caller that goes
-// away ends it; the file is as it was then.
-func rewriteAlone(ctx context.Context, c *conn) error {
+// rewriteAlone is scrub's work on the writing connection, for the purges up to a
+// number. A caller that goes away ends it; the file is as it was then. Writing
+// the file anew adds all of it to the log, which nobody can cut while somebody
+// reads from it: so that comes first, and the file is written once.
+func (e *Engine) rewriteAlone(ctx context.Context, c *conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
-	if err := c.rewriteFile(); err != nil {
+	if left, err := c.toScrub(); err != nil || left == 0 {
+		return err // another process was faster
+	}
+	if err := emptyLogSoon(c); err != nil {
+		return err
+	}
+	if e.rewritten != upto {
+		if err := c.rewriteFile(); err != nil {
+			return err
+		}
+		e.rewritten = upto
+	}
+	return emptyLogSoon(c)
+}
+
+// emptyLogSoon waits a moment for who reads from the log, and not longer: other
+// writers wait with it. The busy timeout is the writer's to set back.
+func emptyLogSoon(c *conn) error {
+	if err := c.BusyTimeout(logPatience); err != nil {
 		return err
 	}
 	done, err := c.emptyLog()

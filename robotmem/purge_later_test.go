@@ -73,7 +73,7 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.writeAlone(t.Context(), func(c *conn) error { return rewriteAlone(gone, c) }); err == nil {
+	if err := e.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
 		t.Fatal("an interrupted rewriting is done")
 	}
 	if d, err := e.Doctor(t.Context(), nil); err != nil || !d.Healthy {

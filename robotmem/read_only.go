@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -90,9 +91,8 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	}
 	defer leave()
 	e.examineLog(e.path)
-	e.way = sharedIndex
-	c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
-	if folderRefuses(e.path, err) != "" {
+	c, err := e.openShared(ctx)
+	if errors.Is(err, errNotShared) || folderRefuses(e.path, err) != "" {
 		if c, err = e.openElsewhere(ctx); err != nil && folderRefuses(e.path, err) != "" {
 			return fail(Unavailable, "db", "the file cannot be read; check that this user may")
 		}
@@ -105,9 +105,85 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	return e.read(ctx, refuseOlder)
 }
 
+var errNotShared = errors.New("the log's index would be another user's")
+
+// openShared opens the file as every process does. Where nobody has it open that
+// makes a log and its index, which only the file's owner may leave behind: the
+// owner could not write to another's.
+func (e *Engine) openShared(ctx context.Context) (*conn, error) {
+	if _, err := os.Lstat(e.path + "-shm"); errors.Is(err, fs.ErrNotExist) {
+		if !mayGive(e.path) {
+			return nil, errNotShared
+		}
+		e.madeIndex = true
+	}
+	e.way = sharedIndex
+	c, err := openConn(ctx, e.path, e.connOptions(readerCacheKiB))
+	if err == nil && e.madeIndex {
+		makePrivate(e.path)
+	}
+	return c, err
+}
+
+// removeIndex takes away the empty log and the index that a reader has made,
+// unless somebody has the file open.
+func (e *Engine) removeIndex() {
+	f, err := os.OpenFile(e.path, os.O_RDWR, 0)
+	if err != nil {
+		return // nobody here may lock it
+	}
+	_ = f.Close() // nothing was written
+	release, err := lockAlone(e.path)
+	if err != nil {
+		return // they are in use
+	}
+	if info, err := os.Stat(e.path + "-wal"); err == nil && info.Size() == 0 {
+		_ = os.Remove(e.path + "-wal") // what stays harms nothing
+	}
+	if _, err := os.Stat(e.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(e.path + "-shm")
+	}
+	if err := release(); err != nil {
+		e.log.Warn("the lock of a file that was read", "err", err)
+	}
+}
+
+// lying is what shows that a file was written to: its size and time, its log's,
+// and whether a log's index is there.
+type lying struct {
+	size, logSize int64
+	at, logAt     time.Time
+	index         bool
+}
+
+func (e *Engine) lies() (l lying) {
+	if info, err := os.Stat(e.path); err == nil {
+		l.size, l.at = info.Size(), info.ModTime()
+	}
+	if info, err := os.Stat(e.path + "-wal"); err == nil {
+		l.logSize, l.logAt = info.Size(), info.ModTime()
+	}
+	_, err := os.Stat(e.path + "-shm")
+	l.index = err == nil
+	return l
+}
+
+// unmoved fails when a file that is read without the index that all processes
+// share was written to: pages of then and of now would be read as one.
+func (e *Engine) unmoved() error {
+	if e.way != sharedIndex && e.lies() != e.lay {
+		return fail(Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
+	}
+	return nil
+}
+
 // openElsewhere opens the file without writing anything beside it. No live
-// process has the log in use: its index would be there to share.
+// process may have the log in use: its index would be there to share.
 func (e *Engine) openElsewhere(ctx context.Context) (*conn, error) {
+	e.lay = e.lies()
+	if e.lay.index {
+		return nil, fail(Unavailable, "db", "another program has the file open, and this user may not share its log; ask as the file's owner, or ask the node that has it")
+	}
 	e.way = noLog
 	if info, err := os.Stat(e.path + "-wal"); err == nil && info.Size() > 0 {
 		e.way = ownIndex
@@ -134,7 +210,11 @@ func refuseOlder(c *conn) error {
 	return err
 }
 
-func (e *Engine) dropScratch() error {
+// leaveNothing takes away what only reading has made.
+func (e *Engine) leaveNothing() error {
+	if e.madeIndex {
+		e.removeIndex()
+	}
 	if e.scratch == "" {
 		return nil
 	}

@@ -13,19 +13,21 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// contents are the files of a folder with their bytes, but for the index of a
-// log, which readers share.
+// contents are the files of a folder with their bytes, but for those of the index
+// of a log, which readers share.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") {
+		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := os.ReadFile(path)
-		if len(data) > 0 {
-			out[path] = string(data)
+		if strings.HasSuffix(path, "-shm") {
+			out[path] = ""
+			return nil
 		}
+		data, err := os.ReadFile(path)
+		out[path] = string(data)
 		return err
 	})
 	if err != nil {

@@ -131,3 +131,110 @@ func asNobody(cmd *exec.Cmd) {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 }
+
+// A visit by root leaves the owner able to write, and nothing behind; while it
+// lasts the log that it makes is the owner's.
+func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can visit another user's file: run as root")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "memory.db")
+	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learn(t, e, "the crate is at the dock", nil)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const owner = 65533
+	if err := os.Chown(path, owner, owner); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, dir)
+	e, err = robotmem.Open(t.Context(), robotmem.Options{Path: path, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := recall(t, e, &robotmem.RecallRequest{Query: "crate"}); got.Total != 1 {
+		t.Errorf("%d found, want 1", got.Total)
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		info, err := os.Stat(path + suffix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if uid := info.Sys().(*syscall.Stat_t).Uid; uid != owner || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s belongs to %d with mode %o", suffix, uid, info.Mode().Perm())
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := contents(t, dir); len(after) != len(before) {
+		t.Errorf("there were %d files, now there are %d", len(before), len(after))
+	}
+}
+
+// A file that is read without its log's index answers nothing once somebody
+// writes to it: what was read before and after would be mixed.
+func TestReadAsItLiesUntilSomebodyWrites(t *testing.T) {
+	if path := os.Getenv(readerEnv); path != "" {
+		e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path, ReadOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		if got := recall(t, e, &robotmem.RecallRequest{Query: "crate"}); got.Total != 1 {
+			t.Errorf("%d found, want 1", got.Total)
+		}
+		os.Stdout.WriteString("read\n")
+		_, _ = io.ReadAll(os.Stdin) // until the other has written
+		if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "crate"}); !errors.Is(err, robotmem.Unavailable) {
+			t.Errorf("after a write it answers %v, want unavailable", err)
+		}
+		return
+	}
+	program := readerProgram(t)
+	dir := t.TempDir()
+	path := filepath.Join(dir, "memory.db")
+	write := func(fact string) {
+		e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		learn(t, e, fact, nil)
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("the crate is at the dock")
+	if err := errors.Join(os.Chmod(path, 0o444), os.Chmod(dir, 0o777), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "-test.run", "^TestReadAsItLiesUntilSomebodyWrites$")
+	cmd.Dir, cmd.Stderr = "/", os.Stderr
+	cmd.Env = append(os.Environ(), readerEnv+"="+path)
+	asNobody(cmd)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	write("another crate is at the gate")
+	_ = in.Close()
+	rest, _ := io.ReadAll(out)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v\n%s", err, rest)
+	}
+}

@@ -81,16 +81,17 @@ func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
 }
 
 func (e *Engine) submit(ctx context.Context, job *writeJob) error {
-	if err := ctx.Err(); err != nil {
+	e.closing.RLock()
+	err := e.enqueue(ctx, job)
+	e.closing.RUnlock()
+	if err != nil {
 		return err
 	}
-	if err := e.writable(); err != nil {
-		return err
-	}
-	job.queued, job.done = time.Now(), make(chan error, 1)
-	if err := e.enqueue(ctx, job); err != nil {
-		return err
-	}
+	return e.await(ctx, job)
+}
+
+// await returns what came of a job that the writer has.
+func (e *Engine) await(ctx context.Context, job *writeJob) error {
 	select {
 	case err := <-job.done:
 		return err
@@ -112,12 +113,18 @@ func (e *Engine) submit(ctx context.Context, job *writeJob) error {
 	}
 }
 
+// enqueue gives a job to the writer. The caller holds e.closing.
 func (e *Engine) enqueue(ctx context.Context, job *writeJob) error {
-	e.closing.RLock()
-	defer e.closing.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := e.writable(); err != nil {
+		return err
+	}
 	if e.closed {
 		return errClosed
 	}
+	job.queued, job.done = time.Now(), make(chan error, 1)
 	select {
 	case e.jobs <- job:
 		return nil
@@ -331,6 +338,9 @@ func (e *Engine) read(ctx context.Context, f func(*conn) error) (err error) {
 	defer e.closing.RUnlock()
 	if e.closed {
 		return errClosed
+	}
+	if err := e.unmoved(); err != nil {
+		return err
 	}
 	c, err := e.reader(ctx)
 	if err != nil {
