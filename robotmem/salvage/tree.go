@@ -34,6 +34,7 @@ type scan struct {
 	f       *File
 	ctx     context.Context
 	state   []uint8
+	shared  uint32 // pages that the chains of two rows hold
 	buffers [maxDepth + 1][]byte
 	spill   []byte // one page of a chain
 	take    func(Row) error
@@ -251,8 +252,17 @@ func (s *scan) record(c *cell) (body []byte, whole, ok bool) {
 	data := append(make([]byte, 0, c.size), c.local...)
 	whole = true
 	for next := c.overflow; len(data) < c.size; {
-		if next == 0 || next > s.f.info.Pages || s.state[next]&(pageChain|pageReached) != 0 {
+		if next == 0 || next > s.f.info.Pages || s.state[next]&pageReached != 0 {
 			return nil, false, false
+		}
+		if s.state[next]&pageChain != 0 {
+			// Two rows lead here, and one of them by a damaged page. Which, their
+			// contents say. All such pages together are at most those of the file.
+			if s.shared == s.f.info.Pages {
+				return nil, false, false
+			}
+			s.shared++
+			whole = false
 		}
 		s.state[next] |= pageChain
 		if !s.f.page(next, s.spill) {
