@@ -1,21 +1,21 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -24,7 +24,7 @@ import (
 // The part "backup": processes write without a pause while the program makes one
 // backup after another. Each is restored to a file of its own and must hold all
 // that was acknowledged before it was begun, and of every writer no fact without
-// those before it. In between a backup and a restore are killed at any moment. A
+// those before it. In between a backup and a restore are killed in the middle of their work. A
 // fault is a backup during which the memory changed.
 
 const (
@@ -35,6 +35,9 @@ const (
 	backupPayload  = 300_000 // bytes
 	// backupPause keeps the memory at a size at which every backup can be read.
 	backupPause = 50 * time.Millisecond
+	// backupFirst is how long a writer may take to make the file and write to it.
+	backupFirst = time.Minute
+	backupKept  = 3
 )
 
 // storer learns numbered facts until it is ended, and prints each
@@ -76,45 +79,63 @@ func backupData(writer string, n int) []byte {
 
 // backupWriter is a writing process and how far it has come.
 type backupWriter struct {
+	*spawned
 	name string
-	cmd  *exec.Cmd
-	mu   sync.Mutex
-	last int
-	errs bytes.Buffer
-	done sync.WaitGroup
+	last atomic.Int64
+	read sync.WaitGroup
 }
 
-func (w *backupWriter) acknowledged() int { w.mu.Lock(); defer w.mu.Unlock(); return w.last }
+func (w *backupWriter) acknowledged() int { return int(w.last.Load()) }
 
-func startBackupWriter(ctx context.Context, path, name string) (*backupWriter, error) {
-	self, err := os.Executable()
+func startBackupWriter(ctx context.Context, r *rig, path, name string) (*backupWriter, error) {
+	s, err := r.startRole(ctx, roleStorer, path, name)
 	if err != nil {
 		return nil, err
 	}
-	w := &backupWriter{name: name, cmd: exec.CommandContext(ctx, self, path, name)}
-	w.cmd.Env = append(os.Environ(), childRole+"="+roleStorer)
-	w.cmd.Stderr = &w.errs
-	out, err := w.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := w.cmd.Start(); err != nil {
-		return nil, err
-	}
-	w.done.Go(func() {
-		for lines := bufio.NewScanner(out); lines.Scan(); {
-			w.mu.Lock()
-			_, _ = fmt.Sscan(lines.Text(), &w.last) // a line cut off by the end
-			w.mu.Unlock()
+	w := &backupWriter{spawned: s, name: name}
+	w.read.Go(func() {
+		for {
+			line, err := w.stdout.ReadString('\n')
+			if err != nil {
+				return // a line cut off by the end says nothing
+			}
+			if n, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+				w.last.Store(int64(n))
+			}
 		}
 	})
 	return w, nil
 }
 
+// ended is the error of a writer that ended by itself, as none should.
+func (w *backupWriter) ended() error {
+	select {
+	case <-w.gone:
+		return fmt.Errorf("writer %s ended: %s: %s", w.name, w.cmd.ProcessState, w.stderr)
+	default:
+		return w.fellOver()
+	}
+}
+
 func (w *backupWriter) stop() {
-	_ = w.cmd.Process.Kill()
-	w.done.Wait()
-	_ = w.cmd.Wait() // killed
+	w.kill()
+	w.read.Wait()
+}
+
+// awaitFirst waits until the writer has made the file and written to it.
+func (w *backupWriter) awaitFirst(ctx context.Context) error {
+	for limit := time.Now().Add(backupFirst); w.acknowledged() == 0; time.Sleep(10 * time.Millisecond) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.ended(); err != nil {
+			return err
+		}
+		if time.Now().After(limit) {
+			return fmt.Errorf("writer %s had nothing acknowledged within %s: %s", w.name, backupFirst, w.stderr)
+		}
+	}
+	return nil
 }
 
 func runBackup(ctx context.Context, r *rig) error {
@@ -129,21 +150,19 @@ func runBackup(ctx context.Context, r *rig) error {
 		r.acknowledged(total)
 	}()
 	for i := range backupWriters {
-		w, err := startBackupWriter(ctx, path, string(rune('1'+i)))
+		w, err := startBackupWriter(ctx, r, path, string(rune('1'+i)))
 		if err != nil {
 			return err
 		}
 		writers = append(writers, w)
 	}
-	for _, w := range writers { // the file is made and written to
-		for w.acknowledged() == 0 {
-			if time.Sleep(10 * time.Millisecond); ctx.Err() != nil {
-				return ctx.Err()
-			}
+	for _, w := range writers {
+		if err := w.awaitFirst(ctx); err != nil {
+			return err
 		}
 	}
 	var took []float64
-	killed := 0
+	kills := &backupKills{rig: r, path: path, backups: backups}
 	for r.Faults < r.times && ctx.Err() == nil {
 		began := map[string]int{}
 		for _, w := range writers {
@@ -157,30 +176,34 @@ func runBackup(ctx context.Context, r *rig) error {
 		if b.Meanwhile > 0 {
 			r.fault()
 		}
+		if err := kills.listed(ctx, backupKept); err != nil {
+			return err
+		}
 		to := filepath.Join(r.dir, fmt.Sprintf("restored-%d", b.Number))
 		if err := checkRestored(ctx, r, b, to, began); err != nil {
 			return err
 		}
-		n, err := killBackups(ctx, r, b, path, backups, to)
-		killed += n
-		if err := errors.Join(err, os.RemoveAll(to)); err != nil {
+		if err := errors.Join(kills.round(ctx, b, to, began), os.RemoveAll(to)); err != nil {
 			return err
 		}
 		for _, w := range writers {
-			if w.cmd.ProcessState != nil || w.errs.Len() > 0 {
-				return fmt.Errorf("a writer ended: %s", w.errs.String())
+			if err := w.ended(); err != nil && ctx.Err() == nil {
+				return err
 			}
 		}
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	slices.Sort(took)
-	r.note("a backup took %.2f s in the middle, %.2f s at most; %d backups and restores were killed", took[len(took)/2], took[len(took)-1], killed)
-	return ctx.Err()
+	r.note("a backup took %.2f s in the middle, %.2f s at most", took[len(took)/2], took[len(took)-1])
+	return kills.told()
 }
 
 // backUp runs the program as its user does.
 func backUp(ctx context.Context, program, path, backups string) (*robotmem.BackupReport, error) {
 	var errs bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, "backup", backups, "--db", path, "--keep", "3", "--json")
+	cmd := exec.CommandContext(ctx, program, "backup", backups, "--db", path, "--keep", strconv.Itoa(backupKept), "--json")
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
@@ -200,6 +223,11 @@ func checkRestored(ctx context.Context, r *rig, b *robotmem.BackupReport, to str
 		r.broken("backup %d was not restored: %v: %s", b.Number, err, out)
 		return nil
 	}
+	return checkFacts(ctx, r, b, file, began)
+}
+
+// checkFacts opens a restored file and compares what it holds.
+func checkFacts(ctx context.Context, r *rig, b *robotmem.BackupReport, file string, began map[string]int) error {
 	e, err := robotmem.Open(ctx, robotmem.Options{Path: file})
 	if err != nil {
 		r.broken("backup %d, restored, does not open: %v", b.Number, err)
@@ -271,57 +299,4 @@ func heldFacts(ctx context.Context, r *rig, e *robotmem.Engine) (map[string]map[
 		}
 		req.BeforeID = page.Memories[len(page.Memories)-1].MemoryID
 	}
-}
-
-// killBackups kills a backup and a restore over the restored file, each at a
-// moment of its own, and looks at what they leave.
-func killBackups(ctx context.Context, r *rig, b *robotmem.BackupReport, path, backups, to string) (killed int, err error) {
-	moment := func() time.Duration { return time.Duration(r.rand.Float64() * 1.2 * b.Seconds * float64(time.Second)) }
-	died, err := killedAfter(ctx, moment(), r.program, "backup", backups, "--db", path, "--keep", "3")
-	if err != nil {
-		return killed, err
-	}
-	killed += died
-	listed, err := robotmem.ListBackups(backups)
-	if err != nil {
-		return killed, err
-	}
-	if len(listed) == 0 {
-		r.broken("after a killed backup there is none")
-	}
-	for _, l := range listed[max(0, len(listed)-2):] {
-		if _, err := robotmem.VerifyBackup(ctx, l.Path); err != nil {
-			r.broken("after a killed backup %s is listed, and not whole: %v", l.Name, err)
-		}
-	}
-	file := filepath.Join(to, "memory.db")
-	if died, err = killedAfter(ctx, moment(), r.program, "backup", "restore", b.Path, "--to", file); err != nil {
-		return killed, err
-	}
-	out, err := exec.CommandContext(ctx, r.program, "doctor", "--deep", "--db", file).CombinedOutput()
-	if err != nil {
-		r.broken("after a killed restore: %v: %s", err, out)
-	}
-	return killed + died, nil
-}
-
-// killedAfter reports 1 if the program was killed, 0 if it had ended by then.
-func killedAfter(ctx context.Context, after time.Duration, program string, args ...string) (died int, err error) {
-	cmd := exec.CommandContext(ctx, program, args...)
-	var errs strings.Builder
-	cmd.Stdout, cmd.Stderr = io.Discard, &errs
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-	err = cmd.Wait()
-	timer.Stop()
-	exit := (*exec.ExitError)(nil)
-	switch {
-	case err == nil:
-		return 0, nil
-	case errors.As(err, &exit) && exit.ExitCode() == -1:
-		return 1, ctx.Err()
-	}
-	return 0, fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, errs.String())
 }
