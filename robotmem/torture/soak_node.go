@@ -212,6 +212,9 @@ func (n *node) atRest(ctx context.Context, d time.Duration) (least gauges) {
 				g.goroutines, _ = strconv.Atoi(string(m[1]))
 			}
 		}
+		if g.goroutines == 0 || g.files == 0 || g.memory == 0 {
+			continue // it could not be read this time
+		}
 		if least.goroutines == 0 {
 			least = g
 		}
