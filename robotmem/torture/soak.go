@@ -185,6 +185,8 @@ func (s *soaker) remembered(ctx context.Context, n *node) {
 	for _, id := range slices.Sorted(maps.Keys(facts)) {
 		var memory struct{ Content string }
 		switch err := n.get(ctx, fmt.Sprintf("/api/memory/%d", id), &memory); {
+		case err != nil && n.mayBeGone(id) && strings.Contains(err.Error(), fmt.Sprintf("memory %d was purged", id)):
+			// as it was asked for
 		case err != nil:
 			s.lost("%s: memory %d: %v", n.name, id, err)
 		case !slices.Contains(facts[id], memory.Content):
