@@ -131,7 +131,7 @@ func (a *asker) judgeStream(c *call, body []byte, bad func(string, ...any)) {
 	}
 	switch last {
 	case "result":
-		if c.op.conforms == nil {
+		if c.op.conforms == nil || c.astray {
 			return
 		}
 		if _, err := a.conform(c.op.conforms, []byte(data)); err != nil {
