@@ -39,6 +39,8 @@ type crowd struct {
 	acks *acks
 	held atomic.Bool // the lock, on purpose
 
+	kills, holds atomic.Int64
+
 	mu      sync.Mutex
 	waits   map[string]*waits
 	imports map[string]map[string]bool // collection -> its texts
@@ -78,7 +80,28 @@ func runCrowd(ctx context.Context, r *rig) error {
 		return ctx.Err()
 	}
 	c.bounds()
-	return c.inspect(ctx)
+	return errors.Join(c.inspect(ctx), c.happened())
+}
+
+// happened fails when what this part is there for did not take place, so that
+// nothing broken says nothing.
+func (c *crowd) happened() error {
+	c.note("%d kills, %d holds of the lock", c.kills.Load(), c.holds.Load())
+	var err error
+	if c.kills.Load() == 0 {
+		err = errors.Join(err, errors.New("no process was killed"))
+	}
+	if c.holds.Load() == 0 {
+		err = errors.Join(err, errors.New("the lock was never held"))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range []string{"recall while the lock is held", "every learn"} {
+		if c.waits[name] == nil {
+			err = errors.Join(err, fmt.Errorf("nothing was measured of: %s", name))
+		}
+	}
+	return err
 }
 
 // create makes the file before the crowd comes.
@@ -188,6 +211,7 @@ func (c *crowd) talk(ctx context.Context, i int) error {
 		if ctx.Err() == nil {
 			close(ending)
 			if m.kill() {
+				c.kills.Add(1)
 				c.fault()
 			}
 		}
@@ -225,6 +249,7 @@ func (c *crowd) serve(ctx context.Context) error {
 		close(ending)
 		if n%2 == 0 && ctx.Err() == nil {
 			if w.kill() {
+				c.kills.Add(1)
 				c.fault()
 			}
 		} else if err := askToEnd(w.spawned); err != nil {
@@ -299,6 +324,7 @@ func (c *crowd) hold(ctx context.Context) error {
 		}
 		c.held.Store(strings.TrimSpace(line) == "holding")
 		if c.held.Load() {
+			c.holds.Add(1)
 			c.fault()
 		}
 	}

@@ -25,7 +25,9 @@ import (
 
 // The part flips damages the files of a memory and asks it everything. It may
 // refuse, or name what it cannot answer, or answer as if nothing had happened:
-// but an answer that differs must be followed by a doctor who sees why.
+// but an answer that differs must be followed by a doctor who sees why. One bit
+// in a page that has a checksum may not even make an answer differ, and a doctor
+// who is asked sees it.
 //
 // Processes of their own do it, so that a panic or a hang ends one of them and
 // is counted; each says what it is about to do, and then what came of it.
@@ -37,22 +39,35 @@ const (
 	// flipDoctor is how many faults go by until the doctor is asked though all
 	// answers were right.
 	flipDoctor = 16
+	// flipKeeps is how many damaged images one process keeps to be looked at.
+	flipKeeps = 5
+
+	// The outcomes of a fault.
+	flipRefused = "refused"                         // opening failed
+	flipNamed   = "named"                           // some answer was an error, or the doctor saw it though all were right
+	flipEqual   = "equal"                           // every answer was right
+	flipSeen    = "answered, seen by doctor --deep" // an answer differed without an error, and the doctor saw the damage
+	flipSilent  = "silent"                          // nobody saw it
 )
 
 // flipReport is a line that a process prints: what it does, then what came of it.
 type flipReport struct {
-	Begun string `json:"begun,omitempty"`
-	// Outcome is refused (opening failed), named (some answer was an error, or
-	// the doctor saw it), or equal (every answer was right).
+	Begun   string `json:"begun,omitempty"`
 	Outcome string `json:"outcome,omitempty"`
 	Wrong   string `json:"wrong,omitempty"` // a promise that did not hold
 }
 
-func runFlips(ctx context.Context, r *rig) error {
+func runFlips(ctx context.Context, r *rig) (err error) {
 	dir := r.dir
 	if memory, err := os.MkdirTemp("/dev/shm", "torture-flips-"); err == nil {
 		dir = memory // a disk would only slow it down
-		defer func() { _ = os.RemoveAll(memory) }()
+		defer func() {
+			if r.Broken > 0 || err != nil && ctx.Err() == nil {
+				fmt.Fprintf(r.log, "  the damaged images are kept in %s\n", memory)
+				return
+			}
+			_ = os.RemoveAll(memory)
+		}()
 	}
 	build := filepath.Join(dir, "build")
 	closed, live, err := makeImages(ctx, build)
@@ -83,7 +98,7 @@ func runFlips(ctx context.Context, r *rig) error {
 		})
 	}
 	wg.Wait()
-	counts := map[string]int64{}
+	counts := map[string]int64{flipSeen: 0} // told even if there was none
 	outcomes.Range(func(k, v any) bool { counts[k.(string)] = v.(*atomic.Int64).Load(); return true })
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		r.note("%s: %d", k, counts[k])
@@ -145,12 +160,19 @@ func superviseFlips(ctx context.Context, r *rig, dir string, worker int, seed ui
 		return nil
 	case hung.Load():
 		r.broken("%s: no answer within %v", doing, flipLimit)
+		keepWork(dir, worker, seed)
 	case doing != "" && ctx.Err() == nil:
 		r.broken("%s: the process died: %s", doing, stderr.head())
+		keepWork(dir, worker, seed)
 	case err != nil && ctx.Err() == nil:
 		return fmt.Errorf("%w: %s", err, stderr.head())
 	}
 	return nil
+}
+
+// keepWork puts what a process was at out of the way of the next one.
+func keepWork(dir string, worker int, seed uint64) {
+	_ = os.Rename(filepath.Join(dir, fmt.Sprint("work-", worker)), filepath.Join(dir, fmt.Sprintf("died-%d-seed-%d", worker, seed)))
 }
 
 // lastWords keeps the first of what a process says before it dies.
@@ -192,6 +214,7 @@ func flipChild(args []string) error {
 		}
 	}
 	enc := json.NewEncoder(os.Stdout)
+	kept := 0
 	for n := 0; ; n++ {
 		i := f.rand.IntN(len(f.images))
 		fault := drawFault(f.images[i], f.rand)
@@ -209,6 +232,11 @@ func flipChild(args []string) error {
 		}
 		if report.Wrong != "" {
 			report.Wrong = what + ": " + report.Wrong
+			if kept++; kept <= flipKeeps { // as it was before anybody opened it
+				if err := f.damaged(i, fault).write(filepath.Join(args[0], fmt.Sprintf("wrong-%s-seed-%d-fault-%d", args[1], seed, n))); err != nil {
+					return err
+				}
+			}
 		}
 		if err := enc.Encode(report); err != nil {
 			return err
@@ -257,54 +285,76 @@ func (f *flipper) learnTruth(ctx context.Context, im flipImage) error {
 	return errors.Join(err, derr, m.Close())
 }
 
+func (f *flipper) damaged(i int, fault flipFault) flipImage {
+	im := maps.Clone(f.images[i])
+	im[fault.file] = fault.data
+	return im
+}
+
 // try opens a damaged image and compares all answers with the truth.
 func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doctor bool) (flipReport, error) {
-	damaged := maps.Clone(f.images[i])
-	damaged[fault.file] = fault.data
-	if err := f.lay(damaged); err != nil {
+	if err := f.lay(f.damaged(i, fault)); err != nil {
 		return flipReport{}, err
 	}
 	m, err := f.open(ctx, readOnly)
 	if err != nil {
-		return flipReport{Outcome: "refused", Wrong: unclear("opening", err)}, nil
+		return flipReport{Outcome: flipRefused, Wrong: unclear("opening", err)}, nil
 	}
 	if err := m.Warm(ctx); err != nil && unclear("warming", err) != "" {
-		return flipReport{Outcome: "named", Wrong: unclear("warming", err)}, m.Close()
+		return flipReport{Outcome: flipNamed, Wrong: unclear("warming", err)}, m.Close()
 	}
 	got, want := askAll(ctx, m, f.counts[i]), f.truth[i]
-	report := flipReport{Outcome: "equal"}
+	report := flipReport{Outcome: flipEqual}
 	silent := ""
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		a, ok := got[name]
 		switch {
 		case !ok: // asked only of what another answer lists
 		case a.err != nil && !errors.Is(a.err, robotmem.NotFound):
-			report.Outcome = "named"
+			report.Outcome = flipNamed
 			if report.Wrong == "" {
 				report.Wrong = unclear(name, a.err)
 			}
 		case a.degraded:
-			report.Outcome = "named"
+			report.Outcome = flipNamed
 		case a.text != want[name].text || (a.err == nil) != (want[name].err == nil):
 			if silent == "" {
 				silent = fmt.Sprintf("%s: got %s (%v), want %s", name, cut(a.text), a.err, cut(want[name].text))
 			}
 		}
 	}
+	overlooked := false
 	if silent != "" || doctor {
 		d, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+		healthy := err == nil && d.Healthy
 		switch {
 		case err != nil && unclear("doctor", err) != "":
 			report.Wrong = unclear("doctor", err)
-		case silent != "" && err == nil && d.Healthy:
-			report.Wrong = "silent: " + silent
-		}
-		if silent != "" {
-			report.Outcome = "named"
+		case silent != "" && healthy:
+			report.Outcome, report.Wrong = flipSilent, "silent: "+silent
+		case silent != "" && fault.summed():
+			report.Outcome, report.Wrong = flipSeen, "a page that does not match its checksum was an answer: "+silent
+		case silent != "":
+			report.Outcome = flipSeen
+		case healthy:
+			overlooked = true
+		default:
+			report.Outcome = flipNamed
 		}
 	}
-	if err := m.Close(); err != nil && report.Outcome == "equal" && report.Wrong == "" {
+	if err := m.Close(); err != nil && report.Outcome == flipEqual && report.Wrong == "" {
 		report.Wrong = unclear("closing", err)
+	}
+	if overlooked && report.Wrong == "" {
+		// By what lies there afterwards: a node may have written anew, or given
+		// away, what was damaged.
+		after, err := readImage(f.dir)
+		if err != nil {
+			return report, err
+		}
+		if fault.lies(after) {
+			report.Outcome, report.Wrong = flipSilent, "the doctor calls it healthy"
+		}
 	}
 	return report, nil
 }

@@ -15,6 +15,56 @@ type flipFault struct {
 	file string
 	what string
 	data []byte
+	bit  bool // one bit was flipped, of the byte at
+	at   int
+}
+
+// summed is true of one flipped bit in a page of the file, which the page's
+// checksum must show.
+func (f flipFault) summed() bool { return f.bit && f.file == flipDB }
+
+// lies is true when one flipped bit still lies in an image where its memory
+// makes use of it: in a payload, or in a page that the log does not replace and
+// that is not free. Nobody reads a free leaf, not even the doctor.
+func (f flipFault) lies(im flipImage) bool {
+	if !f.bit || f.at >= len(im[f.file]) {
+		return false
+	}
+	if f.file != flipDB {
+		return strings.Contains(f.file, ".payloads") && bytes.Equal(im[f.file], f.data)
+	}
+	db, log := im[flipDB], im[flipDB+"-wal"]
+	page := f.at / flipPage
+	from, to := page*flipPage, (page+1)*flipPage
+	if to > len(db) || to > len(f.data) || !bytes.Equal(db[from:to], f.data[from:to]) {
+		return false
+	}
+	logged := loggedPages(log)
+	if logged[page] != nil {
+		return false
+	}
+	merged := bytes.Clone(db)
+	for n, data := range logged {
+		if end := (n + 1) * flipPage; end > len(merged) {
+			merged = append(merged, make([]byte, end-len(merged))...)
+		}
+		copy(merged[n*flipPage:], data)
+	}
+	return !slices.Contains(pageKinds(merged)["freelist leaf"], page)
+}
+
+// loggedPages are the pages that the commits of a log hold, counted from 0. What
+// is left of an earlier round of the log has other salts and is none of them.
+func loggedPages(log []byte) map[int][]byte {
+	pages, commit := map[int][]byte{}, map[int][]byte{}
+	for at := flipHeader; at+flipFrame <= len(log) && bytes.Equal(log[at+8:at+16], log[16:24]); at += flipFrame {
+		commit[int(binary.BigEndian.Uint32(log[at:]))-1] = log[at+24 : at+flipFrame]
+		if binary.BigEndian.Uint32(log[at+4:]) > 0 {
+			maps.Copy(pages, commit)
+			clear(commit)
+		}
+	}
+	return pages
 }
 
 const (
@@ -61,7 +111,7 @@ func drawFault(im flipImage, r *rand.Rand) flipFault {
 		data := bytes.Clone(im[file])
 		at, bit := from+r.IntN(to-from), r.IntN(8)
 		data[at] ^= 1 << bit
-		return flipFault{file, fmt.Sprintf("bit %d of byte %d of %s (%s)", bit, at, file, where), data}
+		return flipFault{file: file, what: fmt.Sprintf("bit %d of byte %d of %s (%s)", bit, at, file, where), data: data, bit: true, at: at}
 	}
 	switch n := r.IntN(100); {
 	case live && n < 45:
@@ -106,33 +156,33 @@ func drawDisaster(im flipImage, r *rand.Rand, payloads []string) flipFault {
 	switch r.IntN(9) {
 	case 0:
 		at := r.IntN(len(db))
-		return flipFault{flipDB, fmt.Sprintf("%s cut to %d bytes", flipDB, at), db[:at]}
+		return flipFault{file: flipDB, what: fmt.Sprintf("%s cut to %d bytes", flipDB, at), data: db[:at]}
 	case 1:
 		file := payloads[r.IntN(len(payloads))]
 		at := r.IntN(len(im[file]))
-		return flipFault{file, fmt.Sprintf("%s cut to %d bytes", file, at), bytes.Clone(im[file][:at])}
+		return flipFault{file: file, what: fmt.Sprintf("%s cut to %d bytes", file, at), data: bytes.Clone(im[file][:at])}
 	case 2:
 		clear(pageA)
-		return flipFault{flipDB, fmt.Sprintf("page %d of zeros", a+1), db}
+		return flipFault{file: flipDB, what: fmt.Sprintf("page %d of zeros", a+1), data: db}
 	case 3:
 		was := bytes.Clone(pageA)
 		copy(pageA, pageB)
 		copy(pageB, was)
-		return flipFault{flipDB, fmt.Sprintf("pages %d and %d changed places", a+1, b+1), db}
+		return flipFault{file: flipDB, what: fmt.Sprintf("pages %d and %d changed places", a+1, b+1), data: db}
 	case 4:
 		copy(pageA, pageB)
-		return flipFault{flipDB, fmt.Sprintf("page %d over page %d", b+1, a+1), db}
+		return flipFault{file: flipDB, what: fmt.Sprintf("page %d over page %d", b+1, a+1), data: db}
 	case 5:
 		for i := range pageA {
 			pageA[i] = byte(r.Uint32())
 		}
-		return flipFault{flipDB, fmt.Sprintf("page %d of noise", a+1), db}
+		return flipFault{file: flipDB, what: fmt.Sprintf("page %d of noise", a+1), data: db}
 	case 6:
 		sector := pageA[r.IntN(8)*512:][:512]
 		clear(sector)
-		return flipFault{flipDB, fmt.Sprintf("a sector of zeros in page %d", a+1), db}
+		return flipFault{file: flipDB, what: fmt.Sprintf("a sector of zeros in page %d", a+1), data: db}
 	case 7:
-		return flipFault{flipDB, flipDB + " empty", nil}
+		return flipFault{file: flipDB, what: flipDB + " empty", data: nil}
 	}
-	return flipFault{flipDB, "another program's bytes", bytes.Repeat([]byte("PK\x03\x04 not a memory\n"), 1+r.IntN(1000))}
+	return flipFault{file: flipDB, what: "another program's bytes", data: bytes.Repeat([]byte("PK\x03\x04 not a memory\n"), 1+r.IntN(1000))}
 }

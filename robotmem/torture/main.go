@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -61,7 +62,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(work) }()
+	kept := false
+	defer func() {
+		if !kept {
+			_ = os.RemoveAll(work)
+		}
+	}()
 	if s.program == "" {
 		if s.program, err = build(ctx, work, stderr); err != nil {
 			return err
@@ -69,6 +75,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	fmt.Fprintf(stderr, "seed %d\n", s.seed)
 	rows, failed := torture(ctx, s, chosen, work, stderr)
+	// What went wrong is judged by its files, and by the program that made them.
+	kept = slices.ContainsFunc(rows, func(r row) bool { return r.Kept != "" })
 	if err := report(stdout, rows, s.json); err != nil {
 		return err
 	}
@@ -119,16 +127,19 @@ type row struct {
 	Amount  string  `json:"amount"`
 	Seconds float64 `json:"seconds"`
 	Failed  string  `json:"failed,omitempty"`
+	Kept    string  `json:"kept,omitempty"` // the folder of a part that did not go well
 	result
 }
 
 // torture runs the parts one after the other.
 func torture(ctx context.Context, s settings, chosen []part, work string, stderr io.Writer) (rows []row, failed bool) {
-	for i, p := range chosen {
+	for _, p := range chosen {
 		if ctx.Err() != nil {
 			return rows, true
 		}
-		r := &rig{amount: p.full, program: s.program, dir: filepath.Join(work, p.name), log: stderr, rand: rand.New(rand.NewPCG(s.seed, uint64(i)))}
+		// The place among all parts, so that a part does the same when it is run alone.
+		place := slices.IndexFunc(parts, func(other part) bool { return other.name == p.name })
+		r := &rig{amount: p.full, program: s.program, dir: filepath.Join(work, p.name), log: stderr, rand: rand.New(rand.NewPCG(s.seed, uint64(place)))}
 		if s.short {
 			r.amount = p.short
 		}
@@ -149,10 +160,14 @@ func torture(ctx context.Context, s settings, chosen []part, work string, stderr
 			fmt.Fprintf(stderr, "  failed: %s\n", at.Failed)
 		}
 		failed = failed || at.Failed != "" || at.Lost+at.Broken > 0
-		rows = append(rows, at)
-		if at.Lost+at.Broken == 0 {
+		// One that was interrupted has nothing to show.
+		if at.Lost+at.Broken > 0 || at.Failed != "" && ctx.Err() == nil {
+			at.Kept = r.dir
+			fmt.Fprintf(stderr, "  its files are kept in %s\n", r.dir)
+		} else {
 			_ = os.RemoveAll(r.dir)
 		}
+		rows = append(rows, at)
 	}
 	return rows, failed
 }
@@ -172,6 +187,15 @@ func report(out io.Writer, rows []row, asJSON bool) error {
 		return err
 	}
 	for _, r := range rows {
+		if r.Failed != "" {
+			fmt.Fprintf(out, "%s FAILED: %s\n", r.Name, r.Failed)
+		}
+		for _, finding := range r.Findings {
+			fmt.Fprintf(out, "%s: %s\n", r.Name, finding)
+		}
+		if more := r.Lost + r.Broken - len(r.Findings); more > 0 {
+			fmt.Fprintf(out, "%s: and %d more\n", r.Name, more)
+		}
 		for _, note := range r.Notes {
 			fmt.Fprintf(out, "%s: %s\n", r.Name, note)
 		}

@@ -29,6 +29,8 @@ const (
 	moreMemory                = 96 << 20 // bytes, and a quarter of what it had
 	restTime                  = 3 * time.Second
 	soakPatience              = time.Minute // for one answer, with every other under way
+	// One answer in so many may say that the node is busy.
+	busyShare = 100
 )
 
 // soaker is what all that ask share.
@@ -39,6 +41,7 @@ type soaker struct {
 	mu       sync.Mutex // guards what follows
 	requests map[string]int
 	codes    map[int]int
+	busy     int // answers and ends of streams that are a 503
 }
 
 func soak(ctx context.Context, r *rig) error {
@@ -69,7 +72,7 @@ func soak(ctx context.Context, r *rig) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.grown(first, s.rest(ctx, nodes, pipe))
+	measured := s.grown(first, s.rest(ctx, nodes, pipe))
 	pipe.settle()
 	for _, n := range nodes {
 		s.remembered(ctx, n)
@@ -83,7 +86,7 @@ func soak(ctx context.Context, r *rig) error {
 		}
 	}
 	s.tell()
-	return nil
+	return measured
 }
 
 // ask asks all nodes for a time, and returns when every answer is there.
@@ -116,6 +119,9 @@ func (s *soaker) count(class string, code int) {
 	defer s.mu.Unlock()
 	s.requests[class]++
 	s.codes[code]++
+	if code == http.StatusServiceUnavailable {
+		s.busy++
+	}
 	if code >= http.StatusBadRequest {
 		s.fault()
 	}
@@ -133,11 +139,22 @@ func (s *soaker) rest(ctx context.Context, nodes []*node, pipe *pipe) []gauges {
 	return out
 }
 
-// grown compares a node at rest with what it needed early in the soak.
-func (s *soaker) grown(first, last []gauges) {
+// grown compares a node at rest with what it needed early in the soak. It fails
+// if that could not be read: nothing is less than anything.
+func (s *soaker) grown(first, last []gauges) (err error) {
 	for i, name := range []string{"open", "guarded", "stdio"} {
 		a, b := first[i], last[i]
-		s.note("%s: goroutines %d then %d, files %d then %d, memory %d MiB then %d MiB", name, a.goroutines, b.goroutines, a.files, b.files, a.memory>>20, b.memory>>20)
+		goroutines := "not measured" // a node over stdio has no page of figures
+		if overHTTP := name != "stdio"; overHTTP {
+			goroutines = fmt.Sprintf("%d then %d", a.goroutines, b.goroutines)
+			if a.goroutines == 0 || b.goroutines == 0 {
+				err = errors.Join(err, fmt.Errorf("the goroutines of %s could not be read", name))
+			}
+		}
+		if a.files == 0 || b.files == 0 || a.memory == 0 || b.memory == 0 {
+			err = errors.Join(err, fmt.Errorf("the files and the memory of %s could not be read", name))
+		}
+		s.note("%s: goroutines %s, files %d then %d, memory %d MiB then %d MiB", name, goroutines, a.files, b.files, a.memory>>20, b.memory>>20)
 		if b.goroutines > a.goroutines+moreGoroutines {
 			s.broken("%s has %d goroutines at rest, and had %d", name, b.goroutines, a.goroutines)
 		}
@@ -148,6 +165,7 @@ func (s *soaker) grown(first, last []gauges) {
 			s.broken("%s takes %d MiB at rest, and took %d", name, b.memory>>20, a.memory>>20)
 		}
 	}
+	return err
 }
 
 // remembered asks for every fact that the node has acknowledged, and for a
@@ -167,6 +185,8 @@ func (s *soaker) remembered(ctx context.Context, n *node) {
 	for _, id := range slices.Sorted(maps.Keys(facts)) {
 		var memory struct{ Content string }
 		switch err := n.get(ctx, fmt.Sprintf("/api/memory/%d", id), &memory); {
+		case err != nil && n.mayBeGone(id) && strings.Contains(err.Error(), fmt.Sprintf("memory %d was purged", id)):
+			// as it was asked for
 		case err != nil:
 			s.lost("%s: memory %d: %v", n.name, id, err)
 		case !slices.Contains(facts[id], memory.Content):
@@ -175,7 +195,20 @@ func (s *soaker) remembered(ctx context.Context, n *node) {
 	}
 }
 
+// tell notes what was asked and answered. A node may be busy, but not as a rule.
 func (s *soaker) tell() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	answers := 0
+	for code, n := range s.codes {
+		if code > 0 {
+			answers += n
+		}
+	}
+	s.note("503, busy: %d of %d answers", s.busy, answers)
+	if s.busy*busyShare > answers {
+		s.broken("%d of %d answers were 503: more than one in %d", s.busy, answers, busyShare)
+	}
 	var parts []string
 	for _, class := range slices.Sorted(maps.Keys(s.requests)) {
 		parts = append(parts, fmt.Sprintf("%d %s", s.requests[class], class))

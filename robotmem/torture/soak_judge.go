@@ -42,6 +42,8 @@ func (a *asker) judge(c *call, res *http.Response, body []byte) {
 	}
 	head := c.method == http.MethodHead
 	switch code := res.StatusCode; {
+	case ownFault(code): // whatever it says of itself
+		bad("a fault of the node's own")
 	case code >= http.StatusBadRequest:
 		// net/http answers itself a head that it will not read.
 		if mediaType == "text/plain" && (code == http.StatusBadRequest || code == http.StatusRequestHeaderFieldsTooLarge || code == http.StatusExpectationFailed) {
@@ -72,6 +74,12 @@ func (a *asker) judge(c *call, res *http.Response, body []byte) {
 	}
 }
 
+// ownFault is true of a status that says that the node failed. It may only be
+// busy, or out of room.
+func ownFault(code int) bool {
+	return code >= http.StatusInternalServerError && code != http.StatusServiceUnavailable
+}
+
 // conform reads an answer and compares it with its schema.
 func (a *asker) conform(s *jsonschema.Schema, body []byte) (any, error) {
 	v, err := valueOf(body)
@@ -95,11 +103,11 @@ func (a *asker) refusal(body []byte, code int) string {
 		return err.Error()
 	}
 	switch {
-	case p.Kind == "internal" || p.Kind == "corrupt":
+	case p.Kind == "internal" || p.Kind == "corrupt" || ownFault(p.Status):
 		return "a fault of the node's own"
 	case code != 0 && p.Status != code:
 		return "the problem names another status"
-	case code > 500 && (code != http.StatusServiceUnavailable || p.Kind != "unavailable"):
+	case p.Status == http.StatusServiceUnavailable && p.Kind != "unavailable":
 		return "a fault of the node's own"
 	case p.Detail == "":
 		return "no reason"
@@ -123,7 +131,7 @@ func (a *asker) judgeStream(c *call, body []byte, bad func(string, ...any)) {
 	}
 	switch last {
 	case "result":
-		if c.op.conforms == nil {
+		if c.op.conforms == nil || c.astray {
 			return
 		}
 		if _, err := a.conform(c.op.conforms, []byte(data)); err != nil {
@@ -133,6 +141,12 @@ func (a *asker) judgeStream(c *call, body []byte, bad func(string, ...any)) {
 		}
 	case "problem":
 		a.count("refused in a stream", 0)
+		var p struct{ Status int }
+		if json.Unmarshal([]byte(data), &p) == nil && p.Status == http.StatusServiceUnavailable {
+			a.mu.Lock()
+			a.busy++
+			a.mu.Unlock()
+		}
 		if why := a.refusal([]byte(data), 0); why != "" {
 			bad("%s", why)
 		}

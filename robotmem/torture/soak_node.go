@@ -128,6 +128,7 @@ type node struct {
 	mu       sync.Mutex         // guards what follows
 	facts    map[int64]string   // as they were learnt
 	updates  map[int64][]string // texts that they may have instead
+	purges   map[int64]bool     // they may be gone, for somebody asked for it
 	ids      []int64
 	sessions []string
 	cursors  []string
@@ -138,7 +139,7 @@ func startNode(ctx context.Context, r *rig, name string, tokens bool) (*node, er
 	if err != nil {
 		return nil, err
 	}
-	n := &node{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}, facts: map[int64]string{}, updates: map[int64][]string{}, db: filepath.Join(home, "memory.db")}
+	n := &node{client: &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}, facts: map[int64]string{}, updates: map[int64][]string{}, purges: map[int64]bool{}, db: filepath.Join(home, "memory.db")}
 	if tokens {
 		create := exec.CommandContext(ctx, r.program, "token", "create", "soak")
 		create.Env = append(os.Environ(), "ROBOTMEM_HOME="+home)
@@ -212,6 +213,9 @@ func (n *node) atRest(ctx context.Context, d time.Duration) (least gauges) {
 				g.goroutines, _ = strconv.Atoi(string(m[1]))
 			}
 		}
+		if g.goroutines == 0 || g.files == 0 || g.memory == 0 {
+			continue // it could not be read this time
+		}
 		if least.goroutines == 0 {
 			least = g
 		}
@@ -229,6 +233,21 @@ func (n *node) told(id int64, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.updates[id] = append(n.updates[id], strings.TrimSpace(text))
+}
+
+// purged notes that somebody asks for a memory to be destroyed, whether or not
+// that is answered.
+func (n *node) purged(id int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.purges[id] = true
+}
+
+// mayBeGone is true of a memory that somebody wanted destroyed.
+func (n *node) mayBeGone(id int64) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.purges[id]
 }
 
 // learnt notes a fact that was acknowledged as new.

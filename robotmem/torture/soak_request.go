@@ -226,6 +226,9 @@ func (a *asker) send(ctx context.Context, c *call) {
 		text, _ := c.fields["new_content"].(string)
 		a.node.told(id, text)
 	}
+	if id, ok := idIn(c.path); ok && c.op.ID == "forget" && (c.fields["purge"] == true || strings.Contains(raw, "purge=true")) {
+		a.node.purged(id)
+	}
 	res, err := a.node.client.Do(req)
 	if err != nil {
 		a.unanswered(c, err)

@@ -168,7 +168,7 @@ func (a *asker) rpc(ctx context.Context) {
 	a.count("rpc", res.StatusCode)
 	why := ""
 	switch {
-	case res.StatusCode >= http.StatusInternalServerError && res.StatusCode != http.StatusServiceUnavailable:
+	case ownFault(res.StatusCode):
 		why = "a fault of the node's own"
 	case strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream"):
 		for line := range strings.SplitSeq(string(body), "\n") {

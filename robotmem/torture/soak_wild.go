@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -62,7 +63,9 @@ func (a *asker) misbehave(ctx context.Context) {
 	var code int
 	if _, err := fmt.Sscanf(string(answer[9:12]), "%d", &code); err == nil {
 		a.count("wild answers", code)
-		if code >= 500 && code != 503 && code != 501 && code != 505 {
+		// Of a version that nobody has, 505 is the right answer.
+		unknownVersion := code == http.StatusHTTPVersionNotSupported && (strings.Contains(text, "HTTP/9.9") || strings.Contains(text, "HTTP/2.0"))
+		if ownFault(code) && !unknownVersion {
 			a.broken("%s answered %.200q to %.200q", a.node.name, answer[:n], text)
 		}
 	}

@@ -95,10 +95,52 @@ func (s *stallRun) run(ctx context.Context) error {
 		return err
 	}
 	s.judgeLoop(pushes, control)
-	if err := s.judgeSamples(closing, rec.Counts()[0], len(pushes.took)); err != nil {
-		return err
+	counts := rec.Counts()[0]
+	err = errors.Join(s.judgeSamples(closing, counts, len(pushes.took)), s.judgeFacts(closing), s.judgeBacklog(ctx))
+	return errors.Join(err, s.happened(counts, len(pushes.took)))
+}
+
+// happened fails when what this part is there for did not take place, so that
+// nothing broken says nothing.
+func (s *stallRun) happened(n perception.SourceCount, offered int) error {
+	var err error
+	asked := s.hang.asked()
+	s.note("the embedder was asked %d times while it hung", asked)
+	if asked == 0 {
+		err = errors.Join(err, errors.New("nobody asked the embedder while it hung"))
 	}
-	return s.judgeFacts(closing)
+	if n.Dropped == 0 {
+		err = errors.Join(err, errors.New("no stall was so long that samples were dropped"))
+	}
+	if least := int(0.9 * s.time.Seconds() * float64(time.Second/loopPeriod)); offered < least {
+		err = errors.Join(err, fmt.Errorf("the loop offered %d samples, which is less than the %d that make it one of 1 kHz: the machine was too busy", offered, least))
+	}
+	return err
+}
+
+// backlogLimit is how long the node may take to embed what it learnt while the
+// embedder hung.
+const backlogLimit = time.Minute
+
+// judgeBacklog waits until every memory has its vector.
+func (s *stallRun) judgeBacklog(ctx context.Context) error {
+	start := time.Now()
+	for {
+		stats, err := s.engine.Stats(ctx, &robotmem.StatsRequest{})
+		if err != nil {
+			return err
+		}
+		took := time.Since(start)
+		switch {
+		case stats.Backlog == 0:
+			s.note("the backlog of the embedder was empty after %v", took.Round(10*time.Millisecond))
+			return nil
+		case took > backlogLimit:
+			s.broken("%d memories still wait for their vectors %v after the embedder answers again", stats.Backlog, backlogLimit)
+			return nil
+		}
+		sleep(ctx, 50*time.Millisecond)
+	}
 }
 
 // stalls holds the disk up again and again, with pauses in which everything is
@@ -289,6 +331,7 @@ func (s *stallRun) judgeFacts(ctx context.Context) error {
 type hangingEmbedder struct {
 	mu      sync.Mutex
 	blocked chan struct{} // closed by release; nil when it answers
+	hung    int           // how often it was asked meanwhile
 }
 
 var _ robotmem.Embedder = (*hangingEmbedder)(nil)
@@ -308,6 +351,12 @@ func (h *hangingEmbedder) release() {
 	}
 }
 
+func (h *hangingEmbedder) asked() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.hung
+}
+
 func (h *hangingEmbedder) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{Model: "fake:hangs"}
 }
@@ -315,6 +364,9 @@ func (h *hangingEmbedder) State() robotmem.EmbedderState {
 func (h *hangingEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string) ([][]float32, error) {
 	h.mu.Lock()
 	blocked := h.blocked
+	if blocked != nil {
+		h.hung++
+	}
 	h.mu.Unlock()
 	if blocked != nil {
 		<-blocked
