@@ -57,8 +57,9 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 }
 
 // compared is what two nodes compare to see whether they know the same: a
-// memory without the references that may come later and without the state of its
-// payload.
+// memory without the references that may come later, without the state of its
+// payload, and without who stored it, which a node names itself where the source
+// does not.
 func compared(m *archive.Memory) *archive.Memory {
 	c := *m
 	c.SupersededBy = ""
@@ -68,6 +69,22 @@ func compared(m *archive.Memory) *archive.Memory {
 	}
 	if m.Payload != nil {
 		c.Payload = &archive.Payload{SHA256: m.Payload.SHA256}
+	}
+	c.Evictions = nil
+	for _, g := range m.Evictions {
+		if !slices.Contains(lostReasons, g.Reason) {
+			c.Evictions = append(c.Evictions, g)
+		}
+	}
+	c.Extra = nil
+	for name, value := range m.Extra {
+		if provenance[name] > 0 {
+			continue
+		}
+		if c.Extra == nil {
+			c.Extra = map[string]any{}
+		}
+		c.Extra[name] = value
 	}
 	return &c
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -33,6 +34,9 @@ type ImportReport struct {
 	Links    LinkCount        `json:"links"`
 	Vectors  int64            `json:"vectors,omitempty"`  // taken over from the source
 	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
+
+	// VectorsLeft are the vectors of Model that were not taken over, by why.
+	VectorsLeft map[string]int64 `json:"vectors_left,omitempty"`
 }
 
 // ImportCount is what became of the records of one sort.
@@ -50,7 +54,7 @@ type PayloadCount struct {
 	Stored  int64 `json:"stored"`
 	Bytes   int64 `json:"bytes"` // of those
 	Known   int64 `json:"known"`
-	Missing int64 `json:"missing"` // named by a new memory, and in neither
+	Missing int64 `json:"missing"` // named by a memory, and neither here nor in the source
 }
 
 // LinkCount is what became of the references.
@@ -68,8 +72,12 @@ type LinkCount struct {
 // is damaged, Invalid when it is no source or holds what no node may store,
 // TooLarge and Conflict as the source does.
 func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions) (*ImportReport, error) {
+	ctx = e.as(ctx, ToolImport)
 	in := &importing{e: e, o: o, report: &ImportReport{}}
 	err := in.run(ctx, src)
+	if !o.DryRun {
+		err = errors.Join(err, in.audit(ctx, err != nil))
+	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
 		e.rouseFeatures()
 	}
@@ -77,6 +85,24 @@ func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions
 		return in.report, wrap("import", sourceError(err))
 	}
 	return in.report, nil
+}
+
+// audit writes down what an import has stored, of one that was cut short too. One
+// that brought nothing leaves no row.
+func (in *importing) audit(ctx context.Context, short bool) error {
+	r := in.report
+	if r.Memories.Created+r.Memories.Updated+r.Sessions.Created+r.Sessions.Updated+r.Payloads.Stored == 0 {
+		return nil
+	}
+	reason := fmt.Sprintf("memories: %d new, %d brought up to date; episodes: %d new, %d brought up to date; payloads: %d",
+		r.Memories.Created, r.Memories.Updated, r.Sessions.Created, r.Sessions.Updated, r.Payloads.Stored)
+	if short {
+		reason += "; it did not come to its end"
+	}
+	// Whoever stopped the import did not undo what it has stored.
+	return in.e.write(context.WithoutCancel(ctx), func(tx *writeTx) error {
+		return tx.audit(change{action: actionImported, collection: in.o.Collection, reason: reason})
+	})
 }
 
 // sourceError gives an error of a source a kind.
@@ -103,6 +129,8 @@ type importPart struct {
 	named    map[string]*arrival // by the payloads that they name and that are wanted
 	payloads map[string]*payload.Written
 	known    map[string]bool
+	missing  map[string]bool    // named by what was stored, and nowhere to be had
+	unnamed  []*payload.Written // that no memory names any more
 }
 
 func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
@@ -173,7 +201,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		}
 		found[i], errs[i] = in.e.arrive(m)
 	})
-	p := &importPart{named: map[string]*arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}}
+	p := &importPart{named: map[string]*arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 	for i, a := range found {
 		err := errs[i]
@@ -194,7 +222,8 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 }
 
 // want notes the payloads that the part's memories name: which are there, and
-// which are to be taken.
+// which are to be taken. What a budget took away here is taken again only with a
+// newer state of its memory, and what was purged never.
 func (in *importing) want(c *conn) error {
 	p := in.part
 	for _, a := range p.arrivals {
@@ -209,15 +238,11 @@ func (in *importing) want(c *conn) error {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
-		gone, err := c.evictedUID(a.UID)
+		wanted, err := c.wantsPayload(a)
 		if err != nil {
 			return err
 		}
-		purged, err := c.purgedUID(a.UID)
-		if err != nil {
-			return err
-		}
-		if !gone && !purged {
+		if wanted {
 			p.named[a.Payload.SHA256] = a
 		}
 	}
@@ -232,7 +257,7 @@ func (in *importing) flush(ctx context.Context) error {
 	}
 	var counts ImportReport
 	err := in.apply(ctx, func(tx *writeTx) error {
-		counts = ImportReport{Unplaced: map[string]int64{}} // a job may run twice
+		counts = ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
 		return in.e.storePart(tx, p, &in.o, &counts)
 	}, func(c *conn) error {
 		counts = ImportReport{}
@@ -243,17 +268,22 @@ func (in *importing) flush(ctx context.Context) error {
 	}
 	in.part = nil
 	in.report.add(&counts)
+	in.e.dropWritten(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
+		delete(p.named, sum)
+		if slices.Contains(p.unnamed, w) {
+			continue
+		}
 		in.report.Payloads.Stored++
 		in.report.Payloads.Bytes += w.Size
-		delete(p.named, sum)
 	}
 	in.report.Payloads.Known += int64(len(p.known))
-	for _, a := range p.named {
+	for sum, a := range p.named {
 		if !a.Payload.Lost {
-			in.report.Payloads.Missing++
+			p.missing[sum] = true
 		}
 	}
+	in.report.Payloads.Missing += int64(len(p.missing))
 	meterOf(ctx).add(int64(len(p.arrivals)))
 	return nil
 }
@@ -272,11 +302,16 @@ func (r *ImportReport) add(n *ImportReport) {
 	r.Links.Set += n.Links.Set
 	r.Links.Dangling += n.Links.Dangling
 	r.Vectors += n.Vectors
-	for name, count := range n.Unplaced {
-		if r.Unplaced == nil {
-			r.Unplaced = map[string]int64{}
+	addCounts(&r.Unplaced, n.Unplaced)
+	addCounts(&r.VectorsLeft, n.VectorsLeft)
+}
+
+func addCounts(to *map[string]int64, from map[string]int64) {
+	for name, count := range from {
+		if *to == nil {
+			*to = map[string]int64{}
 		}
-		r.Unplaced[name] += count
+		(*to)[name] += count
 	}
 }
 

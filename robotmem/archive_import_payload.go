@@ -3,7 +3,6 @@ package robotmem
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
@@ -42,10 +41,10 @@ func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (
 		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})
-	switch {
-	case errors.Is(err, payload.ErrDisk):
-		return nil, fail(Unavailable, "payload", "could not be written (%s); check the disk's space and run it again", rootReason(err))
-	case err != nil:
+	if failed := e.notKept(ctx, "payload", about(d.Bytes), err); failed != nil {
+		return nil, failed
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.Head = nil

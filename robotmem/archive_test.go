@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -378,8 +379,15 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if err != nil || data.SHA256 != keep.SHA256 {
 		t.Errorf("the other payload: %v", err)
 	}
-	if _, err := other.Data(t.Context(), &DataRequest{MemoryID: 1}); !errors.Is(err, Corrupt) {
+	if _, err := other.Data(t.Context(), &DataRequest{MemoryID: 1}); !errors.Is(err, NotFound) || !strings.Contains(err.Error(), reasonLostBefore) {
 		t.Errorf("the lost payload: %v", err)
+	}
+	if got.Payloads.Missing != 1 {
+		t.Errorf("%d payloads are missing, want 1", got.Payloads.Missing)
+	}
+	sound(t, other)
+	if again, err := imported(t, other, b.Bytes(), ImportOptions{}); err != nil || again.Memories.Same != 2 {
+		t.Errorf("the second time: %+v (%v)", again, err)
 	}
 	// An archive that has the bytes mends the node that has lost them.
 	whole := openTest(t, Options{})
@@ -393,6 +401,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if _, err := other.Data(t.Context(), &DataRequest{MemoryID: 1}); err != nil {
 		t.Errorf("the payload was not brought back: %v", err)
 	}
+	sound(t, other)
 }
 
 // entries are the files of an archive, to be put together again otherwise.
@@ -600,4 +609,140 @@ func TestArchiveBringsNothingPurgedBack(t *testing.T) {
 	if got := hashes(t, e); got != "" {
 		t.Errorf("it is back:\n%s", got)
 	}
+}
+
+// sound demands that a node can be backed up and finds nothing wrong with itself.
+func sound(t *testing.T, e *Engine) {
+	t.Helper()
+	if _, err := e.Backup(t.Context(), BackupOptions{Dir: t.TempDir()}); err != nil {
+		t.Errorf("backup: %v", err)
+	}
+	inStep(t, e)
+}
+
+// A payload that a budget took away here comes back with a newer state of its
+// memory from another node.
+func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
+	a, b := openTest(t, Options{}), openTest(t, Options{})
+	res := savePayload(t, a, noise(3, 300_000), func(*SavePerceptionRequest) {})
+	if _, err := imported(t, b, exported(t, a, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	old := exported(t, b, ExportOptions{})
+	if got, err := a.Retain(t.Context(), &RetainRequest{Budgets: []Budget{{MaxBytes: 1}}, Apply: true}); err != nil || got.Count != 1 {
+		t.Fatalf("retain: %+v (%v)", got, err)
+	}
+	// What is no newer does not undo the eviction.
+	if got, err := imported(t, a, old, ImportOptions{}); err != nil || got.Payloads.Stored != 0 {
+		t.Errorf("an older archive: %+v (%v)", got, err)
+	}
+	if _, err := b.Update(t.Context(), &UpdateRequest{MemoryID: 1, NewContent: "the force at the wrist, looked at again"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{})
+	if err != nil || got.Memories.Updated != 1 || got.Payloads.Stored != 1 || got.Payloads.Missing != 0 {
+		t.Fatalf("report %+v (%v)", got, err)
+	}
+	if data, err := a.Data(t.Context(), &DataRequest{MemoryID: res.MemoryID}); err != nil || data.SHA256 != res.SHA256 {
+		t.Errorf("data: %v", err)
+	}
+	sound(t, a)
+}
+
+// A memory that is purged while its bytes come in gets them not back.
+func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
+	a, b := openTest(t, Options{}), openTest(t, Options{})
+	savePayload(t, b, noise(4, 300_000), func(*SavePerceptionRequest) {})
+	if _, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Retain(t.Context(), &RetainRequest{Budgets: []Budget{{MaxBytes: 1}}, Apply: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Update(t.Context(), &UpdateRequest{MemoryID: 1, NewContent: "the force at the wrist, looked at again"}); err != nil {
+		t.Fatal(err)
+	}
+	data := exported(t, b, ExportOptions{})
+	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	purge := func() {
+		if _, err := a.Forget(t.Context(), &ForgetRequest{MemoryID: 1, Reason: "private", Purge: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	got, err := a.Import(t.Context(), &afterPayload{Source: r, f: purge}, ImportOptions{})
+	if err != nil || got.Memories.Purged != 1 || got.Payloads.Stored != 0 {
+		t.Errorf("report %+v (%v)", got, err)
+	}
+	if n := strayPayloads(t, a); n != 0 {
+		t.Errorf("%d files of payloads stay", n)
+	}
+	sound(t, a)
+}
+
+// afterPayload does something once a payload has come.
+type afterPayload struct {
+	archive.Source
+	came bool
+	f    func()
+}
+
+func (s *afterPayload) Next() (*archive.Entry, error) {
+	if s.came {
+		s.f()
+		s.came = false
+	}
+	entry, err := s.Source.Next()
+	s.came = err == nil && entry.Payload != nil
+	return entry, err
+}
+
+// A memory whose source names nobody is whose it is that imported it, and what a
+// source names is cleaned as what callers say is.
+func TestImportNamesWhoImported(t *testing.T) {
+	e := openTest(t, Options{})
+	at := "2026-01-02T03:04:05.000000000Z"
+	fact := func(n int, extra map[string]any) archive.Memory {
+		return archive.Memory{
+			UID: fmt.Sprintf("0190a000-0000-7000-8000-%012d", n), Type: "fact", Collection: "lab", Content: fmt.Sprintf("fact %d", n), Category: "observation",
+			Context: []byte(`{"robot":{"id":"arm 1"}}`), Confidence: 1, Status: "active", Sightings: 1, Version: 1,
+			ValidFrom: at, ObservedAt: at, CreatedAt: at, UpdatedAt: at, Extra: extra,
+		}
+	}
+	named := map[string]any{"who": "eve\u202e\nroot" + strings.Repeat("x", 100), "tool": "cli", "robot": json.Number("7")}
+	ctx := WithCaller(t.Context(), Caller{Who: "ann", Tool: ToolCLI})
+	for _, want := range []ImportCount{{Created: 2}, {Same: 2}} {
+		src := &fixedSource{memories: []archive.Memory{fact(1, nil), fact(2, named)}}
+		if got, err := e.Import(ctx, src, ImportOptions{}); err != nil || got.Memories != want {
+			t.Fatalf("report %+v (%v), want %+v", got, err, want)
+		}
+	}
+	for id, want := range map[int64]Provenance{1: {Who: "ann", Tool: "import", Robot: "arm 1"}, 2: {Who: "eve root" + strings.Repeat("x", 56), Tool: "cli"}} {
+		m, err := e.Get(t.Context(), &GetRequest{MemoryID: id})
+		if err != nil || m.Provenance == nil {
+			t.Fatalf("memory %d: %+v (%v)", id, m, err)
+		}
+		if diff := cmp.Diff(want, *m.Provenance); diff != "" {
+			t.Errorf("memory %d (-want +got):\n%s", id, diff)
+		}
+	}
+	log, err := e.Audit(t.Context(), &AuditRequest{Action: actionImported})
+	if err != nil || len(log.Entries) != 1 || log.Entries[0].Who != "ann" || !strings.Contains(log.Entries[0].Reason, "memories: 2 new") {
+		t.Errorf("the audit log: %+v (%v)", log, err)
+	}
+}
+
+// fixedSource is a source of some memories.
+type fixedSource struct{ memories []archive.Memory }
+
+func (s *fixedSource) Next() (*archive.Entry, error) {
+	if s.memories == nil {
+		return nil, io.EOF
+	}
+	found := s.memories
+	s.memories = nil
+	return &archive.Entry{Memories: found}, nil
 }

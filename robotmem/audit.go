@@ -20,6 +20,7 @@ const (
 	actionPurged     = "purged"
 	actionEnded      = "ended"
 	actionRepaired   = "repaired"
+	actionImported   = "imported" // one of a whole import, with what it stored
 )
 
 // change is an entry of the audit log on its way into the file. before and
@@ -75,7 +76,7 @@ type AuditRequest struct {
 	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
 	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
 	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
-	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired" doc:"Only this action."`
+	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported" doc:"Only this action."`
 	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only at or after this time (RFC 3339)."`
 	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only before this time (RFC 3339)."`
 	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries a page, 1 to 1,000."`
@@ -93,7 +94,7 @@ type AuditResponse struct {
 type AuditEntry struct {
 	ID         int64     `json:"id"`
 	At         time.Time `json:"at"`
-	Action     string    `json:"action" doc:"updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode) or repaired; created only of what was purged, since a memory itself says who stored it."`
+	Action     string    `json:"action" doc:"updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one of a whole import); created only of what was purged, since a memory itself says who stored it."`
 	MemoryID   int64     `json:"memory_id,omitempty"`
 	UID        string    `json:"uid,omitempty"`
 	SessionID  string    `json:"session_id,omitempty" doc:"Of an episode that ended."`

@@ -50,16 +50,11 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 		return fail(TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
 	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
 		return fail(Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, payload.ErrDisk) && errors.Is(err, fs.ErrNotExist):
-		return errPayloadGone // evicted while it was found to be there already
-	case errors.Is(err, payload.ErrDisk) && noSpace(err):
-		return e.diskFull(in.field, "the payload", in.needed(body.bytes), err)
-	case errors.Is(err, payload.ErrDisk):
-		e.log.Error("payload not stored", "err", err)
-		return fail(Unavailable, in.field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
-	case err != nil:
+	}
+	if failed := e.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
+		return failed
+	}
+	if err != nil {
 		return fail(Invalid, in.field, "could not be read to its end (%s); nothing was stored", rootReason(err))
 	}
 	p.stored = w
@@ -69,6 +64,23 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 	}
 	e.understand(rec)
 	return nil
+}
+
+// notKept is why a payload could not be written when that is not its source's
+// fault; nil if it is, or if it was written.
+func (e *Engine) notKept(ctx context.Context, field, needed string, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case !errors.Is(err, payload.ErrDisk):
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		return errPayloadGone // evicted while it was found to be there already
+	case noSpace(err):
+		return e.diskFull(field, "the payload", needed, err)
+	}
+	e.log.Error("payload not stored", "err", err)
+	return fail(Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
 }
 
 // dropUnused removes the files that were written for perceptions which were not

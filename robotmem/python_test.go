@@ -181,6 +181,9 @@ func TestPythonVectors(t *testing.T) {
 			if res.Vectors != test.want || report.Vectors != 1 {
 				t.Errorf("%d vectors of %d were taken over, want %d", res.Vectors, report.Vectors, test.want)
 			}
+			if why := len(res.VectorsLeft) > 0; why != (test.model == "other") {
+				t.Errorf("left: %v", res.VectorsLeft)
+			}
 		})
 	}
 }

@@ -77,25 +77,27 @@ func foreseePart(c *conn, p *importPart, counts *ImportReport) error {
 			return err
 		}
 		counts.Memories.count(v)
+		if a.Payload == nil || v != verdictCreate && v != verdictReplace || len(a.Evictions) > 0 {
+			continue
+		}
+		if sum := a.Payload.SHA256; p.payloads[sum] == nil && !p.known[sum] {
+			p.missing[sum] = true
+		}
 	}
 	return nil
 }
 
 // storePart stores the memories of a part with their payloads and indexes.
 func (e *Engine) storePart(tx *writeTx, p *importPart, o *ImportOptions, counts *ImportReport) error {
-	for _, w := range p.payloads {
-		if err := e.insertPayload(tx, &perceptionRecord{stored: w}); err != nil {
-			return err
-		}
-	}
 	columns, err := tx.extraColumns()
 	if err != nil {
 		return err
 	}
-	m, err := e.vectorsFor(tx, p, o)
+	m, why, err := e.vectorsFor(tx, p, o)
 	if err != nil {
 		return err
 	}
+	stored := map[int64]*arrival{}
 	e.groups.reset() // signatures that it holds may change
 	for _, a := range p.arrivals {
 		v, known, err := tx.judge(a)
@@ -115,40 +117,70 @@ func (e *Engine) storePart(tx *writeTx, p *importPart, o *ImportOptions, counts 
 		if err != nil {
 			return err
 		}
+		left := ""
 		if id == 0 {
-			continue
-		}
-		if err := tx.setExtra(id, a.Extra, columns, counts.Unplaced); err != nil {
-			return err
-		}
-		if v := unit(a.Vector); m.id != 0 && len(v) == m.dims && a.Status == "active" {
-			if err := tx.storeVectors(m.id, []waiting{{id: id, version: a.Version}}, [][]float32{v}, 0); err != nil {
+			left = "their memories were not stored: known, purged or newer here"
+		} else {
+			stored[id] = a
+			if err := tx.setExtra(id, a.Extra, columns, counts.Unplaced); err != nil {
 				return err
 			}
+			if err := tx.setProvenance(id, a); err != nil {
+				return err
+			}
+			if left, err = tx.takeVector(m, why, id, a); err != nil {
+				return err
+			}
+		}
+		switch {
+		case a.Vector == nil || o.Model == "":
+		case left == "":
 			counts.Vectors++
+		default:
+			counts.VectorsLeft[left]++
 		}
 	}
-	return nil
+	return e.settlePayloads(tx, p, stored)
+}
+
+// takeVector stores the vector that a source has of a memory, or says why not.
+func (tx *writeTx) takeVector(m model, why string, id int64, a *arrival) (left string, err error) {
+	v := unit(a.Vector)
+	switch {
+	case m.id == 0:
+		return why, nil
+	case v == nil:
+		return "they have no direction", nil
+	case len(v) != m.dims:
+		return fmt.Sprintf("they have %d numbers, those of this memory %d", len(v), m.dims), nil
+	case a.Status != "active":
+		return "their memories are past, and need none", nil
+	}
+	return "", tx.storeVectors(m.id, []waiting{{id: id, version: a.Version}}, [][]float32{v}, 0)
 }
 
 // vectorsFor returns the node's model when the vectors of a part are of it; its
-// id is 0 if they are not.
-func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (model, error) {
+// id is 0 if they are not, and why says what this memory's are of.
+func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (m model, why string, err error) {
 	i := slices.IndexFunc(p.arrivals, func(a *arrival) bool { return a.Vector != nil })
 	if o.Model == "" || i < 0 {
-		return model{}, nil
+		return model{}, "", nil
 	}
-	m, err := tx.presentModel()
+	m, err = tx.presentModel()
 	if err != nil || m.id != 0 {
 		if m.name != o.Model {
-			m.id = 0
+			m.id, why = 0, "this memory's are of "+m.name
 		}
-		return m, err
+		return m, why, err
 	}
-	if e.meaning.embedder == nil || e.meaning.embedder.State().Model != o.Model {
-		return model{}, nil
+	if e.meaning.embedder == nil {
+		return model{}, "this memory has none, and no embedder is set", nil
 	}
-	return tx.createModel(o.Model, len(p.arrivals[i].Vector), modelPresent)
+	if name := e.meaning.embedder.State().Model; name != o.Model {
+		return model{}, "this memory has none, and its embedder is of " + orText(name, "a model that it has not named yet"), nil
+	}
+	m, err = tx.createModel(o.Model, len(p.arrivals[i].Vector), modelPresent)
+	return m, "", err
 }
 
 // broughtNewer is why a state became a past one.
@@ -195,7 +227,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	if err := tx.exec("DELETE FROM versions WHERE memory_id = ?", known.id); err != nil {
 		return err
 	}
-	if err := tx.exec("DELETE FROM evictions WHERE memory_id = ?", known.id); err != nil {
+	if err := tx.unevict(known.id); err != nil {
 		return err
 	}
 	ch := changeOf(actionUpdated, stored)
@@ -299,12 +331,6 @@ func (c *conn) idOf(uid string) (int64, error) {
 	return c.number("SELECT id FROM memories WHERE uid = ?", uid)
 }
 
-// evictedUID reports whether a budget took away the payload of a memory here.
-func (c *conn) evictedUID(uid string) (bool, error) {
-	n, err := c.number("SELECT count(*) FROM evictions e JOIN memories m ON m.id = e.memory_id WHERE m.uid = ?", uid)
-	return n > 0, err
-}
-
 // purgedUID reports whether a memory was taken away here for good.
 func (c *conn) purgedUID(uid string) (bool, error) {
 	n, err := c.number("SELECT count(*) FROM purged WHERE uid = ?", uid)
@@ -340,10 +366,34 @@ func (c *conn) extraColumns() (map[string]bool, error) {
 	return out, err
 }
 
+// provenance are the columns that say who stored a memory, and how long each may
+// be.
+var provenance = map[string]int{"robot": maxRobot, "tool": maxWho + 1 + maxClient, "who": maxWho}
+
+// setProvenance names who imported a memory when its source does not say who
+// stored it. One that is known keeps whom it names.
+func (tx *writeTx) setProvenance(id int64, a *arrival) error {
+	for name, limit := range provenance {
+		if text, ok := a.Extra[name].(string); ok && cleanName(text, limit) != "" {
+			return nil
+		}
+	}
+	return tx.exec("UPDATE memories SET robot = ?, tool = ?, who = ? WHERE id = ? AND robot IS NULL AND tool IS NULL AND who IS NULL",
+		orNull(robotOf(decodeObject(string(a.Context)))), orNull(tx.caller.through()), orNull(tx.caller.Who), id)
+}
+
 // setExtra stores what has no field of its own where there is a column for it.
+// The texts of provenance are cleaned as those of an ordinary write are: they are
+// shown beside others.
 func (tx *writeTx) setExtra(id int64, extra map[string]any, columns map[string]bool, unplaced map[string]int64) error {
 	for _, name := range sortedKeys(extra) {
 		value, ok := extraValue(extra[name])
+		if limit := provenance[name]; limit > 0 && ok {
+			var text string
+			if text, ok = value.(string); ok {
+				value = orNull(cleanName(text, limit))
+			}
+		}
 		if !columns[name] || !ok {
 			unplaced[name]++
 			continue

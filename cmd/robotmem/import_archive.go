@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -28,7 +30,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		}
 		in = f
 	}
-	return a.UseFile(ctx, "file", func(m *robotmem.Engine) error {
+	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
 		bar := a.newProgress("import", size).inBytes()
 		defer bar.Done()
 		src, err := archive.NewReader(&counted{in, bar}, archive.ReaderOptions{})
@@ -40,6 +42,31 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		bar.Done()
 		return c.arrived(a, report, err)
 	})
+}
+
+// useFile is UseFile, which in a dry run makes no memory where there is none: an
+// empty one of its own answers instead.
+func (c *importCmd) useFile(ctx context.Context, a *app, f func(*robotmem.Engine) error) error {
+	if !c.DryRun || a.Config.URL != "" {
+		return a.UseFile(ctx, "file", f)
+	}
+	path, err := a.Config.dbPath()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return a.UseFile(ctx, "file", f)
+	}
+	dir, err := os.MkdirTemp("", "robotmem-dry-run-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it holds nothing
+	m, err := a.open(ctx, filepath.Join(dir, "memory.db"), clientCLI)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(m), m.Close())
 }
 
 func archiveError(err error) error {
@@ -127,8 +154,43 @@ func (a *app) source(ctx context.Context, path string) (importSource, error) {
 
 var sqliteMagic = []byte("SQLite format 3\x00")
 
+// ownMemory refuses a memory of this program, or a backup of one, and says how its
+// memories are taken in.
+func ownMemory(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil // said by whoever opens it
+	case info.IsDir():
+		found, _ := filepath.Glob(filepath.Join(path, "*", "backup.json")) // a path that is no pattern names none
+		if len(found) > 0 {
+			path = filepath.Dir(found[len(found)-1]) // the newest of a folder of backups
+		}
+		if beginsWith(filepath.Join(path, "memory.db"), sqliteMagic) && beginsWith(filepath.Join(path, "backup.json"), []byte("{")) {
+			return invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path, filepath.Join(path, "memory.db"))
+		}
+	case info.Mode().IsRegular() && beginsWith(path, sqliteMagic) && holdsAt(path, 68, []byte("rbtm")): // the application id
+		return invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
+	}
+	return nil
+}
+
+func holdsAt(path string, at int64, want []byte) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	found := make([]byte, len(want))
+	_, err = f.ReadAt(found, at)
+	return err == nil && bytes.Equal(found, want)
+}
+
 // sourceOfFile is sourceOf, which knows what holds a memory too.
 func sourceOfFile(ctx context.Context, path string) (importSource, error) {
+	if err := ownMemory(path); err != nil {
+		return 0, err
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		kind, err := sourceOf(path)

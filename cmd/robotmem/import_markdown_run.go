@@ -10,7 +10,7 @@ import (
 
 // markdown imports notes.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
-	return a.UseFile(ctx, "file", func(m *robotmem.Engine) error {
+	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		bad := 0

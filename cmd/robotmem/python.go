@@ -25,7 +25,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
-	return a.UseFile(ctx, "file", func(m *robotmem.Engine) error {
+	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
 		src, err := robotmem.OpenPython(ctx, c.File, robotmem.PythonOptions{Location: zone})
 		if err != nil {
 			return err
@@ -42,20 +42,29 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 		})
 		bar.Done()
 		if err := c.arrived(a, report, err); err != nil || c.JSON {
-			return errors.Join(err, notedPython(a.Stderr, src.Report(), report, zone))
+			return errors.Join(err, c.notedPython(a.Stderr, src.Report(), report, zone))
 		}
-		return notedPython(a.Stdout, src.Report(), report, zone)
+		return c.notedPython(a.Stdout, src.Report(), report, zone)
 	})
 }
 
 // notedPython says what was read otherwise than it stood there.
-func notedPython(out io.Writer, r robotmem.PythonReport, got *robotmem.ImportReport, zone *time.Location) error {
+func (c *importCmd) notedPython(out io.Writer, r robotmem.PythonReport, got *robotmem.ImportReport, zone *time.Location) error {
 	w := &lines{w: out}
 	if r.Naive > 0 {
 		w.line("%s without a zone, read as %s", plural(r.Naive, "time", "times"), zone)
 	}
-	if left := r.Vectors - got.Vectors; left > 0 {
+	left := r.Vectors - got.Vectors
+	switch {
+	case left <= 0:
+	case c.VectorsOf == "":
 		w.line("%s not taken over: made anew by the embedder; --vectors-of says which model they are of", plural(left, "vector", "vectors"))
+	case c.DryRun:
+		w.line("%s in the file; a dry run does not say which of them would be taken over", plural(left, "vector", "vectors"))
+	default:
+		for _, why := range slices.Sorted(maps.Keys(got.VectorsLeft)) {
+			w.line("%s of %s not taken over: %s", plural(got.VectorsLeft[why], "vector", "vectors"), oneLine(c.VectorsOf), oneLine(why))
+		}
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
 		w.line("%s: %d", oneLine(what), r.Notes[what])

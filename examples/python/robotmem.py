@@ -1533,7 +1533,7 @@ class Operations:
         memory_id: Optional[int] = None,
         collection: Optional[str] = None,
         who: Optional[str] = None,
-        action: Optional[Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired"]] = None,
+        action: Optional[Literal["created", "updated", "forgotten", "restored", "pinned", "unpinned", "superseded", "evicted", "purged", "ended", "repaired", "imported"]] = None,
         after: Optional[Time] = None,
         before: Optional[Time] = None,
         limit: Optional[int] = None,

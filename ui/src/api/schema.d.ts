@@ -706,7 +706,7 @@ export interface components {
             to: string;
         };
         AuditEntry: {
-            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode) or repaired; created only of what was purged, since a memory itself says who stored it. */
+            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one of a whole import); created only of what was purged, since a memory itself says who stored it. */
             action: string;
             /** @description SHA-256 of the text after, hex. */
             after?: string;
@@ -1805,7 +1805,7 @@ export interface operations {
                  * @description Only this action.
                  * @example updated
                  */
-                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired";
+                action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported";
                 /** @description Only at or after this time (RFC 3339). */
                 after?: string;
                 /** @description Only before this time (RFC 3339). */
