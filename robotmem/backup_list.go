@@ -14,13 +14,16 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 )
 
 var backupName = regexp.MustCompile(`^.+-\d{8}T\d{6}\.\d{3}Z$`)
 
-func isBackupName(name string) bool { return backupName.MatchString(name) }
+func isBackupName(name string) bool {
+	return backupName.MatchString(name) && !strings.HasPrefix(name, backupTemp)
+}
 
 // ListBackups returns the backups of a folder, oldest first. One whose record
 // cannot be read has a Problem. A folder that does not exist has none.
@@ -88,10 +91,10 @@ func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
 func findBackup(path string) (*Backup, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fail(Invalid, "backup", "is not a path")
+		return nil, fail(Invalid, "", "is not a path")
 	}
 	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
-		return nil, fail(NotFound, "backup", "there is no backup at this path (%s); robotmem backup list names them", reason(err))
+		return nil, fail(NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", reason(err))
 	}
 	b := readBackup(path)
 	return &b, nil
@@ -103,7 +106,7 @@ func (b *Backup) verify(ctx context.Context) error {
 
 func (b *Backup) examine(ctx context.Context) error {
 	if b.Problem != "" {
-		return fail(Corrupt, "backup", "%s", b.Problem)
+		return fail(Corrupt, "", "%s", b.Problem)
 	}
 	file := filepath.Join(b.Path, b.File)
 	size, sum, err := sumFile(ctx, file)
@@ -111,9 +114,9 @@ func (b *Backup) examine(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fail(Corrupt, "backup", "its file cannot be read (%s)", reason(err))
+		return fail(Corrupt, "", "its file cannot be read (%s)", reason(err))
 	case size != b.Bytes || sum != b.SHA256:
-		return fail(Corrupt, "backup", "its file is not as it was made")
+		return fail(Corrupt, "", "its file is not as it was made")
 	}
 	return verifyCopy(ctx, file, b.Held, nil)
 }

@@ -12,8 +12,8 @@ import (
 // log, SQLite holds the second range for reading. SQLite opens a file before it
 // locks it, and would go on with one that a restore has replaced in between, with
 // the log of the one that took its place: so who opens a memory holds the first
-// byte for reading until SQLite has its lock, and a restore holds both ranges for
-// writing. Locks end with the process.
+// byte for reading until SQLite has its lock, and a restore or a
+// recovery holds both ranges for writing. Locks end with the process.
 var (
 	enterRange  = lockRange{0x40000200, 1}   // just behind what SQLite locks
 	sharedRange = lockRange{0x40000002, 510} // SHARED_FIRST and SHARED_SIZE of SQLite's os.h
@@ -45,9 +45,35 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			return nil, ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return nil, fail(Unavailable, "db", "the file is being restored from a backup (%w); try again when that has ended", err)
+			return nil, fail(Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
 		}
 	}
+}
+
+// keepOut makes the caller the only one who uses a file, until f is closed: f is
+// a handle of its own on the file at path. once, unless nil, is done when nobody
+// can enter any more and SQLite can still have its locks. It fails with errLocked
+// while another has the file open or has replaced it, and with
+// errors.ErrUnsupported where files cannot be locked like that.
+func keepOut(f *os.File, path string, once func() error) error {
+	unsupported := lockPart(f, enterRange, true)
+	if unsupported != nil && !errors.Is(unsupported, errors.ErrUnsupported) {
+		return unsupported
+	}
+	if once != nil {
+		if err := once(); err != nil {
+			return err
+		}
+	}
+	if unsupported == nil {
+		if err := lockPart(f, sharedRange, true); err != nil {
+			return err
+		}
+	}
+	if !isAt(f, path) { // another was faster
+		return errLocked
+	}
+	return unsupported
 }
 
 // isAt reports whether the open file is still the one of that name.

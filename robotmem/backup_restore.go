@@ -96,16 +96,16 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		return b.verify(ctx)
 	}
 	if r.source, err = filepath.Abs(backup); err != nil {
-		return fail(Invalid, "backup", "is not a path")
+		return fail(Invalid, "", "is not a path")
 	}
 	if at, err := os.Stat(r.real); err == nil && os.SameFile(at, info) {
-		return fail(Invalid, "backup", "is the memory itself")
+		return fail(Invalid, "", "is the memory itself")
 	}
 	r.report.Backup = Backup{Path: filepath.Dir(r.source), Name: filepath.Base(r.source), File: filepath.Base(r.source), CreatedAt: info.ModTime()}
 	// Its log is folded in, which also tells whether it is in use.
 	r.report.Backup.Held, err = foldLog(ctx, r.source)
 	if errors.Is(err, sqlite3.BUSY) {
-		return fail(Unavailable, "backup", "another program has this file open; end it, or make a backup of it")
+		return fail(Unavailable, "", "another program has this file open; end it, or make a backup of it")
 	}
 	if err != nil {
 		return err
@@ -136,26 +136,24 @@ func (r *restore) claim(ctx context.Context) error {
 }
 
 func (r *restore) exclude(ctx context.Context, f *os.File) error {
-	if err := inUse(lockPart(f, enterRange, true)); err != nil {
-		return err
+	var told error // by the fold, of no lock
+	err := keepOut(f, r.real, func() error {
+		held, err := foldLog(ctx, r.real)
+		switch {
+		case errors.Is(err, sqlite3.BUSY):
+			return errLocked
+		case err == nil:
+			r.report.Before = &held
+		case ctx.Err() != nil:
+			told = err
+			return err
+		}
+		return nil // a file that is damaged or not ours goes aside with its log
+	})
+	if told != nil {
+		return told
 	}
-	held, err := foldLog(ctx, r.real)
-	if errors.Is(err, sqlite3.BUSY) {
-		return inUse(errLocked)
-	}
-	if err == nil {
-		r.report.Before = &held
-	} else if ctx.Err() != nil {
-		return err
-	}
-	// Otherwise it is damaged or not ours, and goes aside with its log.
-	if err := inUse(lockPart(f, sharedRange, true)); err != nil {
-		return err
-	}
-	if !isAt(f, r.real) {
-		return inUse(errLocked) // another restore was faster
-	}
-	return nil
+	return inUse(err)
 }
 
 // inUse is a lock that was not given. Where there are none, an open file tells
@@ -268,20 +266,36 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 // linkOrCopy gives a file a second name, or a copy where the disk has no links.
 func linkOrCopy(ctx context.Context, path, to string) error {
 	err := os.Link(path, to)
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	return copyWhole(ctx, path, to)
+}
+
+// copyWhole makes a copy that has its name when it is whole and synced, so that
+// after a crash the name alone tells.
+func copyWhole(ctx context.Context, path, to string) error {
 	in, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
+	}
+	part := to + ".part"
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = out.ReadFrom(untilDone{ctx, in})
-	return errors.Join(err, out.Sync(), out.Close())
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(part, to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
 }
 
 // bringPayloads puts the backup's payloads into the folder, beside those that
@@ -330,6 +344,13 @@ func (r *restore) open(ctx context.Context, o Options) error {
 	err = e.removeFiles(ctx, r.old)
 	if err == nil {
 		r.report.Doctor, err = e.Doctor(ctx, &DoctorRequest{})
+	}
+	if err == nil && e.readOnly == "" {
+		// The memory is restored, whatever becomes of this row.
+		row := change{action: actionRestored, reason: "the whole memory, from the backup " + r.report.Backup.Name}
+		if err := e.write(ctx, func(tx *writeTx) error { return tx.audit(row) }); err != nil {
+			e.log.Warn("the restore is not in the audit log", "err", err)
+		}
 	}
 	return errors.Join(err, e.Close())
 }

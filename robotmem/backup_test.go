@@ -490,6 +490,14 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		}
 	}
 	look("restored", path, 2, kept)
+	e, err = Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := e.Audit(t.Context(), &AuditRequest{Action: actionRestored})
+	if err = errors.Join(err, e.Close()); err != nil || len(a.Entries) != 1 || !strings.Contains(a.Entries[0].Reason, r.Name) || a.Entries[0].Who != OSUser() {
+		t.Errorf("the audit log has %+v, %v", a, err)
+	}
 	look("aside", got.Aside, 4, kept, newer)
 	if _, err := RestoreBackup(t.Context(), got.Aside, Options{Path: path}); err != nil { // the way back
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/robotmem/robotmem-go/robotmem/salvage"
 )
@@ -222,15 +223,22 @@ func changedText(n int64, some []int64) string {
 
 // LogDamage returns what is wrong with the log of the file at path, which nobody
 // needs to have open, "" if nothing: to open the file would end the log at the
-// first frame that does not check, and drop those after it.
+// first frame that does not check, and drop those after it. The one transaction
+// that a loss of power tore is no damage, here as at an opening.
 func LogDamage(path string) (string, error) {
 	f, err := salvage.Open(path)
 	if err != nil {
 		return "", fail(Unavailable, "db", "the file cannot be read (%s)", reason(err))
 	}
 	defer func() { _ = f.Close() }() // only read
-	if n := f.Info().DamagedFrames; n > 0 {
-		return fmt.Sprintf("%d frames of its log do not check, and later ones do", n), nil
+	found, err := damageOf(path+"-wal", path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fail(Unavailable, "db", "the log of the file cannot be read (%s)", reason(err))
+	case found.lost > 0:
+		return fmt.Sprintf("its log does not check at frame %d, and up to %d commits from there on were acknowledged", found.frame, found.lost), nil
 	}
 	return "", nil
 }

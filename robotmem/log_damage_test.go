@@ -113,6 +113,13 @@ func TestATornLogIsNoDamage(t *testing.T) {
 	last := commits[n-2]
 	quiet := func(t *testing.T, log []byte, most, least int) {
 		t.Helper()
+		unopened := filepath.Join(t.TempDir(), "memory.db")
+		if err := errors.Join(os.WriteFile(unopened, db, 0o600), os.WriteFile(unopened+"-wal", log, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if damage, err := robotmem.LogDamage(unopened); damage != "" || err != nil {
+			t.Errorf("a repair would recover the file: %q, %v", damage, err)
+		}
 		e, path := reopen(t, db, log)
 		if kept := copies(t, path); len(kept) > 0 {
 			t.Errorf("damage was seen: %v", kept)

@@ -101,7 +101,7 @@ func writeRecovered(ctx context.Context, f *salvage.File, id *identity, from, to
 	if !id.certain && r.verified == 0 {
 		return nil, fail(Corrupt, "db", "nothing in the file can be known as written by robotmem; it was left as it is; pass another --db, or bring a backup back")
 	}
-	if err := r.reindex(ctx, to, o); err != nil {
+	if err := r.reindex(ctx, from, to, o); err != nil {
 		return nil, err
 	}
 	r.report.conclude()
@@ -111,9 +111,9 @@ func writeRecovered(ctx context.Context, f *salvage.File, id *identity, from, to
 	return r.report, syncNew(to)
 }
 
-// reindex opens the new file as its user would, makes all indexes and examines
-// it.
-func (r *recovery) reindex(ctx context.Context, to string, o Options) error {
+// reindex opens the new file as its user would, makes all indexes, says so in its
+// audit log and examines it.
+func (r *recovery) reindex(ctx context.Context, from, to string, o Options) error {
 	o.Path, o.Embedder, o.Retention = to, nil, Retention{}
 	e, err := open(ctx, o)
 	if err != nil {
@@ -122,7 +122,7 @@ func (r *recovery) reindex(ctx context.Context, to string, o Options) error {
 	m := meterOf(ctx)
 	err = e.write(ctx, func(tx *writeTx) error {
 		_, err := e.rebuild(tx, m)
-		return err
+		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
 		e.dropIndexesInMemory()

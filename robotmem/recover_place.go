@@ -23,7 +23,8 @@ import (
 //  4. X.recovered-STAMP takes the name X.
 //
 // X is there at all times. After a crash between 2 and 4, X and X.damaged-STAMP
-// are one file, and the next repair begins at 3. Payloads stay in X.payloads.
+// are one file, or where the disk has no links hold the same, and the next repair
+// begins at 3. Payloads stay in X.payloads.
 const stampFormat = "20060102T150405Z"
 
 // RecoverInPlace recovers the damaged file at o.Path as Recover does and puts the
@@ -55,15 +56,25 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 			_ = release() // it holds nothing but the lock
 		}
 	}()
-	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat)}
-	if stamp := interrupted(path); stamp != "" {
+	letGo := func() error {
+		if !held {
+			return nil
+		}
+		held = false
+		return release()
+	}
+	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat), letGo: letGo}
+	stamp, err := interrupted(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if stamp != "" {
 		swap.stamp = stamp // the recovered file of that time is put in place
 		report := &RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}}
 		if err := swap.finish(); err != nil {
 			return nil, err
 		}
-		held = false
-		if err := release(); err != nil {
+		if err := letGo(); err != nil {
 			return nil, err
 		}
 		return report, examineRecovered(ctx, o, path, swap, report)
@@ -73,13 +84,7 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 	if err != nil {
 		return nil, err
 	}
-	if runtime.GOOS == "windows" { // which does not rename an open file
-		held = false
-		if err := release(); err != nil {
-			return nil, err
-		}
-	}
-	if err := swap.begin(o.Path); err != nil {
+	if err := swap.begin(ctx, o.Path); err != nil {
 		return nil, err
 	}
 	if err := swap.finish(); err != nil {
@@ -105,13 +110,16 @@ func examineRecovered(ctx context.Context, o Options, path string, s *swap, repo
 }
 
 // swap is the exchange of two files.
-type swap struct{ path, stamp string }
+type swap struct {
+	path, stamp string
+	letGo       func() error // of the lock of the damaged file
+}
 
 func (s *swap) damaged() string   { return s.path + ".damaged-" + s.stamp }
 func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
 
 // begin gives the new file its second name, and the damaged ones theirs.
-func (s *swap) begin(fresh string) error {
+func (s *swap) begin(ctx context.Context, fresh string) error {
 	// The links to payloads are not needed where the payloads are.
 	if err := os.RemoveAll(fresh + ".payloads"); err != nil {
 		return swapError(err)
@@ -120,12 +128,8 @@ func (s *swap) begin(fresh string) error {
 		return swapError(err)
 	}
 	for _, suffix := range []string{"-wal", "-shm", ""} { // the last tells that all are there
-		err := os.Link(s.path+suffix, s.damaged()+suffix)
+		err := linkOrCopy(ctx, s.path+suffix, s.damaged()+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			// A disk without links: for a moment the file has its second name alone.
-			err = os.Rename(s.path+suffix, s.damaged()+suffix)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return swapError(err)
 		}
 	}
@@ -141,6 +145,11 @@ func (s *swap) finish() error {
 	}
 	if err := syncPath(filepath.Dir(s.path)); err != nil {
 		return swapError(err)
+	}
+	if runtime.GOOS == "windows" { // which renames nothing over a file that is open
+		if err := s.letGo(); err != nil {
+			return err
+		}
 	}
 	if err := os.Rename(s.recovered(), s.path); err != nil {
 		return swapError(err)
@@ -163,24 +172,44 @@ func linkReason(err error) string {
 }
 
 // interrupted returns the stamp of an exchange that a crash has cut off: the file
-// has its second name, and the recovered one waits.
-func interrupted(path string) string {
-	now, err := os.Stat(path)
-	if err != nil {
-		return ""
-	}
+// has its second name, or its copy, and the recovered one waits.
+func interrupted(ctx context.Context, path string) (string, error) {
 	names, err := filepath.Glob(escapeGlob(path) + ".recovered-*")
 	if err != nil {
-		return ""
+		return "", nil //nolint:nilerr // no pattern, so no such files
 	}
 	for _, name := range names {
 		stamp := strings.TrimPrefix(name, path+".recovered-")
-		old, err := os.Stat(path + ".damaged-" + stamp)
-		if err == nil && os.SameFile(now, old) {
-			return stamp
+		same, err := sameBytes(ctx, path, path+".damaged-"+stamp)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", swapError(err)
+		}
+		if same {
+			return stamp, nil
 		}
 	}
-	return ""
+	return "", nil
+}
+
+// sameBytes reports whether two names are of one file, or of a file and its copy.
+func sameBytes(ctx context.Context, a, b string) (bool, error) {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := os.Stat(b)
+	if err != nil {
+		return false, err
+	}
+	if os.SameFile(first, second) {
+		return true, nil
+	}
+	if first.Size() != second.Size() {
+		return false, nil
+	}
+	_, sumA, errA := sumFile(ctx, a)
+	_, sumB, errB := sumFile(ctx, b)
+	return sumA == sumB, errors.Join(errA, errB)
 }
 
 // escapeGlob takes their meaning from the characters of a pattern.
@@ -191,10 +220,9 @@ func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// lockAlone takes the exclusive lock of a file, which every open connection
-// stands in the way of: in WAL mode each holds a shared lock until it is closed.
-// The file itself is not read, let alone written. One that cannot be opened for
-// writing is not locked: nobody here can write it.
+// lockAlone makes sure that nobody has a file open, and that nobody opens it
+// until release. The file itself is not read, let alone written. One that cannot
+// be opened for writing is not locked: nobody here can write it.
 func lockAlone(path string) (release func() error, err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		if err == nil {
@@ -202,9 +230,28 @@ func lockAlone(path string) (release func() error, err error) {
 		}
 		return nil, fail(Unavailable, "db", "the damaged file cannot be read (%s)", reason(err))
 	}
-	if f, err := os.OpenFile(path, os.O_RDWR, 0); err != nil {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
 		return func() error { return nil }, nil //nolint:nilerr // reading it says what is wrong
-	} else if err := f.Close(); err != nil {
+	}
+	err = keepOut(f, path, nil)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return lockBySQLite(path, f)
+	}
+	if err != nil {
+		return nil, errors.Join(openElsewhere(err), f.Close())
+	}
+	return f.Close, nil
+}
+
+func openElsewhere(err error) error {
+	return fail(Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
+}
+
+// lockBySQLite takes SQLite's exclusive lock, where parts of files cannot be
+// locked: in WAL mode each open connection holds a shared one until it is closed.
+func lockBySQLite(path string, own *os.File) (release func() error, err error) {
+	if err := own.Close(); err != nil {
 		return nil, err
 	}
 	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
@@ -224,7 +271,7 @@ func lockAlone(path string) (release func() error, err error) {
 	}
 	release = func() error { return errors.Join(f.Unlock(vfs.LOCK_NONE), db.Close()) }
 	if err != nil {
-		return nil, errors.Join(fail(Unavailable, "db", "another process has the file open; stop every robotmem that uses it, then try again"), release())
+		return nil, errors.Join(openElsewhere(err), release())
 	}
 	return release, nil
 }

@@ -57,6 +57,10 @@ func TestRecoverInPlace(t *testing.T) {
 	if err != nil || !d.Healthy || d.Status != "ok" {
 		t.Errorf("doctor %+v, %v", d, err)
 	}
+	a, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: "repaired"})
+	if err != nil || len(a.Entries) != 1 || a.Entries[0].Reason != "recovered from "+filepath.Base(path) || a.Entries[0].Who == "" {
+		t.Errorf("the audit log has %+v, %v", a, err)
+	}
 }
 
 // beside lists the folder of a file, without its log.
@@ -77,11 +81,26 @@ func beside(t *testing.T, path string) (names []string) {
 // A crash in the middle of the exchange leaves both files, and the next repair
 // ends it.
 func TestRecoverInPlaceGoesOn(t *testing.T) {
+	for name, second := range map[string]func(from, to string) error{
+		"a second name": os.Link,
+		"a copy, where the disk has no links": func(from, to string) error {
+			data, err := os.ReadFile(from)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(to, data, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { recoverGoesOn(t, second) })
+	}
+}
+
+func recoverGoesOn(t *testing.T, second func(from, to string) error) {
 	path := furnished(t, 50)
 	const stamp = "20260102T030405Z"
 	other := furnished(t, 60)
 	for _, step := range []func() error{
-		func() error { return os.Link(path, path+".damaged-"+stamp) },
+		func() error { return second(path, path+".damaged-"+stamp) },
 		func() error { return os.Rename(other, path+".recovered-"+stamp) },
 	} {
 		if err := step(); err != nil {

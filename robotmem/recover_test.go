@@ -108,6 +108,8 @@ func truth(t *testing.T, path string) map[string][]string {
 		switch table {
 		case "memory_tags":
 			sql += " WHERE source = 'user'"
+		case "sqlite_sequence":
+			sql += " WHERE name <> 'audit'" // a recovery is a row of its own there
 		case "counters":
 			sql += " WHERE name IN ('recalls', 'zero_hits')"
 		}

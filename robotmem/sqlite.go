@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 	"syscall"
 	"time"
@@ -236,6 +237,9 @@ func classifySQLite(err error) *Error {
 		kind, text = Unavailable, "the disk did not read or write, perhaps because it is full; nothing was stored; check its space and health, then try again"
 		if errors.Is(err, syscall.EROFS) {
 			text = "the disk can only be read, as one is after a fault; nothing was stored; recall goes on; check its health and mount it for writing"
+		}
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBADF) { // EBADF: it was opened for reading alone
+			text = "the system does not allow this program to read or write the file or its log; nothing was stored; check who owns and may write the file, its -wal and -shm and their folder"
 		}
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"

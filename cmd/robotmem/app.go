@@ -149,6 +149,22 @@ func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Eng
 	return m, err
 }
 
+// existing refuses a memory that is not there, for what only reads one: a
+// mistyped --db would otherwise make an empty one and succeed.
+func (a *app) existing() error {
+	if a.Config.URL != "" {
+		return nil
+	}
+	path, err := a.Config.dbPath()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return &robotmem.Error{Kind: robotmem.NotFound, Field: "db", Err: fmt.Errorf("there is no memory at %s; pass --db", path)}
+	}
+	return nil
+}
+
 // Use calls f with the memory that the settings name, a file or a node at
 // --url, and closes it.
 func (a *app) Use(ctx context.Context, f func(node) error) error {

@@ -108,6 +108,9 @@ func (c *backupListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
+	if c.Dir != "" && !exists(dir) {
+		return noFolder(dir)
+	}
 	all, err := robotmem.ListBackups(dir)
 	if err != nil {
 		return err
@@ -119,6 +122,10 @@ func (c *backupListCmd) Run(a *app) error {
 		}{dir, all})
 	}
 	w := &lines{w: a.Stdout}
+	if len(all) == 0 {
+		w.line("no backups in %s", dir)
+		return w.err
+	}
 	w.table("BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", len(all), func(i int) string {
 		b := all[i]
 		if b.Problem != "" {
@@ -127,6 +134,12 @@ func (c *backupListCmd) Run(a *app) error {
 		return fmt.Sprintf("%s\t%s\t%d\t%s\t%s", b.Name, b.CreatedAt.Local().Format(time.DateTime), b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes))
 	})
 	return w.err
+}
+
+// noFolder is the answer for a folder that is not there: its disk may not be
+// mounted, which must not look like a folder without backups.
+func noFolder(dir string) error {
+	return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("there is no folder %s; is its disk mounted?", dir)}
 }
 
 type backupVerifyCmd struct {
@@ -150,7 +163,14 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	one := len(all) == 0 // the path is of a backup itself
+	if one {
+		switch info, err := os.Stat(dir); {
+		case errors.Is(err, fs.ErrNotExist):
+			return noFolder(dir)
+		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
+			return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("no backups in %s", dir)}
+		}
 		all = []robotmem.Backup{{Path: dir}}
 	}
 	ctx, bar := a.watched(ctx)
@@ -160,12 +180,11 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	for _, b := range all {
 		v := verdict{Path: b.Path, Healthy: true}
 		_, err := robotmem.VerifyBackup(ctx, b.Path)
-		if err != nil && !errors.Is(err, robotmem.Corrupt) {
+		told := (*robotmem.Error)(nil)
+		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
 		}
-		if err != nil {
-			told := (*robotmem.Error)(nil)
-			errors.As(err, &told)
+		if told != nil { // whatever is wrong with one, the others are read
 			v.Healthy, v.Problem, damaged = false, told.Detail(), &exitError{code: exitUnhealthy}
 		}
 		verdicts = append(verdicts, v)

@@ -22,6 +22,9 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if c.Into != "" && !c.Repair {
 		return invalid("into", "is for --repair: the new file that is written")
 	}
+	if err := a.existing(); err != nil {
+		return err
+	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
 	if c.Repair && a.Config.URL == "" {

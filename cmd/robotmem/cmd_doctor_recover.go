@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -16,9 +14,6 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bo
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return false, err
-	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && c.Into == "" {
-		return false, nil
 	}
 	do, damage := robotmem.RecoverInPlace, ""
 	if c.Into != "" {

@@ -19,7 +19,7 @@ type exportCmd struct {
 	Markdown string `name:"markdown" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
 	Hashes   bool   `name:"hashes" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
 	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive, --python, --markdown and --hashes: only this episode."`
-	JSON     bool   `name:"json" help:"With --mcap, --archive, --python and --markdown: print the account as JSON."`
+	JSON     bool   `name:"json" help:"With --mcap, --archive, --python and --markdown: print the account as JSON; with --hashes the list."`
 }
 
 // Run writes the facts oldest first, so that an import gives them ids in the
@@ -34,7 +34,10 @@ func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
 	case len(asked) > 0:
 		return c.moves(ctx, a)
 	case c.Session != "":
-		return invalid("session", "is for --mcap FILE and --archive FILE; an export of facts writes those of all episodes")
+		return invalid("session", "is for --mcap, --archive, --python, --markdown and --hashes; an export of facts writes those of all episodes")
+	}
+	if err := a.existing(); err != nil {
+		return err
 	}
 	spool, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {

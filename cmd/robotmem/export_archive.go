@@ -38,6 +38,9 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	case c.Markdown != "":
 		flag = "markdown"
 	}
+	if err := a.existing(); err != nil {
+		return err
+	}
 	return a.UseFile(ctx, flag, func(m *robotmem.Engine) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
@@ -45,8 +48,13 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 		if c.Hashes {
 			o.HashesOnly = true
 			out := bufio.NewWriterSize(a.Stdout, 1<<20)
-			_, err := m.Export(ctx, archive.NewHashes(out), o)
-			return errors.Join(err, out.Flush())
+			if !c.JSON {
+				_, err := m.Export(ctx, archive.NewHashes(out), o)
+				return errors.Join(err, out.Flush())
+			}
+			list := &hashList{out: out}
+			_, err := m.Export(ctx, archive.NewHashes(list), o)
+			return errors.Join(err, list.end(), out.Flush())
 		}
 		if c.Python != "" {
 			report, beside, err := c.writePython(ctx, m, o)
@@ -66,6 +74,60 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	})
 }
 
+// hashList writes the lines of the list of hashes as one JSON object. It holds
+// none of them: a memory may have millions.
+type hashList struct {
+	out   *bufio.Writer
+	begun bool
+}
+
+// hashEntry is a line of the list.
+type hashEntry struct {
+	SHA256 string `json:"sha256"`
+	Kind   string `json:"kind"`
+	Of     string `json:"of,omitempty"`
+}
+
+// Write takes one line, HASH KIND and for most kinds what it is of.
+func (h *hashList) Write(line []byte) (int, error) {
+	e, of := hashEntry{}, []string{}
+	for i, word := range strings.Fields(string(line)) {
+		switch i {
+		case 0:
+			e.SHA256 = word
+		case 1:
+			e.Kind = word
+		default:
+			of = append(of, word)
+		}
+	}
+	e.Of = strings.Join(of, " ")
+	data, err := robotmem.EncodeJSON(e)
+	if err != nil {
+		return 0, err
+	}
+	h.begin(",")
+	_, err = h.out.Write(data)
+	return len(line), err
+}
+
+// begin writes the head once, and otherwise what stands between two entries. Its
+// errors stay with the writer, which Flush tells.
+func (h *hashList) begin(between string) {
+	if h.begun {
+		_, _ = h.out.WriteString(between)
+		return
+	}
+	h.begun = true
+	_, _ = h.out.WriteString(`{"hashes":[`)
+}
+
+func (h *hashList) end() error {
+	h.begin("")
+	_, err := h.out.WriteString("]}\n")
+	return err
+}
+
 // writeArchive makes a file that appears whole or not at all, or writes to
 // stdout.
 func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *robotmem.Engine, o robotmem.ExportOptions) (report *robotmem.ExportReport, err error) {
@@ -79,6 +141,9 @@ func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *robotmem.Engine
 	}
 	if c.Archive == "-" {
 		return report, write(a.Stdout)
+	}
+	if _, err := os.Lstat(c.Archive); err == nil {
+		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
 	}
 	refuse := func(err error) error { return invalid("archive", "%v", err) }
 	err = wholeFile(c.Archive, refuse, func(f *os.File) error {

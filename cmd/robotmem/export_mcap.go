@@ -31,6 +31,9 @@ type exportEntry struct {
 // mcap writes an episode, or all memories of the collection, in the order of
 // their time. The file appears whole or not at all.
 func (c *exportCmd) mcap(ctx context.Context, a *app) error {
+	if err := a.existing(); err != nil {
+		return err
+	}
 	return a.Use(ctx, func(m node) error {
 		entries, err := c.entries(ctx, a, m)
 		if err != nil {

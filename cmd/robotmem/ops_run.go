@@ -26,6 +26,11 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	if err := c.confirm(a, request); err != nil {
 		return err
 	}
+	if c.op.Name == "audit" {
+		if err := a.existing(); err != nil {
+			return err
+		}
+	}
 	asJSON := c.target.FieldByName("JSON").Bool()
 	return a.Use(ctx, func(m node) error {
 		switch {
@@ -60,8 +65,11 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 	}
 	fmt.Fprintf(a.Stderr, "robotmem: purging destroys memory %d for good; nothing brings it back. Type yes to go on: ", req.MemoryID)
 	answer, err := bufio.NewReader(io.LimitReader(in, 64)).ReadString('\n')
-	if err != nil || strings.TrimSpace(answer) != "yes" {
-		return c.invalid("purge", "nothing was done")
+	if err != nil { // such as /dev/null, where a terminal would be
+		return c.invalid("purge", "nothing was done; pass --yes where nobody can be asked")
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return c.invalid("purge", "nothing was done; type yes, or pass --yes")
 	}
 	return nil
 }
