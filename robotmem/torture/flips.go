@@ -47,7 +47,10 @@ const (
 	flipNamed   = "named"                           // some answer was an error, or the doctor saw it though all were right
 	flipEqual   = "equal"                           // every answer was right
 	flipSeen    = "answered, seen by doctor --deep" // an answer differed without an error, and the doctor saw the damage
-	flipSilent  = "silent"                          // nobody saw it
+	// An answer was of the time before the damage in the log, which the node had
+	// told at the opening: what follows damage in a log cannot be read.
+	flipTold   = "log kept aside and told at the opening"
+	flipSilent = "silent" // nobody saw it
 )
 
 // flipReport is a line that a process prints: what it does, then what came of it.
@@ -334,6 +337,8 @@ func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doc
 			report.Outcome, report.Wrong = flipSilent, "silent: "+silent
 		case silent != "" && fault.summed():
 			report.Outcome, report.Wrong = flipSeen, "a page that does not match its checksum was an answer: "+silent
+		case silent != "" && f.told(fault):
+			report.Outcome = flipTold
 		case silent != "":
 			report.Outcome = flipSeen
 		case healthy:
@@ -357,6 +362,12 @@ func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doc
 		}
 	}
 	return report, nil
+}
+
+// told reports whether the log was found damaged and kept aside.
+func (f *flipper) told(fault flipFault) bool {
+	kept, err := filepath.Glob(filepath.Join(f.dir, fault.file+".damaged-*"))
+	return err == nil && len(kept) > 0
 }
 
 // unclear says what is wrong with an error: that it is of no kind that tells the
