@@ -269,6 +269,9 @@ func TestArchiveDryRunStoresNothing(t *testing.T) {
 // Cut anywhere, an archive stores parts that are whole and nothing else, says so,
 // and the whole one completes it to what one import would have been.
 func TestArchiveCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	a := lived(t)
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
 	whole := strings.Split(want, "\n")
@@ -301,6 +304,9 @@ func TestArchiveCutAnywhere(t *testing.T) {
 
 // A flipped byte anywhere that matters is found before its part is stored.
 func TestArchiveDamagedAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	a := lived(t)
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
 	for i := range 40 {
@@ -450,6 +456,9 @@ func putTogether(t *testing.T, entries []entryOf) []byte {
 }
 
 func TestArchiveRefusesTheHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	good := takeApart(t, exported(t, lived(t), ExportOptions{}))
 	file := func(name string, data string) entryOf {
 		return entryOf{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, []byte(data)}

@@ -245,6 +245,9 @@ func damagePage(t *testing.T, path string, at int64) {
 
 // A damaged memory is not backed up, and pushes no good backup out.
 func TestBackupRefusesDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for name, damage := range map[string]func(t *testing.T, e *Engine, sum string){
 		"a page": func(t *testing.T, e *Engine, _ string) {
 			db, err := sqlite3.Open(e.path)
@@ -443,6 +446,9 @@ func TestOneBackupAtATime(t *testing.T) {
 }
 
 func TestRestoreKeepsWhatWasThere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e, err := Open(t.Context(), Options{Path: path})
 	if err != nil {

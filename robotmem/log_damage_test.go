@@ -55,6 +55,9 @@ func copies(t *testing.T, path string) []string {
 }
 
 func TestADamagedLogIsKeptAndTold(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	db, log, commits := crashedFiles(t)
 	n := len(commits)
 	last, middle := commits[n-2], commits[n-5]
@@ -108,6 +111,9 @@ func TestADamagedLogIsKeptAndTold(t *testing.T) {
 // A loss of power may tear the transaction that was under way, and the log may
 // go on into an older one.
 func TestATornLogIsNoDamage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	db, log, commits := crashedFiles(t)
 	n := len(commits)
 	last := commits[n-2]

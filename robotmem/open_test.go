@@ -188,6 +188,9 @@ func TestProcessesShareAFile(t *testing.T) {
 // The oldest SQLite that must be able to read the file is whatever Python
 // carries here; 3.40 is what the schema promises.
 func TestOpensInStockSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		skip(t, "python3 is not installed: apt-get install python3")

@@ -171,6 +171,9 @@ func TestPythonMemory(t *testing.T) {
 }
 
 func TestPythonVectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for name, test := range map[string]struct {
 		model string
 		want  int64
@@ -189,6 +192,9 @@ func TestPythonVectors(t *testing.T) {
 }
 
 func TestPythonBothWays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	a, b := lived(t), openTest(t, Options{})
 	path := filepath.Join(t.TempDir(), "python.db")
 	w, err := NewPythonWriter(t.Context(), path)

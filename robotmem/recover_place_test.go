@@ -35,6 +35,9 @@ func TestRecoverRefusesAFileInUse(t *testing.T) {
 }
 
 func TestRecoverInPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	path := furnished(t, 400)
 	root, _, _ := leaves(t, path, "memories")
 	page(t, path, root, zero)
@@ -81,6 +84,9 @@ func beside(t *testing.T, path string) (names []string) {
 // A crash in the middle of the exchange leaves both files, and the next repair
 // ends it.
 func TestRecoverInPlaceGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	for name, second := range map[string]func(from, to string) error{
 		"a second name": os.Link,
 		"a copy, where the disk has no links": func(from, to string) error {
@@ -179,6 +185,9 @@ func late(t *testing.T, path string) (n int) {
 }
 
 func TestRecoverReadsTheLog(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	const facts = 12
 	for _, tt := range []struct {
 		name   string
@@ -251,6 +260,9 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 // Rows that were deleted lie on in free pages, and in pages of a table that is
 // gone; they are not brought back.
 func TestRecoverBringsNothingDeletedBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	path := furnished(t, 400)
 	db, err := sqlite3.Open(path)
 	if err != nil {
@@ -280,6 +292,9 @@ func TestRecoverBringsNothingDeletedBack(t *testing.T) {
 // A memory file of every past version is recovered, and its checksums are those
 // that this version makes.
 func TestRecoverPastVersions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
 	files, err := filepath.Glob("testdata/v*.db.gz")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stored files", err)
