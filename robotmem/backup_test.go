@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -593,5 +594,28 @@ func TestOpeningDuringARestore(t *testing.T) {
 	defer e.Close()
 	if s, err := e.Stats(t.Context(), nil); err != nil || s.Total != 1 {
 		t.Errorf("the opened memory holds %+v, %v; want the one of the backup", s, err)
+	}
+}
+
+// The pages of a copy get their checksums when they are written, also those that
+// do not fit the memory and are written before the first.
+func TestBackupLargerThanItsCache(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	e := openTest(t, Options{})
+	items := make([]LearnRequest, 3000)
+	for i := range items {
+		items[i].Insight = fmt.Sprintf("grasp %d: %s", i, strings.Repeat(rand.Text()+" ", 60))
+	}
+	if _, err := e.LearnBatch(t.Context(), &LearnBatchRequest{Items: items, KeepDuplicates: true}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := e.Backup(t.Context(), BackupOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(got.Path, got.File)); err != nil || info.Size() < 8<<20 {
+		t.Fatalf("the copy has %d bytes, too few to show anything: %v", info.Size(), err)
 	}
 }

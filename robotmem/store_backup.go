@@ -36,6 +36,9 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
+	if err := c.prepareCopy(to); err != nil {
+		return err
+	}
 	if err := c.copyPages(ctx, to, m); err != nil {
 		return err
 	}
@@ -49,6 +52,25 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 		return err
 	}
 	return syncPath(to)
+}
+
+// prepareCopy gives the new file a first page which says that pages carry
+// checksums, if those of c do: the driver makes them from when it has seen that,
+// and a large copy's pages do not come in order.
+func (c *conn) prepareCopy(to string) (err error) {
+	has, err := c.hasChecksums()
+	if err != nil || !has {
+		return err
+	}
+	d, err := sqlite3.Open(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if _, err := d.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, pageSum); err != nil {
+		return err
+	}
+	return d.Exec("PRAGMA user_version=1")
 }
 
 func (c *conn) copyPages(ctx context.Context, to string, m *meter) (err error) {
