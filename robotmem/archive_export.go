@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
@@ -235,7 +236,7 @@ func (e *Engine) wholePayload(ctx context.Context, sum string) (bool, error) {
 		return false, err
 	}
 	h := sha256.New()
-	_, err = io.Copy(h, readerWith(ctx, r))
+	_, err = io.Copy(h, payload.ReaderWith(ctx, r))
 	if cerr := ctx.Err(); cerr != nil {
 		err = errors.Join(cerr, r.Close())
 		return false, err
@@ -255,19 +256,4 @@ func (e *Engine) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, e
 		return nil, fail(NotFound, "", "payload %s was taken away", sum)
 	}
 	return e.open(p)
-}
-
-// readerWith ends reading when ctx ends.
-func readerWith(ctx context.Context, r io.Reader) io.Reader { return contextReader{ctx, r} }
-
-type contextReader struct {
-	ctx context.Context //nolint:containedctx // of one call, which waits for it
-	io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.Reader.Read(p)
 }

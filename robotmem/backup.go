@@ -79,7 +79,6 @@ const (
 	backupTime     = "20060102T150405.000Z"
 	backupTemp     = "tmp-"
 	backupLock     = ".lock"
-	payloadSuffix  = ".payloads"
 )
 
 // Backup makes a backup of the memory while it works on: nobody waits for it.

@@ -137,21 +137,8 @@ func sumFile(ctx context.Context, path string) (size int64, sum string, err erro
 	}
 	defer f.Close()
 	hash := sha256.New()
-	size, err = io.Copy(hash, untilDone{ctx, f})
+	size, err = io.Copy(hash, payload.ReaderWith(ctx, f))
 	return size, hex.EncodeToString(hash.Sum(nil)), err
-}
-
-// untilDone ends between two reads when the context does.
-type untilDone struct {
-	ctx context.Context // of one call
-	r   io.Reader
-}
-
-func (u untilDone) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
 }
 
 // verifyCopy checks a file that nobody writes: its pages and indexes, its
@@ -190,7 +177,7 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	if unnamed > 0 {
 		return lostPayload(fmt.Sprintf("%d memories name payloads that the file does not know", unnamed))
 	}
-	v := &verification{c: c, folder: payload.Folder{Dir: path + payloadSuffix}, mend: mend, m: m}
+	v := &verification{c: c, folder: payload.Folder{Dir: path + payloadsSuffix}, mend: mend, m: m}
 	m.stage("reading payloads", "bytes", held.PayloadBytes)
 	for _, inline := range []bool{true, false} {
 		if err := c.keptPayloads(inline, func(p keptPayload) error { return v.payload(ctx, p) }); err != nil {
@@ -236,15 +223,5 @@ func (v *verification) examine(ctx context.Context, p keptPayload) (string, erro
 		return "", nil
 	}
 	err := v.folder.Verify(ctx, p.sum, p.codec, p.size, func(n int) { v.m.add(int64(n)) })
-	switch {
-	case err == nil:
-		return "", nil
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case errors.Is(err, payload.ErrMissing):
-		return "its file is missing", nil
-	case errors.Is(err, payload.ErrDamaged):
-		return "its bytes are not those that were saved", nil
-	}
-	return "its file cannot be read (" + rootReason(err) + ")", nil
+	return fileFault(ctx, err)
 }

@@ -164,7 +164,7 @@ func (b *backup) mend(ctx context.Context, p keptPayload) error {
 	return err
 }
 
-func (b *backup) payloads() payload.Folder { return payload.Folder{Dir: b.file() + payloadSuffix} }
+func (b *backup) payloads() payload.Folder { return payload.Folder{Dir: b.file() + payloadsSuffix} }
 
 // lost is the refusal to make a backup of a memory that has lost something.
 func (b *backup) lost(p keptPayload, what string) error {
@@ -175,5 +175,5 @@ func (b *backup) lost(p keptPayload, what string) error {
 func lostPayload(whose string) error { return fail(Corrupt, "", "a payload is lost: %s", whose) }
 
 func (b *Backup) payloads() payload.Folder {
-	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + payloadSuffix}
+	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + payloadsSuffix}
 }

@@ -241,7 +241,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 		return nil
 	}
 	aside := fmt.Sprintf("%s.before-restore-%s", r.path, time.Now().UTC().Format(backupTime))
-	from, to := payload.Folder{Dir: r.path + payloadSuffix}, payload.Folder{Dir: aside + payloadSuffix}
+	from, to := payload.Folder{Dir: r.path + payloadsSuffix}, payload.Folder{Dir: aside + payloadsSuffix}
 	if r.old, _, err = from.List(); err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func copyWhole(ctx context.Context, path, to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.ReadFrom(untilDone{ctx, in})
+	_, err = out.ReadFrom(payload.ReaderWith(ctx, in))
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
 		err = os.Rename(part, to)
 	}
@@ -306,7 +306,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	from, to := payload.Folder{Dir: r.source + payloadSuffix}, payload.Folder{Dir: r.path + payloadSuffix}
+	from, to := payload.Folder{Dir: r.source + payloadsSuffix}, payload.Folder{Dir: r.path + payloadsSuffix}
 	m := meterOf(ctx)
 	m.stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
 	err = c.keptPayloads(false, func(p keptPayload) error {

@@ -304,9 +304,8 @@ func realPath(path string) string {
 	if err != nil {
 		return path
 	}
-	const payloads = ".payloads"
-	_, there := os.Stat(real + payloads)
-	if _, here := os.Stat(path + payloads); here == nil && there != nil {
+	_, there := os.Stat(real + payloadsSuffix)
+	if _, here := os.Stat(path + payloadsSuffix); here == nil && there != nil {
 		return path
 	}
 	return real
@@ -316,6 +315,9 @@ func realPath(path string) string {
 func reason(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err.Error()
 	}
 	return err.Error()
 }

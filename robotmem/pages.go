@@ -60,12 +60,8 @@ func refuseDamagedHeader(path string) error {
 
 // sumOfPage is the checksum of a page's bytes before its last 8.
 func sumOfPage(p []byte) uint64 {
-	var a, b uint32
-	for ; len(p) >= 8; p = p[8:] {
-		a += binary.LittleEndian.Uint32(p) + b
-		b += binary.LittleEndian.Uint32(p[4:]) + a
-	}
-	return uint64(b)<<32 | uint64(a)
+	s := logSum{}.over(p, binary.LittleEndian) // the log's is the same
+	return uint64(s.b)<<32 | uint64(s.a)
 }
 
 // alone runs f on the writing connection outside a transaction, with no other

@@ -48,7 +48,7 @@ func recoverInto(ctx context.Context, from string, o Options) (*RecoverReport, e
 	if err != nil {
 		return nil, fail(Invalid, "db", "is not a path")
 	}
-	for _, name := range []string{to, to + "-wal", to + ".payloads"} {
+	for _, name := range []string{to, to + "-wal", to + payloadsSuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			return nil, fail(Conflict, "db", "there is a file under the new one's name; name one that does not exist")
 		}
@@ -71,7 +71,7 @@ func recoverInto(ctx context.Context, from string, o Options) (*RecoverReport, e
 
 // removeRecovered takes a new file away again that was not finished.
 func removeRecovered(to string) error {
-	errs := []error{os.RemoveAll(to + ".payloads")}
+	errs := []error{os.RemoveAll(to + payloadsSuffix)}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(to + suffix); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)

@@ -121,7 +121,7 @@ func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
 // begin gives the new file its second name, and the damaged ones theirs.
 func (s *swap) begin(ctx context.Context, fresh string) error {
 	// The links to payloads are not needed where the payloads are.
-	if err := os.RemoveAll(fresh + ".payloads"); err != nil {
+	if err := os.RemoveAll(fresh + payloadsSuffix); err != nil {
 		return swapError(err)
 	}
 	if err := os.Rename(fresh, s.recovered()); err != nil {
@@ -161,14 +161,7 @@ func swapError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fail(Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", linkReason(err))
-}
-
-func linkReason(err error) string {
-	if l := (*os.LinkError)(nil); errors.As(err, &l) {
-		return l.Err.Error()
-	}
-	return reason(err)
+	return fail(Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", reason(err))
 }
 
 // interrupted returns the stamp of an exchange that a crash has cut off: the file

@@ -2,7 +2,6 @@ package robotmem
 
 import (
 	"encoding/hex"
-	"strings"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -25,38 +24,30 @@ func (tx *writeTx) auditAs(ch change, at, who, tool string) error {
 
 // audit fills one page of the log, newest first.
 func (c *conn) audit(r *AuditRequest, from *cursor, res *AuditResponse) error {
-	var where []string
-	var args []any
-	add := func(condition string, value any) {
-		where = append(where, condition)
-		args = append(args, value)
-	}
+	var match conditions
 	if r.MemoryID > 0 {
-		add("memory_id = ?", r.MemoryID)
+		match.add("memory_id = ?", r.MemoryID)
 	}
 	if r.Collection != "*" {
-		add("collection = ?", r.Collection)
+		match.add("collection = ?", r.Collection)
 	}
 	if r.Who != "" {
-		add("who = ?", r.Who)
+		match.add("who = ?", r.Who)
 	}
 	if r.Action != "" {
-		add("action = ?", r.Action)
+		match.add("action = ?", r.Action)
 	}
 	if r.After != nil {
-		add("at >= ?", formatTime(*r.After))
+		match.add("at >= ?", formatTime(*r.After))
 	}
 	if r.Before != nil {
-		add("at < ?", formatTime(*r.Before))
+		match.add("at < ?", formatTime(*r.Before))
 	}
 	if from != nil {
-		add("id < ?", from.ID)
+		match.add("id < ?", from.ID)
 	}
-	sql := "SELECT id, at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after FROM audit"
-	if len(where) > 0 {
-		sql += " WHERE " + strings.Join(where, " AND ")
-	}
-	err := c.query(sql+" ORDER BY id DESC LIMIT ?", append(args, r.Limit+1), func(s *sqlite3.Stmt) error {
+	const entries = "SELECT id, at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after FROM audit"
+	err := c.query(entries+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite3.Stmt) error {
 		res.Entries = append(res.Entries, AuditEntry{
 			ID: s.ColumnInt64(0), At: parseTime(s.ColumnText(1)), Action: s.ColumnText(2), MemoryID: s.ColumnInt64(3), UID: s.ColumnText(4),
 			SessionID: s.ColumnText(5), Collection: s.ColumnText(6), Who: s.ColumnText(7), Tool: s.ColumnText(8), Reason: s.ColumnText(9),

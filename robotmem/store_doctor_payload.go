@@ -119,6 +119,12 @@ func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole boo
 			err = r.Close()
 		}
 	}
+	return fileFault(ctx, err)
+}
+
+// fileFault says what an error of a payload's file means, "" for none. The error
+// it returns is the context's.
+func fileFault(ctx context.Context, err error) (string, error) {
 	switch {
 	case err == nil:
 		return "", nil

@@ -10,54 +10,63 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
+// conditions are what rows must meet, all of them, with the values to bind.
+type conditions struct {
+	where []string
+	args  []any
+}
+
+func (cs *conditions) add(condition string, value any) {
+	cs.where = append(cs.where, condition)
+	cs.args = append(cs.args, value)
+}
+
+// String is the WHERE clause, with a space before it; "" without conditions.
+func (cs *conditions) String() string {
+	if len(cs.where) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(cs.where, " AND ")
+}
+
 // list fills one page of memories, newest first, and how many match in all.
 func (c *conn) list(r *ListRequest, from *cursor, now time.Time, res *ListResponse) error {
-	var where []string
-	var args []any
-	add := func(condition string, value any) {
-		where = append(where, condition)
-		args = append(args, value)
-	}
+	var match conditions
 	if r.BeforeID > 0 {
-		add("m.id < ?", r.BeforeID)
+		match.add("m.id < ?", r.BeforeID)
 	}
 	if r.Collection != "*" {
-		add("m.collection = ?", r.Collection)
+		match.add("m.collection = ?", r.Collection)
 	}
 	if r.Status != "all" {
-		add("m.status = ?", r.Status)
+		match.add("m.status = ?", r.Status)
 	}
 	for _, is := range [...][2]string{{"m.type", r.Type}, {"m.category", r.Category}, {"m.perception_type", r.PerceptionType}, {"m.session_id", r.SessionID}} {
 		if is[1] != "" {
-			add(is[0]+" = ?", is[1])
+			match.add(is[0]+" = ?", is[1])
 		}
 	}
 	for _, tag := range r.Tags {
-		add("m.id IN (SELECT memory_id FROM memory_tags WHERE tag = ?)", tag)
+		match.add("m.id IN (SELECT memory_id FROM memory_tags WHERE tag = ?)", tag)
 	}
 	if r.ConfidenceMin != nil {
-		add("m.confidence >= ?", *r.ConfidenceMin)
+		match.add("m.confidence >= ?", *r.ConfidenceMin)
 	}
 	if r.ConfidenceMax != nil {
-		add("m.confidence <= ?", *r.ConfidenceMax)
+		match.add("m.confidence <= ?", *r.ConfidenceMax)
 	}
 	if r.Days > 0 {
-		add("m.created_at >= ?", formatTime(now.AddDate(0, 0, -r.Days)))
+		match.add("m.created_at >= ?", formatTime(now.AddDate(0, 0, -r.Days)))
 	}
-	match := func() string {
-		if len(where) == 0 {
-			return " FROM memories m"
-		}
-		return " FROM memories m WHERE " + strings.Join(where, " AND ")
-	}
+	const memories = " FROM memories m"
 	var err error
-	if res.Total, err = c.number("SELECT count(*)"+match(), args...); err != nil {
+	if res.Total, err = c.number("SELECT count(*)"+memories+match.String(), match.args...); err != nil {
 		return err
 	}
 	if from != nil {
-		add("m.id < ?", from.ID)
+		match.add("m.id < ?", from.ID)
 	}
-	page, err := c.page(match()+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), now)
+	page, err := c.page(memories+match.String()+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), now)
 	if err != nil {
 		return err
 	}

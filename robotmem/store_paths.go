@@ -92,7 +92,7 @@ func (x *pathIndex) follow(c *conn) error {
 		return err
 	}
 	// With a purge a path may go, and its number be another's.
-	if purged, err := c.purgedSince(x.revision); err != nil || len(purged) > 0 {
+	if purged, err := c.purgedSince(x.revision); err != nil || purged {
 		return errors.Join(err, x.load(c))
 	}
 	for _, m := range all {

@@ -14,13 +14,10 @@ func (c *conn) purges() (int64, error) {
 	return c.number("SELECT value FROM counters WHERE name = 'purges'")
 }
 
-// purgedSince lists the memories that were purged after a revision.
-func (c *conn) purgedSince(revision int64) (ids []int64, err error) {
-	err = c.query("SELECT memory_id FROM purged WHERE revision > ?", []any{revision}, func(s *sqlite3.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
-	return ids, err
+// purgedSince reports whether a memory was purged after a revision.
+func (c *conn) purgedSince(revision int64) (bool, error) {
+	n, err := c.number("SELECT EXISTS (SELECT 1 FROM purged WHERE revision > ?)", revision)
+	return n != 0, err
 }
 
 // purge deletes a memory with all that was made of it, and says so in the audit

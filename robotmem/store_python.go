@@ -3,8 +3,6 @@ package robotmem
 import (
 	"context"
 	"errors"
-	"io"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,16 +45,7 @@ func openUnchanged(ctx context.Context, path string) (*conn, error) {
 	if err != nil {
 		return nil, fail(Invalid, "file", "is not a path")
 	}
-	uri := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: "immutable=1"}
-	db, err := sqlite3.OpenFlags(uri.String(), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
-	if err != nil {
-		return nil, err
-	}
-	c := &conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}, paths: map[string]int64{}}
-	if err := c.setUp(ctx, connOptions{readOnly: true}); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return c, nil
+	return openConn(ctx, abs, connOptions{readOnly: true, noLog: true})
 }
 
 // openPython opens a memory.db. One with changes in a log beside it is copied to
@@ -70,33 +59,12 @@ func openPython(ctx context.Context, path string) (c *conn, folder string, err e
 		return nil, "", fail(Unavailable, "file", "no temporary folder can be made (%s)", rootReason(err))
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		if err := copyFile(filepath.Join(folder, "memory.db"+suffix), path+suffix); err != nil {
+		if err := copyWhole(ctx, path+suffix, filepath.Join(folder, "memory.db"+suffix)); err != nil {
 			return nil, folder, fail(Unavailable, "file", "cannot be copied to be read (%s)", rootReason(err))
 		}
 	}
-	db, err := sqlite3.OpenFlags(filepath.Join(folder, "memory.db"), sqlite3.OPEN_READWRITE)
-	if err != nil {
-		return nil, folder, err
-	}
-	c = &conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}, paths: map[string]int64{}}
-	if err := c.setUp(ctx, connOptions{readOnly: true}); err != nil {
-		return nil, folder, errors.Join(err, c.close())
-	}
-	return c, folder, nil
-}
-
-func copyFile(to, from string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	c, err = openConn(ctx, filepath.Join(folder, "memory.db"), connOptions{readOnly: true})
+	return c, folder, err
 }
 
 // row is what the columns of a row hold, by their names: string, int64, float64

@@ -191,7 +191,7 @@ func createVectors(table string) string {
 // settlePayloads checks the payloads of the file, gives the new one the others,
 // and accounts for those that are lost.
 func (r *recovery) settlePayloads(ctx context.Context, from string) error {
-	folder := payload.Folder{Dir: from + ".payloads"}
+	folder := payload.Folder{Dir: from + payloadsSuffix}
 	var damaged, outside []storedPayload
 	err := r.query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite3.Stmt) error {
 		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}

@@ -70,7 +70,7 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyBuffer(struct{ io.Writer }{out}, cancellable{ctx, in}, make([]byte, sampleSize))
+	_, err = io.CopyBuffer(struct{ io.Writer }{out}, ReaderWith(ctx, in), make([]byte, sampleSize))
 	if err == nil {
 		err = out.Sync()
 	}
@@ -83,9 +83,12 @@ func (f Folder) copyFile(ctx context.Context, path, target string) error {
 	return err
 }
 
-// cancellable ends a copy between two reads.
+// ReaderWith reads from r until ctx ends: then with the context's error, between
+// two reads.
+func ReaderWith(ctx context.Context, r io.Reader) io.Reader { return cancellable{ctx, r} }
+
 type cancellable struct {
-	ctx context.Context // of one copy
+	ctx context.Context // of one reading
 	r   io.Reader
 }
 
