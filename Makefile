@@ -102,7 +102,7 @@ torture:
 	$(GO) run ./robotmem/torture $(TORTURE)
 
 torture-short:
-	$(GO) run ./robotmem/torture -short -seed 7
+	$(GO) run ./robotmem/torture -short
 
 # A real Ollama, built once: some 4 minutes and a C compiler.
 ollama: $(OLLAMA)

@@ -251,7 +251,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 	}
 	for name, damage := range map[string]func(t *testing.T, e *Engine, sum string){
 		"a page": func(t *testing.T, e *Engine, _ string) {
-			db, err := sqlite3.Open(e.path)
+			db, err := openPlain(e.path)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -273,16 +274,22 @@ func pageSizeOf(path string) int {
 		return common
 	}
 	defer f.Close()
-	var size [2]byte
-	if _, err := f.ReadAt(size[:], 16); err != nil {
+	head := make([]byte, 20)
+	if _, err := f.ReadAt(head, 0); err != nil {
 		return common
 	}
-	n := int(binary.BigEndian.Uint16(size[:]))
+	return cmp.Or(headerPageSize(head), common)
+}
+
+// headerPageSize is the size of a page as the head of a file says, 0 if it
+// cannot be.
+func headerPageSize(head []byte) int {
+	n := int(binary.BigEndian.Uint16(head[16:]))
 	if n == 1 {
 		n = 1 << 16
 	}
 	if !validPageSize(n) {
-		return common
+		return 0
 	}
 	return n
 }

@@ -2,12 +2,13 @@ package robotmem
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"os"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem/pagesum"
 )
 
 // refuseEmptied fails when a file without a byte has once held something: what
@@ -46,22 +47,16 @@ func refuseDamagedHeader(path string) error {
 		return nil //nolint:nilerr // likewise
 	}
 	const reservedAt = 20
-	if page[reservedAt] == pageSum {
+	if page[reservedAt] == pagesum.Reserved {
 		return nil
 	}
-	page[reservedAt] = pageSum
+	page[reservedAt] = pagesum.Reserved
 	for size := 512; size <= n; size *= 2 { // the size that the header claims may be what is wrong
-		if sum := binary.LittleEndian.Uint64(page[size-pageSum:]); sum != 0 && sum == sumOfPage(page[:size-pageSum]) {
+		if pagesum.Fits(page[:size], 1) {
 			return classifySQLite(sqlite3.CORRUPT)
 		}
 	}
 	return nil
-}
-
-// sumOfPage is the checksum of a page's bytes before its last 8.
-func sumOfPage(p []byte) uint64 {
-	s := logSum{}.over(p, binary.LittleEndian) // the log's is the same
-	return uint64(s.b)<<32 | uint64(s.a)
 }
 
 // alone runs f on the writing connection outside a transaction, with no other

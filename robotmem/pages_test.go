@@ -71,6 +71,55 @@ func TestAFlippedBitIsAnErrorNotAnAnswer(t *testing.T) {
 	}
 }
 
+// A page that is lost, or that lies where another should, matches the sum of its
+// own bytes.
+func TestALostPageIsAnErrorNotAnAnswer(t *testing.T) {
+	const pageSize, story = 4096, "and the crate went on to dock "
+	path := closed(t, "the crate at dock seven: "+strings.Repeat(story, 500), "the crate at dock nine: "+strings.Repeat(story, 500))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full []int // pages of nothing but the story
+	for at := 0; at < len(whole); at += pageSize {
+		if bytes.Count(whole[at:at+pageSize], []byte(story)) > pageSize/len(story)-3 {
+			full = append(full, at)
+		}
+	}
+	if len(full) < 4 {
+		t.Fatalf("%d pages of the story, want more", len(full))
+	}
+	page := func(data []byte, i int) []byte { return data[full[i]:][:pageSize] }
+	for _, tt := range []struct {
+		name   string
+		damage func([]byte) []byte
+	}{
+		{"zeros", func(data []byte) []byte { clear(page(data, 1)); return data }},
+		{"a sector of zeros", func(data []byte) []byte { clear(page(data, 1)[512:1024]); return data }},
+		{"another page", func(data []byte) []byte { copy(page(data, 1), page(whole, 3)); return data }},
+		{"changed places", func(data []byte) []byte {
+			copy(page(data, 1), page(whole, 3))
+			copy(page(data, 3), page(whole, 1))
+			return data
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := os.WriteFile(path, tt.damage(bytes.Clone(whole)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			e := open(t, robotmem.Options{Path: path})
+			var errs []error
+			for id := range int64(2) {
+				_, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id + 1})
+				errs = append(errs, err)
+			}
+			if err := errors.Join(errs...); !errors.Is(err, robotmem.Corrupt) {
+				t.Errorf("got %v, want corrupt", err)
+			}
+		})
+	}
+}
+
 // The header says that pages have checksums. One flipped bit there would turn
 // them all off.
 func TestChecksumsAreNotTurnedOffByAFlippedBit(t *testing.T) {

@@ -247,7 +247,7 @@ func lockBySQLite(path string, own *os.File) (release func() error, err error) {
 	if err := own.Close(); err != nil {
 		return nil, err
 	}
-	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	db, err := openPlain(path)
 	if err != nil {
 		return nil, err
 	}

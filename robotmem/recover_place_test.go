@@ -264,7 +264,7 @@ func TestRecoverBringsNothingDeletedBack(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := furnished(t, 400)
-	db, err := sqlite3.Open(path)
+	db, err := sqlite3.Open("file:" + path + "?vfs=robotmem")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func fill(t *testing.T, e *robotmem.Engine, n int) {
 // truth is every row of the tables that are not indexes, as text.
 func truth(t *testing.T, path string) map[string][]string {
 	t.Helper()
-	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	db, err := sqlite3.Open("file:" + path + "?vfs=robotmem")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func zero(p []byte) { clear(p) }
 // it, and of each leaf the ids on it.
 func leaves(t *testing.T, path, table string) (root int64, interior []int64, leaf map[int64][]int64) {
 	t.Helper()
-	db, err := sqlite3.Open(path)
+	db, err := sqlite3.Open("file:" + path + "?vfs=robotmem")
 	if err != nil {
 		t.Fatal(err)
 	}

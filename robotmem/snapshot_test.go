@@ -177,7 +177,7 @@ func TestManyOpenOneFile(t *testing.T) {
 
 func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 200 * time.Millisecond})
-	db, err := sqlite3.Open(e.path)
+	db, err := openPlain(e.path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,6 +70,11 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	return c, nil
 }
 
+// openPlain opens a file as its pages are to be written, and sets up nothing.
+func openPlain(path string) (*sqlite3.Conn, error) {
+	return sqlite3.OpenFlags(fileURI(path, connOptions{}), sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE|sqlite3.OPEN_URI)
+}
+
 func (c *conn) setUp(ctx context.Context, o connOptions) error {
 	if err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn)); err != nil {
 		return err

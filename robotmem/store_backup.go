@@ -44,7 +44,7 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 	}
 	// The file says of itself that it has a log, as the one it was copied from.
 	// Without, it opens on a medium that cannot be written, and leaves no files.
-	d, err := sqlite3.Open(to)
+	d, err := openPlain(to)
 	if err != nil {
 		return err
 	}
@@ -55,26 +55,26 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 }
 
 // prepareCopy gives the new file a first page which says that pages carry
-// checksums, if those of c do: the driver makes them from when it has seen that,
-// and a large copy's pages do not come in order.
+// checksums, if those of c do: they are made from when it was seen, and a large
+// copy's pages do not come in order.
 func (c *conn) prepareCopy(to string) (err error) {
-	has, err := c.hasChecksums()
-	if err != nil || !has {
+	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
+	if err != nil || reserved == 0 {
 		return err
 	}
-	d, err := sqlite3.Open(to)
+	d, err := openPlain(to)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if _, err := d.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, pageSum); err != nil {
+	if _, err := d.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, reserved); err != nil {
 		return err
 	}
 	return d.Exec("PRAGMA user_version=1")
 }
 
 func (c *conn) copyPages(ctx context.Context, to string, m *meter) (err error) {
-	b, err := c.BackupInit("main", to)
+	b, err := c.BackupInit("main", fileURI(to, connOptions{}))
 	if err != nil {
 		return err
 	}

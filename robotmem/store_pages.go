@@ -4,15 +4,14 @@ import (
 	"errors"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem/pagesum"
 )
 
-// Every page of a file that this program made ends in a checksum of 8 bytes, as
-// SQLite's own checksum VFS keeps them (sqlite.org/cksumvfs.html): a page that
-// does not match it is an error of whoever reads it, never an answer. Other
-// SQLite programs read such a file, and spoil the sums of the pages they write.
-
-// pageSum is the size of a checksum in the reserved bytes of a page.
-const pageSum = 8
+// Every page of a file that this program made ends in a checksum (package
+// pagesum): a page that does not match it is an error of whoever reads it, never
+// an answer. Other SQLite programs read such a file, and spoil the sums of the
+// pages they write.
 
 // bearChecksums makes room for them in a file that has no page yet.
 func (c *conn) bearChecksums() error {
@@ -20,14 +19,14 @@ func (c *conn) bearChecksums() error {
 	if err != nil || pages > 0 {
 		return err
 	}
-	_, err = c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, pageSum)
+	_, err = c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, pagesum.Reserved)
 	return err
 }
 
 // hasChecksums is true when the pages carry them.
 func (c *conn) hasChecksums() (bool, error) {
 	n, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
-	return n == pageSum, err
+	return n == pagesum.Reserved, err
 }
 
 // addChecksums writes the file anew with them. Whoever else has the file open
@@ -40,7 +39,8 @@ func (c *conn) addChecksums() error {
 	if err == nil {
 		err = c.Exec("PRAGMA journal_mode=WAL")
 		if err == nil {
-			err = c.EnableChecksums("main")
+			_, err = c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, pagesum.Reserved)
+			err = errors.Join(err, c.Exec("VACUUM"))
 		}
 		err = errors.Join(err, c.Exec("PRAGMA journal_mode=DELETE"))
 	}
@@ -58,7 +58,7 @@ func (c *conn) examineChecksums(d *DoctorResponse) error {
 		d.add("checksums", checkOK, "every page carries one", "")
 		return nil
 	}
-	d.add("checksums", checkWarn, "pages carry no checksums: the file is of an older version, and a flipped bit in it may go unnoticed",
+	d.add("checksums", checkWarn, "pages carry no checksums, or those of SQLite: the file is of an older version, and damage in it may go unnoticed",
 		"while no other program has the file open, run: robotmem doctor --repair")
 	return nil
 }

@@ -21,6 +21,12 @@ type storedPayload struct {
 	inline []byte // as stored; nil when it lies in the folder
 }
 
+// bytes are those of a payload of the file, if they are what was saved.
+func (p *storedPayload) bytes() (data []byte, ok bool) {
+	data, err := p.codec.Decode(p.inline, p.size)
+	return data, err == nil && sha256.Sum256(data) == p.sum
+}
+
 // errPayloadGone says that a payload was taken away between its writing and the
 // row that names it.
 var errPayloadGone = fail(Unavailable, "data", "the payload was removed while it was being saved; save it again")
@@ -103,8 +109,8 @@ func (c *conn) lostPayload(m *Memory) error {
 // those of the folder as they are read.
 func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
 	if p.inline != nil {
-		data, err := p.codec.Decode(p.inline, p.size)
-		if err != nil || sha256.Sum256(data) != p.sum {
+		data, ok := p.bytes()
+		if !ok {
 			return nil, damagedPayload(nil)
 		}
 		return inMemory{bytes.NewReader(data)}, nil

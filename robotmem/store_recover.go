@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem/salvage"
 )
 
@@ -26,7 +28,7 @@ type recovery struct {
 
 	written   int              // rows since the last commit
 	verified  int64            // memories whose text matches its checksum
-	doubtful  []int64          // memories whose text does not
+	doubtful  map[int64]bool   // memories whose text does not
 	sequences map[string]int64 // largest id that each table has given
 }
 
@@ -47,7 +49,7 @@ func newRecovery(ctx context.Context, e *Engine, f *salvage.File, id *identity) 
 		return nil, err
 	}
 	r := &recovery{
-		writeTx: &writeTx{conn: c, now: e.now()}, e: e, file: f, tables: id.tables, sequences: map[string]int64{},
+		writeTx: &writeTx{conn: c, now: e.now()}, e: e, file: f, tables: id.tables, doubtful: map[int64]bool{}, sequences: map[string]int64{},
 		report: &RecoverReport{File: e.path, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}, Notes: []string{}},
 	}
 	if err := r.prepare(); err != nil {
@@ -197,26 +199,29 @@ func (r *recovery) take(row salvage.Row) error {
 	// What the row's checksum is compared with is what stood in the file.
 	sum := contentHash(v.text("type"), v.text("collection"), v.text("context"), v.text("content"))
 	odd = mended(to.whole.Columns, row.Values) || odd
-	if to.name == "memories" {
-		if keep, err := r.newest(&row, v); err != nil || !keep {
+	stored, _ := v.at("content_hash").([]byte)
+	sound := bytes.Equal(sum, stored)
+	if row.Stray { // only then there may be another form of it
+		replaced, keep, err := r.choose(to, &row, v, sound)
+		if err != nil || !keep {
 			return err
 		}
+		to.Kept -= replaced
 	}
 	kept, err := r.insert(to, &row)
 	if err != nil || !kept {
 		return err
 	}
 	to.Kept++
-	if to.name == "memories" {
-		if stored, _ := v.at("content_hash").([]byte); bytes.Equal(sum, stored) {
-			r.verified++
-			return nil // whatever its page is like
+	switch {
+	case to.name != "memories":
+		if odd {
+			to.Doubtful++
 		}
-		r.doubtful = append(r.doubtful, row.Key)
-		return nil
-	}
-	if odd {
-		to.Doubtful++
+	case sound: // whatever its page is like
+		r.verified++
+	default:
+		r.doubtful[row.Key] = true
 	}
 	return nil
 }
@@ -242,20 +247,39 @@ func mended(columns []salvage.Column, values []any) (odd bool) {
 	return odd
 }
 
-// newest reports whether a memory is to be written: not when it is there already
-// as it was later. Only a stray page can bring one twice.
-func (r *recovery) newest(row *salvage.Row, v fields) (bool, error) {
-	if !row.Stray {
-		return true, nil
+// choose decides between two forms of a memory or of a payload, and takes the one
+// that is there away if the other is to take its place. One that matches its
+// checksum goes before one that does not, then the later one. Of other rows the
+// first stays.
+func (r *recovery) choose(to *target, row *salvage.Row, v fields, sound bool) (replaced int64, keep bool, err error) {
+	before := r.TotalChanges()
+	switch to.name {
+	case "memories":
+		there, err := r.number("SELECT coalesce(max(revision), -1) FROM memories WHERE id = ?", row.Key)
+		if err != nil || there < 0 {
+			return 0, err == nil, err
+		}
+		wasSound := !r.doubtful[row.Key]
+		if sound != wasSound && wasSound || sound == wasSound && v.integer("revision") <= there {
+			return 0, false, nil
+		}
+		err = r.exec("DELETE FROM memories WHERE id = ?", row.Key)
+		if delete(r.doubtful, row.Key); wasSound {
+			r.verified--
+		}
+		return r.TotalChanges() - before, err == nil, err
+	case "payloads":
+		p := storedPayload{size: v.integer("bytes"), codec: payload.Codec(v.text("codec"))}
+		sum, _ := v.at("sha256").([]byte)
+		copy(p.sum[:], sum)
+		p.inline, _ = v.at("data").([]byte)
+		if _, sound := p.bytes(); p.inline == nil || !sound {
+			return 0, true, nil // as long as there is none
+		}
+		err := r.exec("DELETE FROM payloads WHERE sha256 = ? AND data IS NOT NULL", sum)
+		return r.TotalChanges() - before, err == nil, err
 	}
-	there, err := r.number("SELECT coalesce(max(revision), -1) FROM memories WHERE id = ?", row.Key)
-	if err != nil || there < 0 {
-		return err == nil, err
-	}
-	if v.integer("revision") <= there {
-		return false, nil
-	}
-	return true, r.exec("DELETE FROM memories WHERE id = ?", row.Key)
+	return 0, true, nil
 }
 
 // insert writes a row under the names of its columns. Where the same is there

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -94,7 +96,7 @@ func (r *recovery) settleCounters() error {
 
 // setAside keeps the memories whose text cannot be trusted out of every recall.
 func (r *recovery) setAside() error {
-	for _, id := range r.doubtful {
+	for _, id := range slices.Sorted(maps.Keys(r.doubtful)) {
 		there, err := r.number("SELECT count(*) FROM memories WHERE id = ?", id)
 		if err != nil {
 			return err
@@ -200,8 +202,9 @@ func (r *recovery) settlePayloads(ctx context.Context, from string) error {
 			outside = append(outside, p)
 			return nil
 		}
-		data, err := p.codec.Decode(s.ColumnRawBlob(3), p.size)
-		if err != nil || sha256.Sum256(data) != p.sum {
+		p.inline = s.ColumnRawBlob(3)
+		if _, ok := p.bytes(); !ok {
+			p.inline = nil // good for this row alone
 			damaged = append(damaged, p)
 		}
 		return nil

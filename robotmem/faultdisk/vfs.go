@@ -8,9 +8,9 @@ import (
 	"github.com/ncruces/go-sqlite3/vfs"
 )
 
-// system is the operating system's VFS seen through a disk. The driver puts page
-// checksums on top of what a VFS opens, so that they are written here as any
-// other bytes.
+// system is the operating system's VFS seen through a disk. The engine puts page
+// checksums on top of what it opens, so that they are written here as any other
+// bytes.
 type system struct {
 	vfs.VFS
 	disk *Disk

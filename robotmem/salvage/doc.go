@@ -20,7 +20,7 @@
 // The formats are those of https://sqlite.org/fileformat2.html (sections 1.3 the
 // header, 1.5 free pages, 1.6 pages of a tree and where a cell overflows, 2.1
 // records) and https://sqlite.org/walformat.html; checksums of pages those of
-// https://sqlite.org/cksumvfs.html.
+// package pagesum, or, in older files, of https://sqlite.org/cksumvfs.html.
 //
 // # Caveats
 //

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem/pagesum"
 )
 
 const (
@@ -16,8 +18,9 @@ const (
 	minPageSize = 512
 	maxPageSize = 64 << 10
 	usualSize   = 4096
-	// checksumSize is what a file with checksums reserves at the end of a page.
-	checksumSize = 8
+	// cksumReserved is what a file with SQLite's checksums reserves at the end of
+	// a page, as files of older versions have them.
+	cksumReserved = 8
 )
 
 // File is a damaged file with its log. It is used by one goroutine at a time.
@@ -110,15 +113,7 @@ func (f *File) readHead(head []byte) {
 	if !f.info.HeaderWhole || sure && guess != size {
 		f.info.HeaderWhole, size = false, guess
 	}
-	if looked, fit := f.checksums(size); reserved != 0 && reserved != checksumSize || looked > 0 {
-		switch {
-		case 2*fit > looked:
-			reserved = checksumSize
-		case reserved != checksumSize || fit == 0 && looked >= samplesToJudge:
-			reserved = 0
-		}
-	}
-	f.setSizes(size, reserved)
+	f.setSizes(size, f.guessReserved(size, reserved))
 }
 
 // headWhole looks at what is the same in every file, and at the sizes.
@@ -137,7 +132,7 @@ func sizeOf(head []byte) int {
 
 func (f *File) setSizes(size, reserved int) {
 	f.pageSize, f.usable = size, size-reserved
-	f.info.PageSize, f.info.Reserved, f.info.Checksums = size, reserved, reserved == checksumSize
+	f.info.PageSize, f.info.Reserved, f.info.Checksums = size, reserved, sumsOf(reserved) != nil
 }
 
 func (f *File) countPages(head []byte) {
@@ -188,21 +183,34 @@ func (f *File) guessSize() (size int, sure bool) {
 	return sizes[at], enough && best >= 0.3
 }
 
-// checksums counts the pages, of those looked at, that have the checksum of
-// their bytes. Pages of zeros would have it whatever they are.
-func (f *File) checksums(size int) (looked, fit int) {
+// guessReserved finds how many bytes are reserved for checksums: as many as most
+// pages have one for, and none if hardly any page has what the head claims.
+func (f *File) guessReserved(size, claimed int) int {
+	kinds := []int{pagesum.Reserved, cksumReserved}
+	fit := map[int]int{}
+	looked := 0
 	page := make([]byte, size)
 	for at := range samples(f.size, size) {
 		readAt(f.db, page, at)
 		if bytes.Count(page, []byte{0}) == size {
-			continue
+			continue // SQLite's fits, whatever it was
 		}
 		looked++
-		if checksumFits(page) {
-			fit++
+		for _, reserved := range kinds {
+			if sumsOf(reserved)(page, uint32(at/int64(size))+1) {
+				fit[reserved]++
+			}
 		}
 	}
-	return looked, fit
+	for _, reserved := range kinds {
+		if 2*fit[reserved] > looked {
+			return reserved
+		}
+	}
+	if sumsOf(claimed) == nil && looked > 0 || fit[claimed] == 0 && looked >= samplesToJudge {
+		return 0
+	}
+	return claimed
 }
 
 // samples yields the places of some pages, spread over the file.
@@ -245,7 +253,7 @@ func (f *File) page(n uint32, p []byte) (ok bool) {
 	if f.late && f.log.latePage(n, p) || f.log.page(n, p) {
 		return true // its checksum is that of the frame; a page gets its own with its place in the file
 	}
-	return readAt(f.db, p, int64(n-1)*int64(f.pageSize)) && (!f.info.Checksums || checksumFits(p))
+	return readAt(f.db, p, int64(n-1)*int64(f.pageSize)) && (!f.info.Checksums || sumsOf(f.info.Reserved)(p, n))
 }
 
 // readAt reads as much of p as there is. A bad sector is as good as none.
@@ -255,15 +263,27 @@ func readAt(r io.ReaderAt, p []byte, at int64) (whole bool) {
 	return n == len(p) && (err == nil || err == io.EOF)
 }
 
-// checksumFits compares the last eight bytes of a page with two sums over the
+// sumsOf is what compares a page with the sum in its reserved bytes; nil if there
+// is none.
+func sumsOf(reserved int) func(page []byte, n uint32) bool {
+	switch reserved {
+	case pagesum.Reserved:
+		return pagesum.Fits
+	case cksumReserved:
+		return cksumFits
+	}
+	return nil
+}
+
+// cksumFits compares the last eight bytes of a page with two sums over the
 // little-endian words before them, as SQLite's cksumvfs makes them.
-func checksumFits(page []byte) bool {
-	body := page[:len(page)-checksumSize]
+func cksumFits(page []byte, _ uint32) bool {
+	body := page[:len(page)-cksumReserved]
 	s1, s2 := sums(binary.LittleEndian, 0, 0, body)
 	return s1 == binary.LittleEndian.Uint32(page[len(body):]) && s2 == binary.LittleEndian.Uint32(page[len(body)+4:])
 }
 
-// sums is the checksum of pages and of the log: a Fletcher sum over pairs of
+// sums is SQLite's checksum of pages and of the log: a Fletcher sum over pairs of
 // 32-bit words. len(b) is a multiple of 8.
 func sums(order binary.ByteOrder, s1, s2 uint32, b []byte) (uint32, uint32) {
 	for ; len(b) >= 8; b = b[8:] {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -24,10 +25,10 @@ import (
 )
 
 // The part flips damages the files of a memory and asks it everything. It may
-// refuse, or name what it cannot answer, or answer as if nothing had happened:
-// but an answer that differs must be followed by a doctor who sees why. One bit
-// in a page that has a checksum may not even make an answer differ, and a doctor
-// who is asked sees it.
+// refuse, or name what it cannot answer, or answer as if nothing had happened.
+// No answer may differ without an error, but where the log was damaged and the
+// opening said so: what follows damage in a log cannot be read. And a doctor who
+// is asked sees what is damaged.
 //
 // Processes of their own do it, so that a panic or a hang ends one of them and
 // is counted; each says what it is about to do, and then what came of it.
@@ -43,14 +44,12 @@ const (
 	flipKeeps = 5
 
 	// The outcomes of a fault.
-	flipRefused = "refused"                         // opening failed
-	flipNamed   = "named"                           // some answer was an error, or the doctor saw it though all were right
-	flipEqual   = "equal"                           // every answer was right
-	flipSeen    = "answered, seen by doctor --deep" // an answer differed without an error, and the doctor saw the damage
-	// An answer was of the time before the damage in the log, which the node had
-	// told at the opening: what follows damage in a log cannot be read.
-	flipTold   = "log kept aside and told at the opening"
-	flipSilent = "silent" // nobody saw it
+	flipRefused = "refused"                                 // opening failed
+	flipNamed   = "named"                                   // some answer was an error, or the doctor saw it though all were right
+	flipEqual   = "equal"                                   // every answer was right
+	flipTold    = "a damaged log, told at the opening"      // an answer was of the time before the damage
+	flipSeen    = "answered wrongly, seen by doctor --deep" // broken: an answer differed, and only the doctor saw why
+	flipSilent  = "silent"                                  // broken: nobody saw it
 )
 
 // flipReport is a line that a process prints: what it does, then what came of it.
@@ -101,7 +100,7 @@ func runFlips(ctx context.Context, r *rig) (err error) {
 		})
 	}
 	wg.Wait()
-	counts := map[string]int64{flipSeen: 0} // told even if there was none
+	counts := map[string]int64{flipSeen: 0, flipSilent: 0} // told even if there was none
 	outcomes.Range(func(k, v any) bool { counts[k.(string)] = v.(*atomic.Int64).Load(); return true })
 	for _, k := range slices.Sorted(maps.Keys(counts)) {
 		r.note("%s: %d", k, counts[k])
@@ -190,6 +189,7 @@ func (t *lastWords) head() string { return strings.Join(strings.Fields(string(t.
 
 // flipper is the process that damages and asks.
 type flipper struct {
+	ear
 	dir    string
 	images []flipImage
 	truth  []answers
@@ -258,6 +258,8 @@ func (f *flipper) lay(im flipImage) error {
 func (f *flipper) open(ctx context.Context, readOnly bool) (*robotmem.Engine, error) {
 	o := flipOptions(filepath.Join(f.dir, flipDB), []byte(flipRules))
 	o.ReadOnly = readOnly
+	f.said.Store(false)
+	o.Logger = slog.New(&f.ear)
 	return robotmem.Open(ctx, o)
 }
 
@@ -335,12 +337,10 @@ func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doc
 			report.Wrong = unclear("doctor", err)
 		case silent != "" && healthy:
 			report.Outcome, report.Wrong = flipSilent, "silent: "+silent
-		case silent != "" && fault.summed():
-			report.Outcome, report.Wrong = flipSeen, "a page that does not match its checksum was an answer: "+silent
-		case silent != "" && f.told(fault):
+		case silent != "" && f.told(fault, readOnly):
 			report.Outcome = flipTold
 		case silent != "":
-			report.Outcome = flipSeen
+			report.Outcome, report.Wrong = flipSeen, "only the doctor saw it: "+silent
 		case healthy:
 			overlooked = true
 		default:
@@ -364,10 +364,25 @@ func (f *flipper) try(ctx context.Context, i int, fault flipFault, readOnly, doc
 	return report, nil
 }
 
-// told reports whether the log was found damaged and kept aside.
-func (f *flipper) told(fault flipFault) bool {
+// told reports whether the opening said that the log is damaged, and kept a copy
+// unless it may not write.
+func (f *flipper) told(fault flipFault, readOnly bool) bool {
 	kept, err := filepath.Glob(filepath.Join(f.dir, fault.file+".damaged-*"))
-	return err == nil && len(kept) > 0
+	return f.said.Load() && err == nil && (readOnly || len(kept) > 0)
+}
+
+// ear is a log that only listens for errors.
+type ear struct{ said atomic.Bool }
+
+func (e *ear) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
+func (e *ear) WithAttrs([]slog.Attr) slog.Handler               { return e }
+func (e *ear) WithGroup(string) slog.Handler                    { return e }
+
+func (e *ear) Handle(_ context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, "log of the file is damaged") {
+		e.said.Store(true)
+	}
+	return nil
 }
 
 // unclear says what is wrong with an error: that it is of no kind that tells the

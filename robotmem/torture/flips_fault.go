@@ -19,10 +19,6 @@ type flipFault struct {
 	at   int
 }
 
-// summed is true of one flipped bit in a page of the file, which the page's
-// checksum must show.
-func (f flipFault) summed() bool { return f.bit && f.file == flipDB }
-
 // lies is true when one flipped bit still lies in an image where its memory
 // makes use of it: in a payload, or in a page that the log does not replace and
 // that is not free. Nobody reads a free leaf, not even the doctor.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
@@ -11,7 +12,7 @@ import (
 // what is wrong with it. The node's own check-up takes the quick one, which
 // does not compare the indexes of the tables with them.
 func integrity(path string) (said string, err error) {
-	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	db, err := openFile(path)
 	if err != nil {
 		return "", err
 	}
@@ -29,4 +30,10 @@ func integrity(path string) (said string, err error) {
 		lines = append(lines, s.ColumnText(0))
 	}
 	return strings.Join(lines, "; "), s.Err()
+}
+
+// openFile opens a memory's file as the engine does, with checksums of its pages.
+func openFile(path string) (*sqlite3.Conn, error) {
+	name := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "vfs=robotmem"}
+	return sqlite3.OpenFlags(name.String(), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 }

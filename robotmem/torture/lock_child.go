@@ -30,7 +30,7 @@ func holder(args []string) error {
 	}
 	ctx, stop := untilStdinEnds()
 	defer stop()
-	db, err := sqlite3.OpenFlags(args[0], sqlite3.OPEN_READWRITE)
+	db, err := openFile(args[0])
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // lockHeld reports whether somebody has the write lock of a file.
 func lockHeld(path string) (bool, error) {
-	db, err := sqlite3.OpenFlags(path, sqlite3.OPEN_READWRITE)
+	db, err := openFile(path)
 	if err != nil {
 		return false, err
 	}
