@@ -47,6 +47,7 @@ type logScan struct {
 	buf   []byte // the present frame
 	salts uint64
 	sum   logSum // up to the frame before
+	pages int64  // that the file can have by now: each frame adds one at most
 }
 
 // logSum is the checksum of a log: each pair of words goes into both halves.
@@ -90,10 +91,11 @@ func oneBit(p []byte, order binary.ByteOrder, got, want logSum) bool {
 	return false
 }
 
-// scanLog looks for damage in a log beside a file of such pages. A transaction
-// that may have been torn is no damage, unless one flipped bit explains it.
-func scanLog(in io.Reader, pageSize int) (logDamage, error) {
-	s := &logScan{r: bufio.NewReaderSize(in, 1<<20), order: binary.LittleEndian}
+// scanLog looks for damage in a log beside a file of so many bytes and of such
+// pages. A transaction that may have been torn is no damage, unless one flipped
+// bit explains it.
+func scanLog(in io.Reader, fileSize int64, pageSize int) (logDamage, error) {
+	s := &logScan{r: bufio.NewReaderSize(in, 1<<20), order: binary.LittleEndian, pages: fileSize / int64(pageSize)}
 	head := make([]byte, logHeader)
 	if _, err := io.ReadFull(s.r, head); err != nil {
 		return logDamage{}, endOfLog(err)
@@ -110,9 +112,6 @@ func scanLog(in io.Reader, pageSize int) (logDamage, error) {
 		s.buf = make([]byte, frameHeader+claimed)
 		return s.walk()
 	}
-	if !validPageSize(pageSize) {
-		return logDamage{}, nil
-	}
 	s.buf = make([]byte, frameHeader+pageSize)
 	return s.headless(head, s.sum, stored)
 }
@@ -128,12 +127,19 @@ func endOfLog(err error) error {
 
 func (s *logScan) next() (ok bool, err error) {
 	_, err = io.ReadFull(s.r, s.buf)
+	s.pages++
 	return err == nil, endOfLog(err)
 }
 
 func (s *logScan) frameSalts() uint64 { return binary.BigEndian.Uint64(s.buf[8:]) }
 func (s *logScan) stored() logSum     { return storedSum(s.buf[16:]) }
-func (s *logScan) commits() bool      { return binary.BigEndian.Uint32(s.buf[4:]) != 0 }
+
+// commits reports whether the present frame ends a transaction. The mark may be
+// what a torn sector has left: it is none if the file cannot have so many pages.
+func (s *logScan) commits() bool {
+	page, pages := binary.BigEndian.Uint32(s.buf), binary.BigEndian.Uint32(s.buf[4:])
+	return 0 < page && page <= pages && int64(pages) <= s.pages
+}
 
 // computed is the sum that the present frame should have.
 func (s *logScan) computed() logSum {
@@ -263,7 +269,11 @@ func damageOf(log, path string) (logDamage, error) {
 		return logDamage{}, err
 	}
 	defer f.Close()
-	return scanLog(f, pageSizeOf(path))
+	info, err := os.Stat(path)
+	if err != nil {
+		return logDamage{}, err
+	}
+	return scanLog(f, info.Size(), pageSizeOf(path))
 }
 
 // pageSizeOf is what a file's header says, or what new files have.

@@ -143,6 +143,14 @@ func TestATornLogIsNoDamage(t *testing.T) {
 			quiet(t, torn, 10, 9) // what was lost may have been empty
 		})
 	}
+	t.Run("a mark of a commit that was torn", func(t *testing.T) {
+		for _, mark := range []uint32{1, 3_000_000_000} {
+			torn := append([]byte(nil), log...)
+			binary.BigEndian.PutUint32(torn[last:], 2_000_000_000)
+			binary.BigEndian.PutUint32(torn[last+4:], mark)
+			quiet(t, torn, 9, 9)
+		}
+	})
 	t.Run("frames of an older log", func(t *testing.T) {
 		old := append([]byte(nil), log...)
 		for at := last; at < len(old); at += 24 + 4096 {

@@ -89,6 +89,9 @@ func (r *rig) find(format string, args ...any) {
 	}
 }
 
+// wrongs are what was lost or broken until now.
+func (r *rig) wrongs() int { r.mu.Lock(); defer r.mu.Unlock(); return r.Lost + r.Broken }
+
 // note keeps a figure for the reader.
 func (r *rig) note(format string, args ...any) {
 	r.mu.Lock()

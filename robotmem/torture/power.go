@@ -135,8 +135,12 @@ func (p *powerRun) cut(ctx context.Context, rec *recording, replay *faultdisk.Re
 	p.sizes.Add(int64(loss.Sizes))
 	p.fault()
 	j := &judge{rig: p.rig, rec: rec, rnd: rnd, where: fmt.Sprintf("%s cut at %d of %d by sectors of %d", rec.name, at, rec.log.Len(), sector)}
+	before := p.wrongs()
 	if err := j.judge(ctx, dir, rec.log.Marks(at)); err != nil {
 		return true, err
+	}
+	if p.wrongs() > before { // to be looked at
+		return true, os.Rename(dir, fmt.Sprintf("%s-at-%d", dir, at))
 	}
 	return true, os.RemoveAll(dir)
 }
