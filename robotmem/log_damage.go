@@ -9,12 +9,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem/pagesum"
 )
 
 // SQLite's log (sqlite.org/walformat.html) is a header of 32 bytes and frames:
@@ -54,10 +57,7 @@ type logScan struct {
 type logSum struct{ a, b uint32 }
 
 func (s logSum) over(p []byte, order binary.ByteOrder) logSum {
-	for ; len(p) >= 8; p = p[8:] {
-		s.a += order.Uint32(p) + s.b
-		s.b += order.Uint32(p[4:]) + s.a
-	}
+	s.a, s.b = pagesum.Fletcher(order, s.a, s.b, p)
 	return s
 }
 
@@ -91,11 +91,11 @@ func oneBit(p []byte, order binary.ByteOrder, got, want logSum) bool {
 	return false
 }
 
-// scanLog looks for damage in a log beside a file of so many bytes and of such
-// pages. A transaction that may have been torn is no damage, unless one flipped
+// scanLog looks for damage in a log beside a file of so many pages, of such a
+// size. A transaction that may have been torn is no damage, unless one flipped
 // bit explains it.
-func scanLog(in io.Reader, fileSize int64, pageSize int) (logDamage, error) {
-	s := &logScan{r: bufio.NewReaderSize(in, 1<<20), order: binary.LittleEndian, pages: fileSize / int64(pageSize)}
+func scanLog(in io.Reader, filePages int64, pageSize int) (logDamage, error) {
+	s := &logScan{r: bufio.NewReaderSize(in, 1<<20), order: binary.LittleEndian, pages: filePages}
 	head := make([]byte, logHeader)
 	if _, err := io.ReadFull(s.r, head); err != nil {
 		return logDamage{}, endOfLog(err)
@@ -166,8 +166,13 @@ func (s *logScan) walk() (logDamage, error) {
 // transaction that was under way, unless a flipped bit explains its end.
 func (s *logScan) judge(frame int, flipped bool) (logDamage, error) {
 	d := logDamage{frame: frame, salts: s.salts}
-	for ours := flipped || s.frameSalts() == s.salts; ; ours = s.frameSalts() == s.salts {
-		if ours && s.commits() {
+	for at := frame; ; at++ {
+		switch {
+		case at == frame && flipped: // the number of pages may be what was flipped
+			if binary.BigEndian.Uint32(s.buf[4:]) != 0 {
+				d.lost++
+			}
+		case s.frameSalts() == s.salts && s.commits():
 			d.lost++
 		}
 		ok, err := s.next()
@@ -269,26 +274,31 @@ func damageOf(log, path string) (logDamage, error) {
 		return logDamage{}, err
 	}
 	defer f.Close()
-	info, err := os.Stat(path)
-	if err != nil {
-		return logDamage{}, err
+	size, pages := sizesOf(path)
+	if log != path+"-wal" {
+		pages = math.MaxUint32 // a copy: the file may have been written anew since
 	}
-	return scanLog(f, info.Size(), pageSizeOf(path))
+	return scanLog(f, pages, size)
 }
 
-// pageSizeOf is what a file's header says, or what new files have.
-func pageSizeOf(path string) int {
+// sizesOf are the size of a file's pages, or that which new files have, and how
+// many it has or should have.
+func sizesOf(path string) (pageSize int, pages int64) {
 	const common = 4096
 	f, err := os.Open(path)
 	if err != nil {
-		return common
+		return common, 0
 	}
 	defer f.Close()
-	head := make([]byte, 20)
+	head := make([]byte, 32)
 	if _, err := f.ReadAt(head, 0); err != nil {
-		return common
+		return common, 0
 	}
-	return cmp.Or(headerPageSize(head), common)
+	pageSize = cmp.Or(headerPageSize(head), common)
+	if info, err := f.Stat(); err == nil {
+		pages = info.Size() / int64(pageSize)
+	}
+	return pageSize, max(pages, int64(binary.BigEndian.Uint32(head[28:])))
 }
 
 // headerPageSize is the size of a page as the head of a file says, 0 if it

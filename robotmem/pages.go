@@ -47,13 +47,15 @@ func refuseDamagedHeader(path string) error {
 		return nil //nolint:nilerr // likewise
 	}
 	const reservedAt = 20
-	if page[reservedAt] == pagesum.Reserved {
-		return nil
+	if pagesum.Known(int(page[reservedAt])) {
+		return nil // reading it says what is wrong
 	}
-	page[reservedAt] = pagesum.Reserved
-	for size := 512; size <= n; size *= 2 { // the size that the header claims may be what is wrong
-		if pagesum.Fits(page[:size], 1) {
-			return classifySQLite(sqlite3.CORRUPT)
+	for _, reserved := range []int{pagesum.Reserved, pagesum.ReservedBySQLite} {
+		page[reservedAt] = byte(reserved)
+		for size := 512; size <= n; size *= 2 { // the size that the header claims may be what is wrong
+			if pagesum.Fits(page[:size], 1, reserved) {
+				return classifySQLite(sqlite3.CORRUPT)
+			}
 		}
 	}
 	return nil

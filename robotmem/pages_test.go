@@ -3,11 +3,14 @@ package robotmem_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -140,7 +143,22 @@ func TestChecksumsAreNotTurnedOffByAFlippedBit(t *testing.T) {
 }
 
 func TestRepairAddsChecksums(t *testing.T) {
-	path := unzip(t, filepath.Join("testdata", "v1.db.gz"))
+	t.Run("to pages without", func(t *testing.T) { repairAddsChecksums(t, unzip(t, filepath.Join("testdata", "v1.db.gz"))) })
+	t.Run("in place of SQLite's", func(t *testing.T) {
+		path := unzip(t, filepath.Join("testdata", "v1.db.gz"))
+		c, err := sqlite3.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(c.EnableChecksums("main"), c.Close()); err != nil {
+			t.Fatal(err)
+		}
+		repairAddsChecksums(t, path)
+	})
+}
+
+func repairAddsChecksums(t *testing.T, path string) {
+	t.Helper()
 	e := open(t, robotmem.Options{Path: path, BusyTimeout: 1})
 	if c := check(t, e, "checksums"); c.Status != "warn" || c.Remedy == "" {
 		t.Errorf("before: %+v, want a warning", c)
@@ -231,5 +249,33 @@ func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
 				t.Errorf("what lay beside it was changed: %v", rerr)
 			}
 		})
+	}
+}
+
+// What another program has written anew has the layout of before and no sums: all
+// of it is recovered.
+func TestRecoverWhatStockSQLiteWrote(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		skip(t, "python3 is not installed: apt-get install python3")
+	}
+	var facts []string
+	for i := range 8 {
+		facts = append(facts, fmt.Sprintf("the crate at dock %d: ", i)+strings.Repeat(fmt.Sprint("and the story of crate ", i, " goes on; "), 300))
+	}
+	path := closed(t, facts...)
+	out, err := exec.CommandContext(t.Context(), python, "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('VACUUM')", path).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	report, to := recovered(t, path)
+	if report.DoubtfulCount > 0 || report.Missing > 0 || report.Memories != int64(len(facts)) {
+		t.Errorf("%+v, want all", report)
+	}
+	e := open(t, robotmem.Options{Path: to})
+	for i, want := range facts {
+		if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: int64(i) + 1}); err != nil || m.Content != strings.TrimSpace(want) || m.Status != "active" {
+			t.Errorf("memory %d is %s, %.40q (%v)", i+1, m.Status, m.Content, err)
+		}
 	}
 }

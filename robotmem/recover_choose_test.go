@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,12 +15,17 @@ import (
 func TestRecoverTakesTheFormThatMatches(t *testing.T) {
 	ctx := t.Context()
 	e := openTest(t, Options{})
-	for _, text := range []string{"the first glass is wet", "the second glass is dry"} {
+	for _, text := range []string{"the first glass is wet", "the second glass is dry", "the third glass is broken"} {
 		if _, err := e.Learn(ctx, &LearnRequest{Insight: text}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := e.SavePerception(ctx, &SavePerceptionRequest{Description: "what the gripper felt", DataBase64: bytes.Repeat([]byte{1, 2, 3}, 100)}); err != nil {
+	for i := range byte(2) {
+		if _, err := e.SavePerception(ctx, &SavePerceptionRequest{Description: fmt.Sprint("what the gripper felt: ", i), DataBase64: bytes.Repeat([]byte{1, 2, i}, 100)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := e.Forget(ctx, &ForgetRequest{MemoryID: 3, Reason: "it was whole"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -63,18 +69,26 @@ func TestRecoverTakesTheFormThatMatches(t *testing.T) {
 			case 1: // of the file it is the one that does not match
 				first = with(row, column(row.Table, "content"), "the first glass is a page of something else", false)
 				again.Stray = true
+				late = append(late, with(row, column(row.Table, "uid"), "00000000-0000-7000-8000-000000000000", true))
 			case 2: // of the log, though it says that it is the later one
 				again = with(row, column(row.Table, "content"), "the second glass is a page of something else", true)
 				again = with(again, column(row.Table, "revision"), int64(1000), true)
-			case 3: // both match
+			case 3: // the earlier one matches, and is of before it was forgotten
+				first = with(row, column(row.Table, "content"), "the third glass is a page of something else", false)
+				again = with(row, column(row.Table, "status"), "active", true)
+				again = with(again, column(row.Table, "revision"), int64(1), true)
+			case 4: // both match
 				again = with(row, column(row.Table, "revision"), int64(2000), true)
 			}
 		case "payloads":
 			at := column(row.Table, "data")
 			data := slices.Clone(row.Values[at].([]byte))
 			again = with(row, at, slices.Clone(data), true)
-			data[len(data)/2] ^= 4
-			first = with(row, at, data, false)
+			if row.Key == 1 {
+				data[len(data)/2] ^= 4
+				first = with(row, at, data, false)
+				again.Key = 2 // which the other has in the file
+			}
 		default:
 			return r.take(row)
 		}
@@ -91,28 +105,33 @@ func TestRecoverTakesTheFormThatMatches(t *testing.T) {
 			}
 		}
 	}
-	if memories != 3 || r.verified != 3 || len(r.doubtful) > 0 {
-		t.Errorf("%d memories, %d of which match, doubtful are %v; want 3, 3, none", memories, r.verified, r.doubtful)
+	if memories != 5 || r.verified != 4 || len(r.doubtful) != 1 || !r.doubtful[3] {
+		t.Errorf("%d memories, %d of which match, doubtful are %v; want 5, 4, the third", memories, r.verified, r.doubtful)
 	}
 	for _, to := range r.into {
-		if to.name == "memories" && to.Kept != 3 {
-			t.Errorf("%d memories are counted as kept, want 3", to.Kept)
+		if to.name == "memories" && to.Kept != 5 || to.name == "payloads" && to.Kept != 2 {
+			t.Errorf("%d %s are counted as kept", to.Kept, to.name)
 		}
 	}
-	if n, err := r.number("SELECT revision FROM memories WHERE id = 3"); err != nil || n != 2000 {
+	if n, err := r.number("SELECT revision FROM memories WHERE id = 4"); err != nil || n != 2000 {
 		t.Errorf("of two forms that match the one of revision %d was taken (%v), want the later one", n, err)
 	}
-	if n, some, err := r.changedTexts(); err != nil || n > 0 {
-		t.Errorf("%d texts %v do not match (%v)", n, some, err)
+	if n, some, err := r.changedTexts(); err != nil || n != 1 || some[0] != 3 {
+		t.Errorf("%d texts %v do not match (%v), want the third", n, some, err)
 	}
-	bad := 0
+	if n, err := r.number("SELECT count(*) FROM memories WHERE id = 3 AND status = 'active'"); err != nil || n > 0 {
+		t.Error("what was forgotten is back")
+	}
+	good, bad := 0, 0
 	err = r.keptPayloads(true, func(p keptPayload) error {
-		if _, ok := p.bytes(); !ok {
+		if _, ok := p.bytes(); ok {
+			good++
+		} else {
 			bad++
 		}
 		return nil
 	})
-	if err != nil || bad > 0 {
-		t.Errorf("%d payloads do not match: %v", bad, err)
+	if err != nil || bad > 0 || good != 2 {
+		t.Errorf("%d payloads match, %d do not (%v), want 2, 0", good, bad, err)
 	}
 }

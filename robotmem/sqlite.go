@@ -33,7 +33,7 @@ type connOptions struct {
 	busyTimeout time.Duration
 	cacheKiB    int
 	readOnly    bool
-	vfs         string // defaultVFS if empty
+	vfs         string // the name of the disk; the system's if empty
 	noLog       bool   // and nobody writes: the file is read as it lies
 	logIndex    string // file of the log's index; beside the database if empty
 	// nearest answers memories_vec; without it there is no such table.

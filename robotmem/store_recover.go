@@ -201,25 +201,36 @@ func (r *recovery) take(row salvage.Row) error {
 	odd = mended(to.whole.Columns, row.Values) || odd
 	stored, _ := v.at("content_hash").([]byte)
 	sound := bytes.Equal(sum, stored)
+	form := onlyForm
 	if row.Stray { // only then there may be another form of it
-		replaced, keep, err := r.choose(to, &row, v, sound)
-		if err != nil || !keep {
+		var err error
+		if form, err = r.choose(to, &row, v, sound); err != nil || form == worseForm {
 			return err
 		}
-		to.Kept -= replaced
 	}
-	kept, err := r.insert(to, &row)
+	kept, err := r.insert(to, &row, form, form == onlyForm || to.name == "memories")
+	if err == nil && !kept && to.name == "payloads" { // another has got its number
+		kept, err = r.insert(to, &row, form, false)
+	}
 	if err != nil || !kept {
 		return err
 	}
+	if form == betterForm {
+		to.Kept--
+		if to.name == "memories" && !r.doubtful[row.Key] {
+			r.verified--
+		}
+	}
 	to.Kept++
 	switch {
+	case to.name == "payloads": // all are compared with their sums in the end
 	case to.name != "memories":
 		if odd {
 			to.Doubtful++
 		}
 	case sound: // whatever its page is like
 		r.verified++
+		delete(r.doubtful, row.Key)
 	default:
 		r.doubtful[row.Key] = true
 	}
@@ -247,45 +258,61 @@ func mended(columns []salvage.Column, values []any) (odd bool) {
 	return odd
 }
 
-// choose decides between two forms of a memory or of a payload, and takes the one
-// that is there away if the other is to take its place. One that matches its
-// checksum goes before one that does not, then the later one. Of other rows the
-// first stays.
-func (r *recovery) choose(to *target, row *salvage.Row, v fields, sound bool) (replaced int64, keep bool, err error) {
-	before := r.TotalChanges()
+// form is what a row is to one that was found before.
+type form int
+
+const (
+	onlyForm   form = iota // there is none, or nothing tells them apart: the first stays
+	betterForm             // it takes its place
+	worseForm              // it is not written
+)
+
+// choose decides between two forms of a memory or of a payload. One that matches
+// its checksum goes before one that does not, then the later one. What was not
+// active later is not brought back by an earlier form.
+func (r *recovery) choose(to *target, row *salvage.Row, v fields, sound bool) (form, error) {
 	switch to.name {
 	case "memories":
-		there, err := r.number("SELECT coalesce(max(revision), -1) FROM memories WHERE id = ?", row.Key)
-		if err != nil || there < 0 {
-			return 0, err == nil, err
+		var revision int64
+		var uid, status string
+		there, err := r.one("SELECT revision, uid, status FROM memories WHERE id = ?", []any{row.Key}, func(s *sqlite3.Stmt) {
+			revision, uid, status = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2)
+		})
+		if err != nil || !there {
+			return onlyForm, err
 		}
 		wasSound := !r.doubtful[row.Key]
-		if sound != wasSound && wasSound || sound == wasSound && v.integer("revision") <= there {
-			return 0, false, nil
+		later := v.integer("revision") > revision
+		switch {
+		case uid != v.text("uid"), !later && status != v.text("status"), wasSound && !sound, wasSound == sound && !later:
+			return worseForm, nil
 		}
-		err = r.exec("DELETE FROM memories WHERE id = ?", row.Key)
-		if delete(r.doubtful, row.Key); wasSound {
-			r.verified--
-		}
-		return r.TotalChanges() - before, err == nil, err
+		return betterForm, nil
 	case "payloads":
 		p := storedPayload{size: v.integer("bytes"), codec: payload.Codec(v.text("codec"))}
-		sum, _ := v.at("sha256").([]byte)
-		copy(p.sum[:], sum)
 		p.inline, _ = v.at("data").([]byte)
-		if _, sound := p.bytes(); p.inline == nil || !sound {
-			return 0, true, nil // as long as there is none
+		sum, _ := v.at("sha256").([]byte)
+		if copy(p.sum[:], sum); p.inline == nil {
+			return onlyForm, nil
 		}
-		err := r.exec("DELETE FROM payloads WHERE sha256 = ? AND data IS NOT NULL", sum)
-		return r.TotalChanges() - before, err == nil, err
+		if _, sound := p.bytes(); !sound {
+			return onlyForm, nil
+		}
+		f := onlyForm
+		_, err := r.one("SELECT data IS ? FROM payloads WHERE sha256 = ?", []any{p.inline, sum}, func(s *sqlite3.Stmt) {
+			if f = betterForm; s.ColumnBool(0) {
+				f = worseForm // the same
+			}
+		})
+		return f, err
 	}
-	return 0, true, nil
+	return onlyForm, nil
 }
 
 // insert writes a row under the names of its columns. Where the same is there
-// already, or the schema forbids it, nothing is written. A table without an id of
-// its own keeps the order of its rows.
-func (r *recovery) insert(to *target, row *salvage.Row) (bool, error) {
+// already and not worse, or the schema forbids it, nothing is written. A table
+// without an id of its own keeps the order of its rows, if they are numbered.
+func (r *recovery) insert(to *target, row *salvage.Row, f form, numbered bool) (bool, error) {
 	var names []string
 	var args []any
 	key := false
@@ -295,10 +322,13 @@ func (r *recovery) insert(to *target, row *salvage.Row) (bool, error) {
 			names, args = append(names, `"`+to.columns[i]+`"`), append(args, value)
 		}
 	}
-	if !to.whole.WithoutRowid && !key {
+	if numbered && !to.whole.WithoutRowid && !key {
 		names, args = append(names, "rowid"), append(args, row.Key)
 	}
 	conflict, otherwise := "OR IGNORE", ""
+	if f == betterForm {
+		conflict = "OR REPLACE"
+	}
 	if to.name == "counters" { // a new file has them all, at 0
 		conflict, otherwise = "", " ON CONFLICT(name) DO UPDATE SET value = max(value, excluded.value)"
 	}

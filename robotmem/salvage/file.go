@@ -18,9 +18,6 @@ const (
 	minPageSize = 512
 	maxPageSize = 64 << 10
 	usualSize   = 4096
-	// cksumReserved is what a file with SQLite's checksums reserves at the end of
-	// a page, as files of older versions have them.
-	cksumReserved = 8
 )
 
 // File is a damaged file with its log. It is used by one goroutine at a time.
@@ -97,6 +94,8 @@ func New(db io.ReaderAt, size int64, log io.ReaderAt, logSize int64) *File {
 		// The log's first page is newer than the file's.
 		if p := make([]byte, f.pageSize); f.log.page(1, p) && headWhole(p) {
 			f.readHead(p)
+			f.setSizes(f.pageSize, int(p[20])) // its frame has a sum
+			f.info.Checksums = pagesum.Known(int(p[20]))
 		}
 	}
 	f.countPages(head)
@@ -113,7 +112,8 @@ func (f *File) readHead(head []byte) {
 	if !f.info.HeaderWhole || sure && guess != size {
 		f.info.HeaderWhole, size = false, guess
 	}
-	f.setSizes(size, f.guessReserved(size, reserved))
+	reserved, f.info.Checksums = f.guessReserved(size, reserved)
+	f.setSizes(size, reserved)
 }
 
 // headWhole looks at what is the same in every file, and at the sizes.
@@ -132,7 +132,7 @@ func sizeOf(head []byte) int {
 
 func (f *File) setSizes(size, reserved int) {
 	f.pageSize, f.usable = size, size-reserved
-	f.info.PageSize, f.info.Reserved, f.info.Checksums = size, reserved, sumsOf(reserved) != nil
+	f.info.PageSize, f.info.Reserved = size, reserved
 }
 
 func (f *File) countPages(head []byte) {
@@ -183,35 +183,45 @@ func (f *File) guessSize() (size int, sure bool) {
 	return sizes[at], enough && best >= 0.3
 }
 
-// guessReserved finds how many bytes are reserved for checksums: as many as most
-// pages have one for, and none if hardly any page has what the head claims.
-func (f *File) guessReserved(size, claimed int) int {
-	kinds := []int{pagesum.Reserved, cksumReserved}
+// guessReserved finds how many bytes of each page are reserved, and whether for a
+// checksum that can be believed: as many as most pages have one for, or else what
+// the head claims. That is believed unless hardly any page has such a sum while
+// rows lie where it should be; another program leaves its place empty.
+func (f *File) guessReserved(size, claimed int) (reserved int, sums bool) {
+	kinds := []int{pagesum.Reserved, pagesum.ReservedBySQLite}
 	fit := map[int]int{}
-	looked := 0
+	looked, empty := 0, 0
 	page := make([]byte, size)
 	for at := range samples(f.size, size) {
 		readAt(f.db, page, at)
-		if bytes.Count(page, []byte{0}) == size {
+		if zeros(page) {
 			continue // SQLite's fits, whatever it was
 		}
 		looked++
-		for _, reserved := range kinds {
-			if sumsOf(reserved)(page, uint32(at/int64(size))+1) {
-				fit[reserved]++
+		if zeros(page[size-claimed:]) {
+			empty++
+		}
+		for _, kind := range kinds {
+			if pagesum.Fits(page, uint32(at/int64(size))+1, kind) {
+				fit[kind]++
 			}
 		}
 	}
-	for _, reserved := range kinds {
-		if 2*fit[reserved] > looked {
-			return reserved
+	for _, kind := range kinds {
+		if 2*fit[kind] > looked {
+			return kind, true
 		}
 	}
-	if sumsOf(claimed) == nil && looked > 0 || fit[claimed] == 0 && looked >= samplesToJudge {
-		return 0
+	switch {
+	case 2*empty > looked && claimed > 0:
+		return claimed, false
+	case !pagesum.Known(claimed) && looked > 0, fit[claimed] == 0 && looked >= samplesToJudge:
+		return 0, false
 	}
-	return claimed
+	return claimed, pagesum.Known(claimed)
 }
+
+func zeros(p []byte) bool { return bytes.Count(p, []byte{0}) == len(p) }
 
 // samples yields the places of some pages, spread over the file.
 func samples(size int64, pageSize int) func(func(int64) bool) {
@@ -253,7 +263,7 @@ func (f *File) page(n uint32, p []byte) (ok bool) {
 	if f.late && f.log.latePage(n, p) || f.log.page(n, p) {
 		return true // its checksum is that of the frame; a page gets its own with its place in the file
 	}
-	return readAt(f.db, p, int64(n-1)*int64(f.pageSize)) && (!f.info.Checksums || sumsOf(f.info.Reserved)(p, n))
+	return readAt(f.db, p, int64(n-1)*int64(f.pageSize)) && (!f.info.Checksums || pagesum.Fits(p, n, f.info.Reserved))
 }
 
 // readAt reads as much of p as there is. A bad sector is as good as none.
@@ -261,36 +271,6 @@ func readAt(r io.ReaderAt, p []byte, at int64) (whole bool) {
 	n, err := r.ReadAt(p, at)
 	clear(p[max(0, min(n, len(p))):])
 	return n == len(p) && (err == nil || err == io.EOF)
-}
-
-// sumsOf is what compares a page with the sum in its reserved bytes; nil if there
-// is none.
-func sumsOf(reserved int) func(page []byte, n uint32) bool {
-	switch reserved {
-	case pagesum.Reserved:
-		return pagesum.Fits
-	case cksumReserved:
-		return cksumFits
-	}
-	return nil
-}
-
-// cksumFits compares the last eight bytes of a page with two sums over the
-// little-endian words before them, as SQLite's cksumvfs makes them.
-func cksumFits(page []byte, _ uint32) bool {
-	body := page[:len(page)-cksumReserved]
-	s1, s2 := sums(binary.LittleEndian, 0, 0, body)
-	return s1 == binary.LittleEndian.Uint32(page[len(body):]) && s2 == binary.LittleEndian.Uint32(page[len(body)+4:])
-}
-
-// sums is SQLite's checksum of pages and of the log: a Fletcher sum over pairs of
-// 32-bit words. len(b) is a multiple of 8.
-func sums(order binary.ByteOrder, s1, s2 uint32, b []byte) (uint32, uint32) {
-	for ; len(b) >= 8; b = b[8:] {
-		s1 += order.Uint32(b) + s2
-		s2 += order.Uint32(b[4:]) + s1
-	}
-	return s1, s2
 }
 
 // Close closes what Open has opened.

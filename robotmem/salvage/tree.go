@@ -1,7 +1,6 @@
 package salvage
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -302,7 +301,7 @@ func (s *scan) strays() {
 			s.damaged(n)
 		}
 		nd, ok := s.f.node(n, page)
-		if bytes.Count(page, []byte{0}) == len(page) {
+		if zeros(page) {
 			s.damaged(n) // no page in use is empty
 		}
 		if !ok || nd.kind == tableInterior || len(nd.cells) == 0 {

@@ -3,6 +3,8 @@ package salvage
 import (
 	"encoding/binary"
 	"io"
+
+	"github.com/robotmem/robotmem-go/robotmem/pagesum"
 )
 
 const (
@@ -53,8 +55,8 @@ func readLog(r io.ReaderAt, size int64, pageSize int) *wal {
 			salts = binary.BigEndian.Uint64(frame[8:]) // nothing is left to check it by
 		}
 		c1, c2 := binary.BigEndian.Uint32(frame[16:]), binary.BigEndian.Uint32(frame[20:])
-		s1, s2 := sums(order, seed1, seed2, frame[:8])
-		s1, s2 = sums(order, s1, s2, frame[frameHeader:])
+		s1, s2 := pagesum.Fletcher(order, seed1, seed2, frame[:8])
+		s1, s2 = pagesum.Fletcher(order, s1, s2, frame[frameHeader:])
 		seed1, seed2 = c1, c2
 		if !whole || n == 0 || binary.BigEndian.Uint64(frame[8:]) != salts || !first && (s1 != c1 || s2 != c2) {
 			// What was not committed before this is not known to have been.
@@ -91,7 +93,7 @@ func logHead(head []byte) (order binary.ByteOrder, whole bool) {
 	if kind == walMagic|1 {
 		order = binary.BigEndian
 	}
-	s1, s2 := sums(order, 0, 0, head[:24])
+	s1, s2 := pagesum.Fletcher(order, 0, 0, head[:24])
 	return order, kind|1 == walMagic|1 && s1 == binary.BigEndian.Uint32(head[24:]) && s2 == binary.BigEndian.Uint32(head[28:])
 }
 
