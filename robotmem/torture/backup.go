@@ -220,6 +220,9 @@ func checkRestored(ctx context.Context, r *rig, b *robotmem.BackupReport, to str
 	}
 	file := filepath.Join(to, "memory.db")
 	if out, err := exec.CommandContext(ctx, r.program, "backup", "restore", b.Path, "--to", file).CombinedOutput(); err != nil {
+		if ctx.Err() != nil { // it was stopped
+			return ctx.Err()
+		}
 		r.broken("backup %d was not restored: %v: %s", b.Number, err, out)
 		return nil
 	}
