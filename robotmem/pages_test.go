@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -277,5 +278,30 @@ func TestRecoverWhatStockSQLiteWrote(t *testing.T) {
 		if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: int64(i) + 1}); err != nil || m.Content != strings.TrimSpace(want) || m.Status != "active" {
 			t.Errorf("memory %d is %s, %.40q (%v)", i+1, m.Status, m.Content, err)
 		}
+	}
+}
+
+// What pages look like does not tell their size where most hold payloads: their
+// sums do.
+func TestRecoverFindsThePageSizeByTheSums(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e := open(t, robotmem.Options{Path: path})
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 30 {
+		data := make([]byte, 30_000)
+		for j := 0; j < len(data); j++ {
+			data[j] = byte(random.Uint32())
+		}
+		if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: fmt.Sprint("what the gripper felt: ", i), DataBase64: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rewrite(t, path, func(data []byte) []byte { clear(data[:100]); return data })
+	report, _ := recovered(t, path)
+	if report.Memories != 30 || report.LostPayloads > 0 || report.DoubtfulCount > 0 {
+		t.Errorf("%+v, want all", report)
 	}
 }

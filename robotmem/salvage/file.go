@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"slices"
 
@@ -108,6 +109,14 @@ func (f *File) readHead(head []byte) {
 	f.info.UserVersion = binary.BigEndian.Uint32(head[60:])
 	f.info.ApplicationID = binary.BigEndian.Uint32(head[68:])
 	size, reserved := sizeOf(head), int(head[20])
+	for try := range layouts(size, reserved) {
+		if f.summed(try.size, try.reserved) {
+			f.info.HeaderWhole = f.info.HeaderWhole && try == layout{size, reserved}
+			f.info.Checksums = true
+			f.setSizes(try.size, try.reserved)
+			return
+		}
+	}
 	guess, sure := f.guessSize()
 	if !f.info.HeaderWhole || sure && guess != size {
 		f.info.HeaderWhole, size = false, guess
@@ -181,6 +190,43 @@ func (f *File) guessSize() (size int, sure bool) {
 	best := slices.Max(scores)
 	at := slices.IndexFunc(scores, func(s float64) bool { return s >= 0.75*best })
 	return sizes[at], enough && best >= 0.3
+}
+
+// layout is how a file is divided into pages.
+type layout struct{ size, reserved int }
+
+// layouts are those that pages with checksums can have, that which the head
+// claims before all.
+func layouts(size, reserved int) iter.Seq[layout] {
+	return func(yield func(layout) bool) {
+		if validSize(size) && pagesum.Known(reserved) && !yield(layout{size, reserved}) {
+			return
+		}
+		for _, reserved := range []int{pagesum.Reserved, pagesum.ReservedBySQLite} {
+			for size := minPageSize; size <= maxPageSize; size *= 2 {
+				if !yield(layout{size, reserved}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// summed reports whether most pages have their checksum under a layout. What
+// pages look like says less: where most hold large payloads it is misleading.
+func (f *File) summed(size, reserved int) bool {
+	looked, fit := 0, 0
+	page := make([]byte, size)
+	for at := range samples(f.size, size) {
+		if readAt(f.db, page, at); zeros(page) {
+			continue // SQLite's fits, whatever it was
+		}
+		looked++
+		if pagesum.Fits(page, uint32(at/int64(size))+1, reserved) {
+			fit++
+		}
+	}
+	return 2*fit > looked
 }
 
 // guessReserved finds how many bytes of each page are reserved, and whether for a
