@@ -95,7 +95,6 @@ type Engine struct {
 
 	roster  roster
 	groups  groupCache
-	figures figures
 	tallies tallies
 	meaning meaning
 	words   words

@@ -52,8 +52,7 @@ func (e *Engine) rouseKeeper() {
 }
 
 // Warm reads the indexes into memory now, so that the first recall finds them
-// there. Without it the first recalls are answered from the file, a little
-// slower, while they are read in the background.
+// there. Without it the first recall waits for them.
 func (e *Engine) Warm(ctx context.Context) error {
 	err := e.read(ctx, e.roster.sync)
 	if err == nil {
@@ -71,7 +70,8 @@ func (e *Engine) keepIndexes(ctx context.Context) error {
 
 // keepWords reads the postings index from its snapshot, or builds it, and
 // brings it into step.
-func (e *Engine) keepWords(ctx context.Context) error {
+func (e *Engine) keepWords(ctx context.Context) (err error) {
+	defer func() { e.words.settle(err) }()
 	e.words.mu.RLock()
 	have := e.words.index != nil
 	e.words.mu.RUnlock()

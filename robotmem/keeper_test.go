@@ -5,6 +5,8 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -80,33 +82,48 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	}
 }
 
-// While the index of words is not in memory, FTS5 answers; the same question
-// finds the same afterwards.
-func TestFullTextAnswersUntilTheIndexIsRead(t *testing.T) {
+// A recall waits until the index of words is in memory, and no longer than its
+// deadline.
+func TestRecallWaitsForTheIndex(t *testing.T) {
 	e := openTest(t, Options{})
-	e.keeping.Lock() // the keeper has to wait
 	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
-	res, before := recalled(t, e, &RecallRequest{Query: "glass slips"})
-	if len(before) != 2 || res.Mode != "bm25_only" || len(res.Degraded) != 0 {
-		t.Errorf("before: %v, %s %v", before, res.Mode, res.Degraded)
+	e.keeping.Lock() // loading has to wait
+	unlock := sync.OnceFunc(e.keeping.Unlock)
+	defer unlock()
+	res, none := recalled(t, e, &RecallRequest{Query: "glass slips", DeadlineMS: 50})
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + wordsNotRead}) {
+		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}
-	if e.words.index != nil {
-		t.Error("the index was there already")
-	}
-	e.keeping.Unlock()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		e.words.mu.RLock()
-		there := e.words.index != nil
-		e.words.mu.RUnlock()
-		if there {
-			break
+	found := make(chan map[int64]bool)
+	go func() {
+		res, err := e.Recall(t.Context(), &RecallRequest{Query: "glass slips"})
+		if err != nil || len(res.Degraded) > 0 {
+			t.Errorf("%+v, %v", res, err)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the first recall has not roused the keeper")
-		}
+		found <- ids(briefs(res.Memories, nil, 0))
+	}()
+	select {
+	case got := <-found:
+		t.Errorf("answered %v without the index", got)
+	case <-time.After(50 * time.Millisecond):
 	}
-	if _, after := recalled(t, e, &RecallRequest{Query: "glass slips"}); !slices.Equal(before, after) {
-		t.Errorf("FTS5 found %v, the index %v", before, after)
+	unlock()
+	if got := <-found; len(got) != 2 || !got[1] || !got[2] {
+		t.Errorf("found %v, want 1 and 2", got)
+	}
+}
+
+// A recall whose index cannot be loaded says so, and does not wait for ever.
+func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "wet glass slips")
+	err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TABLE memories_fts") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, found := recalled(t, e, &RecallRequest{Query: "glass slips"})
+	if len(found) != 0 || len(res.Degraded) != 1 || !strings.HasPrefix(res.Degraded[0], "bm25: ") {
+		t.Errorf("found %v, degraded %v", found, res.Degraded)
 	}
 }
 

@@ -26,6 +26,8 @@ type question struct {
 	usual   float64
 	lookout *lookout // for the question's vector; nil without one
 	mapID   string   // of the episode that is asking; "" if it names none
+	// wordsErr is why the index of words is not in memory; nil when it is.
+	wordsErr error
 	// stopOnly are the memories that share nothing but stop words with the
 	// question: no weight lifts them above one that shares more.
 	stopOnly map[int64]bool

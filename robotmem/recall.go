@@ -95,6 +95,9 @@ func (e *Engine) recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 		defer q.lookout.cancel()
 		q.lookout.wait(ctx)
 	}
+	if len(q.content) > 0 { // no connection is held while the index is loaded
+		q.wordsErr = e.awaitWords(ctx)
+	}
 	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
 	if err != nil {
 		return nil, wrap("recall", err)

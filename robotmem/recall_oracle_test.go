@@ -91,7 +91,7 @@ func (o *oracle) words(q *question, admitted []*Memory) []ranked {
 			}
 			if f > 0 {
 				found = true
-				idf := max(bm25MinIDF, math.Log((figures.rows-figures.df[s]+0.5)/(figures.df[s]+0.5)))
+				idf := max(1e-6, math.Log((figures.rows-figures.df[s]+0.5)/(figures.df[s]+0.5)))
 				score += idf * f * (p.K1 + 1) / (f + p.K1*(1-p.B+p.B*float64(len(o.stems[m.MemoryID]))/average))
 			}
 		}

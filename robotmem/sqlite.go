@@ -22,7 +22,7 @@ import (
 type conn struct {
 	*sqlite3.Conn
 	stmts map[string]*sqlite3.Stmt
-	// admit limits full-text search to these memories; nil admits all.
+	// admit limits queries that call admitted(id) to these memories; nil admits all.
 	admit *bitset.BitSet
 	// paths are the numbers of context paths that this connection has met.
 	paths map[string]int64

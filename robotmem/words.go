@@ -5,19 +5,74 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
-// words is the postings index in memory, the fast twin of the full-text index
-// in the file. It follows the change counter. Until it has been read, and
-// while it is far behind, FTS5 answers.
+// words is the postings index in memory. It is read from the segmented texts of
+// memories_fts, or from a snapshot, at the first recall by words, and follows the
+// change counter from then on. It is the only scorer: a recall waits until it is
+// loaded, or until its deadline.
 type words struct {
 	mu       sync.RWMutex // guards the fields below
 	index    *lexical.Index
 	revision int64
 	purges   int64 // that were done when it was begun
+	loading  *wordsLoad
+}
+
+// wordsLoad is one attempt to load the index, shared by all recalls that wait.
+type wordsLoad struct {
+	done chan struct{}
+	err  error // valid once done is closed
+}
+
+const wordsNotRead = "the index of words is still being read into memory; allow more time with deadline_ms"
+
+// awaitWords returns once the index is loaded. It fails when it cannot be loaded,
+// or not within three quarters of the time until the deadline: the rest is for
+// what can be answered without it.
+func (e *Engine) awaitWords(ctx context.Context) error {
+	w := &e.words
+	w.mu.Lock()
+	if w.index != nil {
+		w.mu.Unlock()
+		return nil
+	}
+	if w.loading == nil {
+		w.loading = &wordsLoad{done: make(chan struct{})}
+	}
+	l := w.loading
+	w.mu.Unlock()
+	e.rouseKeeper()
+	patience := (<-chan time.Time)(nil)
+	if deadline, ok := ctx.Deadline(); ok {
+		timer := time.NewTimer(time.Until(deadline) * 3 / 4)
+		defer timer.Stop()
+		patience = timer.C
+	}
+	select {
+	case <-l.done:
+		return l.err
+	case <-patience:
+		return silent(wordsNotRead)
+	case <-ctx.Done():
+		return silent(wordsNotRead)
+	case <-e.quitting:
+		return errClosed
+	}
+}
+
+// settle tells the recalls that wait how loading the index ended.
+func (w *words) settle(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if l := w.loading; l != nil && (w.index != nil || err != nil) {
+		w.loading, l.err = nil, err
+		close(l.done)
+	}
 }
 
 // bm25Params are BM25's parameters by the mean length of a collection's texts.
@@ -33,7 +88,7 @@ func bm25Params(average float64) lexical.Params {
 }
 
 // at returns the index in step with the snapshot that c reads, nil if it is not
-// to be had now.
+// loaded.
 func (w *words) at(c *conn) (*lexical.Index, error) {
 	revision, err := c.changes()
 	if err != nil {
@@ -42,19 +97,17 @@ func (w *words) at(c *conn) (*lexical.Index, error) {
 	w.mu.RLock()
 	index, held := w.index, w.revision
 	w.mu.RUnlock()
-	if index == nil || revision-held > fewBehind {
-		return nil, nil
+	if index == nil || held >= revision {
+		return index, nil
 	}
-	if held < revision {
-		done, err := w.follow(c, revision)
-		if err != nil || !done {
+	for done := false; !done; {
+		if done, err = w.follow(c, revision); err != nil {
 			return nil, err
 		}
-		w.mu.RLock()
-		index = w.index // a repair may have dropped the other
-		w.mu.RUnlock()
 	}
-	return index, nil
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return w.index, nil // a repair may have dropped the other
 }
 
 // movedOn reports whether the index follows a later commit than c reads.

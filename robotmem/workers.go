@@ -50,7 +50,7 @@ func (e *Engine) keeperWorker() Worker {
 	e.words.mu.RLock()
 	defer e.words.mu.RUnlock()
 	if e.words.index == nil {
-		return Worker{"indexes in memory", workerWaiting, "read at the first recall; it is answered from the file until then"}
+		return Worker{"indexes in memory", workerWaiting, "read at the first recall, which waits for them"}
 	}
 	return Worker{"indexes in memory", workerIdle, "read, and following every change"}
 }

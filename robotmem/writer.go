@@ -350,7 +350,6 @@ func (e *Engine) read(ctx context.Context, f func(*conn) error) (err error) {
 	c.SetInterrupt(ctx)
 	defer func() {
 		c.SetInterrupt(context.Background())
-		c.admit = nil
 		if !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}
