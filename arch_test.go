@@ -38,9 +38,6 @@ var rules = []rule{
 	{"robotmem/lexical", module, "a leaf"},
 	{"robotmem/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
-	{"robotmem/salvage", module, "a leaf"},
-	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
-	{"robotmem/pagesum", module, "a leaf"},
 	{"robotmem/quantity", module, "a leaf"},
 	{"robotmem/archive", module, "a leaf"},
 	{"ui", module, "a leaf"},
@@ -50,15 +47,10 @@ var rules = []rule{
 	{"consolidate", "os", "plans are pure"},
 }
 
-// ground is the one leaf that others may stand on: who writes a page and who
-// salvages one must mean the same sum.
-const ground = module + "robotmem/pagesum"
-
 // owners are the only packages that may import a library, so that it can be
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
-	"github.com/cespare/xxhash/v2":           {"robotmem/pagesum"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
 	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
@@ -133,7 +125,7 @@ func TestArrows(t *testing.T) {
 			var walk func(dir, via string)
 			walk = func(dir, via string) {
 				for _, dep := range all[dir] {
-					if r.why == "a leaf" && (strings.HasPrefix(dep, module+r.from+"/") || dep == ground) {
+					if r.why == "a leaf" && (strings.HasPrefix(dep, module+r.from+"/")) {
 						continue // its own rooms
 					}
 					if dep == r.banned || strings.HasPrefix(dep, strings.TrimSuffix(r.banned, "/")+"/") {

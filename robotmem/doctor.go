@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-
-	"github.com/robotmem/robotmem-go/robotmem/salvage"
 )
 
 // Stats implements Service.
@@ -100,7 +97,7 @@ func (d *DoctorResponse) conclude() {
 func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *DoctorResponse, deep bool) error {
 	m := meterOf(ctx)
 	m.stage("checking the file", "", 0)
-	damage, err := c.integrity()
+	damage, err := c.integrity(deep)
 	if err != nil {
 		damage = "it cannot be checked: " + classifySQLite(err).Detail()
 		e.log.Error("integrity check", "err", err)
@@ -116,10 +113,6 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 		}
 	}
 	examineModes(e.path, e.payloads().Dir, d)
-	if err := c.examineChecksums(d); err != nil {
-		return err
-	}
-	e.examineLogs(d)
 	e.examineWriting(d)
 	m.stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
@@ -221,28 +214,6 @@ func changedText(n int64, some []int64) string {
 	return fmt.Sprintf("%d memories do not match the checksum of their text, memory %d the first", n, some[0])
 }
 
-// LogDamage returns what is wrong with the log of the file at path, which nobody
-// needs to have open, "" if nothing: to open the file would end the log at the
-// first frame that does not check, and drop those after it. The one transaction
-// that a loss of power tore is no damage, here as at an opening.
-func LogDamage(path string) (string, error) {
-	f, err := salvage.Open(path)
-	if err != nil {
-		return "", fail(Unavailable, "db", "the file cannot be read (%s)", reason(err))
-	}
-	defer func() { _ = f.Close() }() // only read
-	found, err := damageOf(path+"-wal", path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", fail(Unavailable, "db", "the log of the file cannot be read (%s)", reason(err))
-	case found.lost > 0:
-		return fmt.Sprintf("its log does not check at frame %d, and up to %d commits from there on were acknowledged", found.frame, found.lost), nil
-	}
-	return "", nil
-}
-
 // Repair implements Service.
 func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse, error) {
 	res := &RepairResponse{Repaired: []string{}}
@@ -256,9 +227,6 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 	}
 	e.dropIndexesInMemory()
 	if err := e.refillFeatures(ctx, m); err != nil {
-		return nil, wrap("repair", err)
-	}
-	if err := e.repairChecksums(ctx, res); err != nil {
 		return nil, wrap("repair", err)
 	}
 	d, err := e.Doctor(ctx, &DoctorRequest{})

@@ -77,21 +77,18 @@ type Engine struct {
 	way      readOnlyWay
 	scratch  string // a folder of temporary files; "" if none is needed
 	// madeIndex: the log's index beside a file that is only read is ours.
-	madeIndex bool
-	lay       lying // how a file lay that is read without the shared index
-	// lostCommits are those behind damage in a log that is only read.
-	lostCommits int
-	log         *slog.Logger
-	user        string // who runs this program
-	writer      *conn  // owned by runWriter
-	turn        turn   // owned by runWriter
-	purgesSeen  int64  // by the writer
-	rewritten   int64  // the last purge that the writer has written the file anew for
-	jobs        chan *writeJob
-	lone        *writeJob // what runWriter runs next, alone
-	writerDone  chan struct{}
-	readers     chan *conn // nil entries are connections not opened yet
-	emptying    sync.Mutex // held by who takes all readers
+	madeIndex  bool
+	lay        lying // how a file lay that is read without the shared index
+	log        *slog.Logger
+	user       string // who runs this program
+	writer     *conn  // owned by runWriter
+	turn       turn   // owned by runWriter
+	purgesSeen int64  // by the writer
+	rewritten  int64  // the last purge that the writer has written the file anew for
+	jobs       chan *writeJob
+	lone       *writeJob // what runWriter runs next, alone
+	writerDone chan struct{}
+	readers    chan *conn // nil entries are connections not opened yet
 
 	roster  roster
 	groups  groupCache
@@ -225,7 +222,6 @@ func (e *Engine) openWritable(ctx context.Context) error {
 		return err
 	}
 	defer leave()
-	e.examineLog(e.path)
 	if e.writer, err = openWriter(ctx, o.Disk, e.path, e.connOptions(writerCacheKiB)); err != nil {
 		return e.openFull(err)
 	}
@@ -325,9 +321,6 @@ func reason(err error) string {
 // at read-only first, so that not a byte of it changes.
 func openWriter(ctx context.Context, d Disk, path string, o connOptions) (*conn, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		if err := refuseDamagedHeader(path); err != nil {
-			return nil, err
-		}
 		if err := lookAt(ctx, path, o); err != nil {
 			return nil, err
 		}
@@ -340,6 +333,9 @@ func openWriter(ctx context.Context, d Disk, path string, o connOptions) (*conn,
 		return nil, errors.Join(err, c.close())
 	}
 	if err := migrate(c); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if err := dropReserved(c, path); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	makePrivate(path)

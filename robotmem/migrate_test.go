@@ -67,9 +67,42 @@ func TestStoredVersionsOpen(t *testing.T) {
 					t.Errorf("session %+v, %v", got, err)
 				}
 			}
-			d, err := e.Doctor(t.Context(), nil)
+			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
 			if err != nil || !d.Healthy {
 				t.Errorf("doctor %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+// Pages of version 5 end in bytes that held a checksum. The file is written anew
+// without them when it is opened, whatever other programs have done to it.
+func TestReservedBytesAreDropped(t *testing.T) {
+	const reservedAt = 20
+	for name, script := range map[string]string{
+		"as it was":           "",
+		"written to by stock": "db.execute(\"update counters set value = value + 1 where name = 'recalls'\"); db.commit()",
+		"vacuumed by stock":   "db.execute('vacuum')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := unzip(t, "testdata/v5.db.gz")
+			if script != "" {
+				stock(t, path, script)
+			}
+			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			if err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil || data[reservedAt] != 0 {
+				t.Errorf("%d bytes of each page are reserved, want 0; %v", data[reservedAt], err)
 			}
 		})
 	}

@@ -252,3 +252,20 @@ func TestLockedFile(t *testing.T) {
 	}
 	learn(t, e, "after the lock", nil)
 }
+
+// closedWith makes a memory of these facts and returns its path.
+func closedWith(t *testing.T, facts ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a 100% #1?.db")
+	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range facts {
+		learn(t, e, f, nil)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -29,8 +29,11 @@ const (
 )
 
 // payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder {
-	return payload.Folder{Dir: e.path + payloadsSuffix, Disk: e.options.Disk}
+func (e *Engine) payloads() payload.Folder { return payloadFolder(e.path, e.options.Disk) }
+
+// payloadFolder is the folder of large payloads of the file at path.
+func payloadFolder(path string, d Disk) payload.Folder {
+	return payload.Folder{Dir: path + payloadsSuffix, Disk: d}
 }
 
 // payloadsSuffix makes the folder's name of the file's.

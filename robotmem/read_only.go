@@ -82,15 +82,11 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	case info.Size() == 0:
 		return fail(Unavailable, "db", "the file is empty, and read-only nothing is put into it; check --db")
 	}
-	if err := refuseDamagedHeader(e.path); err != nil {
-		return err
-	}
 	leave, err := enter(ctx, e.path, e.options.BusyTimeout)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	e.examineLog(e.path)
 	c, err := e.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(e.path, err) != "" {
 		if c, err = e.openElsewhere(ctx); err != nil && folderRefuses(e.path, err) != "" {

@@ -87,7 +87,7 @@ func threeFacts() (facts []string) {
 }
 
 func TestReadOnlyChangesNothing(t *testing.T) {
-	path := closed(t, threeFacts()...)
+	path := closedWith(t, threeFacts()...)
 	before := contents(t, filepath.Dir(path))
 	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: path, ReadOnly: true, Retention: robotmem.Retention{MinFreeBytes: 1}})
 	if err != nil {
@@ -103,7 +103,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 
 // Another process may write meanwhile, and is followed.
 func TestReadOnlyFollowsAWriter(t *testing.T) {
-	path := closed(t, threeFacts()[:2]...)
+	path := closedWith(t, threeFacts()[:2]...)
 	w := open(t, robotmem.Options{Path: path})
 	r := open(t, robotmem.Options{Path: path, ReadOnly: true})
 	learn(t, w, threeFacts()[2], nil)

@@ -34,11 +34,11 @@ func TestRecoverKeepsOpenersOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lockAlone(path); !errors.Is(err, Unavailable) {
+	if _, err := openDamaged(t.Context(), path); !errors.Is(err, Unavailable) {
 		t.Errorf("while another opens the file: %v, want unavailable", err)
 	}
 	leave()
-	release, err := lockAlone(path)
+	damaged, err := openDamaged(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestRecoverKeepsOpenersOut(t *testing.T) {
 	if err := other.Exec("SELECT count(*) FROM memories"); !errors.Is(err, sqlite3.BUSY) {
 		t.Errorf("another program reads: %v, want busy", err)
 	}
-	if err := errors.Join(other.Close(), release()); err != nil {
+	if err := errors.Join(other.Close(), damaged.close()); err != nil {
 		t.Fatal(err)
 	}
 	if leave, err = enter(t.Context(), path, 0); err != nil {
@@ -60,7 +60,6 @@ func TestRecoverKeepsOpenersOut(t *testing.T) {
 	}
 	leave()
 }
-
 func TestCopyWhole(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
 	if err := os.WriteFile(path, []byte("whole"), 0o600); err != nil {

@@ -46,24 +46,12 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, fail(Unavailable, "db", "there is no file (%s)", reason(err))
 	}
-	release, err := lockAlone(path)
+	source, err := openDamaged(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	held := true
-	defer func() {
-		if held {
-			_ = release() // it holds nothing but the lock
-		}
-	}()
-	letGo := func() error {
-		if !held {
-			return nil
-		}
-		held = false
-		return release()
-	}
-	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat), letGo: letGo}
+	defer func() { _ = source.close() }() // it was only read
+	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat), letGo: source.close}
 	stamp, err := interrupted(ctx, path)
 	if err != nil {
 		return nil, err
@@ -74,13 +62,13 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 		if err := swap.finish(); err != nil {
 			return nil, err
 		}
-		if err := letGo(); err != nil {
+		if err := source.close(); err != nil {
 			return nil, err
 		}
 		return report, examineRecovered(ctx, o, path, swap, report)
 	}
 	o.Path = path + ".recovering-" + swap.stamp
-	report, err := recoverInto(ctx, path, o)
+	report, err := recoverInto(ctx, source, path, o)
 	if err != nil {
 		return nil, err
 	}

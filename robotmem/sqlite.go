@@ -35,6 +35,7 @@ type connOptions struct {
 	readOnly    bool
 	vfs         string // the name of the disk; the system's if empty
 	noLog       bool   // and nobody writes: the file is read as it lies
+	exclusive   bool   // keeps the lock of the whole file, and leaves the log as it is
 	logIndex    string // file of the log's index; beside the database if empty
 	// nearest answers memories_vec; without it there is no such table.
 	nearest func(c *conn, unit []float32, k int) ([]vector.Hit, error)
@@ -70,12 +71,15 @@ func openOnce(ctx context.Context, path string, o connOptions) (*conn, error) {
 	return c, nil
 }
 
-// openPlain opens a file as its pages are to be written, and sets up nothing.
-func openPlain(path string) (*sqlite3.Conn, error) {
-	return sqlite3.OpenFlags(fileURI(path, connOptions{}), sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE|sqlite3.OPEN_URI)
-}
-
 func (c *conn) setUp(ctx context.Context, o connOptions) error {
+	if o.exclusive { // before anything reads the file
+		if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true); err != nil {
+			return err
+		}
+		if err := c.Exec("PRAGMA locking_mode=EXCLUSIVE"); err != nil {
+			return err
+		}
+	}
 	if err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn)); err != nil {
 		return err
 	}
@@ -98,11 +102,8 @@ func (c *conn) setUp(ctx context.Context, o connOptions) error {
 	if o.durability == DurabilityNormal {
 		sync = "NORMAL"
 	}
-	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF;", sync, o.cacheKiB)
-	if !o.readOnly {
-		if err := c.bearChecksums(); err != nil {
-			return err
-		}
+	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF; PRAGMA checksum_verification=OFF;", sync, o.cacheKiB)
+	if !o.readOnly && !o.exclusive {
 		pragmas += "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=4000;"
 	}
 	c.SetInterrupt(ctx)
@@ -224,7 +225,7 @@ func classifySQLite(err error) *Error {
 		return &Error{Kind: Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
 	if errors.Is(err, sqlite3.IOERR_DATA) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) {
-		code = sqlite3.CORRUPT // a page that does not match its checksum
+		code = sqlite3.CORRUPT // the driver's checksum of a page, in a file of an older version
 	}
 	if code == sqlite3.ERROR && strings.Contains(err.Error(), "malformed JSON") {
 		code = sqlite3.CORRUPT // all JSON in the file is ours: it is read from a page that is not

@@ -36,9 +36,6 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := c.prepareCopy(to); err != nil {
-		return err
-	}
 	if err := c.copyPages(ctx, to, m); err != nil {
 		return err
 	}
@@ -52,25 +49,6 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 		return err
 	}
 	return syncPath(to)
-}
-
-// prepareCopy gives the new file a first page which says that pages carry
-// checksums, if those of c do: they are made from when it was seen, and a large
-// copy's pages do not come in order.
-func (c *conn) prepareCopy(to string) (err error) {
-	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
-	if err != nil || reserved == 0 {
-		return err
-	}
-	d, err := openPlain(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if _, err := d.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES, reserved); err != nil {
-		return err
-	}
-	return d.Exec("PRAGMA user_version=1")
 }
 
 func (c *conn) copyPages(ctx context.Context, to string, m *meter) (err error) {

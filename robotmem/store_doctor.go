@@ -76,16 +76,21 @@ func (c *conn) stats(res *StatsResponse) error {
 	})
 }
 
-// integrity returns what SQLite finds wrong with the file, "" if nothing.
-func (c *conn) integrity() (string, error) {
+// integrity returns what SQLite finds wrong with the file, "" if nothing. A deep
+// check compares SQLite's own indexes with their tables, too.
+func (c *conn) integrity(deep bool) (string, error) {
 	// FTS5 refreshes what a connection remembers of its structure when a query
 	// begins, not when it is checked, and then takes another connection's
 	// merge for damage.
 	if _, err := c.number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
 		return "", err
 	}
+	check := "PRAGMA quick_check(10)"
+	if deep {
+		check = "PRAGMA integrity_check(10)"
+	}
 	var lines []string
-	err := c.query("PRAGMA quick_check(10)", nil, func(s *sqlite3.Stmt) error {
+	err := c.query(check, nil, func(s *sqlite3.Stmt) error {
 		if line := s.ColumnText(0); line != "ok" {
 			lines = append(lines, line)
 		}

@@ -3,360 +3,517 @@ package robotmem
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
-	"github.com/robotmem/robotmem-go/robotmem/salvage"
 )
 
-// recovery writes the rows of a damaged file to a new one.
+// recovery copies the rows of a damaged file into a new one, table by table.
+//
+// A table is read forwards until a row cannot be read, then backwards from its
+// end. Of a table whose rows have numbers, the numbers between are tried by
+// halves, so that a damaged page costs the rows on it and not those behind it.
 type recovery struct {
-	*writeTx // of the new file, not in a transaction between two commits
-	e        *Engine
-	file     *salvage.File
-	tables   []salvage.Table
-	into     []target
+	*writeTx
+	source   *conn
+	now      time.Time
+	from, to payload.Folder
 	report   *RecoverReport
-
-	written   int              // rows since the last commit
-	verified  int64            // memories whose text matches its checksum
-	doubtful  map[int64]bool   // memories whose text does not
-	sequences map[string]int64 // largest id that each table has given
 }
 
-// target is where the rows of a table go.
-type target struct {
+const (
+	changeRecovered  = "recovered"
+	reasonDoubtful   = "the file was damaged: the text does not match its checksum"
+	reasonUnmerged   = "the file was damaged: the memory that superseded it is lost"
+	reasonLost       = "the file was damaged: the bytes are lost"
+	rowsPerRecovered = 1000 // rows of one commit
+)
+
+// derived are the tables that are rebuilt from others.
+var derived = []string{"paths", "attributes", "points", "signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
+
+func (r *recovery) run(ctx context.Context) (err error) {
+	r.source.SetInterrupt(ctx)
+	defer r.source.SetInterrupt(context.Background())
+	if err := r.Exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && !r.GetAutocommit() {
+			_ = r.Exec("ROLLBACK") // the new file goes
+		}
+	}()
+	tables, err := r.tables()
+	if err != nil {
+		return err
+	}
+	m := meterOf(ctx)
+	for _, t := range tables {
+		m.stage("copying "+t.name, "rows", 0)
+		if err := r.copyTable(ctx, t, m); err != nil {
+			return err
+		}
+		if err := r.Exec("COMMIT; BEGIN"); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.countMissing} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.setChanges(r.revision); err != nil {
+		return err
+	}
+	return r.Exec("COMMIT")
+}
+
+// recoveredTable is a table that is copied, with the columns that both files have.
+type recoveredTable struct {
 	name    string
-	columns []string // of the damaged file; "" where the new one has none
-	whole   *salvage.Table
-	RecoveredTable
+	columns []string
+	key     []string // its primary key; nil for a table whose rows have numbers
 }
 
-// rowsPerCommit bounds what a commit takes in memory and in the log.
-const rowsPerCommit = 4096
-
-func newRecovery(ctx context.Context, e *Engine, f *salvage.File, id *identity) (*recovery, error) {
-	c, err := openWriter(ctx, e.options.Disk, e.path, e.connOptions(writerCacheKiB))
+// tables lists what is copied: the tables of the new file that are not derived
+// from others, and the vectors of every model.
+func (r *recovery) tables() (out []recoveredTable, err error) {
+	models, err := r.source.models()
+	if err != nil && !isCorrupt(err) {
+		return nil, err
+	}
+	for i := range models { // one that cannot be read is made again
+		if err := r.Exec(createVectors(models[i].table())); err != nil {
+			return nil, err
+		}
+	}
+	type found struct {
+		name    string
+		noRowID bool
+	}
+	var all []found
+	err = r.query("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", nil, func(s *sqlite3.Stmt) error {
+		if name := s.ColumnText(0); !slices.Contains(derived, name) {
+			all = append(all, found{name, s.ColumnBool(1)})
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	r := &recovery{
-		writeTx: &writeTx{conn: c, now: e.now()}, e: e, file: f, tables: id.tables, doubtful: map[int64]bool{}, sequences: map[string]int64{},
-		report: &RecoverReport{File: e.path, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}, Notes: []string{}},
-	}
-	if err := r.prepare(); err != nil {
-		return nil, errors.Join(err, c.close())
-	}
-	return r, nil
-}
-
-func (r *recovery) close() error { return r.conn.close() }
-
-// prepare makes the tables of vectors and finds where each table's columns go.
-func (r *recovery) prepare() error {
-	for i := range r.tables {
-		if t := &r.tables[i]; isVectors(t.Name) {
-			if err := r.Exec(createVectors(t.Name)); err != nil {
-				return err
+	for _, f := range all {
+		t := recoveredTable{name: f.name}
+		theirs, err := r.source.columnNames(f.name, false)
+		if err != nil {
+			return nil, err
+		}
+		ours, err := r.columnNames(f.name, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range ours {
+			if slices.Contains(theirs, c) {
+				t.columns = append(t.columns, c)
 			}
 		}
-	}
-	now, err := r.layout()
-	if err != nil {
-		return err
-	}
-	names, err := r.counterNames()
-	if err != nil {
-		return err
-	}
-	r.into = make([]target, len(r.tables))
-	for i := range r.tables {
-		t := &r.tables[i]
-		to := &r.into[i]
-		*to = target{name: t.Name, columns: make([]string, len(t.Columns)), whole: t, RecoveredTable: RecoveredTable{Name: t.Name}}
-		at := slices.IndexFunc(now.tables, func(n salvage.Table) bool { return n.Name == t.Name })
-		for j, c := range t.Columns {
-			if at >= 0 && slices.ContainsFunc(now.tables[at].Columns, func(n salvage.Column) bool { return n.Name == c.Name }) {
-				to.columns[j] = c.Name
+		if len(t.columns) == 0 {
+			continue // a table that the damaged file's version does not have
+		}
+		if f.noRowID {
+			if t.key, err = r.columnNames(f.name, true); err != nil {
+				return nil, err
 			}
 		}
-		if t.Keep && t.Name != sequences && at < 0 {
-			t.Keep = false // dropped since
-		}
-		t.Fits = fitsOf(t.Name, names)
+		out = append(out, t)
 	}
-	return nil
+	return out, nil
 }
 
-func (c *conn) counterNames() (names []string, err error) {
-	err = c.query("SELECT name FROM counters", nil, func(s *sqlite3.Stmt) error {
+// columnNames lists the columns of a table, or those of its primary key in order.
+func (c *conn) columnNames(table string, key bool) (names []string, err error) {
+	sql := "SELECT name FROM pragma_table_info(?)"
+	if key {
+		sql += " WHERE pk > 0 ORDER BY pk"
+	}
+	err = c.query(sql, []any{table}, func(s *sqlite3.Stmt) error {
 		names = append(names, s.ColumnText(0))
 		return nil
 	})
 	return names, err
 }
 
-var uuidShape = regexp.MustCompile(patterns["uuid"])
-
-// fitsOf says what rows of a table look like beyond their types, for those that
-// others, or pages of an index, could be taken for.
-func fitsOf(table string, counters []string) func([]any) bool {
-	isUUID := func(v any) bool { s, _ := v.(string); return uuidShape.MatchString(s) }
-	oneOf := func(v any, of ...string) bool { s, _ := v.(string); return slices.Contains(of, s) }
-	switch table {
-	case "memories":
-		return func(v []any) bool { return isUUID(v[1]) && oneOf(v[4], "fact", "perception") }
-	case "counters":
-		return func(v []any) bool { return oneOf(v[0], counters...) }
-	case "session_recalls":
-		return func(v []any) bool { return isUUID(v[0]) && (v[2] == int64(0) || v[2] == int64(1)) }
-	case "memory_tags":
-		return func(v []any) bool { return oneOf(v[2], "auto", "user") }
-	case "session_origins":
-		return func(v []any) bool { return isUUID(v[2]) }
-	case "recall_hours":
-		return func(v []any) bool { s, _ := v[0].(string); return !parseTime(s).IsZero() }
-	}
-	return nil
-}
-
-// run reads the damaged file and writes all that it holds.
-func (r *recovery) run(ctx context.Context, from string) error {
-	r.SetInterrupt(ctx)
-	defer r.SetInterrupt(context.Background())
-	m := meterOf(ctx)
-	m.stage("reading the damaged file", "pages", int64(r.file.Info().Pages))
-	plan := salvage.Plan{Tables: r.tables}
-	if m != nil {
-		plan.Progress = func(done, total int64) {
-			m.set(Progress{Done: done, Total: total, Unit: "pages", Stage: "reading the damaged file"})
+func isCorrupt(err error) bool {
+	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR} {
+		if errors.Is(err, code) {
+			return true
 		}
 	}
-	found, err := r.file.Rows(ctx, plan, r.take)
-	if err != nil {
-		return r.undo(err)
-	}
-	if err := r.settle(ctx, from, found); err != nil {
-		return r.undo(err)
-	}
-	return r.commit()
+	return false
 }
 
-func (r *recovery) undo(err error) error {
-	if !r.GetAutocommit() {
-		err = errors.Join(err, r.Exec("ROLLBACK"))
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
 	}
+	return strings.Join(out, ", ")
+}
+
+func (r *recovery) copyTable(ctx context.Context, t recoveredTable, m *meter) error {
+	report := RecoveredTable{Name: t.name}
+	insert := fmt.Sprintf("INSERT OR IGNORE INTO %s(%s) VALUES (?%s)", quoted([]string{t.name}), quoted(t.columns), strings.Repeat(",?", len(t.columns)-1))
+	if t.name == "counters" {
+		insert = strings.Replace(insert, "IGNORE", "REPLACE", 1) // the new file has them at zero
+	}
+	pending := 0
+	put := func(s *sqlite3.Stmt) error {
+		values := make([]any, len(t.columns))
+		for i := range values {
+			values[i] = columnBytes(s, i)
+		}
+		before := r.TotalChanges()
+		err := r.exec(insert, values...)
+		if errors.Is(err, sqlite3.CONSTRAINT) {
+			report.Unreadable++ // a row of another table, or with a value that none can have
+			return nil
+		}
+		report.Kept += r.TotalChanges() - before
+		m.add(1)
+		if pending++; err == nil && pending%rowsPerRecovered == 0 {
+			err = r.Exec("COMMIT; BEGIN")
+		}
+		return err
+	}
+	var err error
+	if t.key != nil {
+		err = r.copyByKey(t, put, &report)
+	} else {
+		err = r.copyByNumber(ctx, t, put, &report)
+	}
+	r.report.Tables = append(r.report.Tables, report)
 	return err
 }
 
-func (r *recovery) commit() error {
-	r.written = 0
-	if r.GetAutocommit() {
-		return nil
-	}
-	return r.Exec("COMMIT")
-}
-
-func (r *recovery) begin() error {
-	if r.written++; r.written > rowsPerCommit {
-		if err := r.commit(); err != nil {
-			return err
-		}
-	}
-	if r.GetAutocommit() {
-		return r.Exec("BEGIN IMMEDIATE")
-	}
-	return nil
-}
-
-// take writes one row, if the new file can have it.
-func (r *recovery) take(row salvage.Row) error {
-	to := &r.into[row.Table]
-	v := fields{to.whole.Columns, row.Values}
-	switch to.name {
-	case sequences:
-		name, n := v.text("name"), v.integer("seq")
-		r.sequences[name] = max(r.sequences[name], n)
-		return nil
-	case "memory_tags":
-		if v.text("source") != "user" {
-			return nil // made anew
-		}
-	}
-	to.Found++
-	if err := r.begin(); err != nil {
-		return err
-	}
-	odd := row.Doubtful
-	// What the row's checksum is compared with is what stood in the file.
-	sum := contentHash(v.text("type"), v.text("collection"), v.text("context"), v.text("content"))
-	odd = mended(to.whole.Columns, row.Values) || odd
-	stored, _ := v.at("content_hash").([]byte)
-	sound := bytes.Equal(sum, stored)
-	form := onlyForm
-	if row.Stray { // only then there may be another form of it
-		var err error
-		if form, err = r.choose(to, &row, v, sound); err != nil || form == worseForm {
-			return err
-		}
-	}
-	kept, err := r.insert(to, &row, form, form == onlyForm || to.name == "memories")
-	if err == nil && !kept && to.name == "payloads" { // another has got its number
-		kept, err = r.insert(to, &row, form, false)
-	}
-	if err != nil || !kept {
-		return err
-	}
-	if form == betterForm {
-		to.Kept--
-		if to.name == "memories" && !r.doubtful[row.Key] {
-			r.verified--
-		}
-	}
-	to.Kept++
-	switch {
-	case to.name == "payloads": // all are compared with their sums in the end
-	case to.name != "memories":
-		if odd {
-			to.Doubtful++
-		}
-	case sound: // whatever its page is like
-		r.verified++
-		delete(r.doubtful, row.Key)
-	default:
-		r.doubtful[row.Key] = true
-	}
-	return nil
-}
-
-// objects are the columns that hold JSON, with what stands for one that is none.
-var objects = map[string]any{"context": "{}", "perception_metadata": nil, "scope_files": nil, "scope_entities": nil}
-
-// mended makes values fit to be answered with, in place: text that is UTF-8, and
-// JSON that is whole. It reports whether one was not.
-func mended(columns []salvage.Column, values []any) (odd bool) {
-	for i, value := range values {
-		s, ok := value.(string)
-		if !ok {
-			continue
-		}
-		if !utf8.ValidString(s) {
-			values[i], odd = strings.ToValidUTF8(s, "\uFFFD"), true
-		}
-		if instead, is := objects[columns[i].Name]; is && !json.Valid([]byte(s)) {
-			values[i], odd = instead, true
-		}
-	}
-	return odd
-}
-
-// form is what a row is to one that was found before.
-type form int
-
-const (
-	onlyForm   form = iota // there is none, or nothing tells them apart: the first stays
-	betterForm             // it takes its place
-	worseForm              // it is not written
-)
-
-// choose decides between two forms of a memory or of a payload. One that matches
-// its checksum goes before one that does not, then the later one. What was not
-// active later is not brought back by an earlier form.
-func (r *recovery) choose(to *target, row *salvage.Row, v fields, sound bool) (form, error) {
-	switch to.name {
-	case "memories":
-		var revision int64
-		var uid, status string
-		there, err := r.one("SELECT revision, uid, status FROM memories WHERE id = ?", []any{row.Key}, func(s *sqlite3.Stmt) {
-			revision, uid, status = s.ColumnInt64(0), s.ColumnText(1), s.ColumnText(2)
+// copyByKey copies a table that is stored by its key: forwards, and from the end
+// backwards if that stops early.
+func (r *recovery) copyByKey(t recoveredTable, put func(*sqlite3.Stmt) error, report *RecoveredTable) error {
+	sql := "SELECT " + quoted(t.columns) + " FROM " + quoted([]string{t.name}) + " ORDER BY "
+	for _, order := range []string{" ASC", " DESC"} {
+		var failed error
+		err := r.source.query(sql+strings.ReplaceAll(quoted(t.key), ",", order+",")+order, nil, func(s *sqlite3.Stmt) error {
+			failed = put(s)
+			return failed
 		})
-		if err != nil || !there {
-			return onlyForm, err
+		if failed != nil || err != nil && !isCorrupt(err) {
+			return errors.Join(failed, err)
 		}
-		wasSound := !r.doubtful[row.Key]
-		later := v.integer("revision") > revision
+		if err == nil {
+			return nil
+		}
+		report.Torn = true
+	}
+	return nil
+}
+
+// copyByNumber copies a table whose rows have numbers: it finds the numbers that
+// can be read, then fetches row by row, so that a row whose further pages are
+// damaged costs itself alone.
+func (r *recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(*sqlite3.Stmt) error, report *RecoveredTable) error {
+	name := quoted([]string{t.name})
+	ids, torn, err := r.numbers(ctx, name)
+	if err != nil {
+		return err
+	}
+	report.Torn = torn && t.name != "memories" // of which the ids tell what is missing
+	fetch := "SELECT " + quoted(t.columns) + " FROM " + name + " WHERE rowid = ?"
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var failed error
+		found, err := r.source.one(fetch, []any{id}, func(s *sqlite3.Stmt) { failed = put(s) })
 		switch {
-		case uid != v.text("uid"), !later && status != v.text("status"), wasSound && !sound, wasSound == sound && !later:
-			return worseForm, nil
-		}
-		return betterForm, nil
-	case "payloads":
-		p := storedPayload{size: v.integer("bytes"), codec: payload.Codec(v.text("codec"))}
-		p.inline, _ = v.at("data").([]byte)
-		sum, _ := v.at("sha256").([]byte)
-		if copy(p.sum[:], sum); p.inline == nil {
-			return onlyForm, nil
-		}
-		if _, sound := p.bytes(); !sound {
-			return onlyForm, nil
-		}
-		f := onlyForm
-		_, err := r.one("SELECT data IS ? FROM payloads WHERE sha256 = ?", []any{p.inline, sum}, func(s *sqlite3.Stmt) {
-			if f = betterForm; s.ColumnBool(0) {
-				f = worseForm // the same
-			}
-		})
-		return f, err
-	}
-	return onlyForm, nil
-}
-
-// insert writes a row under the names of its columns. Where the same is there
-// already and not worse, or the schema forbids it, nothing is written. A table
-// without an id of its own keeps the order of its rows, if they are numbered.
-func (r *recovery) insert(to *target, row *salvage.Row, f form, numbered bool) (bool, error) {
-	var names []string
-	var args []any
-	key := false
-	for i, value := range row.Values {
-		key = key || to.whole.Columns[i].Key
-		if to.columns[i] != "" {
-			names, args = append(names, `"`+to.columns[i]+`"`), append(args, value)
-		}
-	}
-	if numbered && !to.whole.WithoutRowid && !key {
-		names, args = append(names, "rowid"), append(args, row.Key)
-	}
-	conflict, otherwise := "OR IGNORE", ""
-	if f == betterForm {
-		conflict = "OR REPLACE"
-	}
-	if to.name == "counters" { // a new file has them all, at 0
-		conflict, otherwise = "", " ON CONFLICT(name) DO UPDATE SET value = max(value, excluded.value)"
-	}
-	before := r.TotalChanges()
-	err := r.exec(fmt.Sprintf(`INSERT %s INTO "%s"(%s) VALUES (%s)%s`, conflict, to.name, strings.Join(names, ", "), strings.TrimSuffix(strings.Repeat("?, ", len(args)), ", "), otherwise), args...)
-	if errors.Is(err, sqlite3.CONSTRAINT) || errors.Is(err, sqlite3.MISMATCH) {
-		return false, nil
-	}
-	return err == nil && r.TotalChanges() > before, err
-}
-
-// fields are the values of a row by the names of their columns.
-type fields struct {
-	columns []salvage.Column
-	values  []any
-}
-
-func (f fields) at(name string) any {
-	for i := range f.values {
-		if f.columns[i].Name == name {
-			return f.values[i]
+		case failed != nil:
+			return failed
+		case err != nil && !isCorrupt(err):
+			return err
+		case err != nil || !found:
+			report.Unreadable++
 		}
 	}
 	return nil
 }
 
-func (f fields) text(name string) string   { s, _ := f.at(name).(string); return s }
-func (f fields) integer(name string) int64 { n, _ := f.at(name).(int64); return n }
+// numbers lists the row numbers of a table that can be read, in order. torn is
+// true when some part of the table cannot be.
+func (r *recovery) numbers(ctx context.Context, name string) (ids []int64, torn bool, err error) {
+	scan := func(low, high int64, order string) (found []int64, err error) {
+		err = r.source.query("SELECT rowid FROM "+name+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite3.Stmt) error {
+			if id := s.ColumnInt64(0); id >= low && id <= high {
+				found = append(found, id)
+			}
+			return nil
+		})
+		return found, err
+	}
+	const all = int64(1) << 62
+	ids, err = scan(-all, all, "ASC")
+	if err == nil || !isCorrupt(err) {
+		return ids, false, err
+	}
+	low := -all
+	if len(ids) > 0 {
+		low = ids[len(ids)-1] + 1
+	}
+	back, err := scan(low, all, "DESC")
+	if err != nil && !isCorrupt(err) {
+		return nil, true, err
+	}
+	ids = append(ids, back...)
+	if err != nil && len(back) > 0 && len(ids) > len(back) {
+		// Between the two ends, by halves.
+		var probe func(low, high int64) error
+		probe = func(low, high int64) error {
+			if low > high {
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			found, err := scan(low, high, "ASC")
+			ids = append(ids, found...)
+			if err == nil || low == high {
+				return nil
+			}
+			if !isCorrupt(err) {
+				return err
+			}
+			if len(found) > 0 {
+				low = found[len(found)-1] + 1
+			}
+			middle := low + (high-low)/2
+			return errors.Join(probe(low, middle), probe(middle+1, high))
+		}
+		if err := probe(low, back[len(back)-1]-1); err != nil {
+			return nil, true, err
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), true, nil
+}
+
+// columnBytes is a stored value as it is.
+func columnBytes(s *sqlite3.Stmt, i int) any {
+	switch s.ColumnType(i) {
+	case sqlite3.INTEGER:
+		return s.ColumnInt64(i)
+	case sqlite3.FLOAT:
+		return s.ColumnFloat(i)
+	case sqlite3.TEXT:
+		return s.ColumnText(i)
+	case sqlite3.BLOB:
+		return append([]byte{}, s.ColumnRawBlob(i)...)
+	}
+	return nil
+}
+
+// dropPurged removes what a damaged page may have brought back.
+func (r *recovery) dropPurged(context.Context) error {
+	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
+		if err := r.exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
+			return err
+		}
+	}
+	// What names a memory that is lost would stand in the way of storing it again.
+	for _, table := range []string{"origins", "memory_tags"} {
+		if err := r.exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleCounters lets ids and revisions go on from the largest that was given.
+func (r *recovery) settleCounters(context.Context) error {
+	type sequence struct {
+		name string
+		seq  int64
+	}
+	var given []sequence
+	err := r.source.query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite3.Stmt) error {
+		given = append(given, sequence{s.ColumnText(0), s.ColumnInt64(1)})
+		return nil
+	})
+	if err != nil && !isCorrupt(err) {
+		return err
+	}
+	for _, g := range given {
+		if err := r.exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", g.seq, g.name); err != nil {
+			return err
+		}
+		err := r.exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", g.seq, g.name)
+		if err != nil {
+			return err
+		}
+	}
+	r.revision, err = r.number("SELECT max(coalesce((SELECT value FROM counters WHERE name = 'changes'), 0), (SELECT coalesce(max(revision), 0) FROM memories))")
+	return err
+}
+
+// setDoubtfulAside keeps the memories whose text cannot be trusted out of every
+// recall.
+func (r *recovery) setDoubtfulAside(context.Context) error {
+	sums := map[int64][]byte{}
+	err := r.eachChangedText(func(id int64, sum []byte) { sums[id] = sum })
+	if err != nil {
+		return err
+	}
+	for id, sum := range sums {
+		if r.report.DoubtfulCount++; len(r.report.Doubtful) < maxNamedIDs {
+			r.report.Doubtful = append(r.report.Doubtful, id)
+		}
+		if err := r.setStatus(id, "invalidated", changeRecovered, reasonDoubtful); err != nil {
+			return err
+		}
+		// It is what it is now; once restored it counts as checked.
+		if err := r.exec("UPDATE memories SET content_hash = ? WHERE id = ?", sum, id); err != nil {
+			return err
+		}
+	}
+	slices.Sort(r.report.Doubtful)
+	return nil
+}
+
+// reactivate makes active again what a lost memory had superseded.
+func (r *recovery) reactivate(context.Context) error {
+	var ids []int64
+	err := r.query("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)", nil, func(s *sqlite3.Stmt) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := r.setStatus(id, "active", changeRecovered, reasonUnmerged); err != nil {
+			return err
+		}
+	}
+	r.report.Reactivated = int64(len(ids))
+	return nil
+}
+
+// settlePayloads checks the payloads of the file, links those of the folder to
+// the new one's, and accounts for those that are lost.
+func (r *recovery) settlePayloads(ctx context.Context) error {
+	var damaged, outside [][sha256.Size]byte
+	err := r.query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite3.Stmt) error {
+		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
+		copy(p.sum[:], s.ColumnRawBlob(0))
+		if s.ColumnType(3) == sqlite3.NULL {
+			outside = append(outside, p.sum)
+			return nil
+		}
+		p.inline = s.ColumnRawBlob(3)
+		if _, ok := p.bytes(); !ok {
+			damaged = append(damaged, p.sum)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range damaged {
+		if err := r.exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
+			return err
+		}
+	}
+	for _, sum := range outside {
+		if err := r.linkPayload(ctx, sum); err != nil {
+			return err
+		}
+	}
+	return r.settleNameless(ctx)
+}
+
+// settleNameless finds the payloads that a memory names and that have no row: the
+// folder may have the bytes all the same.
+func (r *recovery) settleNameless(ctx context.Context) error {
+	var sums [][sha256.Size]byte
+	err := r.query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
+		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
+		var sum [sha256.Size]byte
+		copy(sum[:], s.ColumnRawBlob(0))
+		sums = append(sums, sum)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range sums {
+		w, err := r.from.Describe(ctx, sum)
+		switch {
+		case err == nil:
+			if err := r.linkPayload(ctx, sum); err != nil {
+				return err
+			}
+			err = r.exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:], w.Size, string(w.Codec), formatTime(r.now), w.Stored)
+		case errors.Is(err, payload.ErrMissing), errors.Is(err, payload.ErrDamaged):
+			r.report.LostPayloads++
+			err = r.exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
+				SELECT id, collection, coalesce(perception_type, ''), 0, ?, ? FROM memories WHERE perception_data = ?`, reasonLost, formatTime(r.now), sum[:])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkPayload gives the new folder a payload of the damaged file's.
+func (r *recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
+	_, err := r.from.Share(ctx, sum, payload.Raw, r.to)
+	if err != nil && !errors.Is(err, payload.ErrMissing) {
+		return fail(Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(rootReason(err)), hex.EncodeToString(sum[:4]))
+	}
+	return nil // a missing one is named by the check-up
+}
+
+// countMissing counts the ids up to the largest that was given which are neither
+// there nor purged.
+func (r *recovery) countMissing(context.Context) error {
+	gap := func(before, after int64) {
+		r.report.Missing += max(0, after-before-1)
+		for id := before + 1; id < after && len(r.report.MissingIDs) < maxNamedIDs; id++ {
+			r.report.MissingIDs = append(r.report.MissingIDs, id)
+		}
+	}
+	last := int64(0)
+	err := r.query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+		gap(last, s.ColumnInt64(0))
+		last = s.ColumnInt64(0)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	given, err := r.number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
+	if err != nil {
+		return err
+	}
+	gap(last, max(last, given)+1)
+	r.report.Memories, err = r.number("SELECT count(*) FROM memories")
+	return err
+}
 
 // contentHash is what a memory of this text and context is stored with.
 func contentHash(kind, collection, storedContext, content string) []byte {
@@ -375,47 +532,24 @@ func contentHash(kind, collection, storedContext, content string) []byte {
 	return rec.hash()
 }
 
-// changedTexts counts the memories whose text or context is not what they were
-// stored with, and names some.
-func (c *conn) changedTexts() (n int64, some []int64, err error) {
-	err = c.query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite3.Stmt) error {
-		if !bytes.Equal(s.ColumnRawBlob(5), contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))) {
-			if n++; len(some) < maxNamedIDs {
-				some = append(some, s.ColumnInt64(0))
-			}
+// eachChangedText visits the memories whose text or context does not match the
+// hash they were stored with, and gives the hash of what is there.
+func (c *conn) eachChangedText(visit func(id int64, sum []byte)) error {
+	return c.query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite3.Stmt) error {
+		sum := contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))
+		if !bytes.Equal(s.ColumnRawBlob(5), sum) {
+			visit(s.ColumnInt64(0), sum)
 		}
 		return nil
 	})
-	return n, some, err
 }
 
-// missing says how much of a table's trees could not be followed: the keys of its
-// holes that are not there. Of a table without numbers, or at its end, that is
-// not known.
-func (r *recovery) missing(to *target, found *salvage.TableReport) error {
-	to.Unreadable = found.Unreadable
-	if to.whole.WithoutRowid {
-		to.Torn = len(found.Holes) > 0
-		return nil
-	}
-	for _, hole := range found.Holes {
-		from, end := max(hole.Above, 0), hole.UpTo
-		if seq, ok := r.sequences[to.name]; ok {
-			end = min(end, max(seq, from))
+// changedTexts counts those memories and names some.
+func (c *conn) changedTexts() (n int64, some []int64, err error) {
+	err = c.eachChangedText(func(id int64, _ []byte) {
+		if n++; len(some) < maxNamedIDs {
+			some = append(some, id)
 		}
-		if end == salvage.LastKey {
-			to.Torn = true
-			continue
-		}
-		there, err := r.number(fmt.Sprintf(`SELECT count(*) FROM "%s" WHERE rowid > ? AND rowid <= ?`, to.name), from, end)
-		if err != nil {
-			return err
-		}
-		to.Missing += end - from - there
-	}
-	// A cell that cannot be read lies in a hole, and is counted there.
-	if !to.Torn {
-		to.Unreadable = min(to.Unreadable, to.Missing)
-	}
-	return nil
+	})
+	return n, some, err
 }

@@ -79,8 +79,13 @@ func (tx *writeTx) createModel(name string, dims int, state string) (model, erro
 		return m, err
 	}
 	m = model{id: tx.LastInsertRowID(), name: name, dims: dims, state: state}
-	return m, tx.Exec(fmt.Sprintf(`CREATE TABLE %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB);
-		CREATE INDEX idx_%[1]s_seq ON %[1]s(seq)`, m.table()))
+	return m, tx.Exec(createVectors(m.table()))
+}
+
+// createVectors makes the table of a model's vectors, if it is not there.
+func createVectors(table string) string {
+	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB);
+		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
 }
 
 // dropModel deletes a model with its vectors.
