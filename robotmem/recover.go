@@ -91,7 +91,7 @@ func openDamaged(ctx context.Context, path string) (*damagedFile, error) {
 	d := &damagedFile{entrance: f}
 	if d.conn, err = openConn(ctx, path, connOptions{exclusive: true, cacheKiB: readerCacheKiB}); err == nil {
 		// The first reading takes the lock, and keeps it.
-		_, err = d.number("SELECT count(*) FROM sqlite_schema")
+		_, err = refuseForeign(d.conn)
 	}
 	if errors.Is(err, sqlite3.BUSY) {
 		err = openElsewhere(err)
