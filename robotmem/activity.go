@@ -17,7 +17,7 @@ const (
 // Activity implements Service.
 func (e *Engine) Activity(ctx context.Context, req *ActivityRequest) (*ActivityResponse, error) {
 	r := *req
-	if err := normalize("activity", &r); err != nil {
+	if err := Validate("activity", &r); err != nil {
 		return nil, err
 	}
 	if r.Bucket == "" {
@@ -27,7 +27,7 @@ func (e *Engine) Activity(ctx context.Context, req *ActivityRequest) (*ActivityR
 		}
 	}
 	if r.Bucket == "hour" && r.Days > maxHourlyDays {
-		return nil, wrap("activity", fail(Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
+		return nil, wrap("activity", Errorf(Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
 	}
 	res := newActivity(r.Bucket, r.Days, e.now())
 	err := e.read(ctx, func(c *conn) error { return e.activity(c, r.Collection, res) })

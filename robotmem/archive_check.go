@@ -34,7 +34,7 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
 	}
-	context, raw, err := archivedToObject("context", m.Context, maxContext)
+	context, raw, err := archivedToObject("context", m.Context, MaxContext)
 	if err != nil {
 		return nil, err
 	}
@@ -93,36 +93,37 @@ func archivedToObject(field string, raw json.RawMessage, limit int) (Object, str
 	var o Object
 	if len(raw) > 0 {
 		if err := o.UnmarshalJSON(raw); err != nil {
-			return nil, "", fail(Invalid, field, "%v", err)
+			return nil, "", Errorf(Invalid, field, "%v", err)
 		}
 	}
-	return normalObject(field, o, limit)
+	return o.Normalize(field, limit)
 }
 
 func checkArchived(m *archive.Memory) error {
 	switch {
 	case !isUID(m.UID):
-		return fail(Invalid, "uid", "must be a UUID in lower case, not %q", clip(m.UID, 40))
+		return Errorf(Invalid, "uid", "must be a UUID in lower case, not %q", clip(m.UID, 40))
 	case m.Session != "" && !isUID(m.Session):
-		return fail(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(m.Session, 40))
+		return Errorf(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(m.Session, 40))
 	case m.Type != "fact" && m.Type != "perception":
-		return fail(Invalid, "type", "must be fact or perception, not %q", clip(m.Type, 40))
+		return Errorf(Invalid, "type", "must be fact or perception, not %q", clip(m.Type, 40))
 	case m.Status != "active" && m.Status != "superseded" && m.Status != "invalidated":
-		return fail(Invalid, "status", "must be active, superseded or invalidated, not %q", clip(m.Status, 40))
-	case !collectionName.MatchString(m.Collection):
-		return fail(Invalid, "collection", "must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", clip(m.Collection, 80))
+		return Errorf(Invalid, "status", "must be active, superseded or invalidated, not %q", clip(m.Status, 40))
 	case strings.TrimSpace(m.Content) == "":
-		return fail(Invalid, "content", "is empty")
+		return Errorf(Invalid, "content", "is empty")
 	case !inRange(m.Confidence, 0, 1):
-		return fail(Invalid, "confidence", "must be between 0 and 1, not %v", m.Confidence)
+		return Errorf(Invalid, "confidence", "must be between 0 and 1, not %v", m.Confidence)
 	case !inRange(m.DecayRate, 0, 1):
-		return fail(Invalid, "decay_rate", "must be between 0 and 1, not %v", m.DecayRate)
+		return Errorf(Invalid, "decay_rate", "must be between 0 and 1, not %v", m.DecayRate)
 	case m.Version < 1 || m.Sightings < 0 || m.AccessCount < 0 || m.ReturnCount < 0:
-		return fail(Invalid, "version", "counts must be at least 0, versions at least 1")
+		return Errorf(Invalid, "version", "counts must be at least 0, versions at least 1")
+	}
+	if err := checkNames(m.Collection); err != nil {
+		return err
 	}
 	for name, text := range map[string]string{"content": m.Content, "summary": m.Summary} {
 		if len(text) > maxArchivedText || !utf8.ValidString(text) {
-			return fail(TooLarge, name, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedText)
+			return Errorf(TooLarge, name, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedText)
 		}
 	}
 	for name, text := range map[string]string{"category": m.Category, "source": m.Source, "media_type": m.MediaType, "perception_type": m.PerceptionType} {
@@ -135,7 +136,7 @@ func checkArchived(m *archive.Memory) error {
 	}
 	if p := m.Payload; p != nil {
 		if sum, err := hex.DecodeString(p.SHA256); err != nil || len(sum) != 32 || p.Bytes < 0 {
-			return fail(Invalid, "payload", "must name a SHA-256 in hex")
+			return Errorf(Invalid, "payload", "must name a SHA-256 in hex")
 		}
 	}
 	return checkArchivedTimes(m)
@@ -144,8 +145,8 @@ func checkArchived(m *archive.Memory) error {
 func checkArchivedLists(m *archive.Memory) error {
 	for _, list := range []*[]string{&m.Tags, &m.UserTags} {
 		for _, tag := range *list {
-			if !tagName.MatchString(tag) {
-				return fail(Invalid, "tags", "must be 1 to 64 letters, digits, . _ or -, not %q", clip(tag, 80))
+			if err := checkNames("", tag); err != nil {
+				return err
 			}
 		}
 		if *list = distinct(slices.Clone(*list)); len(*list) == 0 {
@@ -162,9 +163,9 @@ func checkArchivedLists(m *archive.Memory) error {
 	for i := range m.Versions {
 		v := &m.Versions[i]
 		if len(v.Content) > maxArchivedText || len(v.Summary) > maxArchivedText || !inRange(v.Confidence, 0, 1) {
-			return fail(Invalid, "versions", "a past state is out of range")
+			return Errorf(Invalid, "versions", "a past state is out of range")
 		}
-		_, raw, err := archivedToObject("versions", v.Context, maxContext)
+		_, raw, err := archivedToObject("versions", v.Context, MaxContext)
 		if err != nil {
 			return err
 		}
@@ -173,9 +174,21 @@ func checkArchivedLists(m *archive.Memory) error {
 	return nil
 }
 
+// checkNames puts the rules of a request to a collection and to tags.
+func checkNames(collection string, tags ...string) error {
+	names := struct {
+		Collection string   `json:"collection" validate:"omitempty,collection"`
+		Tags       []string `json:"tags" validate:"dive,tag"`
+	}{collection, tags}
+	if collection == "" && len(tags) == 0 {
+		return Errorf(Invalid, "collection", "is required")
+	}
+	return Validate("", &names)
+}
+
 func checkName(field, text string) error {
 	if len(text) > maxArchivedName || !utf8.ValidString(text) {
-		return fail(TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedName)
+		return Errorf(TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), maxArchivedName)
 	}
 	return nil
 }
@@ -206,8 +219,13 @@ func checkArchivedTimes(m *archive.Memory) error {
 func storedTimes(times ...*string) error {
 	for _, t := range times {
 		at, err := time.Parse(time.RFC3339Nano, *t)
-		if err != nil || at.UTC().Year() < minYear || at.UTC().Year() > maxYear {
-			return fail(Invalid, "times", "%q is no time as RFC 3339 writes it between the years %d and %d", clip(*t, 40), minYear, maxYear)
+		if err != nil {
+			return Errorf(Invalid, "times", "%q is not a time as RFC 3339 writes it", clip(*t, 40))
+		}
+		if err := Validate("", &struct {
+			At time.Time `json:"times" validate:"instant"`
+		}{at}); err != nil {
+			return err
 		}
 		*t = formatTime(at)
 	}
@@ -218,11 +236,12 @@ func storedTimes(times ...*string) error {
 func arriveSession(s *archive.Session) error {
 	switch {
 	case !isUID(s.SessionID):
-		return fail(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(s.SessionID, 40))
-	case !collectionName.MatchString(s.Collection):
-		return fail(Invalid, "collection", "must be 1 to 64 of A-Z a-z 0-9 . _ -, not %q", clip(s.Collection, 80))
+		return Errorf(Invalid, "session_id", "must be a UUID in lower case, not %q", clip(s.SessionID, 40))
 	case s.Status != "active" && s.Status != "ended":
-		return fail(Invalid, "status", "must be active or ended, not %q", clip(s.Status, 40))
+		return Errorf(Invalid, "status", "must be active or ended, not %q", clip(s.Status, 40))
+	}
+	if err := checkNames(s.Collection); err != nil {
+		return err
 	}
 	times := []*string{&s.CreatedAt, &s.UpdatedAt}
 	if s.EndedAt != "" {
@@ -230,7 +249,7 @@ func arriveSession(s *archive.Session) error {
 	}
 	for i := range s.Outcomes {
 		if !inRange(s.Outcomes[i].Score, 0, 1) {
-			return fail(Invalid, "outcomes", "a score must be between 0 and 1")
+			return Errorf(Invalid, "outcomes", "a score must be between 0 and 1")
 		}
 		times = append(times, &s.Outcomes[i].CreatedAt)
 	}

@@ -55,7 +55,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 	e.tallies.flush(ctx, e)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
-		return nil, fail(Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", rootReason(err))
+		return nil, Errorf(Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", rootReason(err))
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
@@ -78,7 +78,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 		return nil, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fail(Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
+		return nil, Errorf(Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
 	}
 	manifest := &archive.Manifest{
 		CreatedAt: formatTime(e.now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
@@ -118,7 +118,7 @@ func (s *spool) put(line spooled) error {
 		_, err = s.out.Write(append(data, '\n'))
 	}
 	if err != nil {
-		return fail(Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
+		return Errorf(Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
 	}
 	return nil
 }
@@ -152,7 +152,7 @@ func (s *spool) fill(c *conn, m *meter, o *ExportOptions) error {
 		return err
 	}
 	if err := s.out.Flush(); err != nil {
-		return fail(Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
+		return Errorf(Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (s *spool) pour(ctx context.Context, e *Engine, sink archive.Sink, manifest
 		case err == io.EOF:
 			return report, sinkError(sink.Close())
 		case err != nil:
-			return nil, fail(Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
+			return nil, Errorf(Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
 		case line.Session != nil:
 			err = sink.Session(line.Session)
 		case line.Link != nil:
@@ -199,7 +199,7 @@ func sinkError(err error) error {
 	if told := (*Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return fail(Unavailable, "", "it cannot be written (%s)", rootReason(err))
+	return Errorf(Unavailable, "", "it cannot be written (%s)", rootReason(err))
 }
 
 // archivedBytes is the payload of a memory, nil if it has none that is whole.
@@ -253,7 +253,7 @@ func (e *Engine) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, e
 		return nil, err
 	}
 	if p == nil {
-		return nil, fail(NotFound, "", "payload %s was taken away", sum)
+		return nil, Errorf(NotFound, "", "payload %s was taken away", sum)
 	}
 	return e.open(p)
 }

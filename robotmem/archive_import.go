@@ -206,7 +206,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 	for i, a := range found {
 		err := errs[i]
 		if err == nil && uids[memories[i].UID] {
-			err = fail(Invalid, "uid", "is that of another memory of this part")
+			err = Errorf(Invalid, "uid", "is that of another memory of this part")
 		}
 		if err != nil {
 			if err := in.refuse(memories[i].Where, &in.report.Memories, err); err != nil {
@@ -367,8 +367,8 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		if in.o.Collection != "" && l.Origin != "" {
 			l.Collection = in.o.Collection
 		}
-		if len(l.Origin) > maxArchivedName || l.Origin != "" && !collectionName.MatchString(l.Collection) {
-			return fail(Invalid, "links", "an origin is out of range")
+		if len(l.Origin) > maxArchivedName || l.Origin != "" && checkNames(l.Collection) != nil {
+			return Errorf(Invalid, "links", "an origin is out of range")
 		}
 	}
 	if in.o.DryRun {

@@ -20,7 +20,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
 		return nil
 	case d.Bytes > in.e.options.MaxStream:
-		return fail(TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.e.options.MaxStream)
+		return Errorf(TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.e.options.MaxStream)
 	case in.o.DryRun:
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
@@ -36,7 +36,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 // takePayload writes the bytes of a payload, in the codec that fits what its
 // memory says of them.
 func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (*payload.Written, error) {
-	metadata := decodeObject(string(a.Metadata))
+	metadata := ParseObject(string(a.Metadata))
 	w, err := e.payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },

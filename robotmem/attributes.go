@@ -68,7 +68,7 @@ func attributeValue(v any) any {
 }
 
 func digest(mark string, v any) []byte {
-	data, err := EncodeJSON(canonical(v))
+	data, err := CanonicalJSON(v)
 	if err != nil {
 		data = nil // it came from JSON, so it has a JSON form
 	}

@@ -51,7 +51,7 @@ func textHash(s string) any {
 // Audit implements Service.
 func (e *Engine) Audit(ctx context.Context, req *AuditRequest) (*AuditResponse, error) {
 	r := *req
-	if err := normalize("audit", &r); err != nil {
+	if err := Validate("audit", &r); err != nil {
 		return nil, err
 	}
 	from, err := resume("audit", paging{cursor: r.Cursor}, r.filters())

@@ -237,7 +237,7 @@ func roomFor(dir string, needed int64) error {
 	if err != nil || free >= needed {
 		return nil // a disk that does not tell is tried
 	}
-	return fail(Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", bytesText(needed), bytesText(free))
+	return Errorf(Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", bytesText(needed), bytesText(free))
 }
 
 // finish puts all of it on the disk and gives it its name.
@@ -268,7 +268,7 @@ func (e *Engine) backupDir(dir string) (string, error) {
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fail(Invalid, "dir", "is not a path")
+		return "", Errorf(Invalid, "dir", "is not a path")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", backupDisk(err)
@@ -277,10 +277,10 @@ func (e *Engine) backupDir(dir string) (string, error) {
 		return "", backupDisk(err)
 	}
 	if payloads, err := filepath.EvalSymlinks(e.payloads().Dir); err == nil && liesIn(payloads, dir) {
-		return "", fail(Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+		return "", Errorf(Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
 	}
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
-		return "", fail(Invalid, "dir", "is a backup itself; name the folder that it lies in")
+		return "", Errorf(Invalid, "dir", "is a backup itself; name the folder that it lies in")
 	}
 	return dir, nil
 }
@@ -323,7 +323,7 @@ func backupDisk(err error) error {
 	default:
 		return err
 	}
-	return fail(Unavailable, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another", err)
+	return Errorf(Unavailable, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another", err)
 }
 
 func writeSynced(path string, data []byte) error {

@@ -32,7 +32,7 @@ func (k *BackupKeep) complete() error {
 		least, have int
 	}{{"keep", 1, k.Last}, {"keep-daily", 0, k.Daily}, {"keep-weekly", 0, k.Weekly}} {
 		if n.have < n.least || n.have > maxKeep {
-			return fail(Invalid, n.field, "must be %d to %d, not %d", n.least, maxKeep, n.have)
+			return Errorf(Invalid, n.field, "must be %d to %d, not %d", n.least, maxKeep, n.have)
 		}
 	}
 	return nil

@@ -33,7 +33,7 @@ func ListBackups(dir string) ([]Backup, error) {
 		return []Backup{}, nil
 	}
 	if err != nil {
-		return nil, wrap("backup", fail(Unavailable, "dir", "cannot be read (%s)", reason(err)))
+		return nil, wrap("backup", Errorf(Unavailable, "dir", "cannot be read (%s)", reason(err)))
 	}
 	all := []Backup{}
 	for _, entry := range entries {
@@ -91,10 +91,10 @@ func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
 func findBackup(path string) (*Backup, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fail(Invalid, "", "is not a path")
+		return nil, Errorf(Invalid, "", "is not a path")
 	}
 	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
-		return nil, fail(NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", reason(err))
+		return nil, Errorf(NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", reason(err))
 	}
 	b := readBackup(path)
 	return &b, nil
@@ -106,7 +106,7 @@ func (b *Backup) verify(ctx context.Context) error {
 
 func (b *Backup) examine(ctx context.Context) error {
 	if b.Problem != "" {
-		return fail(Corrupt, "", "%s", b.Problem)
+		return Errorf(Corrupt, "", "%s", b.Problem)
 	}
 	file := filepath.Join(b.Path, b.File)
 	size, sum, err := sumFile(ctx, file)
@@ -114,9 +114,9 @@ func (b *Backup) examine(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fail(Corrupt, "", "its file cannot be read (%s)", reason(err))
+		return Errorf(Corrupt, "", "its file cannot be read (%s)", reason(err))
 	case size != b.Bytes || sum != b.SHA256:
-		return fail(Corrupt, "", "its file is not as it was made")
+		return Errorf(Corrupt, "", "its file is not as it was made")
 	}
 	return verifyCopy(ctx, file, b.Held, nil)
 }
@@ -124,7 +124,7 @@ func (b *Backup) examine(ctx context.Context) error {
 // advise adds to what is said of damage: where, and what to do.
 func advise(err error, where, next string) error {
 	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == Corrupt {
-		return fail(Corrupt, e.Field, "%s%w%s", where, e.Err, next)
+		return Errorf(Corrupt, e.Field, "%s%w%s", where, e.Err, next)
 	}
 	return err
 }
@@ -161,14 +161,14 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 		return err
 	}
 	if damage != "" {
-		return fail(Corrupt, "", "the file is damaged (%s)", damage)
+		return Errorf(Corrupt, "", "the file is damaged (%s)", damage)
 	}
 	got, err := c.figures()
 	if err != nil {
 		return err
 	}
 	if got != held {
-		return fail(Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; it should hold %d and %d as of change %d", got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
+		return Errorf(Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; it should hold %d and %d as of change %d", got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
 	}
 	unnamed, err := c.unnamedPayloads(held.SchemaVersion)
 	if err != nil {

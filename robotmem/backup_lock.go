@@ -32,7 +32,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, fail(Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", reason(err))
+			return nil, Errorf(Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", reason(err))
 		}
 		if err = lockPart(f, enterRange, false); !errors.Is(err, errLocked) {
 			if err != nil || isAt(f, path) { // where locks do not work SQLite says so
@@ -45,7 +45,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			return nil, ctx.Err()
 		}
 		if time.Now().After(deadline) {
-			return nil, fail(Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
+			return nil, Errorf(Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
 		}
 	}
 }
@@ -95,9 +95,9 @@ func lockBackups(dir string) (unlock func(), err error) {
 	if err := lockPart(f, wholeRange, true); err != nil {
 		_ = f.Close()
 		if errors.Is(err, errLocked) {
-			return nil, fail(Unavailable, "dir", "another backup into this folder is being made; try again when it has ended")
+			return nil, Errorf(Unavailable, "dir", "another backup into this folder is being made; try again when it has ended")
 		}
-		return nil, fail(Unavailable, "dir", "cannot be locked (%s); name a folder on another disk", reason(err))
+		return nil, Errorf(Unavailable, "dir", "cannot be locked (%s); name a folder on another disk", reason(err))
 	}
 	return func() { _ = f.Close() }, nil
 }

@@ -64,7 +64,7 @@ func (b *backup) hold(ctx context.Context, m *meter) error {
 			return err
 		}
 	}
-	return fail(Unavailable, "", "payloads are evicted faster than they can be held; try again, or give retention more room")
+	return Errorf(Unavailable, "", "payloads are evicted faster than they can be held; try again, or give retention more room")
 }
 
 // holdAll reports whether a payload has gone since the transaction began: then
@@ -172,7 +172,7 @@ func (b *backup) lost(p keptPayload, what string) error {
 	return errors.Join(err, lostPayload(whose))
 }
 
-func lostPayload(whose string) error { return fail(Corrupt, "", "a payload is lost: %s", whose) }
+func lostPayload(whose string) error { return Errorf(Corrupt, "", "a payload is lost: %s", whose) }
 
 func (b *Backup) payloads() payload.Folder {
 	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + payloadsSuffix}

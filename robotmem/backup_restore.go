@@ -54,7 +54,7 @@ func restoreBackup(ctx context.Context, backup string, o Options) (*RestoreRepor
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, fail(Invalid, "db", "is not a path")
+		return nil, Errorf(Invalid, "db", "is not a path")
 	}
 	r := &restore{path: path, real: path}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
@@ -96,16 +96,16 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		return b.verify(ctx)
 	}
 	if r.source, err = filepath.Abs(backup); err != nil {
-		return fail(Invalid, "", "is not a path")
+		return Errorf(Invalid, "", "is not a path")
 	}
 	if at, err := os.Stat(r.real); err == nil && os.SameFile(at, info) {
-		return fail(Invalid, "", "is the memory itself")
+		return Errorf(Invalid, "", "is the memory itself")
 	}
 	r.report.Backup = Backup{Path: filepath.Dir(r.source), Name: filepath.Base(r.source), File: filepath.Base(r.source), CreatedAt: info.ModTime()}
 	// Its log is folded in, which also tells whether it is in use.
 	r.report.Backup.Held, err = foldLog(ctx, r.source)
 	if errors.Is(err, sqlite3.BUSY) {
-		return fail(Unavailable, "", "another program has this file open; end it, or make a backup of it")
+		return Errorf(Unavailable, "", "another program has this file open; end it, or make a backup of it")
 	}
 	if err != nil {
 		return err
@@ -162,7 +162,7 @@ func inUse(err error) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
-	return fail(Unavailable, "db", "a program has the memory open (%w); nothing was changed; end it (robotmem web, mcp and what else uses this file) and try again, or restore to another file with --to", err)
+	return Errorf(Unavailable, "db", "a program has the memory open (%w); nothing was changed; end it (robotmem web, mcp and what else uses this file) and try again, or restore to another file with --to", err)
 }
 
 // swap gets everything ready beside the file and then takes its place.
@@ -365,5 +365,5 @@ func restoreDisk(err error) error {
 	if !errors.As(err, &path) && !errors.As(err, &link) {
 		return err
 	}
-	return fail(Unavailable, "db", "cannot be written (%s); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to", rootReason(err))
+	return Errorf(Unavailable, "db", "cannot be written (%s); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to", rootReason(err))
 }

@@ -12,7 +12,7 @@ const maxEcho = 100 // characters of a memory's text in a confirmation
 // Forget implements Service.
 func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetResponse, error) {
 	r := *req
-	if err := normalize("forget", &r); err != nil {
+	if err := Validate("forget", &r); err != nil {
 		return nil, err
 	}
 	if r.Purge {
@@ -26,7 +26,7 @@ func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetRespons
 			return err
 		}
 		if m.Status == "invalidated" {
-			return fail(Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
+			return Errorf(Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
 		res.Content = clip(m.Content, maxEcho)
 		if err := tx.unindexText(m.MemoryID); err != nil {
@@ -48,7 +48,7 @@ func (e *Engine) Forget(ctx context.Context, req *ForgetRequest) (*ForgetRespons
 // Restore implements Service.
 func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResponse, error) {
 	r := *req
-	if err := normalize("restore", &r); err != nil {
+	if err := Validate("restore", &r); err != nil {
 		return nil, err
 	}
 	res := &RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
@@ -58,7 +58,7 @@ func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResp
 			return err
 		}
 		if m.Status == "active" {
-			return fail(Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
+			return Errorf(Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 		res.Content = clip(m.Content, maxEcho)
 		ch := changeOf(actionRestored, m)
@@ -88,7 +88,7 @@ func (e *Engine) Restore(ctx context.Context, req *RestoreRequest) (*RestoreResp
 // Update implements Service.
 func (e *Engine) Update(ctx context.Context, req *UpdateRequest) (*UpdateResponse, error) {
 	r := *req
-	if err := normalize("update", &r); err != nil {
+	if err := Validate("update", &r); err != nil {
 		return nil, err
 	}
 	res := &UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
@@ -105,7 +105,7 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 		return err
 	}
 	if m.Status != "active" {
-		return fail(Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
+		return Errorf(Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 	}
 	old, err := e.recordOf(m)
 	if err != nil {
@@ -143,7 +143,7 @@ func (e *Engine) update(tx *writeTx, r *UpdateRequest, res *UpdateResponse) erro
 // Pin implements Service.
 func (e *Engine) Pin(ctx context.Context, req *PinRequest) (*PinResponse, error) {
 	r := *req
-	if err := normalize("pin", &r); err != nil {
+	if err := Validate("pin", &r); err != nil {
 		return nil, err
 	}
 	err := e.writeInTime(ctx, func(tx *writeTx) error {
@@ -190,7 +190,7 @@ func hasOwnSummary(m *Memory) bool {
 // History implements Service.
 func (e *Engine) History(ctx context.Context, req *HistoryRequest) (*HistoryResponse, error) {
 	r := *req
-	if err := normalize("history", &r); err != nil {
+	if err := Validate("history", &r); err != nil {
 		return nil, err
 	}
 	res := &HistoryResponse{MemoryID: r.MemoryID}

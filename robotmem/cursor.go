@@ -41,10 +41,10 @@ func resume(op string, p paging, filters any) (*cursor, error) {
 		return nil, nil
 	}
 	if p.page > 1 {
-		return nil, fail(Invalid, "page", "takes no cursor beside it; give one of the two")
+		return nil, Errorf(Invalid, "page", "takes no cursor beside it; give one of the two")
 	}
 	if p.beforeID > 0 {
-		return nil, fail(Invalid, "before_id", "takes no cursor beside it; give one of the two")
+		return nil, Errorf(Invalid, "before_id", "takes no cursor beside it; give one of the two")
 	}
 	var c cursor
 	data, err := base64.RawURLEncoding.DecodeString(p.cursor)
@@ -55,17 +55,17 @@ func resume(op string, p paging, filters any) (*cursor, error) {
 	}
 	// Spelt in another way it is not one that was given out.
 	if err != nil || c.String() != p.cursor || c.ID < 1 {
-		return nil, fail(Invalid, "cursor", "is not one that %s has given out; pass next of the page before as it is, or leave cursor out to begin anew", op)
+		return nil, Errorf(Invalid, "cursor", "is not one that %s has given out; pass next of the page before as it is, or leave cursor out to begin anew", op)
 	}
 	if c.Op != op {
-		return nil, fail(Invalid, "cursor", "belongs to %s, not to %s; leave it out to begin anew", clip(c.Op, 40), op)
+		return nil, Errorf(Invalid, "cursor", "belongs to %s, not to %s; leave it out to begin anew", clip(c.Op, 40), op)
 	}
 	if c.Filters != hashOf(filters) {
-		return nil, fail(Invalid, "cursor", "belongs to a list with other filters; ask as for the page before, or leave cursor out to begin anew")
+		return nil, Errorf(Invalid, "cursor", "belongs to a list with other filters; ask as for the page before, or leave cursor out to begin anew")
 	}
 	if c.At != "" {
 		if _, err := time.Parse(timeFormat, c.At); err != nil {
-			return nil, fail(Invalid, "cursor", "is damaged; leave it out to begin anew")
+			return nil, Errorf(Invalid, "cursor", "is damaged; leave it out to begin anew")
 		}
 	}
 	return &c, nil

@@ -51,7 +51,7 @@ func createFile(ctx context.Context, d Disk, path string, o connOptions) error {
 	if err := makeFolder(d, filepath.Dir(path)); noSpace(err) {
 		return err
 	} else if err != nil {
-		return fail(Unavailable, "db", "the folder cannot be made (%s); %s", reason(err), hint)
+		return Errorf(Unavailable, "db", "the folder cannot be made (%s); %s", reason(err), hint)
 	}
 	_, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +61,7 @@ func createFile(ctx context.Context, d Disk, path string, o connOptions) error {
 		err = usable(path)
 	}
 	if code := sqlite3.ErrorCode(0); err != nil && !noSpace(err) && !errors.As(err, &code) {
-		return fail(Unavailable, "db", "the file cannot be opened for writing (%s); %s", reason(err), hint)
+		return Errorf(Unavailable, "db", "the file cannot be opened for writing (%s); %s", reason(err), hint)
 	}
 	return err
 }

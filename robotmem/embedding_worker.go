@@ -162,7 +162,7 @@ func (e *Engine) Reembed(ctx context.Context, progress func(done, total int64)) 
 
 func (e *Engine) reembed(ctx context.Context, progress func(done, total int64)) error {
 	if e.meaning.embedder == nil {
-		return fail(Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
+		return Errorf(Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
 	}
 	// The first text finds out whether the model answers, and its full name.
 	if _, err := e.embed(ctx, ForMemory, []string{"robot"}); err != nil {
@@ -220,4 +220,4 @@ func (c *conn) keeps(m *model) error {
 	return err
 }
 
-var errReplaced = fail(Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
+var errReplaced = Errorf(Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")

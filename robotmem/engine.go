@@ -140,11 +140,11 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
-		return nil, fail(Invalid, "taxonomy", "%v", err)
+		return nil, Errorf(Invalid, "taxonomy", "%v", err)
 	}
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, fail(Invalid, "db", "is not a path")
+		return nil, Errorf(Invalid, "db", "is not a path")
 	}
 	path = realPath(path)
 	e := &Engine{
@@ -234,14 +234,14 @@ func (e *Engine) openWritable(ctx context.Context) error {
 
 func (o *Options) complete() error {
 	if o.Path == "" {
-		return fail(Invalid, "db", "is required: the path of the memory's file")
+		return Errorf(Invalid, "db", "is required: the path of the memory's file")
 	}
 	switch o.Durability {
 	case "":
 		o.Durability = DurabilityFull
 	case DurabilityFull, DurabilityNormal:
 	default:
-		return fail(Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
+		return Errorf(Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
 	}
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = defaultBusyTimeout
@@ -282,11 +282,11 @@ func (o *Options) complete() error {
 func (o *Options) checkWeights() error {
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
 		if w := o.Weights[list]; !slices.Contains([]string{listWords, listVector, listPlace, listLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return fail(Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
+			return Errorf(Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {
-		return fail(Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
+		return Errorf(Invalid, "real_weight", "must be a number above 0, not %v", o.RealWeight)
 	}
 	return nil
 }

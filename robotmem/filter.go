@@ -33,7 +33,7 @@ func parseFilter(filter Object) (*condition, error) {
 	if len(filter) == 0 {
 		return nil, nil
 	}
-	filter, _, err := normalObject("context_filter", filter, maxContext)
+	filter, _, err := filter.Normalize("context_filter", MaxContext)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func parseFilter(filter Object) (*condition, error) {
 type filterParser struct{ conditions int }
 
 func badFilter(format string, args ...any) error {
-	return fail(Invalid, "context_filter", format, args...)
+	return Errorf(Invalid, "context_filter", format, args...)
 }
 
 func (p *filterParser) object(m map[string]any, depth int) (condition, error) {

@@ -47,7 +47,7 @@ func (w *wordEmbedder) Embed(ctx context.Context, _ Purpose, texts []string) ([]
 		select {
 		case <-hang:
 		case <-ctx.Done():
-			return nil, fail(Unavailable, "", "the model did not answer in time")
+			return nil, Errorf(Unavailable, "", "the model did not answer in time")
 		}
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func (w *wordEmbedder) Embed(ctx context.Context, _ Purpose, texts []string) ([]
 	out := make([][]float32, len(texts))
 	for i, s := range texts {
 		if refuse != "" && strings.Contains(s, refuse) {
-			return nil, fail(Invalid, "", "text %d cannot be embedded", i)
+			return nil, Errorf(Invalid, "", "text %d cannot be embedded", i)
 		}
 		out[i] = w.vector(s)
 	}
@@ -163,7 +163,7 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
 	embedded(t, e)
-	w.set(func() { w.err = fail(Unavailable, "", "gone"); w.state.Reason = "" })
+	w.set(func() { w.err = Errorf(Unavailable, "", "gone"); w.state.Reason = "" })
 	if _, err := e.Update(t.Context(), &UpdateRequest{MemoryID: 1, NewContent: "nothing of the kind"}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestEmbedderFailures(t *testing.T) {
 		want   string
 	}{
 		"cooling":   {func(w *wordEmbedder) { w.state.Reason = "the service is down; next try in 58 s" }, "vector: the service is down"},
-		"failing":   {func(w *wordEmbedder) { w.err = fail(Unavailable, "", "connection refused") }, "vector: connection refused"},
+		"failing":   {func(w *wordEmbedder) { w.err = Errorf(Unavailable, "", "connection refused") }, "vector: connection refused"},
 		"dimension": {func(w *wordEmbedder) { w.dims = 32 }, "vector: the embedder gives vectors of 32 numbers, the stored ones have 64; run: robotmem reembed"},
 		"model":     {func(w *wordEmbedder) { w.state.Model = "test:other" }, "vector: the stored vectors are of test:words and this node asks test:other; run: robotmem reembed"},
 	} {

@@ -33,7 +33,7 @@ func (e *Engine) Learn(ctx context.Context, req *LearnRequest) (*LearnResponse, 
 
 // learnRecord checks a request and prepares what will be stored.
 func (e *Engine) learnRecord(op string, r *LearnRequest) (*record, error) {
-	if err := normalize(op, r); err != nil {
+	if err := Validate(op, r); err != nil {
 		return nil, err
 	}
 	rec, err := e.prepare("fact", r.Insight, r.Context)
@@ -74,7 +74,7 @@ func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*LearnRespo
 // LearnBatch implements Service.
 func (e *Engine) LearnBatch(ctx context.Context, req *LearnBatchRequest) (*LearnBatchResponse, error) {
 	r := *req
-	if err := normalize("learn_batch", &r); err != nil {
+	if err := Validate("learn_batch", &r); err != nil {
 		return nil, err
 	}
 	res := &LearnBatchResponse{Results: make([]BatchResult, len(r.Items))}
@@ -158,7 +158,7 @@ func (e *Engine) learnChunk(tx *writeTx, records []*record, keepDuplicates bool,
 func (e *Engine) prepareChunk(r *LearnBatchRequest, start, end int, results []BatchResult) []*record {
 	records := make([]*record, end-start)
 	parallel(len(records), func(i int) {
-		err := r.itemErrs[start+i]
+		err := r.ItemError(start + i)
 		if err == nil {
 			item := r.Items[start+i]
 			records[i], err = e.learnRecord("learn_batch", &item)

@@ -75,7 +75,7 @@ func (l *leaves) change(id int64, context string) {
 	if len(l.sets) == 0 {
 		return
 	}
-	v := view{context: decodeObject(context)}
+	v := view{context: ParseObject(context)}
 	for _, leaf := range l.sets {
 		leaf.set.SetTo(uint(id), leaf.condition.match(&v))
 	}

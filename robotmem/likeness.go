@@ -70,21 +70,21 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		}
 		mediaType, err := perception.Sniff(data, l.MediaType)
 		if err != nil {
-			return nil, fail(Invalid, "like.media_type", "%v", err)
+			return nil, Errorf(Invalid, "like.media_type", "%v", err)
 		}
-		metadata, _, err := normalObject("like.metadata", l.Metadata, maxMetadata)
+		metadata, _, err := l.Metadata.Normalize("like.metadata", maxMetadata)
 		if err != nil {
 			return nil, err
 		}
 		f := featuresOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
 		if f.kind == "" {
-			return nil, fail(Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
+			return nil, Errorf(Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
 		return f, nil
 	}
 	m, err := c.memory(l.MemoryID, q.now)
 	if errors.Is(err, NotFound) {
-		return nil, fail(NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
+		return nil, Errorf(NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
 	}
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		f = featuresOf(item)
 	}
 	if f == nil || f.kind == "" {
-		return nil, fail(Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
+		return nil, Errorf(Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
 	}
 	f.self = l.MemoryID
 	return f, nil

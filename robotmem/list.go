@@ -8,7 +8,7 @@ import (
 // List implements Service.
 func (e *Engine) List(ctx context.Context, req *ListRequest) (*ListResponse, error) {
 	r := *req
-	if err := normalize("list", &r); err != nil {
+	if err := Validate("list", &r); err != nil {
 		return nil, err
 	}
 	from, err := resume("list", paging{r.Page, r.BeforeID, r.Cursor}, r.filters())
@@ -36,7 +36,7 @@ func (e *Engine) List(ctx context.Context, req *ListRequest) (*ListResponse, err
 // Sessions implements Service.
 func (e *Engine) Sessions(ctx context.Context, req *SessionsRequest) (*SessionsResponse, error) {
 	r := *req
-	if err := normalize("sessions", &r); err != nil {
+	if err := Validate("sessions", &r); err != nil {
 		return nil, err
 	}
 	from, err := resume("sessions", paging{page: r.Page, cursor: r.Cursor}, r.filters())
@@ -57,7 +57,7 @@ func (e *Engine) Sessions(ctx context.Context, req *SessionsRequest) (*SessionsR
 // SessionMemories implements Service.
 func (e *Engine) SessionMemories(ctx context.Context, req *SessionMemoriesRequest) (*ListResponse, error) {
 	r := *req
-	if err := normalize("session_memories", &r); err != nil {
+	if err := Validate("session_memories", &r); err != nil {
 		return nil, err
 	}
 	from, err := resume("session_memories", paging{page: r.Page, cursor: r.Cursor}, r.filters())
@@ -99,7 +99,7 @@ func (e *Engine) Collections(ctx context.Context, _ *CollectionsRequest) (*Colle
 // Categories implements Service.
 func (e *Engine) Categories(ctx context.Context, req *CategoriesRequest) (*CategoriesResponse, error) {
 	r := *req
-	if err := normalize("categories", &r); err != nil {
+	if err := Validate("categories", &r); err != nil {
 		return nil, err
 	}
 	res := &CategoriesResponse{}
@@ -119,7 +119,7 @@ func (e *Engine) Categories(ctx context.Context, req *CategoriesRequest) (*Categ
 // RecentFailures implements Service.
 func (e *Engine) RecentFailures(ctx context.Context, req *RecentFailuresRequest) (*ListResponse, error) {
 	r := *req
-	if err := normalize("recent_failures", &r); err != nil {
+	if err := Validate("recent_failures", &r); err != nil {
 		return nil, err
 	}
 	res := &ListResponse{Page: 1, Limit: r.Limit}

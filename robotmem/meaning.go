@@ -108,7 +108,7 @@ func (e *Engine) embed(ctx context.Context, purpose Purpose, texts []string) (ve
 	defer func() {
 		if p := recover(); p != nil {
 			e.log.Error("the embedder panicked", "panic", p, "stack", string(debug.Stack()))
-			vectors, err = nil, fail(Unavailable, "", "the embedder broke down; see the node's log")
+			vectors, err = nil, Errorf(Unavailable, "", "the embedder broke down; see the node's log")
 		}
 	}()
 	return e.meaning.embedder.Embed(ctx, purpose, texts)
@@ -119,21 +119,21 @@ func (e *Engine) embed(ctx context.Context, purpose Purpose, texts []string) (ve
 // any.
 func (e *Engine) checkVectors(vectors [][]float32, n, dims int) error {
 	if len(vectors) != n {
-		return fail(Unavailable, "", "the embedder gave %d vectors for %d texts", len(vectors), n)
+		return Errorf(Unavailable, "", "the embedder gave %d vectors for %d texts", len(vectors), n)
 	}
 	for at, v := range vectors {
 		if dims == 0 {
 			dims = len(v)
 		}
 		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
-			return fail(Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
+			return Errorf(Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
 		}
 		sum := 0.0
 		for _, x := range v {
 			sum += float64(x) * float64(x)
 		}
 		if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
-			return fail(Unavailable, "", "the embedder gave a vector that is zero or not finite")
+			return Errorf(Unavailable, "", "the embedder gave a vector that is zero or not finite")
 		}
 		scale := 1 / math.Sqrt(sum)
 		unit := make([]float32, len(v))

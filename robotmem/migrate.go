@@ -58,16 +58,16 @@ func refuseForeign(c *conn) (version int, err error) {
 			return 0, err
 		}
 		if python > 0 {
-			return 0, fail(Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
+			return 0, Errorf(Corrupt, "db", "this is a memory file of another program (the Python robotmem, perhaps), not of this one; it was left as it is; pass another --db, and take its memories in with robotmem import FILE")
 		}
-		return 0, fail(Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
+		return 0, Errorf(Corrupt, "db", "this is a database of another program; it was left as it is; pass another --db")
 	}
 	scripts, err := migrations()
 	if err != nil {
 		return 0, err
 	}
 	if int(v) > len(scripts) {
-		return 0, fail(Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, len(scripts))
+		return 0, Errorf(Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, len(scripts))
 	}
 	return int(v), nil
 }
@@ -148,7 +148,7 @@ func indexQuantities(c *conn) error {
 	}
 	for _, id := range contexts {
 		_, err := c.one("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
-			attrs, _ := flatten(decodeObject(s.ColumnText(0)))
+			attrs, _ := flatten(ParseObject(s.ColumnText(0)))
 			for _, a := range attrs {
 				if number, ok := a.value.(float64); ok && strings.Contains(a.path, quantityMark) {
 					rows = append(rows, row{a.path, number, id})

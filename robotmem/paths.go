@@ -23,7 +23,7 @@ const (
 // Paths implements Service.
 func (e *Engine) Paths(ctx context.Context, req *PathsRequest) (*PathsResponse, error) {
 	r := *req
-	if err := normalize("paths", &r); err != nil {
+	if err := Validate("paths", &r); err != nil {
 		return nil, err
 	}
 	res := &PathsResponse{Paths: []ContextPath{}}

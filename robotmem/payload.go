@@ -50,20 +50,20 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
-		return fail(TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
+		return Errorf(TooLarge, in.field, "is over %d bytes, the limit of one payload; nothing was stored", in.limit)
 	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
-		return fail(Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
+		return Errorf(Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
 	if failed := e.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
 		return failed
 	}
 	if err != nil {
-		return fail(Invalid, in.field, "could not be read to its end (%s); nothing was stored", rootReason(err))
+		return Errorf(Invalid, in.field, "could not be read to its end (%s); nothing was stored", rootReason(err))
 	}
 	p.stored = w
 	if p.mediaType, err = perception.Sniff(w.Head, p.declared); err != nil {
 		e.dropUnused(ctx, rec)
-		return fail(Invalid, "media_type", "%v", err)
+		return Errorf(Invalid, "media_type", "%v", err)
 	}
 	e.understand(rec)
 	return nil
@@ -83,7 +83,7 @@ func (e *Engine) notKept(ctx context.Context, field, needed string, err error) e
 		return e.diskFull(field, "the payload", needed, err)
 	}
 	e.log.Error("payload not stored", "err", err)
-	return fail(Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
+	return Errorf(Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
 }
 
 // dropUnused removes the files that were written for perceptions which were not
@@ -167,7 +167,7 @@ func NewDataReader(res *DataResponse) *DataReader {
 // OpenData implements Streams.
 func (e *Engine) OpenData(ctx context.Context, req *DataRequest) (*DataReader, error) {
 	r := *req
-	if err := normalize("data", &r); err != nil {
+	if err := Validate("data", &r); err != nil {
 		return nil, err
 	}
 	var res *DataReader
@@ -190,7 +190,7 @@ func (e *Engine) OpenData(ctx context.Context, req *DataRequest) (*DataReader, e
 
 func (e *Engine) openData(c *conn, m *Memory) (*DataReader, error) {
 	if m.SHA256 == "" {
-		return nil, fail(NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
+		return nil, Errorf(NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
 	}
 	p, err := c.payload(m.SHA256)
 	if err != nil {
@@ -214,7 +214,7 @@ func (e *Engine) Data(ctx context.Context, req *DataRequest) (*DataResponse, err
 	}
 	res := &DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
 	if d.Bytes > e.options.MaxPayload {
-		err = fail(TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, e.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
+		err = Errorf(TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, e.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
 	} else {
 		res.DataBase64, err = readAll(d, d.Bytes)
 	}
@@ -241,9 +241,9 @@ func damagedPayload(err error) error {
 		return err
 	}
 	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return fail(Corrupt, "", "the payload is damaged; run robotmem doctor")
+		return Errorf(Corrupt, "", "the payload is damaged; run robotmem doctor")
 	}
-	return fail(Unavailable, "", "the payload cannot be read (%s)", rootReason(err))
+	return Errorf(Unavailable, "", "the payload cannot be read (%s)", rootReason(err))
 }
 
 // item reads a stored perception for decoding.
@@ -267,7 +267,7 @@ func (e *Engine) item(c *conn, m *Memory) (perception.Item, error) {
 // Preview implements Service.
 func (e *Engine) Preview(ctx context.Context, req *PreviewRequest) (*PreviewResponse, error) {
 	r := *req
-	if err := normalize("preview", &r); err != nil {
+	if err := Validate("preview", &r); err != nil {
 		return nil, err
 	}
 	res := &PreviewResponse{MemoryID: r.MemoryID}
@@ -285,7 +285,7 @@ func (e *Engine) Preview(ctx context.Context, req *PreviewRequest) (*PreviewResp
 	}
 	p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
 	if err != nil {
-		return nil, wrap("preview", fail(NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, wrap("preview", Errorf(NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}
 	res.MediaType, res.Width, res.Height, res.DataBase64 = p.MediaType, p.Width, p.Height, p.Data
 	return res, nil

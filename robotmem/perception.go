@@ -46,7 +46,7 @@ func (e *Engine) SavePerceptionFrom(ctx context.Context, req *SavePerceptionRequ
 
 func (e *Engine) savePerception(ctx context.Context, req *SavePerceptionRequest, stream io.Reader) (*SavePerceptionResponse, error) {
 	r := *req
-	if err := normalize("save_perception", &r); err != nil {
+	if err := Validate("save_perception", &r); err != nil {
 		return nil, err
 	}
 	in, err := e.incoming(&r, stream)
@@ -99,12 +99,12 @@ func (e *Engine) keepPerception(ctx context.Context, r *SavePerceptionRequest, i
 func (e *Engine) describePerception(r *SavePerceptionRequest) (*record, error) {
 	p := &perceptionRecord{perceptionType: r.PerceptionType, declared: r.MediaType, origin: r.Origin}
 	var err error
-	if p.object, p.metadata, err = normalObject("metadata", r.Metadata, maxMetadata); err != nil {
+	if p.object, p.metadata, err = r.Metadata.Normalize("metadata", maxMetadata); err != nil {
 		return nil, err
 	}
 	if r.MediaType != "" {
 		if _, err := perception.Sniff(nil, r.MediaType); err != nil {
-			return nil, fail(Invalid, "media_type", "%v", err)
+			return nil, Errorf(Invalid, "media_type", "%v", err)
 		}
 	}
 	rec, err := e.prepare("perception", r.Description, r.Context)
@@ -195,13 +195,13 @@ func (e *Engine) incoming(r *SavePerceptionRequest, stream io.Reader) (*incoming
 	}
 	inline := func(field string, data []byte) (*incoming, error) {
 		if int64(len(data)) > e.options.MaxPayload {
-			return nil, fail(TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), e.options.MaxPayload)
+			return nil, Errorf(TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), e.options.MaxPayload)
 		}
 		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: e.options.MaxPayload}, nil
 	}
 	switch {
 	case sources > 1:
-		return nil, fail(Invalid, "data", "give at most one of data, data_base64 and path")
+		return nil, Errorf(Invalid, "data", "give at most one of data, data_base64 and path")
 	case stream != nil:
 		return &incoming{reader: stream, size: -1, field: "data", limit: e.options.MaxStream}, nil
 	case r.Path != "":
@@ -209,7 +209,7 @@ func (e *Engine) incoming(r *SavePerceptionRequest, stream io.Reader) (*incoming
 	case r.DataBase64 != nil:
 		return inline("data_base64", r.DataBase64)
 	case r.Data != "" && !utf8.ValidString(r.Data):
-		return nil, fail(Invalid, "data", "is not valid UTF-8; pass bytes as data_base64")
+		return nil, Errorf(Invalid, "data", "is not valid UTF-8; pass bytes as data_base64")
 	case r.Data != "":
 		return inline("data", []byte(r.Data))
 	}
@@ -220,11 +220,11 @@ func (e *Engine) incoming(r *SavePerceptionRequest, stream io.Reader) (*incoming
 // every way out of the folder, symbolic links included.
 func (e *Engine) openAllowed(path string) (*incoming, error) {
 	if len(e.options.AllowPaths) == 0 {
-		return nil, fail(Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
+		return nil, Errorf(Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fail(Invalid, "path", "is not a path")
+		return nil, Errorf(Invalid, "path", "is not a path")
 	}
 	for _, folder := range e.options.AllowPaths {
 		base, err := filepath.Abs(folder)
@@ -237,32 +237,32 @@ func (e *Engine) openAllowed(path string) (*incoming, error) {
 		}
 		return e.openBelow(base, rel)
 	}
-	return nil, fail(Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
+	return nil, Errorf(Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
 func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, fail(Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
+		return nil, Errorf(Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	// Looked at before it is opened: opening a named pipe waits for its writer.
 	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
-		return nil, fail(Invalid, "path", "is not a regular file")
+		return nil, Errorf(Invalid, "path", "is not a regular file")
 	}
 	f, err := root.Open(rel)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fail(NotFound, "path", "there is no such file")
+		return nil, Errorf(NotFound, "path", "there is no such file")
 	}
 	if err != nil {
-		return nil, fail(Forbidden, "path", "cannot be opened below the allowed folder (%s)", reason(err))
+		return nil, Errorf(Forbidden, "path", "cannot be opened below the allowed folder (%s)", reason(err))
 	}
 	info, err := f.Stat()
 	switch {
 	case err != nil || !info.Mode().IsRegular():
-		err = fail(Invalid, "path", "is not a regular file")
+		err = Errorf(Invalid, "path", "is not a regular file")
 	case info.Size() > e.options.MaxStream:
-		err = fail(TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), e.options.MaxStream)
+		err = Errorf(TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), e.options.MaxStream)
 	default:
 		return &incoming{reader: f, size: info.Size(), field: "path", limit: e.options.MaxStream, closer: f}, nil
 	}
@@ -272,7 +272,7 @@ func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 // Get implements Service.
 func (e *Engine) Get(ctx context.Context, req *GetRequest) (*Memory, error) {
 	r := *req
-	if err := normalize("get", &r); err != nil {
+	if err := Validate("get", &r); err != nil {
 		return nil, err
 	}
 	var m *Memory

@@ -12,7 +12,7 @@ const maxPlaceFields = 1000
 // Places implements Service.
 func (e *Engine) Places(ctx context.Context, req *PlacesRequest) (*PlacesResponse, error) {
 	r := *req
-	if err := normalize("places", &r); err != nil {
+	if err := Validate("places", &r); err != nil {
 		return nil, err
 	}
 	filter, err := parseFilter(r.ContextFilter)
@@ -20,7 +20,7 @@ func (e *Engine) Places(ctx context.Context, req *PlacesRequest) (*PlacesRespons
 		return nil, wrap("places", err)
 	}
 	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-		return nil, wrap("places", fail(Invalid, "max", "must not lie below min in x or y"))
+		return nil, wrap("places", Errorf(Invalid, "max", "must not lie below min in x or y"))
 	}
 	res := &PlacesResponse{Fields: []PlaceField{}, Points: []PlacePoint{}, Cells: []PlaceCell{}}
 	if err := e.read(ctx, func(c *conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {

@@ -27,23 +27,23 @@ func checkPose(context Object) error {
 	}
 	const field = "context.spatial.pose"
 	if v, ok := pose["position"].([]any); ok && coordinates(v) == nil {
-		return fail(Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
+		return Errorf(Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
 	}
 	if v, ok := pose["orientation"].([]any); ok {
 		if norm := quaternionNorm(v); math.Abs(norm-1) > unitTolerance || math.IsNaN(norm) {
-			return fail(Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is not known")
+			return Errorf(Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is not known")
 		}
 	}
 	for _, name := range []string{"frame_id", "map_id"} {
 		if v, given := pose[name]; given {
 			if _, ok := v.(string); !ok {
-				return fail(Invalid, field+"."+name, "must be a text")
+				return Errorf(Invalid, field+"."+name, "must be a text")
 			}
 		}
 	}
 	if s, ok := pose["stamp"].(string); ok {
 		if _, err := time.Parse(time.RFC3339Nano, s); err != nil {
-			return fail(Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
+			return Errorf(Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func (e *Engine) removePurgedFiles(ctx context.Context) error {
 		}
 		for _, sum := range sums {
 			if err := e.payloads().Remove(sum); err != nil {
-				return fail(Unavailable, "", "the payload's file cannot be removed (%s)", rootReason(err))
+				return Errorf(Unavailable, "", "the payload's file cannot be removed (%s)", rootReason(err))
 			}
 		}
 		if len(sums) == 0 {
@@ -129,7 +129,7 @@ func emptyLogSoon(c *conn) error {
 	}
 	done, err := c.emptyLog()
 	if err == nil && !done {
-		err = fail(Unavailable, "", "another program reads from the file's log, which cannot be emptied before it ends")
+		err = Errorf(Unavailable, "", "another program reads from the file's log, which cannot be emptied before it ends")
 	}
 	return err
 }

@@ -65,7 +65,7 @@ func OpenPython(ctx context.Context, path string, o PythonOptions) (*Python, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, wrap("import", fail(Invalid, "file", "cannot be read (%s)", rootReason(err)))
+		return nil, wrap("import", Errorf(Invalid, "file", "cannot be read (%s)", rootReason(err)))
 	}
 	p.mtime = info.ModTime()
 	if p.c, p.folder, err = openPython(ctx, path); err != nil {
@@ -73,7 +73,7 @@ func OpenPython(ctx context.Context, path string, o PythonOptions) (*Python, err
 	}
 	is, err := p.c.isPython()
 	if err == nil && !is {
-		err = fail(Invalid, "file", "is not a memory.db of the Python robotmem")
+		err = Errorf(Invalid, "file", "is not a memory.db of the Python robotmem")
 	}
 	if err == nil {
 		p.shape, err = p.c.pythonShape()
@@ -239,7 +239,7 @@ func (p *Python) addTags(m *archive.Memory, r row) error {
 	m.Tags, m.UserTags = nil, nil
 	for _, t := range tags {
 		switch tag := t.text("tag"); {
-		case !tagName.MatchString(tag):
+		case checkNames("", tag) != nil:
 			p.report.Notes["tags that are no names here"]++
 		case t.text("source") == "user":
 			m.UserTags = append(m.UserTags, tag)

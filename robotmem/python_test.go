@@ -130,7 +130,7 @@ func TestPythonMemory(t *testing.T) {
 		!m.CreatedAt.Equal(time.Date(2025, 6, 1, 10, 0, 0, 123456000, time.UTC)) || !cmp.Equal(m.UserTags, []string{"grasping"}) || !cmp.Equal(m.Tags, []string{"grasping", "root_cause"}) {
 		t.Errorf("memory 1: %+v", m)
 	}
-	if v, _ := m.Context.at("params.grip_force.value"); fmt.Sprint(v) != "12.50" {
+	if v, _ := m.Context.At("params.grip_force.value"); fmt.Sprint(v) != "12.50" {
 		t.Errorf("a number is spelt %v", v)
 	}
 	if m, err = e.Get(ctx, &GetRequest{MemoryID: 2}); err != nil || m.Status != "superseded" || m.SupersededBy != 1 || m.Content != "grip_force=12.4N  works\nbest 抓取" {

@@ -378,7 +378,7 @@ func olderFiles(t *testing.T) []string {
 func insertOldFact(c *conn, id int64, text string, context Object) error {
 	raw := "{}"
 	if context != nil {
-		object, data, err := normalObject("context", context, maxContext)
+		object, data, err := context.Normalize("context", MaxContext)
 		if err != nil {
 			return err
 		}

@@ -37,17 +37,12 @@ func (q *question) parse(now time.Time) error {
 	location := now.Location()
 	named := q.Collection != "" && q.Collection != "*"
 	q.Collection = askedOf(&q.RecallRequest)
-	if err := normalize("recall", &q.RecallRequest); err != nil {
+	if err := Validate("recall", &q.RecallRequest); err != nil {
 		return err
 	}
 	var err error
 	if q.filter, err = parseFilter(q.ContextFilter); err != nil {
 		return err
-	}
-	if q.Like != nil {
-		if err := q.Like.check(); err != nil {
-			return fail(Invalid, "like", "%v", err)
-		}
 	}
 	if q.AsOf != nil && q.AsOf.Before(now) {
 		now = *q.AsOf
@@ -71,7 +66,7 @@ func (q *question) parse(now time.Time) error {
 		q.degraded = append(q.degraded, "query: only its first 256 different words were looked for")
 	}
 	if q.Query == "" && !named && !q.narrows() {
-		return fail(Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
+		return Errorf(Invalid, "query", "is required unless something else narrows the search, such as collection, session_id, context_filter, spatial_sort, after or tags")
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (e *Engine) writable() error {
 	if e.readOnly == "" {
 		return nil
 	}
-	return fail(Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", e.readOnly)
+	return Errorf(Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", e.readOnly)
 }
 
 const askedReadOnly = "as was asked"
@@ -76,11 +76,11 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	info, err := os.Stat(e.path)
 	switch {
 	case err != nil:
-		return fail(Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", reason(err))
+		return Errorf(Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", reason(err))
 	case !info.Mode().IsRegular():
-		return fail(Unavailable, "db", "the file cannot be used (not a regular file); pass another --db")
+		return Errorf(Unavailable, "db", "the file cannot be used (not a regular file); pass another --db")
 	case info.Size() == 0:
-		return fail(Unavailable, "db", "the file is empty, and read-only nothing is put into it; check --db")
+		return Errorf(Unavailable, "db", "the file is empty, and read-only nothing is put into it; check --db")
 	}
 	leave, err := enter(ctx, e.path, e.options.BusyTimeout)
 	if err != nil {
@@ -90,7 +90,7 @@ func (e *Engine) openReadOnly(ctx context.Context) error {
 	c, err := e.openShared(ctx)
 	if errors.Is(err, errNotShared) || folderRefuses(e.path, err) != "" {
 		if c, err = e.openElsewhere(ctx); err != nil && folderRefuses(e.path, err) != "" {
-			return fail(Unavailable, "db", "the file cannot be read; check that this user may")
+			return Errorf(Unavailable, "db", "the file cannot be read; check that this user may")
 		}
 	}
 	if err != nil {
@@ -168,7 +168,7 @@ func (e *Engine) lies() (l lying) {
 // share was written to: pages of then and of now would be read as one.
 func (e *Engine) unmoved() error {
 	if e.way != sharedIndex && e.lies() != e.lay {
-		return fail(Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
+		return Errorf(Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
 	}
 	return nil
 }
@@ -178,14 +178,14 @@ func (e *Engine) unmoved() error {
 func (e *Engine) openElsewhere(ctx context.Context) (*conn, error) {
 	e.lay = e.lies()
 	if e.lay.index {
-		return nil, fail(Unavailable, "db", "another program has the file open, and this user may not share its log; ask as the file's owner, or ask the node that has it")
+		return nil, Errorf(Unavailable, "db", "another program has the file open, and this user may not share its log; ask as the file's owner, or ask the node that has it")
 	}
 	e.way = noLog
 	if info, err := os.Stat(e.path + "-wal"); err == nil && info.Size() > 0 {
 		e.way = ownIndex
 		dir, err := os.MkdirTemp("", "robotmem-")
 		if err != nil {
-			return nil, fail(Unavailable, "db", "the log beside the file takes an index, for which there is no folder of temporary files (%s); set TMPDIR", reason(err))
+			return nil, Errorf(Unavailable, "db", "the log beside the file takes an index, for which there is no folder of temporary files (%s); set TMPDIR", reason(err))
 		}
 		e.scratch = dir
 	}
@@ -201,7 +201,7 @@ func refuseOlder(c *conn) error {
 	}
 	scripts, err := migrations()
 	if err == nil && version < len(scripts) {
-		err = fail(Conflict, "db", "the file has schema version %d and must be brought to %d, which takes writing; open it once where it can be written", version, len(scripts))
+		err = Errorf(Conflict, "db", "the file has schema version %d and must be brought to %d, which takes writing; open it once where it can be written", version, len(scripts))
 	}
 	return err
 }

@@ -58,7 +58,7 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 		collection = ""
 	}
 	one := oneRecall(collection, len(res.Memories), e.now())
-	if !readOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
+	if !ReadOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
 		one.give(res.Memories, req.ForSession)
 	}
 	e.tallies.count(one)
@@ -68,7 +68,7 @@ func (e *Engine) Recall(ctx context.Context, req *RecallRequest) (*RecallRespons
 // Search implements Service.
 func (e *Engine) Search(ctx context.Context, req *SearchRequest) (*RecallResponse, error) {
 	r := *req
-	if err := normalize("search", &r); err != nil {
+	if err := Validate("search", &r); err != nil {
 		return nil, err
 	}
 	res, err := e.Recall(ctx, &RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})

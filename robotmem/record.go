@@ -62,16 +62,11 @@ func (e *Engine) prepare(kind, content string, context Object) (*record, error) 
 func (e *Engine) recordFor(kind, content string, context Object) (*record, error) {
 	r := &record{kind: kind, content: content}
 	var err error
-	if r.context, r.contextRaw, err = normalObject("context", context, maxContext); err != nil {
+	if r.context, r.contextRaw, err = context.Normalize("context", MaxContext); err != nil {
 		return nil, err
 	}
-	r.canonical = r.contextRaw
-	if !isCanonical(map[string]any(r.context)) {
-		data, err := EncodeJSON(canonical(map[string]any(r.context)))
-		if err != nil {
-			return nil, err
-		}
-		r.canonical = string(data)
+	if r.canonical, err = r.context.Canonical(r.contextRaw); err != nil {
+		return nil, err
 	}
 	contextLen := len(r.contextRaw)
 	r.inferred = e.rules.Classify(content, contextLen)
@@ -162,7 +157,7 @@ func distinct[T cmp.Ordered](s []T) []T {
 
 // outcomeOf is task.success as text: "true", "false", or "" if it is neither.
 func outcomeOf(context Object) string {
-	v, _ := context.at("task.success")
+	v, _ := context.At("task.success")
 	switch v {
 	case true:
 		return "true"

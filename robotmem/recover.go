@@ -83,7 +83,7 @@ type damagedFile struct {
 func openDamaged(ctx context.Context, path string) (*damagedFile, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fail(Unavailable, "db", "the damaged file cannot be opened (%s)", reason(err))
+		return nil, Errorf(Unavailable, "db", "the damaged file cannot be opened (%s)", reason(err))
 	}
 	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(openElsewhere(err), f.Close())
@@ -119,17 +119,17 @@ func (d *damagedFile) close() error {
 func recoverInto(ctx context.Context, source *damagedFile, from string, o Options) (*RecoverReport, error) {
 	to, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, fail(Invalid, "db", "is not a path")
+		return nil, Errorf(Invalid, "db", "is not a path")
 	}
 	for _, name := range []string{to, to + "-wal", to + payloadsSuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
-			return nil, fail(Conflict, "db", "there is a file under the new one's name; name one that does not exist")
+			return nil, Errorf(Conflict, "db", "there is a file under the new one's name; name one that does not exist")
 		}
 	}
 	if version, err := refuseForeign(source.conn); err != nil {
 		return nil, err
 	} else if version == 0 {
-		return nil, fail(Corrupt, "db", "the file holds no memory; bring it back from a backup")
+		return nil, Errorf(Corrupt, "db", "the file holds no memory; bring it back from a backup")
 	}
 	report, err := writeRecovered(ctx, source, from, to, o)
 	if err != nil {
@@ -151,7 +151,7 @@ func removeRecovered(to string) error {
 
 func writeRecovered(ctx context.Context, source *damagedFile, from, to string, o Options) (*RecoverReport, error) {
 	if _, err := classify.Parse(o.Taxonomy); err != nil {
-		return nil, fail(Invalid, "taxonomy", "%v", err)
+		return nil, Errorf(Invalid, "taxonomy", "%v", err)
 	}
 	connOptions := connOptions{durability: o.Durability, busyTimeout: o.BusyTimeout, vfs: o.Disk.VFS(), cacheKiB: writerCacheKiB}
 	if err := createFile(ctx, o.Disk, to, connOptions); err != nil {
@@ -174,7 +174,7 @@ func writeRecovered(ctx context.Context, source *damagedFile, from, to string, o
 	}
 	r.report.conclude()
 	if err := r.to.Settle(); err != nil {
-		return nil, fail(Unavailable, "db", "the new payloads could not be synced (%s)", rootReason(err))
+		return nil, Errorf(Unavailable, "db", "the new payloads could not be synced (%s)", rootReason(err))
 	}
 	return r.report, syncNew(to)
 }
@@ -220,7 +220,7 @@ func (r *RecoverReport) conclude() {
 // syncNew puts a closed file on the disk, with its name.
 func syncNew(name string) error {
 	if err := errors.Join(syncPath(name), syncPath(filepath.Dir(name))); err != nil {
-		return fail(Unavailable, "db", "the new file could not be synced (%s)", reason(err))
+		return Errorf(Unavailable, "db", "the new file could not be synced (%s)", reason(err))
 	}
 	return nil
 }

@@ -41,10 +41,10 @@ func RecoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
-		return nil, fail(Invalid, "db", "is not a path")
+		return nil, Errorf(Invalid, "db", "is not a path")
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
-		return nil, fail(Unavailable, "db", "there is no file (%s)", reason(err))
+		return nil, Errorf(Unavailable, "db", "there is no file (%s)", reason(err))
 	}
 	source, err := openDamaged(ctx, path)
 	if err != nil {
@@ -149,7 +149,7 @@ func swapError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fail(Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", reason(err))
+	return Errorf(Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", reason(err))
 }
 
 // interrupted returns the stamp of an exchange that a crash has cut off: the file
@@ -209,7 +209,7 @@ func lockAlone(path string) (release func() error, err error) {
 		if err == nil {
 			err = errors.New("not a regular file")
 		}
-		return nil, fail(Unavailable, "db", "the damaged file cannot be read (%s)", reason(err))
+		return nil, Errorf(Unavailable, "db", "the damaged file cannot be read (%s)", reason(err))
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -226,7 +226,7 @@ func lockAlone(path string) (release func() error, err error) {
 }
 
 func openElsewhere(err error) error {
-	return fail(Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
+	return Errorf(Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
 }
 
 // lockBySQLite takes SQLite's exclusive lock, where parts of files cannot be

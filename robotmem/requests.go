@@ -47,6 +47,9 @@ func (r LearnBatchRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
+// ItemError is why an item could not be decoded, nil if it could.
+func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
+
 // UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded is
 // reported in its place of the response; the others are not held up by it.
 func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
@@ -116,7 +119,7 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 		Target []*float64 `json:"target"`
 	}
 	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
-		return fail(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
+		return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
 	}
 	return decode(data, (*plain)(s))
 }
@@ -360,6 +363,16 @@ func (r *RecallRequest) trim() {
 	last, _ := utf8.DecodeLastRuneInString(r.Query)
 	r.AsYouType = r.AsYouType && !unicode.IsSpace(last)
 	r.Query = strings.TrimSpace(r.Query)
+}
+
+func (r *RecallRequest) check() error {
+	if r.Like == nil {
+		return nil
+	}
+	if err := r.Like.check(); err != nil {
+		return Errorf(Invalid, "like", "%v", err)
+	}
+	return nil
 }
 
 func (l *Like) check() error {

@@ -87,7 +87,7 @@ func (t tier) String() string {
 // Retain implements Service.
 func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainResponse, error) {
 	r := *req
-	if err := normalize("retain", &r); err != nil {
+	if err := Validate("retain", &r); err != nil {
 		return nil, err
 	}
 	limits := Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
@@ -95,7 +95,7 @@ func (e *Engine) Retain(ctx context.Context, req *RetainRequest) (*RetainRespons
 		limits = e.options.Retention
 	}
 	if limits.none() {
-		return nil, wrap("retain", fail(Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
+		return nil, wrap("retain", Errorf(Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
 	}
 	res, err := e.retain(ctx, limits, !r.Apply)
 	if err != nil {
@@ -124,7 +124,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
 			if free, err = e.options.Disk.FreeBytes(e.path); err != nil {
-				return fail(Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
+				return Errorf(Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
 			}
 		}
 		plan = planEvictions(held, limits, free, e.now())

@@ -9,11 +9,11 @@ import (
 // Samples implements Service.
 func (e *Engine) Samples(ctx context.Context, req *SamplesRequest) (*SamplesResponse, error) {
 	r := *req
-	if err := normalize("samples", &r); err != nil {
+	if err := Validate("samples", &r); err != nil {
 		return nil, err
 	}
 	if r.From != nil && r.To != nil && *r.From > *r.To {
-		return nil, wrap("samples", fail(Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
+		return nil, wrap("samples", Errorf(Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
 	}
 	var item perception.Item
 	err := e.read(ctx, func(c *conn) error {
@@ -28,7 +28,7 @@ func (e *Engine) Samples(ctx context.Context, req *SamplesRequest) (*SamplesResp
 	}
 	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points})
 	if err != nil {
-		return nil, wrap("samples", fail(NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, wrap("samples", Errorf(NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}
 	return &SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 }

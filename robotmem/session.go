@@ -28,10 +28,10 @@ const (
 // StartSession implements Service.
 func (e *Engine) StartSession(ctx context.Context, req *StartSessionRequest) (*StartSessionResponse, error) {
 	r := *req
-	if err := normalize("start_session", &r); err != nil {
+	if err := Validate("start_session", &r); err != nil {
 		return nil, err
 	}
-	object, raw, err := normalObject("context", r.Context, maxSessionContext)
+	object, raw, err := r.Context.Normalize("context", maxSessionContext)
 	if err != nil {
 		return nil, wrap("start_session", err)
 	}
@@ -175,7 +175,7 @@ func briefs(ms []Memory, skip map[int64]bool, n int) []BriefMemory {
 // EndSession implements Service.
 func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSessionResponse, error) {
 	r := *req
-	if err := normalize("end_session", &r); err != nil {
+	if err := Validate("end_session", &r); err != nil {
 		return nil, err
 	}
 	m := meterOf(ctx)

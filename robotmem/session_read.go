@@ -11,7 +11,7 @@ const maxRecalled = 1000
 // Session implements Service.
 func (e *Engine) Session(ctx context.Context, req *SessionRequest) (*SessionResponse, error) {
 	r := *req
-	if err := normalize("session", &r); err != nil {
+	if err := Validate("session", &r); err != nil {
 		return nil, err
 	}
 	pending := e.tallies.creditOf(r.SessionID)

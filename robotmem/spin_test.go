@@ -19,7 +19,7 @@ func TestCodesAreInStepWithoutTheLastVector(t *testing.T) {
 	embedded(t, e)
 	learnAll(t, e, "battery low in aisle four")
 	embedded(t, e)
-	w.set(func() { w.err = fail(Unavailable, "", "connection refused") })
+	w.set(func() { w.err = Errorf(Unavailable, "", "connection refused") })
 	if _, err := e.Update(t.Context(), &UpdateRequest{MemoryID: 2, NewContent: "battery full"}); err != nil {
 		t.Fatal(err)
 	}

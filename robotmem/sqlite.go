@@ -211,6 +211,22 @@ func (c *conn) number(sql string, args ...any) (n int64, err error) {
 	return n, err
 }
 
+// wrap gives err its operation. Anything that is not an *Error yet is
+// classified here, so that no SQL, path or stack reaches a caller.
+func wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	named := *classifySQLite(err)
+	if e := (*Error)(nil); errors.As(err, &e) {
+		named = *e
+	}
+	if named.Op == "" {
+		named.Op = op
+	}
+	return &named
+}
+
 // classifySQLite gives an error of the file its kind and a text that a caller
 // may see: what failed and the next step, no SQL and no path.
 func classifySQLite(err error) *Error {

@@ -13,7 +13,7 @@ func TestFailingEmbedderHidesNoStopWords(t *testing.T) {
 		learnAll(t, e, "this is the one", "battery low in aisle four")
 	}
 	embedded(t, with)
-	w.set(func() { w.err = fail(Unavailable, "", "connection refused") })
+	w.set(func() { w.err = Errorf(Unavailable, "", "connection refused") })
 	req := &RecallRequest{Query: "is the xylophone"}
 	_, want := recalled(t, without, req)
 	res, got := recalled(t, with, req)

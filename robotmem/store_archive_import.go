@@ -379,7 +379,7 @@ func (tx *writeTx) setProvenance(id int64, a *arrival) error {
 		}
 	}
 	return tx.exec("UPDATE memories SET robot = ?, tool = ?, who = ? WHERE id = ? AND robot IS NULL AND tool IS NULL AND who IS NULL",
-		orNull(robotOf(decodeObject(string(a.Context)))), orNull(tx.caller.through()), orNull(tx.caller.Who), id)
+		orNull(robotOf(ParseObject(string(a.Context)))), orNull(tx.caller.through()), orNull(tx.caller.Who), id)
 }
 
 // setExtra stores what has no field of its own where there is a column for it.

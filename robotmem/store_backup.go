@@ -146,7 +146,7 @@ func (c *conn) keptPayloads(inline bool, f func(keptPayload) error) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}
 		p.size, p.codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
 		if copy(p.sum[:], s.ColumnRawBlob(0)) != len(p.sum) {
-			return fail(Corrupt, "", "a payload is named wrongly; run robotmem doctor")
+			return Errorf(Corrupt, "", "a payload is named wrongly; run robotmem doctor")
 		}
 		if inline {
 			data = s.ColumnBlob(3, data[:0])

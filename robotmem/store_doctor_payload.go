@@ -224,7 +224,7 @@ type unnamed struct {
 func (e *Engine) orphans(c *conn) (*unnamed, error) {
 	sums, stray, err := e.payloads().List()
 	if err != nil {
-		return nil, fail(Unavailable, "", "the folder of payloads cannot be read (%s)", rootReason(err))
+		return nil, Errorf(Unavailable, "", "the folder of payloads cannot be read (%s)", rootReason(err))
 	}
 	out := &unnamed{stray: stray}
 	for _, sum := range sums {
@@ -246,7 +246,7 @@ func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
 	before := time.Now().Add(-orphanAge) // the disk's clock, not the engine's
 	swept, err := e.payloads().SweepStrays(before)
 	if err != nil {
-		return 0, fail(Unavailable, "", "the folder of payloads cannot be swept (%s)", rootReason(err))
+		return 0, Errorf(Unavailable, "", "the folder of payloads cannot be swept (%s)", rootReason(err))
 	}
 	orphans, err := e.orphans(tx.conn)
 	if err != nil {
@@ -258,7 +258,7 @@ func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
 			continue
 		}
 		if err := e.payloads().Remove(sum); err != nil {
-			return removed, fail(Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", rootReason(err))
+			return removed, Errorf(Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", rootReason(err))
 		}
 		removed++
 	}

@@ -69,7 +69,7 @@ func (r *roster) view(row rosterRow, context string, now time.Time) view {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return view{
-		context:        decodeObject(context),
+		context:        ParseObject(context),
 		category:       r.text(row.category),
 		perceptionType: r.text(row.perception),
 		session:        r.text(row.session),

@@ -65,7 +65,7 @@ func (c *conn) versions(id int64) ([]Version, error) {
 	err := c.query(`SELECT version, content, context, category, confidence, status, superseded_by, valid_from, valid_to, change, reason
 		FROM versions WHERE memory_id = ? ORDER BY rowid`, []any{id}, func(s *sqlite3.Stmt) error {
 		v := Version{
-			Version: s.ColumnInt(0), Content: s.ColumnText(1), Context: decodeObject(s.ColumnText(2)), Category: s.ColumnText(3),
+			Version: s.ColumnInt(0), Content: s.ColumnText(1), Context: ParseObject(s.ColumnText(2)), Category: s.ColumnText(3),
 			Confidence: s.ColumnFloat(4), Status: s.ColumnText(5), SupersededBy: s.ColumnInt64(6),
 			From: parseTime(s.ColumnText(7)), To: parseTimePtr(s.ColumnText(8)), Change: s.ColumnText(9), Reason: s.ColumnText(10),
 		}

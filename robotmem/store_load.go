@@ -77,7 +77,7 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 	err := c.query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
 		FROM versions v JOIN memories m ON m.id = v.memory_id
 		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite3.Stmt) error {
-		m := Memory{MemoryID: s.ColumnInt64(6), Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: decodeObject(s.ColumnText(2)),
+		m := Memory{MemoryID: s.ColumnInt64(6), Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: ParseObject(s.ColumnText(2)),
 			Category: s.ColumnText(3), Confidence: s.ColumnFloat(4), Version: s.ColumnInt(5)}
 		out[m.MemoryID] = &state{m}
 		return nil

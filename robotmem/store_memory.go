@@ -194,9 +194,9 @@ func scanMemory(s *sqlite3.Stmt, now time.Time) Memory {
 	m := Memory{
 		MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Type: s.ColumnText(2), Content: s.ColumnText(3),
 		Summary: s.ColumnText(4), Category: s.ColumnText(5), Confidence: s.ColumnFloat(6),
-		Context: decodeObject(s.ColumnText(7)), SessionID: s.ColumnText(8), Collection: s.ColumnText(9),
+		Context: ParseObject(s.ColumnText(7)), SessionID: s.ColumnText(8), Collection: s.ColumnText(9),
 		CreatedAt: parseTime(s.ColumnText(10)), ObservedAt: parseTime(s.ColumnText(11)),
-		PerceptionType: s.ColumnText(12), MediaType: s.ColumnText(13), Metadata: decodeObject(s.ColumnText(14)),
+		PerceptionType: s.ColumnText(12), MediaType: s.ColumnText(13), Metadata: ParseObject(s.ColumnText(14)),
 		Status: s.ColumnText(16), SupersededBy: s.ColumnInt64(17), Version: s.ColumnInt(18), Pinned: s.ColumnBool(19),
 		Source: s.ColumnText(20), Sightings: s.ColumnInt(21), AccessCount: s.ColumnInt(22), ReturnCount: s.ColumnInt(23),
 		DecayRate: s.ColumnFloat(24), LastAccessed: parseTimePtr(s.ColumnText(25)), UpdatedAt: parseTimePtr(s.ColumnText(26)),
@@ -243,9 +243,9 @@ func (c *conn) noMemory(id int64) error {
 		return err
 	}
 	if purged {
-		return fail(NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, at.Format(time.RFC3339), byWhom(who))
+		return Errorf(NotFound, "memory_id", "memory %d was purged at %s%s; nothing of it is kept", id, at.Format(time.RFC3339), byWhom(who))
 	}
-	return fail(NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
+	return Errorf(NotFound, "memory_id", "there is no memory %d; ids come from learn, recall and list", id)
 }
 
 func byWhom(who string) string {

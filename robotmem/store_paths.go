@@ -96,7 +96,7 @@ func (x *pathIndex) follow(c *conn) error {
 		return errors.Join(err, x.load(c))
 	}
 	for _, m := range all {
-		attrs, _ := flatten(decodeObject(m.context))
+		attrs, _ := flatten(ParseObject(m.context))
 		values := map[int64][valueKinds]bool{}
 		for _, a := range attrs {
 			id, err := c.knownPath(a.path)

@@ -29,7 +29,7 @@ func (p *storedPayload) bytes() (data []byte, ok bool) {
 
 // errPayloadGone says that a payload was taken away between its writing and the
 // row that names it.
-var errPayloadGone = fail(Unavailable, "data", "the payload was removed while it was being saved; save it again")
+var errPayloadGone = Errorf(Unavailable, "data", "the payload was removed while it was being saved; save it again")
 
 // insertPayload stores the row of a payload, with its bytes when they are few.
 // The same bytes are stored once; a row that does not lead to them any more is
@@ -74,7 +74,7 @@ func (e *Engine) inFolder(w *payload.Written) bool {
 func (c *conn) payload(hexSum string) (*storedPayload, error) {
 	p := &storedPayload{}
 	if n, err := hex.Decode(p.sum[:], []byte(hexSum)); err != nil || n != len(p.sum) {
-		return nil, fail(Corrupt, "", "the memory names its payload wrongly; run robotmem doctor")
+		return nil, Errorf(Corrupt, "", "the memory names its payload wrongly; run robotmem doctor")
 	}
 	found, err := c.one("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.sum[:]}, func(s *sqlite3.Stmt) {
 		p.size, p.codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
@@ -98,9 +98,9 @@ func (c *conn) payloadSize(hexSum string) (int64, error) {
 
 // lostPayload says why a memory's payload has no row.
 func (c *conn) lostPayload(m *Memory) error {
-	err := error(fail(Corrupt, "", "the payload is missing; run robotmem doctor"))
+	err := error(Errorf(Corrupt, "", "the payload is missing; run robotmem doctor"))
 	_, qerr := c.one("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite3.Stmt) {
-		err = fail(NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
+		err = Errorf(NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
 	})
 	return errors.Join(qerr, err)
 }
@@ -118,7 +118,7 @@ func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
 	r, err := e.payloads().Open(p.sum, p.codec, p.size)
 	switch {
 	case errors.Is(err, payload.ErrMissing):
-		return nil, fail(Corrupt, "", "the payload is missing from the folder beside the file; run robotmem doctor")
+		return nil, Errorf(Corrupt, "", "the payload is missing from the folder beside the file; run robotmem doctor")
 	case err != nil:
 		return nil, damagedPayload(err)
 	}

@@ -43,7 +43,7 @@ func (c *conn) isPython() (bool, error) {
 func openUnchanged(ctx context.Context, path string) (*conn, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, fail(Invalid, "file", "is not a path")
+		return nil, Errorf(Invalid, "file", "is not a path")
 	}
 	return openConn(ctx, abs, connOptions{readOnly: true, noLog: true})
 }
@@ -56,11 +56,11 @@ func openPython(ctx context.Context, path string) (c *conn, folder string, err e
 		return c, "", err
 	}
 	if folder, err = os.MkdirTemp("", "robotmem-python-*"); err != nil {
-		return nil, "", fail(Unavailable, "file", "no temporary folder can be made (%s)", rootReason(err))
+		return nil, "", Errorf(Unavailable, "file", "no temporary folder can be made (%s)", rootReason(err))
 	}
 	for _, suffix := range []string{"", "-wal"} {
 		if err := copyWhole(ctx, path+suffix, filepath.Join(folder, "memory.db"+suffix)); err != nil {
-			return nil, folder, fail(Unavailable, "file", "cannot be copied to be read (%s)", rootReason(err))
+			return nil, folder, Errorf(Unavailable, "file", "cannot be copied to be read (%s)", rootReason(err))
 		}
 	}
 	c, err = openConn(ctx, filepath.Join(folder, "memory.db"), connOptions{readOnly: true})

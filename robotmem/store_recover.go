@@ -483,7 +483,7 @@ func (r *recovery) settleNameless(ctx context.Context) error {
 func (r *recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
 	_, err := r.from.Share(ctx, sum, payload.Raw, r.to)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
-		return fail(Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(rootReason(err)), hex.EncodeToString(sum[:4]))
+		return Errorf(Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(rootReason(err)), hex.EncodeToString(sum[:4]))
 	}
 	return nil // a missing one is named by the check-up
 }
@@ -520,15 +520,11 @@ func contentHash(kind, collection, storedContext, content string) []byte {
 	if !json.Valid([]byte(storedContext)) {
 		return nil
 	}
-	context := decodeObject(storedContext)
-	rec := record{kind: kind, collection: collection, content: content, canonical: storedContext}
-	if !isCanonical(map[string]any(context)) {
-		data, err := EncodeJSON(canonical(map[string]any(context)))
-		if err != nil {
-			return nil
-		}
-		rec.canonical = string(data)
+	canonical, err := ParseObject(storedContext).Canonical(storedContext)
+	if err != nil {
+		return nil
 	}
+	rec := record{kind: kind, collection: collection, content: content, canonical: canonical}
 	return rec.hash()
 }
 

@@ -27,7 +27,7 @@ func refuseEmptied(path string) error {
 	if beside == "" || !empty() { // another process has just begun it
 		return nil
 	}
-	return fail(Corrupt, "db", "the file is empty, and yet %s beside it: something has emptied it; bring it back from a backup, or move what lies beside it away to begin anew", beside)
+	return Errorf(Corrupt, "db", "the file is empty, and yet %s beside it: something has emptied it; bring it back from a backup, or move what lies beside it away to begin anew", beside)
 }
 
 // dropReserved rewrites a file whose pages end in reserved bytes: those of older

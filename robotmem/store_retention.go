@@ -117,7 +117,7 @@ func (e *Engine) mayRemove(plan []evicted) error {
 	}
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
-			return fail(Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", rootReason(err))
+			return Errorf(Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", rootReason(err))
 		}
 	}
 	return nil
@@ -182,7 +182,7 @@ func (e *Engine) removeFiles(ctx context.Context, sums [][sha256.Size]byte) erro
 				continue // saved again meanwhile
 			}
 			if err := e.payloads().Remove(sum); err != nil {
-				return fail(Unavailable, "", "a payload's file cannot be removed (%s)", rootReason(err))
+				return Errorf(Unavailable, "", "a payload's file cannot be removed (%s)", rootReason(err))
 			}
 		}
 		return nil

@@ -29,7 +29,7 @@ func (c *conn) joinSession(r *record) error {
 		r.robot = robotOf(s.Context)
 	}
 	if r.collection != s.Collection {
-		return fail(Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.collection, s.Collection)
+		return Errorf(Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.collection, s.Collection)
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func (c *conn) joinSession(r *record) error {
 func (c *conn) openSession(id string) (*Session, error) {
 	s, err := c.session(id)
 	if err == nil && s.Status == "ended" {
-		err = fail(Conflict, "session_id", "the session ended at %s; start a new one with start_session", s.EndedAt.Format(time.RFC3339))
+		err = Errorf(Conflict, "session_id", "the session ended at %s; start a new one with start_session", s.EndedAt.Format(time.RFC3339))
 	}
 	return s, err
 }
@@ -52,7 +52,7 @@ const sessionID = 9
 
 func scanSession(s *sqlite3.Stmt) Session {
 	out := Session{
-		SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Status: s.ColumnText(2), Context: decodeObject(s.ColumnText(3)),
+		SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Status: s.ColumnText(2), Context: ParseObject(s.ColumnText(3)),
 		CreatedAt: parseTime(s.ColumnText(4)), EndedAt: parseTimePtr(s.ColumnText(5)), ClientType: s.ColumnText(6), MemoryCount: s.ColumnInt64(7),
 	}
 	if s.ColumnType(8) != sqlite3.NULL {
@@ -67,7 +67,7 @@ func (c *conn) session(id string) (*Session, error) {
 	var out Session
 	found, err := c.one("SELECT external_id, collection, status, context, created_at, ended_at, client_type, 0, NULL FROM sessions WHERE external_id = ?", []any{id}, func(s *sqlite3.Stmt) { out = scanSession(s) })
 	if err == nil && !found {
-		err = fail(NotFound, "session_id", "there is no session %s; ids come from start_session", id)
+		err = Errorf(NotFound, "session_id", "there is no session %s; ids come from start_session", id)
 	}
 	return &out, err
 }
@@ -155,7 +155,7 @@ func (tx *writeTx) used(session string, id int64) error {
 		return err
 	}
 	if ok == 0 {
-		return fail(NotFound, "used_memory_ids", "there is no memory %d; nothing was stored, the session is still open", id)
+		return Errorf(NotFound, "used_memory_ids", "there is no memory %d; nothing was stored, the session is still open", id)
 	}
 	err = tx.exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,1) ON CONFLICT DO UPDATE SET used = 1", session, id)
 	if err != nil {
@@ -205,7 +205,7 @@ func (c *conn) candidates(session, collection string) ([]consolidate.Candidate, 
 			CreatedAt: parseTime(s.ColumnText(4)), Pinned: s.ColumnBool(5), Perception: s.ColumnText(6) == "perception",
 		}
 		if consolidate.Mergeable(cand) {
-			describe(&cand, s.ColumnText(7), decodeObject(s.ColumnText(8)))
+			describe(&cand, s.ColumnText(7), ParseObject(s.ColumnText(8)))
 		}
 		out = append(out, cand)
 		return nil

@@ -105,7 +105,7 @@ func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *percepti
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
 		Source: clip(it.Source, maxSource),
 	}
-	if err := normalize("record", r); err != nil {
+	if err := Validate("record", r); err != nil {
 		return nil, err
 	}
 	rec, err := e.describePerception(r)

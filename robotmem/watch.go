@@ -59,7 +59,7 @@ func (w *watch) due(now time.Time) bool {
 // Changes implements Service.
 func (e *Engine) Changes(ctx context.Context, req *ChangesRequest) (*ChangesResponse, error) {
 	r := *req
-	if err := normalize("changes", &r); err != nil {
+	if err := Validate("changes", &r); err != nil {
 		return nil, err
 	}
 	change, err := e.lookForChange(ctx)

@@ -52,13 +52,13 @@ const (
 	commitLimit = 10 * time.Minute
 )
 
-var errClosed = fail(Unavailable, "", "the memory is closed")
+var errClosed = Errorf(Unavailable, "", "the memory is closed")
 
 // undecidedGrace is how long a commit that has begun may go on past the end of
 // its caller's time: nearly all are done by then and have an answer.
 const undecidedGrace = 100 * time.Millisecond
 
-var errUndecided = fail(Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
+var errUndecided = Errorf(Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
 
 // write runs f in a transaction and returns once it is durable, or has failed
 // and left no trace. A ctx that ends while the job waits withdraws it; once it

@@ -33,7 +33,7 @@ func TestWritersShareACommit(t *testing.T) {
 					return err
 				}
 				if i%4 == 0 {
-					return fail(Invalid, "test", "refused after writing")
+					return Errorf(Invalid, "test", "refused after writing")
 				}
 				return nil
 			})
