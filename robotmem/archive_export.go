@@ -59,8 +59,8 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
-	m := meterOf(ctx)
-	m.stage("reading", "memories", 0)
+	m := MeterOf(ctx)
+	m.Stage("reading", "memories", 0)
 	var schema int64
 	err = e.read(ctx, func(c *conn) error {
 		if o.Session != "" {
@@ -83,7 +83,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 	manifest := &archive.Manifest{
 		CreatedAt: formatTime(e.now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
-	m.stage("writing", "memories", s.counts.Memories)
+	m.Stage("writing", "memories", s.counts.Memories)
 	return s.pour(ctx, e, sink, manifest, &o)
 }
 
@@ -124,7 +124,7 @@ func (s *spool) put(line spooled) error {
 }
 
 // fill copies what an export is of.
-func (s *spool) fill(c *conn, m *meter, o *ExportOptions) error {
+func (s *spool) fill(c *conn, m *Meter, o *ExportOptions) error {
 	err := c.eachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
 		s.counts.Sessions++
 		return s.put(spooled{Session: session})
@@ -134,7 +134,7 @@ func (s *spool) fill(c *conn, m *meter, o *ExportOptions) error {
 	}
 	err = c.eachArchived(o.Collection, o.Session, func(a *archived) error {
 		s.counts.Memories++
-		m.add(1)
+		m.Add(1)
 		if p := a.Payload; p != nil && !p.Lost && a.First {
 			s.counts.Payloads++
 			s.counts.PayloadBytes += p.Bytes
@@ -163,7 +163,7 @@ func (s *spool) pour(ctx context.Context, e *Engine, sink archive.Sink, manifest
 		return nil, sinkError(err)
 	}
 	report := &ExportReport{Counts: manifest.Counts}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	dec := json.NewDecoder(bufio.NewReaderSize(s.file, 1<<20))
 	dec.UseNumber()
 	for {
@@ -186,7 +186,7 @@ func (s *spool) pour(ctx context.Context, e *Engine, sink archive.Sink, manifest
 			if b, err = e.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
 				err = sink.Memory(line.Memory, b)
 			}
-			m.add(1)
+			m.Add(1)
 		}
 		if err != nil {
 			return nil, sinkError(err)

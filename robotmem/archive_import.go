@@ -161,7 +161,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		case err != nil:
 			return err
 		case entry.Manifest != nil:
-			meterOf(ctx).stage("importing", "memories", entry.Manifest.Memories)
+			MeterOf(ctx).Stage("importing", "memories", entry.Manifest.Memories)
 		case entry.Sessions != nil:
 			err = in.sessions(ctx, entry.Sessions)
 		case entry.Memories != nil:
@@ -284,7 +284,7 @@ func (in *importing) flush(ctx context.Context) error {
 		}
 	}
 	in.report.Payloads.Missing += int64(len(p.missing))
-	meterOf(ctx).add(int64(len(p.arrivals)))
+	MeterOf(ctx).Add(int64(len(p.arrivals)))
 	return nil
 }
 

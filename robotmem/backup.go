@@ -190,7 +190,7 @@ func (b *backup) make(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.source.close()) }()
 	b.source.SetInterrupt(ctx)
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
 		return err
 	}

@@ -151,8 +151,8 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	c.SetInterrupt(ctx)
-	m := meterOf(ctx)
-	m.stage("checking the copy", "", 0)
+	m := MeterOf(ctx)
+	m.Stage("checking the copy", "", 0)
 	if _, err := refuseForeign(c); err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 		return lostPayload(fmt.Sprintf("%d memories name payloads that the file does not know", unnamed))
 	}
 	v := &verification{c: c, folder: payload.Folder{Dir: path + payloadsSuffix}, mend: mend, m: m}
-	m.stage("reading payloads", "bytes", held.PayloadBytes)
+	m.Stage("reading payloads", "bytes", held.PayloadBytes)
 	for _, inline := range []bool{true, false} {
 		if err := c.keptPayloads(inline, func(p keptPayload) error { return v.payload(ctx, p) }); err != nil {
 			return err
@@ -192,7 +192,7 @@ type verification struct {
 	c      *conn
 	folder payload.Folder
 	mend   func(context.Context, keptPayload) error
-	m      *meter
+	m      *Meter
 }
 
 func (v *verification) payload(ctx context.Context, p keptPayload) error {
@@ -215,12 +215,12 @@ func (v *verification) payload(ctx context.Context, p keptPayload) error {
 // examine says what is wrong with a payload, "" if nothing.
 func (v *verification) examine(ctx context.Context, p keptPayload) (string, error) {
 	if p.inline != nil {
-		v.m.add(p.size)
+		v.m.Add(p.size)
 		if _, ok := p.bytes(); !ok {
 			return "its bytes are not those that were saved", nil
 		}
 		return "", nil
 	}
-	err := v.folder.Verify(ctx, p.sum, p.codec, p.size, func(n int) { v.m.add(int64(n)) })
+	err := v.folder.Verify(ctx, p.sum, p.codec, p.size, func(n int) { v.m.Add(int64(n)) })
 	return fileFault(ctx, err)
 }

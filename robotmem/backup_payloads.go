@@ -21,7 +21,7 @@ const holdRounds = 20
 // transaction that saw them. A payload may be evicted at any time; what a link
 // or a copy holds stays. So all are held once without a transaction, however
 // long that takes, and then those that a transaction sees, until none is missing.
-func (b *backup) hold(ctx context.Context, m *meter) error {
+func (b *backup) hold(ctx context.Context, m *Meter) error {
 	b.held = heldPayloads{}
 	missing := map[[sha256.Size]byte]string{}
 	for round := range holdRounds {
@@ -49,7 +49,7 @@ func (b *backup) hold(ctx context.Context, m *meter) error {
 				return err
 			}
 		}
-		m.stage("holding payloads", "bytes", bytes)
+		m.Stage("holding payloads", "bytes", bytes)
 		evicted, err := b.holdAll(ctx, all, missing, bytes, m)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (b *backup) hold(ctx context.Context, m *meter) error {
 // holdAll reports whether a payload has gone since the transaction began: then
 // that transaction cannot be the backup's. One that was missing before it began
 // is lost.
-func (b *backup) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]string, bytes int64, m *meter) (evicted bool, err error) {
+func (b *backup) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]string, bytes int64, m *Meter) (evicted bool, err error) {
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -91,7 +91,7 @@ func (b *backup) holdAll(ctx context.Context, all []keptPayload, missing map[[sh
 			b.held[p.sum] = true
 		}
 		bytes -= p.size
-		m.add(p.size)
+		m.Add(p.size)
 	}
 	return evicted, nil
 }

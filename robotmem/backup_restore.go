@@ -229,7 +229,7 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 		err = roomFor(filepath.Dir(r.real), size)
 	}
 	if err == nil {
-		err = c.copyDatabase(ctx, staged, meterOf(ctx))
+		err = c.copyDatabase(ctx, staged, MeterOf(ctx))
 	}
 	return errors.Join(err, c.close())
 }
@@ -307,10 +307,10 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	from, to := payload.Folder{Dir: r.source + payloadsSuffix}, payload.Folder{Dir: r.path + payloadsSuffix}
-	m := meterOf(ctx)
-	m.stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
+	m := MeterOf(ctx)
+	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
 	err = c.keptPayloads(false, func(p keptPayload) error {
-		m.add(p.size)
+		m.Add(p.size)
 		if to.Verify(ctx, p.sum, p.codec, p.size, nil) == nil {
 			return nil
 		}

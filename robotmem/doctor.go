@@ -58,7 +58,7 @@ func (e *Engine) Doctor(ctx context.Context, req *DoctorRequest) (*DoctorRespons
 	if err != nil {
 		return nil, wrap("doctor", err)
 	}
-	meterOf(ctx).stage("reading the indexes", "", 0)
+	MeterOf(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	if err := e.Warm(ctx); err != nil {
 		e.log.Error("reading the indexes", "err", err)
@@ -95,8 +95,8 @@ func (d *DoctorResponse) conclude() {
 }
 
 func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *DoctorResponse, deep bool) error {
-	m := meterOf(ctx)
-	m.stage("checking the file", "", 0)
+	m := MeterOf(ctx)
+	m.Stage("checking the file", "", 0)
 	damage, err := c.integrity(deep)
 	if err != nil {
 		damage = "it cannot be checked: " + classifySQLite(err).Detail()
@@ -114,7 +114,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *StatsResponse, d *
 	}
 	examineModes(e.path, e.payloads().Dir, d)
 	e.examineWriting(d)
-	m.stage("comparing the indexes", "", 0)
+	m.Stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
 			e.log.Error("index check", "index", sync.name, "err", err)
@@ -217,7 +217,7 @@ func changedText(n int64, some []int64) string {
 // Repair implements Service.
 func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse, error) {
 	res := &RepairResponse{Repaired: []string{}}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	err := e.write(ctx, func(tx *writeTx) (err error) {
 		res.Repaired, err = e.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired}))
@@ -238,20 +238,20 @@ func (e *Engine) Repair(ctx context.Context, _ *RepairRequest) (*RepairResponse,
 }
 
 // refillFeatures works out what perceptions are compared by, of all that wait.
-func (e *Engine) refillFeatures(ctx context.Context, m *meter) error {
+func (e *Engine) refillFeatures(ctx context.Context, m *Meter) error {
 	if m != nil {
 		var waiting int64
 		if err := e.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
 			return err
 		}
-		m.stage("making perceptions comparable", "memories", waiting)
+		m.Stage("making perceptions comparable", "memories", waiting)
 	}
 	for after, n := int64(0), 1; n > 0; {
 		var err error
 		if n, err = e.fillFeatures(ctx, &after); err != nil {
 			return err
 		}
-		m.add(int64(n))
+		m.Add(int64(n))
 	}
 	return nil
 }

@@ -78,8 +78,8 @@ func (e *Engine) LearnBatch(ctx context.Context, req *LearnBatchRequest) (*Learn
 		return nil, err
 	}
 	res := &LearnBatchResponse{Results: make([]BatchResult, len(r.Items))}
-	m := meterOf(ctx)
-	m.stage("learning", "items", int64(len(r.Items)))
+	m := MeterOf(ctx)
+	m.Stage("learning", "items", int64(len(r.Items)))
 	// The next chunk is prepared while the last one is written.
 	prepared := make(chan []*record, 1)
 	go func() {
@@ -106,7 +106,7 @@ func (e *Engine) LearnBatch(ctx context.Context, req *LearnBatchRequest) (*Learn
 			refuseRest(results, wrap("learn_batch", failed))
 		}
 		start += len(records)
-		m.add(int64(len(records)))
+		m.Add(int64(len(records)))
 	}
 	if failed != nil && allRefused(res.Results) {
 		return nil, wrap("learn_batch", failed)

@@ -91,14 +91,14 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 	}
 }
 
-// What is passed on through ProgressOf is throttled as the work's own reports
+// What is passed on through a meter is throttled as the work's own reports
 // are, and may come from many goroutines.
 func TestProgressIsThrottled(t *testing.T) {
-	if robotmem.ProgressOf(t.Context()) != nil {
+	if robotmem.MeterOf(t.Context()) != nil {
 		t.Error("nobody watches, and still there is somebody to tell")
 	}
 	var got []robotmem.Progress // by one goroutine at a time: no lock
-	tell := robotmem.ProgressOf(robotmem.WithProgress(t.Context(), func(p robotmem.Progress) { got = append(got, p) }))
+	tell := robotmem.MeterOf(robotmem.WithProgress(t.Context(), func(p robotmem.Progress) { got = append(got, p) })).Set
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {

@@ -187,7 +187,7 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 	if err != nil {
 		return err
 	}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	err = e.write(ctx, func(tx *writeTx) error {
 		_, err := e.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))

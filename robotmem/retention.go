@@ -133,9 +133,9 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 	if err != nil {
 		return nil, err
 	}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	if !dryRun {
-		m.stage("removing payloads", "payloads", int64(len(plan)))
+		m.Stage("removing payloads", "payloads", int64(len(plan)))
 	}
 	for done := 0; done < len(plan); {
 		next := min(done+evictionsPerCommit, len(plan))
@@ -144,7 +144,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*Re
 			if part, err = e.evict(ctx, part); err != nil {
 				return nil, err
 			}
-			m.add(int64(next - done))
+			m.Add(int64(next - done))
 		}
 		for _, p := range part {
 			res.add(p)
@@ -186,13 +186,13 @@ func planEvictions(held []holding, limits Retention, free int64, now time.Time) 
 		if b.MaxAgeDays > 0 {
 			before := formatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
 			for i := range held {
-				if h := &held[i]; b.holds(h) && h.tier < tierUseful && h.observed < before {
+				if h := &held[i]; budgetHolds(&b, h) && h.tier < tierUseful && h.observed < before {
 					p.take(h, fmt.Sprintf("older than %g days", b.MaxAgeDays))
 				}
 			}
 		}
 		if b.MaxBytes > 0 {
-			p.shrink(b.holds, b.MaxBytes, "over the budget of "+bytesText(b.MaxBytes))
+			p.shrink(func(h *holding) bool { return budgetHolds(&b, h) }, b.MaxBytes, "over the budget of "+bytesText(b.MaxBytes))
 		}
 	}
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
@@ -202,8 +202,8 @@ func planEvictions(held []holding, limits Retention, free int64, now time.Time) 
 	return p.plan
 }
 
-// holds reports whether a budget counts a perception.
-func (b *Budget) holds(h *holding) bool {
+// budgetHolds reports whether a budget counts a perception.
+func budgetHolds(b *Budget, h *holding) bool {
 	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.collection) && (b.PerceptionType == "" || b.PerceptionType == h.perceptionType)
 }
 

@@ -174,12 +174,13 @@ func modelPlan(all []holding, limits Retention, free int64, now time.Time) (plan
 		return false
 	}
 	for _, b := range limits.Budgets {
+		held := func(h *holding) bool { return budgetHolds(&b, h) }
 		for b.MaxAgeDays > 0 && first(func(h *holding) bool {
 			at, _ := time.Parse(time.RFC3339Nano, h.observed)
-			return b.holds(h) && h.tier < tierUseful && now.Sub(at).Hours() > 24*b.MaxAgeDays
+			return held(h) && h.tier < tierUseful && now.Sub(at).Hours() > 24*b.MaxAgeDays
 		}) {
 		}
-		for b.MaxBytes > 0 && disk(b.holds) > b.MaxBytes && first(b.holds) {
+		for b.MaxBytes > 0 && disk(held) > b.MaxBytes && first(held) {
 		}
 	}
 	for free >= 0 && free+folder-disk(inFolder) < limits.MinFreeBytes && first(inFolder) {

@@ -178,8 +178,8 @@ func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSe
 	if err := Validate("end_session", &r); err != nil {
 		return nil, err
 	}
-	m := meterOf(ctx)
-	m.step("counting recalls", 0, endStages)
+	m := MeterOf(ctx)
+	m.Step("counting recalls", 0, endStages)
 	e.tallies.flush(ctx, e)
 	res := &EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []BriefMemory{}}
 	var session *Session
@@ -190,14 +190,14 @@ func (e *Engine) EndSession(ctx context.Context, req *EndSessionRequest) (*EndSe
 	if err != nil {
 		return nil, wrap("end_session", err)
 	}
-	m.step("looking for related memories", 3, endStages)
+	m.Step("looking for related memories", 3, endStages)
 	if err := e.lookAround(ctx, session, res); err != nil {
 		e.log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) endSession(tx *writeTx, m *meter, r *EndSessionRequest, res *EndSessionResponse) (*Session, error) {
+func (e *Engine) endSession(tx *writeTx, m *Meter, r *EndSessionRequest, res *EndSessionResponse) (*Session, error) {
 	s, err := tx.openSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -207,11 +207,11 @@ func (e *Engine) endSession(tx *writeTx, m *meter, r *EndSessionRequest, res *En
 			return nil, err
 		}
 	}
-	m.step("merging what was said twice", 1, endStages)
+	m.Step("merging what was said twice", 1, endStages)
 	if res.Consolidated, err = tx.consolidate(s); err != nil {
 		return nil, err
 	}
-	m.step("summing up", 2, endStages)
+	m.Step("summing up", 2, endStages)
 	if res.Summary, err = tx.summarizeSession(s, tx.now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ const (
 // after another process's commit only where each step has a snapshot of its own.
 // VACUUM INTO would write a file a little smaller, and take twice as long; it
 // makes rows anew, and a copy should be what it is a copy of.
-func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
+func (c *conn) copyDatabase(ctx context.Context, to string, m *Meter) error {
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *meter) error {
 	return syncPath(to)
 }
 
-func (c *conn) copyPages(ctx context.Context, to string, m *meter) (err error) {
+func (c *conn) copyPages(ctx context.Context, to string, m *Meter) (err error) {
 	b, err := c.BackupInit("main", fileURI(to, connOptions{}))
 	if err != nil {
 		return err
@@ -66,10 +66,10 @@ func (c *conn) copyPages(ctx context.Context, to string, m *meter) (err error) {
 			return err
 		}
 		if !begun {
-			m.stage("copying the file", "pages", int64(b.PageCount()))
+			m.Stage("copying the file", "pages", int64(b.PageCount()))
 			begun, before = true, b.PageCount()
 		}
-		m.add(int64(before - b.Remaining()))
+		m.Add(int64(before - b.Remaining()))
 	}
 	return nil
 }

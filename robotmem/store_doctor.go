@@ -159,13 +159,13 @@ func (ic indexCheck) run(c *conn, d *DoctorResponse) error {
 }
 
 // rebuild makes every index anew from the tables.
-func (e *Engine) rebuild(tx *writeTx, m *meter) ([]string, error) {
+func (e *Engine) rebuild(tx *writeTx, m *Meter) ([]string, error) {
 	if m != nil {
 		all, err := tx.number("SELECT count(*) FROM memories")
 		if err != nil {
 			return nil, err
 		}
-		m.stage("rebuilding the indexes", "memories", all)
+		m.Stage("rebuilding the indexes", "memories", all)
 	}
 	if err := tx.emptyIndexes(); err != nil {
 		return nil, err
@@ -185,7 +185,7 @@ func (e *Engine) rebuild(tx *writeTx, m *meter) ([]string, error) {
 			}
 			after = memories[i].MemoryID
 		}
-		m.add(int64(len(memories)))
+		m.Add(int64(len(memories)))
 		if err := tx.flush(); err != nil {
 			return nil, err
 		}

@@ -49,17 +49,17 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 	if _, err := rand.Read(start); err != nil {
 		return nil, 0, err
 	}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	if m != nil {
 		total, err := c.number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
 		if err != nil {
 			return nil, 0, err
 		}
-		m.stage("reading payloads", "bytes", min(total, budget))
+		m.Stage("reading payloads", "bytes", min(total, budget))
 	}
 	inline := []byte{} // never nil: a payload of no bytes is in the file too
 	var read int64
-	count := func(n int) { read += int64(n); m.add(int64(n)) }
+	count := func(n int) { read += int64(n); m.Add(int64(n)) }
 	check := func(s *sqlite3.Stmt) error {
 		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.sum[:], s.ColumnRawBlob(0)) != len(p.sum) {
@@ -76,7 +76,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 		before := read
 		what, err := e.examinePayload(ctx, &p, whole, count)
 		if whole {
-			m.add(p.size - (read - before)) // all of it is dealt with, however much was read
+			m.Add(p.size - (read - before)) // all of it is dealt with, however much was read
 			read = before + p.size
 		}
 		switch {

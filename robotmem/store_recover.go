@@ -56,9 +56,9 @@ func (r *recovery) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m := meterOf(ctx)
+	m := MeterOf(ctx)
 	for _, t := range tables {
-		m.stage("copying "+t.name, "rows", 0)
+		m.Stage("copying "+t.name, "rows", 0)
 		if err := r.copyTable(ctx, t, m); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (r *recovery) copyTable(ctx context.Context, t recoveredTable, m *meter) error {
+func (r *recovery) copyTable(ctx context.Context, t recoveredTable, m *Meter) error {
 	report := RecoveredTable{Name: t.name}
 	insert := fmt.Sprintf("INSERT OR IGNORE INTO %s(%s) VALUES (?%s)", quoted([]string{t.name}), quoted(t.columns), strings.Repeat(",?", len(t.columns)-1))
 	if t.name == "counters" {
@@ -187,7 +187,7 @@ func (r *recovery) copyTable(ctx context.Context, t recoveredTable, m *meter) er
 			return nil
 		}
 		report.Kept += r.TotalChanges() - before
-		m.add(1)
+		m.Add(1)
 		if pending++; err == nil && pending%rowsPerRecovered == 0 {
 			err = r.Exec("COMMIT; BEGIN")
 		}
