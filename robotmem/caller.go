@@ -56,8 +56,8 @@ func CallerOf(ctx context.Context) Caller {
 // caller is who a call is answered for: whom its face named, else whoever uses
 // the engine as a library.
 func (e *Engine) caller(ctx context.Context) Caller {
-	c, named := ctx.Value(callerKey{}).(Caller)
-	if !named {
+	c := CallerOf(ctx)
+	if c == (Caller{}) {
 		c = Caller{Who: e.user, Tool: ToolLibrary}
 	}
 	return Caller{Who: cleanName(c.Who, maxWho), Tool: cleanName(c.Tool, maxWho), Client: cleanName(c.Client, maxClient)}
@@ -65,8 +65,8 @@ func (e *Engine) caller(ctx context.Context) Caller {
 
 // as is ctx for work that is done in a name of its own.
 func (e *Engine) as(ctx context.Context, tool string) context.Context {
-	c, named := ctx.Value(callerKey{}).(Caller)
-	if !named {
+	c := CallerOf(ctx)
+	if c == (Caller{}) {
 		c.Who = e.user
 	}
 	c.Tool = tool

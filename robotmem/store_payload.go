@@ -113,7 +113,7 @@ func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
 		if !ok {
 			return nil, damagedPayload(nil)
 		}
-		return inMemory{bytes.NewReader(data)}, nil
+		return NewDataReader(&DataResponse{DataBase64: data}), nil
 	}
 	r, err := e.payloads().Open(p.sum, p.codec, p.size)
 	switch {
