@@ -34,9 +34,9 @@ var rules = []rule{
 	{"classify", module, "a leaf"},
 	{"consolidate", module, "a leaf"},
 	{"perception", module, "a leaf"},
-	{"robotmem/text", module, "a leaf"},
-	{"robotmem/lexical", module, "a leaf"},
-	{"robotmem/vector", module, "a leaf"},
+	{"robotmem/internal/text", module, "a leaf"},
+	{"robotmem/internal/lexical", module, "a leaf"},
+	{"robotmem/internal/vector", module, "a leaf"},
 	{"robotmem/when", module, "a leaf"},
 	{"robotmem/salvage", module, "a leaf"},
 	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
@@ -61,8 +61,8 @@ var owners = map[string][]string{
 	"github.com/cespare/xxhash/v2":           {"robotmem/pagesum"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
-	"github.com/go-ego/gse":                  {"robotmem/text"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
+	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
@@ -163,7 +163,7 @@ func TestLibrariesHaveOneOwner(t *testing.T) {
 }
 
 func TestSQLStandsInStoreFiles(t *testing.T) {
-	for _, dir := range []string{"robotmem", "robotmem/mcp", "robotmem/client", "robotmem/text", "robotmem/lexical", "web", "classify", "consolidate", "perception", "perception/recording", "cmd/robotmem"} {
+	for _, dir := range []string{"robotmem", "robotmem/mcp", "robotmem/client", "robotmem/internal/text", "robotmem/internal/lexical", "web", "classify", "consolidate", "perception", "perception/recording", "cmd/robotmem"} {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil {
 			t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/quantity"
-	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
 // applicationID marks a file as ours: "rbtm".

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/when"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // rankStages is the whole of ranking after fusion, in order.

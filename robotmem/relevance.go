@@ -3,8 +3,8 @@ package robotmem
 import (
 	"math"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // Relevance is absolute: how likely a memory answers the question, whatever else

@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // BM25 as FTS5 has it: score = Σ idf · f (k1+1) / (f + k1 (1 − b + b · D/avgD)),

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // words is the postings index in memory, the fast twin of the full-text index

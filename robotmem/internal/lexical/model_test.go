@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 func fts5(float64) lexical.Params { return lexical.Params{K1: 1.2, B: 0.75} }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 const benchDims = 384

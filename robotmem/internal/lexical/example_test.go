@@ -3,7 +3,7 @@ package lexical_test
 import (
 	"fmt"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 func Example() {

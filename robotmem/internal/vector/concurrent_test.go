@@ -9,7 +9,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // A scan that is split over goroutines answers like one that is not.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 func TestFrequent(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func Example() {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 // FuzzSearch reads its bytes as a course of puts, removals and questions, and

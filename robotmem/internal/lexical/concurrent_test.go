@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 // Questions, snapshots and changes at once: every answer belongs to one moment.

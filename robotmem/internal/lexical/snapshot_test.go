@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 // small returns an index with everything that a snapshot can hold, and its

@@ -9,7 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 // history is a course of changes to an index, and to a model of it.

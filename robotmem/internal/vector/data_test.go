@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // set is vectors in memory: row id-1 holds the vector of memory id.
