@@ -3,6 +3,8 @@ package text
 import (
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // literal is a number as it stands in a prepared text.
@@ -134,25 +136,42 @@ func (p *scanner) number(i int) int {
 		}
 		return p.word(i)
 	}
-	if written := plain(s[i:num.end]); written != num.value {
-		p.emit(written) // 1e-3 beside 0.001
-	}
-	p.emit(num.value)
 	if u.name == "" {
+		p.numeral(s[i:num.end], num.value)
 		return num.end
 	}
+	if p.base {
+		value, unit := units.Base(num.value, u.name)
+		for _, term := range []string{value, unit, value + unit} {
+			p.emit(term)
+		}
+		return u.end
+	}
+	from := len(p.out)
+	p.numeral(s[i:num.end], num.value)
 	name := u.term()
-	if u.han { // the characters of the unit are indexed with their neighbours
-		p.emit(num.value + name)
-		return num.end
-	}
-	if u.word {
+	switch {
+	case u.han: // its characters are indexed with their neighbours
+		u.end = num.end
+	case u.word:
 		p.emit(s[u.start:u.end])
-	} else {
+	default:
 		p.emit(name)
 	}
 	p.emit(num.value + name)
+	if p.others {
+		p.addOthers(num.value, u.name, p.out[from:])
+	}
 	return u.end
+}
+
+// numeral emits a number as it is written, if that is not the canonical decimal,
+// and as that.
+func (p *scanner) numeral(written, value string) {
+	if written = plain(written); written != value {
+		p.emit(written) // 1e-3 beside 0.001
+	}
+	p.emit(value)
 }
 
 // plain is a number as written, less its plus signs and thousands separators.

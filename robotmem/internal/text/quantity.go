@@ -1,8 +1,11 @@
 package text
 
 import (
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // Quantity is a number as a text states it.
@@ -10,13 +13,50 @@ type Quantity struct {
 	// Value is the canonical decimal: "12.5" for 12.50, +12.5 and 1.25e1. It is
 	// never rounded, so equal strings are equal numbers and no others are.
 	Value string
-	// Unit is the canonical symbol ("N", "m/s", "deg", "%"), case kept, "" for
-	// none. Nothing is converted: 1 m and 100 cm differ.
+	// Unit is the symbol that is indexed ("N", "m/s", "deg", "%"), case kept, "" for
+	// none. Nothing is converted: see Base.
 	Unit string
 	// Name is the parameter that the number is bound to, in lower snake case
 	// ("grip_force" of "grip force: 12.5", of "GripForce=12.5" and of "the grip
 	// force is 12.5"), or "".
 	Name string
+}
+
+// Base returns the quantity in the canonical unit of its dimension, in which 1 m,
+// 100 cm and 1000 mm are equal.
+func (q Quantity) Base() Quantity {
+	if q.Unit != "" {
+		q.Value, q.Unit = units.Base(q.Value, q.Unit)
+	}
+	return q
+}
+
+// Equivalent is a term that says in another unit what a number and its unit in a
+// question say: 1000mm of "1 m".
+type Equivalent struct {
+	Term string
+	Of   []string // terms of the question that it stands for
+}
+
+// Equivalents returns further terms to search a question by. A text with one of
+// them holds the number and the unit that the question has.
+func Equivalents(s string) []Equivalent {
+	p := scanner{s: prepare(s), others: true}
+	p.scan()
+	return p.equivalents
+}
+
+// maxEquivalents bounds the terms that a question gets in addition.
+const maxEquivalents = 64
+
+// addOthers notes the other spellings of a number with a unit, whose terms are of.
+func (p *scanner) addOthers(value, symbol string, of []string) {
+	of = slices.Clone(of)
+	for _, other := range units.Others(value, symbol) {
+		if len(p.equivalents) < maxEquivalents {
+			p.equivalents = append(p.equivalents, Equivalent{fold(other), of})
+		}
+	}
 }
 
 // Quantities returns the numbers of s in text order: plain ones with unit and

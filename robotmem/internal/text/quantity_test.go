@@ -1,6 +1,7 @@
 package text_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,38 @@ func TestQuantities(t *testing.T) {
 				t.Errorf("Quantities(%q) (-want +got):\n%s", tt.in, diff)
 			}
 		})
+	}
+}
+
+func TestBaseTerms(t *testing.T) {
+	for in, want := range map[string]string{
+		"the shelf is 1000 mm wide": "the shelf is 1 m 1m wide",
+		"货架宽1000毫米":                 "货 货架 架 架宽 宽 1 m 1m",
+		"3 cups in 5 minutes":       "3 cups in 300 s 300s",
+		"30 frames, joint3":         "30 frame 30frame joint3 joint 3",
+	} {
+		if got := strings.Join(text.BaseTerms(in), " "); got != want {
+			t.Errorf("BaseTerms(%q): got %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEquivalents(t *testing.T) {
+	want := []text.Equivalent{
+		{Term: "120s", Of: []string{"2", "minutes", "2min"}}, {Term: "120000ms", Of: []string{"2", "minutes", "2min"}},
+		{Term: "0.5m", Of: []string{"50", "50cm"}}, {Term: "500mm", Of: []string{"50", "50cm"}}, {Term: "5dm", Of: []string{"50", "50cm"}}, {Term: "0.0005km", Of: []string{"50", "50cm"}},
+	}
+	if diff := cmp.Diff(want[:2], text.Equivalents("what took 2 minutes at joint3, 2 times?")[:2]); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff(want[2:6], text.Equivalents("50厘米的货架")[:4]); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := text.Equivalents("grip 3 cups at 20 °C"); got != nil {
+		t.Errorf("got %v, want none", got)
+	}
+	if got := text.Equivalents(strings.Repeat("5 m ", 1000)); len(got) > 64 {
+		t.Errorf("got %d, want at most 64", len(got))
 	}
 }
 

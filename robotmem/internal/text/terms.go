@@ -21,6 +21,15 @@ func Terms(s string) []string {
 	return p.out
 }
 
+// BaseTerms returns Terms with every number that has a unit in the canonical unit
+// of its dimension, so that texts can be compared that measure in other units.
+// They are not indexed.
+func BaseTerms(s string) []string {
+	p := scanner{s: prepare(s), base: true}
+	p.scan()
+	return p.out
+}
+
 // Index returns Terms joined by spaces: the text of an FTS5 row.
 func Index(s string) string {
 	return strings.Join(Terms(s), " ")
@@ -60,8 +69,12 @@ func Query(s string) (content, stop []string) {
 type scanner struct {
 	s     string
 	out   []string
-	query bool     // a question: Chinese stop words are told apart
-	stop  []string // the terms of those
+	query bool // a question: Chinese stop words are told apart
+	base  bool // numbers with units are converted
+
+	others      bool // numbers with units are also looked for in other units
+	equivalents []Equivalent
+	stop        []string // the terms of those
 }
 
 func (p *scanner) emit(w string) {

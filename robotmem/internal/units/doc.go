@@ -1,5 +1,7 @@
-// Package quantity compares numbers with units: 12.5 N, 0.0125 kN and 3.2 lbf
-// are all less than 15 N. It is a leaf: it knows nothing else of this module.
+// Package units has the one table of units: their spellings, dimensions and
+// factors. Filters compare values by it, duplicates and conflicts compare texts
+// by it, and a search finds a quantity in another unit by it. It is a leaf: it
+// knows nothing else of this module.
 //
 // # Nouns
 //
@@ -7,14 +9,17 @@
 //     are equal exactly when their structs are, and the smaller Value is less.
 //   - A kind is what compares with itself: force, torque, energy, frequency.
 //   - A unit that is not known is a kind of its own.
+//   - A symbol is the spelling of a unit that a search index stores.
 //
 // # Example
 //
-//	limit, _ := quantity.Parse("15 N")        // {15 N}
-//	held, _ := quantity.Parse("0.0125 kN")    // {12.5 N}
-//	order, ok := quantity.Compare(held, limit) // -1, true
-//	apart, _ := quantity.Of(12.5, "N")        // {12.5 N}: of {"value": 12.5, "unit": "N"}
-//	_, ok = quantity.Parse("12 N wet glass")  // false: text
+//	limit, _ := units.Parse("15 N")        // {15 N}
+//	held, _ := units.Parse("0.0125 kN")    // {12.5 N}
+//	apart, _ := units.Of(12.5, "N")        // {12.5 N}: of {"value": 12.5, "unit": "N"}
+//	_, ok := units.Parse("12 N wet glass") // false: text
+//	symbol, _ := units.WordSymbol("毫米")    // mm
+//	value, unit := units.Base("1000", "mm") // 1, m
+//	units.Others("1", "m")                 // 100cm, 1000mm, ...
 //
 // # Units
 //
@@ -49,18 +54,18 @@
 //
 // # Why not a library
 //
-// The table is this package's own. bcicen/go-units 1.0.5, of 2023, finds units by
-// text, but knows neither N, V, A, rad, Hz nor any compound, takes Nm for the
-// nanometre and T for the ton, rounds psi to 6894.757 Pa and needs 0.14 ms for
-// each look. gonum's unit 0.17 reads no text and holds a torque and an energy to
-// be of one dimension.
+// bcicen/go-units 1.0.5, of 2023, finds units by text, but knows neither N, V, A,
+// rad, Hz nor any compound, takes Nm for the nanometre and T for the ton, rounds
+// psi to 6894.757 Pa and needs 0.14 ms for each look. gonum's unit 0.17 reads no
+// text and holds a torque and an energy to be of one dimension.
 //
 // # Caveats
 //
 //   - A torque and an energy do not compare, nor do Hz, rad/s, Bq and 1/s, W and
 //     V·A, Gy and Sv: they are different though the SI gives them one dimension.
 //     Only kg·m/s² is a force and kg/m/s² a pressure.
-//   - Values are rounded to 15 significant digits; a number is read to 19.
+//   - Values are rounded to 15 significant digits; a number is read to 19. Base
+//     leaves numbers of more than 13 digits as they are.
 //   - A lone temperature is a point on its scale, never a difference: 5 °C is
 //     278.15 K. In a compound a degree is a difference. Beyond some 10^21
 //     degrees a °C or °F is no quantity.
@@ -73,4 +78,6 @@
 //   - An unknown unit is told apart by case and plural (blip, blips), and so is
 //     a compound with one, or one whose powers go beyond nine or whose factor
 //     needs more than 64 bits.
-package quantity
+//   - The canonical units are stored in files as part of attribute paths, and the
+//     symbols as part of the full-text index: a change of either needs a migration.
+package units

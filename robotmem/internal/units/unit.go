@@ -1,13 +1,14 @@
-package quantity
+package units
 
 import (
-	"math/bits"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// unit is a dimension and what a number in it is multiplied with.
+// unit is a dimension and the factor of a number in it.
 type unit struct {
 	canonical string // that of dims, or "" in a product that is not complete
 	dims      dims
@@ -15,7 +16,81 @@ type unit struct {
 	// zero is how far a temperature scale begins above absolute zero, in
 	// hundredths of its degree. It counts only for the unit alone: in °C/s and
 	// in the product with another unit a degree is a difference.
-	zero uint64
+	zero  uint64
+	takes prefixSet
+}
+
+// dims are the powers of the base kinds. A kind is finer than a dimension of
+// the SI: the newton is one of its own, so that a torque (N·m) and an energy
+// (W·s) are different though both are kg·m²/s².
+type dims [21]int8
+
+// kinds are the base kinds, in the order in which a product names them.
+var kinds = strings.Fields("kg N W V A lm cd mol K Hz Bq Gy Sv B px % dB m s rad sr")
+
+// maxPower bounds the power of a kind, to one digit.
+const maxPower = 9
+
+// derived are the products with a name, and a force and a pressure that are
+// written with the kilogram.
+var derived = map[dims]string{
+	parseDims("N/m²"): "Pa", parseDims("W·s"): "J", parseDims("A·s"): "C", parseDims("V/A"): "Ω", parseDims("A/V"): "S",
+	parseDims("V·s"): "Wb", parseDims("V·s/m²"): "T", parseDims("V·s/A"): "H", parseDims("A·s/V"): "F", parseDims("lm/m²"): "lx",
+	parseDims("kg·m/s²"): "N", parseDims("kg/m/s²"): "Pa",
+}
+
+// parseDims reads a product of base kinds with powers up to 3: "V·s/m²".
+func parseDims(s string) (d dims) {
+	sign := int8(1)
+	for part := range strings.SplitSeq(s, "/") {
+		for word := range strings.SplitSeq(part, "·") {
+			power := sign
+			if kind, ok := strings.CutSuffix(word, "²"); ok {
+				word, power = kind, 2*sign
+			} else if kind, ok := strings.CutSuffix(word, "³"); ok {
+				word, power = kind, 3*sign
+			}
+			d[slices.Index(kinds, word)] += power
+		}
+		sign = -1
+	}
+	return d
+}
+
+// String is the canonical unit: "N", "N·m", "m/s²", "W/m/K", "1/s".
+func (d dims) String() string {
+	if name, ok := derived[d]; ok {
+		return name
+	}
+	var above, below []byte
+	for i, p := range d {
+		switch {
+		case p > 0 && len(above) > 0:
+			above = appendPower(append(above, "·"...), i, p)
+		case p > 0:
+			above = appendPower(above, i, p)
+		case p < 0:
+			below = appendPower(append(below, '/'), i, -p)
+		}
+	}
+	if len(above) == 0 {
+		above = []byte{'1'}
+	}
+	return string(append(above, below...))
+}
+
+// appendPower writes a kind with its positive power.
+func appendPower(text []byte, kind int, power int8) []byte {
+	text = append(text, kinds[kind]...)
+	switch {
+	case power == 2:
+		text = append(text, "²"...)
+	case power == 3:
+		text = append(text, "³"...)
+	case power > 3:
+		text = strconv.AppendInt(append(text, '^'), int64(power), 10)
+	}
+	return text
 }
 
 // resolve reads a unit: one word of the table, or a product of them.
@@ -23,13 +98,11 @@ func resolve(s string) (unit, bool) {
 	if wordEnd(s) == len(s) {
 		return lookup(s)
 	}
-	if e, ok := symbols[s]; ok { // ft-lb, r/min
-		return e.unit, true
+	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
+		return *u, true
 	}
-	if len(s) <= maxName {
-		if u, ok := named(s, false); ok { // degrees Celsius
-			return u, true
-		}
+	if u, ok := findName(lower(s)); ok { // degrees Celsius
+		return *u, true
 	}
 	return compound(s)
 }
@@ -37,61 +110,43 @@ func resolve(s string) (unit, bool) {
 // lookup finds one word of the table, with a prefix or without. Symbols are
 // told apart by case (mN, MN); names are not.
 func lookup(s string) (unit, bool) {
-	if e, ok := symbols[s]; ok {
-		return e.unit, true
+	find := func(s string) (*unit, bool) {
+		u, ok := symbols.units[s]
+		return u, ok
 	}
-	for n := 1; n <= 2 && n < len(s); n++ {
-		if p, ok := prefixes[s[:n]]; ok {
-			if e, ok := symbols[s[n:]]; ok && e.takes(p) {
-				return p.of(e.unit)
-			}
-		}
+	if u, ok := find(s); ok {
+		return *u, true
 	}
-	return named(s, true)
+	if u, ok := symbols.prefixed(s, find); ok {
+		return u, true
+	}
+	s = lower(s)
+	if u, ok := findName(s); ok {
+		return *u, true
+	}
+	return names.prefixed(s, findName)
 }
 
-// maxName is the length of the longest name, in bytes.
-const maxName = 32
-
-// named finds a name, with a prefix if prefixed.
-func named(s string, prefixed bool) (unit, bool) {
-	if len(s) > maxName || len(s) < 2 {
-		return unit{}, false
+// findName finds the singular, or the plural with s.
+func findName(s string) (*unit, bool) {
+	if u, ok := names.units[s]; ok {
+		return u, true
 	}
-	var room [maxName]byte
-	lower := room[:copy(room[:], s)]
-	for i, c := range lower {
-		if 'A' <= c && c <= 'Z' {
-			lower[i] = c + 'a' - 'A'
-		}
-	}
-	if e, ok := name(lower); ok {
-		return e.unit, true
-	}
-	if !prefixed {
-		return unit{}, false
-	}
-	for i := range namePrefixes {
-		p := &namePrefixes[i]
-		if lower[0] == p.name[0] && len(lower) > len(p.name) && string(lower[:len(p.name)]) == p.name {
-			if e, ok := name(lower[len(p.name):]); ok && e.takes(p.prefix) {
-				return p.prefix.of(e.unit)
-			}
-		}
-	}
-	return unit{}, false
-}
-
-// name finds the singular, or the plural with s.
-func name(lower []byte) (*entry, bool) {
-	if e, ok := names[string(lower)]; ok {
-		return e, true
-	}
-	if n := len(lower) - 1; n > 2 && lower[n] == 's' {
-		e, ok := names[string(lower[:n])]
-		return e, ok
+	if n := len(s) - 1; n > 2 && s[n] == 's' {
+		u, ok := names.units[s[:n]]
+		return u, ok
 	}
 	return nil, false
+}
+
+// lower lowers ASCII letters only.
+func lower(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
 }
 
 // compound reads a product of units:
@@ -148,8 +203,8 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	}
 	if strings.HasPrefix(s[end:], "-") { // pound-force
 		longer := end + 1 + wordEnd(s[end+1:])
-		if u, ok = named(s[:longer], false); ok {
-			end = longer
+		if named, found := findName(lower(s[:longer])); found {
+			u, ok, end = *named, true, longer
 		}
 	}
 	if !ok {
@@ -171,13 +226,7 @@ var powers = []struct {
 }{{"²", 2}, {"³", 3}, {"⁻¹", -1}, {"⁻²", -2}, {"⁻³", -3}, {" squared", 2}, {" cubed", 3}}
 
 func readPower(s string) (power int, rest string) {
-	if s == "" || s[0] == '/' {
-		return 1, s
-	}
 	for _, p := range powers {
-		if s[0] != p.text[0] {
-			continue
-		}
 		if after, ok := strings.CutPrefix(s, p.text); ok {
 			return p.power, after
 		}
@@ -219,10 +268,8 @@ func operator(s string) (sign int, rest string, ok bool) {
 
 // wordEnd is the length of the word that s begins with.
 func wordEnd(s string) int {
-	for i, r := range s {
-		if !unitRune(r) {
-			return i
-		}
+	if end := strings.IndexFunc(s, func(r rune) bool { return !unitRune(r) }); end >= 0 {
+		return end
 	}
 	return len(s)
 }
@@ -246,7 +293,7 @@ func (u unit) times(v unit, power int) (unit, bool) {
 	}
 	f := v.factor
 	if power < 0 {
-		f = factor{num: f.den, den: f.num, exp: -f.exp, pi: -f.pi}
+		f = f.inverse()
 	}
 	for range max(power, -power) {
 		var ok bool
@@ -255,40 +302,4 @@ func (u unit) times(v unit, power int) (unit, bool) {
 		}
 	}
 	return u, true
-}
-
-func (f factor) times(g factor) (factor, bool) {
-	if f == one {
-		return g, true
-	}
-	if g == one {
-		return f, true
-	}
-	f.num, g.den = reduce(f.num, g.den)
-	g.num, f.den = reduce(g.num, f.den)
-	overNum, num := bits.Mul64(f.num, g.num)
-	overDen, den := bits.Mul64(f.den, g.den)
-	if overNum != 0 || overDen != 0 {
-		return factor{}, false
-	}
-	exp := f.exp + g.exp
-	for num%10 == 0 {
-		num, exp = num/10, exp+1
-	}
-	for den%10 == 0 {
-		den, exp = den/10, exp-1
-	}
-	return factor{num, den, exp, f.pi + g.pi}, true
-}
-
-// reduce divides both by their greatest common divisor.
-func reduce(a, b uint64) (uint64, uint64) {
-	if a == 1 || b == 1 {
-		return a, b
-	}
-	x, y := a, b
-	for y != 0 {
-		x, y = y, x%y
-	}
-	return a / x, b / x
 }

@@ -1,6 +1,7 @@
-package quantity
+package units
 
 import (
+	"math/big"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -28,8 +29,9 @@ type factor struct {
 var one = factor{num: 1, den: 1}
 
 const (
-	e18 = 1_000_000_000_000_000_000
-	e19 = 10 * e18
+	fullDigits = 19
+	e18        = 1_000_000_000_000_000_000
+	e19        = 10 * e18
 
 	pi19      = 3_141_592_653_589_793_238 // π × 10^18
 	inversePi = 3_183_098_861_837_906_715 // 1/π × 10^19
@@ -101,83 +103,70 @@ func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 // in is the number in the canonical unit of u, or not ok where a float64
 // overflows or a number that is not zero would become zero.
 func (d decimal) in(u unit) (float64, bool) {
-	hi, lo := bits.Mul64(d.mant, u.factor.num)
-	exp := d.exp
+	n, exp := new(big.Int).SetUint64(d.mant), d.exp
 	if u.zero != 0 {
-		var ok bool
-		if d.neg, hi, lo, ok = d.above(u.zero); !ok {
+		if n = d.above(u.zero); n == nil {
 			return 0, false
 		}
 		exp = -tempDigits
-		carry, low := bits.Mul64(lo, u.factor.num)
-		hi, lo = hi*u.factor.num+carry, low
+		d.neg = n.Sign() < 0
+		n.Abs(n)
 	}
-	if hi == 0 && lo == 0 {
+	if n.Sign() == 0 {
 		return 0, true
 	}
-	m, shift := quotient(hi, lo, u.factor.den)
-	exp += shift + u.factor.exp
+	// 40 more digits leave more than 19 after the division by 64 bits.
+	const more = 40
+	n.Mul(n, new(big.Int).SetUint64(u.factor.num))
+	n.Mul(n, pow10(more))
+	n.Quo(n, new(big.Int).SetUint64(u.factor.den))
+	digits := n.String()
+	m, err := strconv.ParseUint(digits[:fullDigits], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	exp += u.factor.exp - more + len(digits) - fullDigits
 	for range max(u.factor.pi, -u.factor.pi) {
+		var shift int
 		m, shift = timesPi(m, u.factor.pi < 0)
 		exp += shift
 	}
-	return float(d.neg, (m+5000)/10000, exp+4)
+	f, err := strconv.ParseFloat(strconv.FormatUint((m+5000)/10000, 10)+"e"+strconv.Itoa(exp+4), 64)
+	if d.neg {
+		f = -f
+	}
+	return f, err == nil && f != 0
 }
+
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
 // tempDigits is how many decimals of a degree are kept when a zero is moved.
 const tempDigits = 16
 
-// above is the distance of a temperature from absolute zero, which is zero
-// hundredths of a degree below the zero of its scale, in units of 10^-16
-// degrees. It is not ok beyond 10^20 degrees.
-func (d decimal) above(zero uint64) (neg bool, hi, lo uint64, ok bool) {
-	shift := d.exp + tempDigits
-	for ; shift > 0 && d.mant != 0; shift-- {
-		var over uint64
-		if hi > e18 {
-			return false, 0, 0, false
-		}
-		over, d.mant = bits.Mul64(d.mant, 10)
-		hi = hi*10 + over
-	}
-	for ; shift < 0 && d.mant != 0; shift++ {
-		d.mant /= 10
-	}
-	lo = d.mant
-	zero *= 1e14 // hundredths to 10^-16
-	switch {
-	case !d.neg:
-		sum, carry := bits.Add64(lo, zero, 0)
-		return false, hi + carry, sum, hi <= e18
-	case hi == 0 && lo <= zero:
-		return false, 0, zero - lo, true
-	default:
-		difference, borrow := bits.Sub64(lo, zero, 0)
-		return true, hi - borrow, difference, hi <= e18
-	}
-}
+// maxTemp is the largest temperature, in 10^-tempDigits degrees.
+var maxTemp = new(big.Int).Lsh(big.NewInt(e18+1), 64)
 
-// quotient is the first 19 digits of a positive hi·2^64+lo divided by den, and
-// the power of ten to multiply them with.
-func quotient(hi, lo, den uint64) (m uint64, exp int) {
-	hi, rem := hi/den, hi%den
-	m, rem = bits.Div64(rem, lo, den)
-	for hi > 0 || m >= e19 {
-		var carry uint64
-		hi, carry = hi/10, hi%10
-		m, _ = bits.Div64(carry, m, 10)
-		exp++
-		rem = 0 // only read below, where no digit has been dropped
+// above is the distance of a temperature from absolute zero, which is zero
+// hundredths of a degree below the zero of its scale, in 10^-tempDigits degrees.
+// It is nil beyond maxTemp.
+func (d decimal) above(zero uint64) *big.Int {
+	n, shift := new(big.Int).SetUint64(d.mant), d.exp+tempDigits
+	switch {
+	case d.mant == 0:
+	case shift > fullDigits*2:
+		return nil
+	case shift >= 0:
+		n.Mul(n, pow10(shift))
+	default:
+		n.Quo(n, pow10(min(-shift, fullDigits)))
 	}
-	for ; m < e18; exp-- {
-		var next uint64
-		if rem != 0 {
-			over, low := bits.Mul64(rem, 10)
-			next, rem = bits.Div64(over, low, den)
-		}
-		m = m*10 + next
+	if n.Cmp(maxTemp) >= 0 {
+		return nil
 	}
-	return m, exp
+	if d.neg {
+		n.Neg(n)
+	}
+	return n.Add(n, new(big.Int).SetUint64(zero*1e14)) // hundredths to 10^-16
 }
 
 // timesPi multiplies 19 digits with π, or with 1/π.
@@ -194,16 +183,61 @@ func timesPi(m uint64, inverse bool) (uint64, int) {
 	return m, exp
 }
 
-// float is the float64 nearest to mant × 10^exp.
-func float(neg bool, mant uint64, exp int) (float64, bool) {
-	var room [32]byte
-	text := room[:0]
-	if neg {
-		text = append(text, '-')
+// parseFactor reads the factor of a row: "0.0254", "101325/760", "2π/60".
+func parseFactor(s string) factor {
+	above, below, _ := strings.Cut(s, "/")
+	above, angle := strings.CutSuffix(above, "π")
+	f, ok := parseWhole(above).times(parseWhole(below).inverse())
+	if !ok {
+		panic("units: factor out of range: " + s)
 	}
-	text = strconv.AppendUint(text, mant, 10)
-	text = append(text, 'e')
-	text = strconv.AppendInt(text, int64(exp), 10)
-	f, err := strconv.ParseFloat(string(text), 64)
-	return f, err == nil && f != 0
+	if angle {
+		f.pi = 1
+	}
+	return f
+}
+
+// parseWhole reads a decimal, or 1 where there is none.
+func parseWhole(s string) factor {
+	if s == "" {
+		return one
+	}
+	d, n, ok := scan(s)
+	if !ok || n != len(s) {
+		panic("units: no factor: " + strconv.Quote(s))
+	}
+	for ; d.mant%10 == 0; d.exp++ { // room for products
+		d.mant /= 10
+	}
+	return factor{d.mant, 1, d.exp, 0}
+}
+
+func (f factor) inverse() factor { return factor{f.den, f.num, -f.exp, -f.pi} }
+
+// times is not ok where the product needs more than 64 bits.
+func (f factor) times(g factor) (factor, bool) {
+	f.num, g.den = reduce(f.num, g.den)
+	g.num, f.den = reduce(g.num, f.den)
+	overNum, num := bits.Mul64(f.num, g.num)
+	overDen, den := bits.Mul64(f.den, g.den)
+	if overNum != 0 || overDen != 0 {
+		return factor{}, false
+	}
+	exp := f.exp + g.exp
+	for ; num%10 == 0; exp++ {
+		num /= 10
+	}
+	for ; den%10 == 0; exp-- {
+		den /= 10
+	}
+	return factor{num, den, exp, f.pi + g.pi}, true
+}
+
+// reduce divides both by their greatest common divisor.
+func reduce(a, b uint64) (uint64, uint64) {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x, b / x
 }

@@ -1,7 +1,6 @@
-package quantity
+package units
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -35,8 +34,10 @@ func Parse(s string) (q Quantity, ok bool) {
 	if !ok {
 		return Quantity{}, false
 	}
-	unit := trimSpace(s[n:])
-	if !startsUnit(unit) || clock(unit) {
+	// Printers put a no-break, thin or narrow space between number and unit.
+	unit := strings.TrimLeft(s[n:], " \t\u00a0\u2009\u202f")
+	clock := strings.EqualFold(unit, "pm") || strings.EqualFold(unit, "am")
+	if !startsUnit(unit) || clock {
 		return Quantity{}, false
 	}
 	apart := len(unit) < len(s)-n
@@ -57,21 +58,11 @@ func Of(value float64, unit string) (Quantity, bool) {
 	if !startsUnit(unit) {
 		return Quantity{}, false
 	}
-	var room [32]byte
-	d, _, ok := scan(string(strconv.AppendFloat(room[:0], value, 'e', -1, 64))) // NaN and Inf are no number there
+	d, _, ok := scan(strconv.FormatFloat(value, 'e', -1, 64)) // NaN and Inf are no number there
 	if !ok {
 		return Quantity{}, false
 	}
 	return quantity(d, unit, true)
-}
-
-// Compare returns -1, 0 or 1 as a is less than, equal to or more than b. It is
-// not ok when their units differ: nothing can be said of 3 N and 3 s.
-func Compare(a, b Quantity) (order int, ok bool) {
-	if a.Unit != b.Unit {
-		return 0, false
-	}
-	return cmp.Compare(a.Value, b.Value), true
 }
 
 func quantity(d decimal, name string, unknownToo bool) (Quantity, bool) {
@@ -94,11 +85,6 @@ func quantity(d decimal, name string, unknownToo bool) (Quantity, bool) {
 func startsUnit(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unitRune(r) || strings.HasPrefix(s, "1/")
-}
-
-// clock reports whether the unit is the half of a day: 5 pm is no length.
-func clock(unit string) bool {
-	return len(unit) == 2 && (strings.EqualFold(unit, "pm") || strings.EqualFold(unit, "am"))
 }
 
 // identifier reports whether a number of n bytes with letters right behind it
@@ -126,10 +112,4 @@ func plainWord(s string) bool {
 		}
 	}
 	return !joined && s != ""
-}
-
-// trimSpace drops what printers put between a number and its unit, the
-// no-break, thin and narrow spaces included.
-func trimSpace(s string) string {
-	return strings.TrimLeft(s, " \t\u00a0\u2009\u202f")
 }
