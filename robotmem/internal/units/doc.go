@@ -23,28 +23,7 @@
 //
 // # Units
 //
-//	canonical  units
-//	N          N dyn kgf gf lbf ozf; kg·m/s²
-//	N·m        Nm Ncm Nmm ft-lb in-lb oz-in; N·m, lbf·ft, kgf·cm
-//	m          m in ft yd mi nmi mil Å, micron
-//	m², m³     mm², ha; L cc gal, cm³
-//	s          s min h d wk
-//	m/s, m/s²  km/h kph mph knot, ft/s; g0
-//	rad, rad/s rad ° deg arcmin arcsec gon rev turn; rpm rps r/min, deg/s
-//	kg         g t lb oz; 公斤 斤
-//	Pa         Pa bar atm torr mmHg inHg cmH2O psi ksi; N/mm²
-//	J, W       J Wh Ws eV cal BTU; W hp, J/s
-//	V A C Ω S  V A VA, C Ah As, Ω ohm, S
-//	F H Wb T   F, H, Wb Vs, T gauss
-//	K          K °C °F °R degC degF
-//	Hz Bq      Hz; Bq
-//	cd lm lx   cd; lm; lx
-//	mol Gy Sv  mol; Gy; Sv
-//	%          % ‰ ppm
-//	dB         dB
-//	B, B/s     B bit; bps
-//	px sr      px; sr
-//
+// The table is in table.go, one row a unit.
 // Metric units take the prefixes from femto to peta, B and bit also Ki to Ti.
 // Symbols are told apart by case: mN and MN, C (coulomb) and °C. Long names are
 // not, may be plural and take long prefixes: "Millimetres", "newton meters".

@@ -1,7 +1,7 @@
 package units
 
 import (
-	"math/big"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -40,10 +40,12 @@ watt watts joule joules pascal pascals liter liters litre litres pixel pixels oh
 公斤 千克 克 毫克 伏 伏特 毫伏 安培 毫安 瓦 千瓦 赫兹 赫茲=Hz 赫 欧姆 帕 千帕 兆帕
 转/分 转每分 升 毫升 像素 帧=frame`)
 
-// textUnit is a unit of the table with its symbol.
+// textUnit is a unit of the table with its symbol, and 1 of it in the canonical
+// unit.
 type textUnit struct {
 	symbol string
 	unit   unit
+	one    float64
 }
 
 var textUnits, bySymbol, byWord = textIndex()
@@ -54,7 +56,8 @@ func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
 	for _, s := range textSymbols {
 		bySymbol[s] = s
 		if u, ok := ofSymbol(s); ok {
-			known = append(known, textUnit{s, u})
+			one, _ := decimal{mant: 1}.in(u)
+			known = append(known, textUnit{s, u, one})
 			if same[u.plain()] == "" {
 				same[u.plain()] = s
 			}
@@ -126,51 +129,31 @@ func Base(value, symbol string) (string, string) {
 
 const (
 	maxOtherDecimals = 6
-	maxOtherDigits   = 7 // before the point
+	maxOther         = 1e7
 )
 
 // Others lists the same quantity in the other units that a text may have, number
 // and symbol without a space: of 1 m also 100cm and 1000mm. It leaves out units
 // in which the number has no short decimal form, and temperatures.
 func Others(value, symbol string) (others []string) {
-	d, n, ok := scan(value)
+	base, canonical := Base(value, symbol)
 	u, known := ofSymbol(symbol)
-	if !ok || !known || n != len(value) || d.mant == 0 || d.mant >= maxBaseMantissa || u.zero != 0 || max(d.exp, -d.exp) > fullDigits {
+	number, err := strconv.ParseFloat(base, 64)
+	if !known || err != nil || number == 0 || u.zero != 0 {
 		return nil
 	}
 	for i := range textUnits {
-		v := &textUnits[i].unit
-		if v.dims != u.dims || v.zero != 0 || v.factor.pi != u.factor.pi || v.factor == u.factor {
+		v := &textUnits[i]
+		if v.unit.dims != u.dims || v.unit.zero != 0 || v.unit.factor == u.factor {
 			continue
 		}
-		if text, ok := d.short(u.factor, v.factor); ok {
-			others = append(others, text+textUnits[i].symbol)
+		other := strconv.FormatFloat(number/v.one, 'f', maxOtherDecimals, 64)
+		other = strings.TrimRight(strings.TrimRight(other, "0"), ".")
+		// The division rounds: only what converts back is the same quantity.
+		back, unit := Base(other, v.symbol)
+		if back == base && unit == canonical && math.Abs(number/v.one) < maxOther {
+			others = append(others, other+v.symbol)
 		}
 	}
 	return others
-}
-
-// short converts a number from one unit to another, if that gives a short decimal.
-func (d decimal) short(from, to factor) (string, bool) {
-	f, ok := from.times(to.inverse())
-	if !ok {
-		return "", false
-	}
-	r := new(big.Rat).SetFrac(new(big.Int).SetUint64(f.num), new(big.Int).SetUint64(f.den))
-	r.Mul(r, new(big.Rat).SetInt(new(big.Int).SetUint64(d.mant)))
-	if exp := d.exp + f.exp; exp < 0 {
-		r.Quo(r, new(big.Rat).SetInt(pow10(-exp)))
-	} else {
-		r.Mul(r, new(big.Rat).SetInt(pow10(exp)))
-	}
-	decimals, exact := r.FloatPrec()
-	if !exact || decimals > maxOtherDecimals {
-		return "", false
-	}
-	text := r.FloatString(decimals)
-	whole, _, _ := strings.Cut(text, ".")
-	if d.neg {
-		text = "-" + text
-	}
-	return text, len(whole) <= maxOtherDigits
 }
