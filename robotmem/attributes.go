@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem/quantity"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // A context is stored as JSON and indexed as attributes, one row for each
@@ -84,18 +84,18 @@ const quantityMark = "\x1f"
 func quantityPath(path, unit string) string { return path + quantityMark + unit }
 
 // quantityOf reads a JSON value as a quantity.
-func quantityOf(v any) (quantity.Quantity, bool) {
+func quantityOf(v any) (units.Quantity, bool) {
 	switch v := v.(type) {
 	case string:
-		return quantity.Parse(v)
+		return units.Parse(v)
 	case map[string]any:
 		unit, isText := v["unit"].(string)
 		value, isNumber := v["value"].(json.Number)
 		if f, err := value.Float64(); isText && isNumber && err == nil && len(v) == 2 {
-			return quantity.Of(f, unit)
+			return units.Of(f, unit)
 		}
 	}
-	return quantity.Quantity{}, false
+	return units.Quantity{}, false
 }
 
 // flatten lists every attribute and every place of a context.
@@ -175,8 +175,8 @@ func compareValues(a, b any) (order int, ok bool) {
 		if b, ok := b.(string); ok {
 			return strings.Compare(a, b), true
 		}
-	case quantity.Quantity:
-		if b, ok := b.(quantity.Quantity); ok && a.Unit == b.Unit {
+	case units.Quantity:
+		if b, ok := b.(units.Quantity); ok && a.Unit == b.Unit {
 			return cmpOrdered(a.Value, b.Value), true
 		}
 	}

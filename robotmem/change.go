@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const maxEcho = 100 // characters of a memory's text in a confirmation

@@ -8,7 +8,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // The snapshot of the codes, counts as uvarints:

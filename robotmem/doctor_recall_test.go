@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 
 	"github.com/ncruces/go-sqlite3"
 )

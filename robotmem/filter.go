@@ -21,7 +21,7 @@ const (
 type condition struct {
 	op   string // "$eq", "$lt", …; "$and", "$or", "$not"
 	path string
-	// values are the operands as stored, quantities as quantity.Quantity: one, or
+	// values are the operands as stored, quantities as units.Quantity: one, or
 	// several for $in.
 	values []any
 	exists bool

@@ -6,7 +6,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
 // The keeper is a goroutine that does what no caller should wait for: it reads

@@ -5,11 +5,13 @@ import (
 	"unicode"
 
 	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // marks are what tells two texts apart beside words and numbers with names:
 // bin A and bin B, version 2e and 2f, 三次 and 五次, > and <, and digits of
-// other scripts. They count as quantities without a name, in text order.
+// other scripts. They count as quantities without a name, in text order. The 千 of
+// a unit (2千克) is part of a quantity already.
 func marks(s string) []consolidate.Quantity {
 	var out []consolidate.Quantity
 	add := func(mark string) { out = append(out, consolidate.Quantity{Value: mark}) }
@@ -22,8 +24,14 @@ func marks(s string) []consolidate.Quantity {
 		case mixed(bare):
 			add(strings.ToLower(bare))
 		}
+		before := previous != "" && endsInDigit(previous)
 		previous = bare
-		for _, r := range word {
+		for i, r := range word {
+			thousand := before && r == '千' && isUnit(word[i:])
+			before = r >= '0' && r <= '9'
+			if thousand {
+				continue
+			}
 			if strings.ContainsRune("<>≤≥", r) || strings.ContainsRune("一二两三四五六七八九十百千", r) || r > unicode.MaxASCII && unicode.IsNumber(r) {
 				add(string(r))
 			}
@@ -40,6 +48,13 @@ const unitLetters = "NmsgVAWJKCFhHlLtT"
 func mixed(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	return len(rest) == 1 && len(rest) < len(word) && unicode.IsLetter(rune(rest[0])) && !strings.Contains(unitLetters, rest)
+}
+
+// isUnit reports whether a word begins with a Chinese unit of two characters.
+func isUnit(word string) bool {
+	const twoCharacters = 2 * len("千")
+	_, ok := units.WordSymbol(word[:min(len(word), twoCharacters)])
+	return ok
 }
 
 func endsInDigit(word string) bool {

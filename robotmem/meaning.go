@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // meaning is recall by vectors: the codes of the present model in memory, and

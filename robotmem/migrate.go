@@ -4,11 +4,13 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/robotmem/quantity"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // applicationID marks a file as ours: "rbtm".
@@ -112,7 +114,41 @@ func migrateStep(c *conn, scripts []string) (err error) {
 }
 
 // migrationFills make what a version adds and no SQL can work out.
-var migrationFills = map[int]func(*conn) error{3: indexQuantities}
+var migrationFills = map[int]func(*conn) error{3: indexQuantities, 6: rebuildSignatures}
+
+// rebuildSignatures computes the signatures of all facts that hold a number with
+// a unit, a batch of texts at a time.
+func rebuildSignatures(c *conn) error {
+	const batch = 500
+	type row struct {
+		group, seq int64
+		content    string
+	}
+	last := row{group: math.MinInt64}
+	for {
+		var rows []row
+		err := c.query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+			WHERE (s.group_key, s.seq) > (?, ?) ORDER BY s.group_key, s.seq LIMIT ?`, []any{last.group, last.seq, batch}, func(s *sqlite3.Stmt) error {
+			rows = append(rows, row{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnText(2)})
+			return nil
+		})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, r := range rows {
+			if !slices.ContainsFunc(text.Quantities(r.content), func(q text.Quantity) bool { return q.Unit != "" }) {
+				continue
+			}
+			sig := signatureOf(statementOf(r.content))
+			err := c.exec("UPDATE signatures SET terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
+				sig.terms, sig.numbers, sig.skeleton, int64(sig.sketch[0]), int64(sig.sketch[1]), r.group, r.seq)
+			if err != nil {
+				return err
+			}
+		}
+		last = rows[len(rows)-1]
+	}
+}
 
 // indexQuantities adds to the attributes the numbers of quantities, from the
 // texts and the pairs of value and unit that are there.
@@ -123,14 +159,14 @@ func indexQuantities(c *conn) error {
 		id     int64
 	}
 	var rows []row
-	add := func(path string, id int64, q quantity.Quantity, ok bool) {
+	add := func(path string, id int64, q units.Quantity, ok bool) {
 		if ok {
 			rows = append(rows, row{quantityPath(path, q.Unit), q.Value, id})
 		}
 	}
 	err := c.query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
 		WHERE typeof(a.value) = 'text' AND a.value GLOB '*[0-9]*'`, nil, func(s *sqlite3.Stmt) error {
-		q, ok := quantity.Parse(s.ColumnText(1))
+		q, ok := units.Parse(s.ColumnText(1))
 		add(s.ColumnText(0), s.ColumnInt64(2), q, ok)
 		return nil
 	})

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // seen is a memory with the state in which a recall looks at it.

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // known is a memory as the model has it.

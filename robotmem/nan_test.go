@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func damageVector(t *testing.T, e *Engine, id int64, v []float32) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/when"
 )
 
@@ -13,8 +13,9 @@ import (
 type question struct {
 	RecallRequest
 	filter        *condition
-	content, stop []string         // terms of the query
-	typing        *text.Unfinished // its last word, while it is being typed
+	content, stop []string          // terms of the query
+	equivalents   []text.Equivalent // further terms, of quantities in other units
+	typing        *text.Unfinished  // its last word, while it is being typed
 	now           time.Time
 	times         []TimePhrase
 	degraded      []string
@@ -58,6 +59,7 @@ func (q *question) parse(now time.Time) error {
 		q.typing = text.Typing(q.Query)
 	}
 	q.content, q.stop = text.Query(q.Query)
+	q.equivalents = text.Equivalents(q.Query)
 	if len(q.content) == 0 {
 		q.content, q.stop = q.stop, nil
 	}
@@ -74,7 +76,13 @@ func (q *question) parse(now time.Time) error {
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
 // words are what the list of words is searched for.
-func (q *question) words() wanted { return wanted{q.content, q.typing} }
+func (q *question) words() wanted {
+	terms := slices.Clone(q.content)
+	for _, e := range q.equivalents {
+		terms = append(terms, e.Term)
+	}
+	return wanted{terms, q.typing}
+}
 
 // readTimes makes bounds of the time words in the query, and takes them out of
 // it. Bounds that the caller gave hold too.

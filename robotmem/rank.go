@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
 // rankStages is the whole of ranking after fusion, in order.
@@ -61,7 +60,7 @@ func diversify(q *question, hits []hit) []hit {
 	terms := map[int64][]string{}
 	for _, h := range rest {
 		if h.memory != nil {
-			terms[h.id] = statementOf(h.memory.Content, text.Terms(h.memory.Content)).Terms
+			terms[h.id] = statementOf(h.memory.Content).Terms
 		}
 	}
 	chosen := make([]hit, 0, len(hits))

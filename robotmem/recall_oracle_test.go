@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // oracle answers recalls by a pass over all memories: no index, no cache, no

@@ -12,7 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // record is a memory on its way into the file: everything that can be worked
@@ -74,7 +74,7 @@ func (e *Engine) recordFor(kind, content string, context Object) (*record, error
 	r.pinned = consolidate.Protected(r.inferred.Category)
 	terms := text.Terms(content)
 	if kind == "fact" {
-		r.statement = statementOf(content, terms)
+		r.statement = statementOf(content)
 		r.signature = signatureOf(r.statement)
 	}
 	r.attrs, r.places = flatten(r.context)
@@ -124,17 +124,19 @@ func hash64(parts ...string) int64 {
 	return int64(h.Sum64())
 }
 
-// statementOf prepares a text, with its search terms, for comparison.
-func statementOf(s string, terms []string) consolidate.Statement {
+// statementOf prepares a text for comparison. Numbers with units are compared in
+// the canonical unit.
+func statementOf(s string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s) > 0, Quantities: marks(s)}
 	units := map[string]bool{}
 	for _, q := range text.Quantities(s) {
+		q = q.Base()
 		st.Quantities = append(st.Quantities, consolidate.Quantity{Name: q.Name, Value: q.Value, Unit: q.Unit})
 		if q.Unit != "" {
 			units[strings.ToLower(q.Unit)] = true
 		}
 	}
-	for _, t := range terms {
+	for _, t := range text.BaseTerms(s) {
 		if text.Stop(t) {
 			continue
 		}

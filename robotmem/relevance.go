@@ -3,8 +3,8 @@ package robotmem
 import (
 	"math"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // Relevance is absolute: how likely a memory answers the question, whatever else
@@ -52,26 +52,37 @@ func (q *question) coverage(m *Memory) float64 {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
 	}
+	other := map[string][]string{} // by stem of a quantity in another unit
+	for _, e := range q.equivalents {
+		stem := text.Stem(e.Term)
+		other[stem] = append(other[stem], e.Of...)
+		initial[e.Term[0]] = true
+	}
 	n, longer := 0, false
+	hold := func(stem string) (asked bool) {
+		found, asked := wanted[stem]
+		if asked && !found {
+			wanted[stem] = true
+			n++
+		}
+		return asked
+	}
 	for _, t := range text.Terms(m.Content + "\n" + m.Summary) {
 		if !initial[t[0]] && q.typing == nil {
 			continue
 		}
 		stem := text.Stem(t)
-		if found, asked := wanted[stem]; asked && !found {
-			wanted[stem] = true
-			n++
-		} else if !asked && q.typing != nil && q.typing.Begins(stem) {
+		asked := hold(stem)
+		for _, of := range other[stem] {
+			hold(text.Stem(of))
+		}
+		if !asked && q.typing != nil && q.typing.Begins(stem) {
 			longer = true
 		}
 	}
 	if longer { // it stands for the word that it may become
 		for _, t := range q.typing.Stands {
-			stem := text.Stem(t)
-			if found, asked := wanted[stem]; asked && !found {
-				wanted[stem] = true
-				n++
-			}
+			hold(text.Stem(t))
 		}
 	}
 	return float64(n) / float64(len(wanted))

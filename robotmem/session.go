@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
 )
 
 const (
@@ -251,7 +250,7 @@ func (tx *writeTx) consolidate(s *Session) (Consolidated, error) {
 
 // describe fills what consolidation compares.
 func describe(c *consolidate.Candidate, content string, object Object) {
-	c.Statement = statementOf(content, text.Terms(content))
+	c.Statement = statementOf(content)
 	c.Outcome = outcomeOf(object)
 	if spatial, ok := object["spatial"]; ok {
 		c.Place = string(digest(blobObject, spatial))

@@ -14,7 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"github.com/ncruces/go-sqlite3/ext/vec1"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // conn is one connection to the file, with its prepared statements. It is used

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/text"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // examineWords compares the postings index in memory with FTS5, its durable

@@ -9,7 +9,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/robotmem/robotmem-go/robotmem/quantity"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // fewMemories is the size of a set below which reading each memory's context
@@ -166,7 +166,7 @@ func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
 // with one operand as the leaf says.
 func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt) error) error {
 	at := n.path
-	if q, ok := operand.(quantity.Quantity); ok {
+	if q, ok := operand.(units.Quantity); ok {
 		at, operand = quantityPath(n.path, q.Unit), q.Value
 	}
 	path, err := c.knownPath(at)

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // lexicalSignal ranks by the words of the question, within the admitted set.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Duplicates and contradictions are looked up by signature, never through the
@@ -120,13 +120,13 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []Conflict
 		if !ok {
 			continue
 		}
-		theirs := statementOf(other.Content, text.Terms(other.Content))
+		theirs := statementOf(other.Content)
 		switch verdict, similarity := consolidate.Compare(theirs, r.statement); verdict {
 		case consolidate.Duplicate:
 			return &twin{id: other.MemoryID, uid: other.UID, method: "jaccard", similarity: similarity}, nil, nil
 		case consolidate.Contradicts:
 			if len(conflicts) < maxConflicts {
-				conflicts = append(conflicts, ConflictWith{other.MemoryID, dissentReason(theirs, r.statement, other.Content)})
+				conflicts = append(conflicts, ConflictWith{other.MemoryID, dissentReason(theirs, r, other.Content)})
 			}
 		}
 	}
@@ -148,9 +148,9 @@ func (e *Engine) dissent(c *conn, m *Memory) ([]ConflictWith, error) {
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
 		ORDER BY s.seq DESC LIMIT ?`, []any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
 		content := s.ColumnText(1)
-		theirs := statementOf(content, text.Terms(content))
+		theirs := statementOf(content)
 		if verdict, _ := consolidate.Compare(theirs, r.statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
-			conflicts = append(conflicts, ConflictWith{s.ColumnInt64(0), dissentReason(theirs, r.statement, content)})
+			conflicts = append(conflicts, ConflictWith{s.ColumnInt64(0), dissentReason(theirs, r, content)})
 		}
 		return nil
 	})
@@ -190,14 +190,16 @@ func (c *conn) activeFact(group int64, sig *signature) (m Memory, ok bool, err e
 	return m, ok, err
 }
 
-func dissentReason(theirs, mine consolidate.Statement, content string) string {
+// dissentReason says how a text contradicts a record, with the numbers as they
+// are written.
+func dissentReason(theirs consolidate.Statement, mine *record, content string) string {
 	about := clip(content, 120)
-	if theirs.Negated != mine.Negated {
+	if theirs.Negated != mine.statement.Negated {
 		return "says the opposite: " + about
 	}
-	for _, q := range theirs.Quantities {
-		for _, p := range mine.Quantities {
-			if q.Name != "" && q.Name == p.Name && q.Value != p.Value {
+	for _, q := range text.Quantities(content) {
+		for _, p := range text.Quantities(mine.content) {
+			if q.Name != "" && q.Name == p.Name && q.Base() != p.Base() {
 				return "has " + q.Name + " = " + joinUnit(q) + ", not " + joinUnit(p) + ": " + about
 			}
 		}
@@ -205,7 +207,7 @@ func dissentReason(theirs, mine consolidate.Statement, content string) string {
 	return "says otherwise: " + about
 }
 
-func joinUnit(q consolidate.Quantity) string {
+func joinUnit(q text.Quantity) string {
 	if q.Unit == "" {
 		return q.Value
 	}

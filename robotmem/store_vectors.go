@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/robotmem/vector"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // model is a row of models.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // While its last word is typed, a question finds the memories that hold any of

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // words is the postings index in memory. It is read from the segmented texts of
