@@ -387,3 +387,37 @@ func (l *Like) check() error {
 	}
 	return nil
 }
+
+// AuditRequest pages through the audit log.
+type AuditRequest struct {
+	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
+	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported" doc:"Only this action."`
+	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only at or after this time (RFC 3339)."`
+	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only before this time (RFC 3339)."`
+	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries a page, 1 to 1,000."`
+	Cursor     string     `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was changed meanwhile."`
+}
+
+// Retention keeps the payloads of perceptions within budgets. Facts are never
+// touched. What is worth least goes first, in this order:
+//
+//  1. what was forgotten or superseded, oldest first;
+//  2. every second one of a long recording (many perceptions of one source in
+//     one episode), and again every second one of what is left: a recording is
+//     thinned before any other is lost;
+//  3. the rest, oldest first, but those that were recalled after those that were
+//     not, then those that an episode found useful, those of failed episodes, and
+//     at the very end those that are pinned.
+//
+// A perception that goes is no longer recalled and its payload is removed; its
+// description, summary and history stay, and the eviction is on record.
+
+// Budget bounds the payloads of some perceptions. Fields that are zero do not.
+type Budget struct {
+	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
+	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`
+	MaxBytes       int64   `json:"max_bytes,omitempty" validate:"min=0" doc:"Bytes that they may take as they are stored; 0 for any number."`
+	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay."`
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // recover recovers a file that is damaged, or with --into any file. done is false
@@ -15,10 +16,10 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bo
 	if err != nil {
 		return false, err
 	}
-	do, damage := robotmem.RecoverInPlace, ""
+	do, damage := local.RecoverInPlace, ""
 	if c.Into != "" {
-		do = func(ctx context.Context, o robotmem.Options) (*robotmem.RecoverReport, error) {
-			return robotmem.Recover(ctx, path, o)
+		do = func(ctx context.Context, o local.Options) (*local.RecoverReport, error) {
+			return local.Recover(ctx, path, o)
 		}
 	} else if damage, err = damageOf(ctx, a, path); damage == "" || err != nil {
 		return false, err
@@ -64,7 +65,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 	return "", errors.Join(err, m.Close())
 }
 
-func (c *doctorCmd) showRecovered(a *app, r *robotmem.RecoverReport, damage string) error {
+func (c *doctorCmd) showRecovered(a *app, r *local.RecoverReport, damage string) error {
 	if c.JSON {
 		return a.PrintJSON(r)
 	}

@@ -198,7 +198,7 @@ func TestSearchFindsNothing(t *testing.T) {
 		}
 	}
 	ask("empty index", lexical.Query{Collection: lexical.All, Terms: []string{"grip"}})
-	x.Apply([]lexical.Document{{1, "a", []string{"grip", "slip"}}, {-2, "a", []string{"grip"}}, {3, "b", nil}}, nil)
+	x.Apply([]lexical.Document{{ID: 1, Collection: "a", Terms: []string{"grip", "slip"}}, {ID: -2, Collection: "a", Terms: []string{"grip"}}, {ID: 3, Collection: "b", Terms: nil}}, nil)
 	ask("no terms", lexical.Query{Collection: "a"})
 	ask("unknown collection", lexical.Query{Collection: "c", Terms: []string{"grip"}})
 	ask("only in another collection", lexical.Query{Collection: "b", Terms: []string{"grip"}})

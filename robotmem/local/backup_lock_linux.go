@@ -1,0 +1,7 @@
+package local
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+const setLockOFD = unix.F_OFD_SETLK
