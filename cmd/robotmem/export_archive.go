@@ -34,8 +34,6 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	switch {
 	case c.Hashes:
 		flag = "hashes"
-	case c.Python != "":
-		flag = "python"
 	case c.Markdown != "":
 		flag = "markdown"
 	}
@@ -56,11 +54,6 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 			list := &hashList{out: out}
 			_, err := m.Export(ctx, archive.NewHashes(list), o)
 			return errors.Join(err, list.end(), out.Flush())
-		}
-		if c.Python != "" {
-			report, beside, err := c.writePython(ctx, m, o)
-			bar.Done()
-			return errors.Join(err, c.movedPython(a, report, beside))
 		}
 		name, write := c.Archive, c.writeArchive
 		if c.Markdown != "" {

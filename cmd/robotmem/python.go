@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -68,49 +67,6 @@ func (c *importCmd) notedPython(out io.Writer, r local.PythonReport, got *local.
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
 		w.line("%s: %d", oneLine(what), r.Notes[what])
-	}
-	return w.err
-}
-
-// writePython makes a memory.db that appears whole or not at all.
-func (c *exportCmd) writePython(ctx context.Context, m *local.Engine, o local.ExportOptions) (report *local.ExportReport, beside map[string]int64, err error) {
-	if _, err := os.Lstat(c.Python); err == nil {
-		return nil, nil, invalid("python", "%s is there already; name a new file", c.Python)
-	}
-	refuse := func(err error) error { return invalid("python", "%v", err) }
-	err = wholeFile(c.Python, refuse, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil {
-			return err
-		}
-		sink, err := local.NewPythonWriter(ctx, f.Name())
-		if err != nil {
-			return err
-		}
-		if report, err = m.Export(ctx, sink, o); err != nil {
-			return errors.Join(err, sink.Discard())
-		}
-		beside = sink.Beside
-		return nil
-	})
-	return report, beside, err
-}
-
-func (c *exportCmd) movedPython(a *app, r *local.ExportReport, beside map[string]int64) error {
-	if r == nil {
-		return nil
-	}
-	if c.JSON {
-		return a.PrintJSON(struct {
-			*local.ExportReport
-			Beside map[string]int64 `json:"beside,omitempty"`
-		}{r, beside})
-	}
-	if err := c.moved(a, c.Python, r); err != nil {
-		return err
-	}
-	w := &lines{w: a.Stdout}
-	for _, what := range slices.Sorted(maps.Keys(beside)) {
-		w.line("no column for %s (%d): kept in tables robotmem_* of the file", what, beside[what])
 	}
 	return w.err
 }

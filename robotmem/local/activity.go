@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -28,12 +29,12 @@ func (e *Engine) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*
 		}
 	}
 	if r.Bucket == "hour" && r.Days > maxHourlyDays {
-		return nil, wrap("activity", robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
+		return nil, sqlite.Wrap("activity", robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
 	}
 	res := newActivity(r.Bucket, r.Days, e.now())
 	err := e.read(ctx, func(c *conn) error { return e.activity(c, r.Collection, res) })
 	if err != nil {
-		return nil, wrap("activity", err)
+		return nil, sqlite.Wrap("activity", err)
 	}
 	return res, nil
 }

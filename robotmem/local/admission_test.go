@@ -137,7 +137,7 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec(damage) }); err != nil {
+			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			fresh := &roster{}

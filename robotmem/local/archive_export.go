@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // ExportOptions narrow an export. The zero value is everything.
@@ -44,7 +45,7 @@ type ExportReport struct {
 func (e *Engine) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	report, err := e.export(ctx, sink, o)
 	if err != nil {
-		return nil, wrap("export", err)
+		return nil, sqlite.Wrap("export", err)
 	}
 	return report, nil
 }
@@ -70,7 +71,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 			}
 		}
 		var err error
-		if schema, err = c.number("PRAGMA user_version"); err != nil {
+		if schema, err = c.Number("PRAGMA user_version"); err != nil {
 			return err
 		}
 		return s.fill(c, m, &o)
@@ -124,7 +125,7 @@ func (s *spool) put(line spooled) error {
 	return nil
 }
 
-// fillBriefing copies what an export is of.
+// fill copies what an export is of.
 func (s *spool) fill(c *conn, m *robotmem.Meter, o *ExportOptions) error {
 	err := c.eachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
 		s.counts.Sessions++

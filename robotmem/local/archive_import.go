@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // ImportOptions say how records are taken in. The zero value works.
@@ -83,7 +84,7 @@ func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions
 		e.rouseFeatures()
 	}
 	if err != nil {
-		return in.report, wrap("import", sourceError(err))
+		return in.report, sqlite.Wrap("import", sourceError(err))
 	}
 	return in.report, nil
 }

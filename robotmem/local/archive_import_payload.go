@@ -8,6 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // payload takes in the bytes of one that the part wants. What is not wanted is
@@ -42,7 +43,7 @@ func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (
 		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})
-	if failed := e.notKept(ctx, "payload", about(d.Bytes), err); failed != nil {
+	if failed := e.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
 		return nil, failed
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // The actions that the audit log knows. What a budget takes away, what an
@@ -57,12 +58,12 @@ func (e *Engine) Audit(ctx context.Context, req *robotmem.AuditRequest) (*robotm
 	}
 	from, err := resume("audit", paging{cursor: r.Cursor}, auditFilters(r))
 	if err != nil {
-		return nil, wrap("audit", err)
+		return nil, sqlite.Wrap("audit", err)
 	}
 	res := &robotmem.AuditResponse{Entries: []robotmem.AuditEntry{}, Limit: r.Limit}
 	err = e.read(ctx, func(c *conn) error { return c.audit(&r, from, res) })
 	if err != nil {
-		return nil, wrap("audit", err)
+		return nil, sqlite.Wrap("audit", err)
 	}
 	return res, nil
 }

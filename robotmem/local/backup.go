@@ -9,12 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A backup is a folder, named by when it was begun:
@@ -91,10 +91,11 @@ const (
 // written or another backup into the folder is being made, and Corrupt when the
 // memory is damaged; then nothing is left of it, and earlier backups stay.
 func (e *Engine) Backup(ctx context.Context, o BackupOptions) (*BackupReport, error) {
-	e.closing.RLock()
-	defer e.closing.RUnlock()
-	if e.closed {
-		return nil, wrap("backup", errClosed)
+	release, open := e.store.Hold()
+	if open {
+		defer release()
+	} else {
+		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -110,7 +111,7 @@ func (e *Engine) Backup(ctx context.Context, o BackupOptions) (*BackupReport, er
 	report, err := e.backup(ctx, o)
 	if err != nil {
 		e.log.Error("backup", "err", err)
-		return nil, wrap("backup", err)
+		return nil, sqlite.Wrap("backup", err)
 	}
 	return report, nil
 }
@@ -136,10 +137,10 @@ func (e *Engine) backup(ctx context.Context, o BackupOptions) (*BackupReport, er
 		return nil, err
 	}
 	b := &backup{e: e, dir: dir, past: past, started: time.Now()}
-	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.path), o.Version, []string{}
+	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.store.Path()), o.Version, []string{}
 	b.number()
 	if err := b.make(ctx); err != nil {
-		err = advise(wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
+		err = advise(sqlite.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
 	b.report.Removed, err = b.rotate(ctx, o.Keep)
@@ -188,10 +189,10 @@ func (b *backup) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
 	}
-	if b.source, err = openCopy(ctx, b.e.path); err != nil {
+	if b.source, err = openCopy(ctx, b.e.store.Path()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.source.close()) }()
+	defer func() { err = errors.Join(err, b.source.Close()) }()
 	b.source.SetInterrupt(ctx)
 	m := robotmem.MeterOf(ctx)
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
@@ -236,11 +237,11 @@ func (b *backup) room() error {
 }
 
 func roomFor(dir string, needed int64) error {
-	free, err := freeBytes(dir)
+	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
 		return nil // a disk that does not tell is tried
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", bytesText(needed), bytesText(free))
+	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
 }
 
 // finish puts all of it on the disk and gives it its name.
@@ -252,13 +253,13 @@ func (b *backup) finish() error {
 	}
 	final := filepath.Join(b.dir, b.report.Name)
 	if err == nil {
-		err = syncPath(b.temp())
+		err = sqlite.SyncPath(b.temp())
 	}
 	if err == nil {
 		err = os.Rename(b.temp(), final)
 	}
 	if err == nil {
-		err = syncPath(b.dir)
+		err = sqlite.SyncPath(b.dir)
 	}
 	b.report.Path = final
 	return backupDisk(err)
@@ -267,7 +268,7 @@ func (b *backup) finish() error {
 // backupDir makes the folder of backups and refuses one that cannot be it.
 func (e *Engine) backupDir(dir string) (string, error) {
 	if dir == "" {
-		dir = filepath.Join(filepath.Dir(e.path), "backups")
+		dir = filepath.Join(filepath.Dir(e.store.Path()), "backups")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -336,24 +337,6 @@ func writeSynced(path string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// syncPath puts a file or a folder on the disk. Windows cannot sync a folder and
-// journals its names itself.
-func syncPath(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.IsDir() && runtime.GOOS == "windows" {
-		return err
-	}
-	mode := os.O_RDONLY
-	if !info.IsDir() {
-		mode = os.O_RDWR // which Windows asks for
-	}
-	f, err := os.OpenFile(path, mode, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // tempName is a name beside path that no other process takes.

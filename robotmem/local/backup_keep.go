@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // BackupKeep says which backups stay: the union of what its fields name.
@@ -76,7 +77,7 @@ func (b *backup) rotate(ctx context.Context, keep BackupKeep) (removed []string,
 			return removed, nil // the next one does it
 		}
 		temp := filepath.Join(b.dir, backupTemp+p.Name)
-		if err := errors.Join(os.Rename(p.Path, temp), syncPath(b.dir)); err != nil {
+		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
 			return removed, backupDisk(err)
 		}
 		if err := os.RemoveAll(temp); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 var backupName = regexp.MustCompile(`^.+-\d{8}T\d{6}\.\d{3}Z$`)
@@ -34,7 +35,7 @@ func ListBackups(dir string) ([]Backup, error) {
 		return []Backup{}, nil
 	}
 	if err != nil {
-		return nil, wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", reason(err)))
+		return nil, sqlite.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", sqlite.Reason(err)))
 	}
 	all := []Backup{}
 	for _, entry := range entries {
@@ -59,7 +60,7 @@ func readBackup(path string) (b Backup) {
 		err = errors.New("it names no file")
 	}
 	if err != nil {
-		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, reason(err))}
+		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, sqlite.Reason(err))}
 	}
 	b.Path, b.Name = path, filepath.Base(path)
 	return b
@@ -84,7 +85,7 @@ func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
 		err = b.verify(ctx)
 	}
 	if err != nil {
-		return nil, wrap("backup", err)
+		return nil, sqlite.Wrap("backup", err)
 	}
 	return b, nil
 }
@@ -95,7 +96,7 @@ func findBackup(path string) (*Backup, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "", "is not a path")
 	}
 	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
-		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", reason(err))
+		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", sqlite.Reason(err))
 	}
 	b := readBackup(path)
 	return &b, nil
@@ -115,7 +116,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return robotmem.Errorf(robotmem.Corrupt, "", "its file cannot be read (%s)", reason(err))
+		return robotmem.Errorf(robotmem.Corrupt, "", "its file cannot be read (%s)", sqlite.Reason(err))
 	case size != b.Bytes || sum != b.SHA256:
 		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
 	}
@@ -150,11 +151,11 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx)
 	m := robotmem.MeterOf(ctx)
 	m.Stage("checking the copy", "", 0)
-	if _, err := refuseForeign(c); err != nil {
+	if _, err := refuseForeign(c.Conn); err != nil {
 		return err
 	}
 	damage, err := c.wholeIntegrity()

@@ -149,7 +149,7 @@ func (b *backup) dropUnnamed() error {
 			err = backupDisk(b.payloads().Remove(sum))
 		}
 	}
-	return errors.Join(err, c.close())
+	return errors.Join(err, c.Close())
 }
 
 // mend tries once more for a payload that the backup holds and that is damaged,

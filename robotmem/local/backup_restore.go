@@ -13,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // RestoreReport is what [RestoreBackup] did.
@@ -43,7 +44,7 @@ const foldTimeout = 500 * time.Millisecond
 func RestoreBackup(ctx context.Context, backup string, o Options) (*RestoreReport, error) {
 	report, err := restoreBackup(ctx, backup, o)
 	if err != nil {
-		return nil, wrap("backup", err)
+		return nil, sqlite.Wrap("backup", err)
 	}
 	return report, nil
 }
@@ -137,11 +138,11 @@ func (r *restore) claim(ctx context.Context) error {
 
 func (r *restore) exclude(ctx context.Context, f *os.File) error {
 	var told error // by the fold, of no lock
-	err := keepOut(f, r.real, func() error {
+	err := sqlite.KeepOut(f, r.real, func() error {
 		held, err := foldLog(ctx, r.real)
 		switch {
 		case errors.Is(err, sqlite3.BUSY):
-			return errLocked
+			return sqlite.ErrLocked
 		case err == nil:
 			r.report.Before = &held
 		case ctx.Err() != nil:
@@ -193,7 +194,7 @@ func (r *restore) swap(ctx context.Context) error {
 	if err := r.place(staged); err != nil {
 		return err
 	}
-	return syncPath(filepath.Dir(r.real))
+	return sqlite.SyncPath(filepath.Dir(r.real))
 }
 
 // place gives the staged file the name of the memory. Where there was none, one
@@ -203,7 +204,7 @@ func (r *restore) place(staged string) error {
 		if err := os.Link(staged, r.real); err == nil {
 			return nil
 		} else if errors.Is(err, fs.ErrExist) {
-			return inUse(errLocked)
+			return inUse(sqlite.ErrLocked)
 		}
 	}
 	return os.Rename(staged, r.real)
@@ -231,7 +232,7 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 	if err == nil {
 		err = c.copyDatabase(ctx, staged, robotmem.MeterOf(ctx))
 	}
-	return errors.Join(err, c.close())
+	return errors.Join(err, c.Close())
 }
 
 // setAside gives the file and its payloads a second name, the file's own last:
@@ -260,7 +261,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 		}
 	}
 	r.report.Aside = aside
-	return syncPath(filepath.Dir(aside))
+	return sqlite.SyncPath(filepath.Dir(aside))
 }
 
 // linkOrCopy gives a file a second name, or a copy where the disk has no links.
@@ -305,7 +306,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }()
+	defer func() { err = errors.Join(err, c.Close()) }()
 	from, to := payload.Folder{Dir: r.source + payloadsSuffix}, payload.Folder{Dir: r.path + payloadsSuffix}
 	m := robotmem.MeterOf(ctx)
 	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
@@ -345,7 +346,7 @@ func (r *restore) open(ctx context.Context, o Options) error {
 	if err == nil {
 		r.report.Doctor, err = e.Doctor(ctx, &robotmem.DoctorRequest{})
 	}
-	if err == nil && e.readOnly == "" {
+	if err == nil && e.store.ReadOnly() == "" {
 		// The memory is restored, whatever becomes of this row.
 		row := change{action: actionRestored, reason: "the whole memory, from the backup " + r.report.Backup.Name}
 		if err := e.write(ctx, func(tx *writeTx) error { return tx.audit(row) }); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 func backUp(t *testing.T, e *Engine, o BackupOptions) *BackupReport {
@@ -76,7 +77,7 @@ func TestBackupHoldsAll(t *testing.T) {
 	savePayload(t, e, small, nil)
 	picture := savePayload(t, e, large, nil)
 	r := backUp(t, e, BackupOptions{Version: "v9"})
-	if want := filepath.Join(filepath.Dir(e.path), "backups"); filepath.Dir(r.Path) != want {
+	if want := filepath.Join(filepath.Dir(e.store.Path()), "backups"); filepath.Dir(r.Path) != want {
 		t.Errorf("it lies in %s, want %s", filepath.Dir(r.Path), want)
 	}
 	if r.Held.Memories != 3 || r.Held.Payloads != 2 || r.Linked != 1 || r.Copied != 0 || r.Number != 1 || r.Version != "v9" {
@@ -226,7 +227,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.kind, c.text)
 		}
 	}
-	beside := backUp(t, e, BackupOptions{Dir: filepath.Dir(e.path)}) // the memory's own folder will do
+	beside := backUp(t, e, BackupOptions{Dir: filepath.Dir(e.store.Path())}) // the memory's own folder will do
 	if _, err := VerifyBackup(t.Context(), beside.Path); err != nil {
 		t.Error(err)
 	}
@@ -252,16 +253,15 @@ func TestBackupRefusesDamage(t *testing.T) {
 	}
 	for name, damage := range map[string]func(t *testing.T, e *Engine, sum string){
 		"a page": func(t *testing.T, e *Engine, _ string) {
-			db, err := openPlain(e.path)
+			c, err := openStoreConn(t.Context(), e.store.Path(), sqlite.ConnOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := &conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}}
-			root, err := c.number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_hash'")
-			if err := errors.Join(err, c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.close()); err != nil {
+			root, err := c.Number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_hash'")
+			if err := errors.Join(err, c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
 				t.Fatal(err)
 			}
-			damagePage(t, e.path, (root-1)*4096)
+			damagePage(t, e.store.Path(), (root-1)*4096)
 		},
 		"a payload that is damaged": func(t *testing.T, e *Engine, sum string) {
 			damagePage(t, filepath.Join(e.payloads().Dir, sum[:2], sum), 100_000)

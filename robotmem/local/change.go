@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -18,7 +19,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 	}
 	if r.Purge {
 		res, err := e.purge(ctx, &r)
-		return res, wrap("forget", err)
+		return res, sqlite.Wrap("forget", err)
 	}
 	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
 	err := e.writeInTime(ctx, func(tx *writeTx) error {
@@ -41,7 +42,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		return tx.setStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
 	})
 	if err != nil {
-		return nil, wrap("forget", err)
+		return nil, sqlite.Wrap("forget", err)
 	}
 	return res, nil
 }
@@ -81,7 +82,7 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 		return tx.setStatus(m.MemoryID, "active", "restored", "")
 	})
 	if err != nil {
-		return nil, wrap("restore", err)
+		return nil, sqlite.Wrap("restore", err)
 	}
 	return res, nil
 }
@@ -95,7 +96,7 @@ func (e *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 	res := &robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
 	err := e.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
 	if err != nil {
-		return nil, wrap("update", err)
+		return nil, sqlite.Wrap("update", err)
 	}
 	return res, nil
 }
@@ -137,7 +138,7 @@ func (e *Engine) update(tx *writeTx, r *robotmem.UpdateRequest, res *robotmem.Up
 		return err
 	}
 	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.infer()
-	e.groups.reset() // the old signature may be in it
+	e.store.groups.reset() // the old signature may be in it
 	return tx.rewrite(m.MemoryID, rec, res.Version)
 }
 
@@ -159,7 +160,7 @@ func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.P
 		return errors.Join(tx.audit(changeOf(action, m)), tx.setPinned(m, *r.Pinned))
 	})
 	if err != nil {
-		return nil, wrap("pin", err)
+		return nil, sqlite.Wrap("pin", err)
 	}
 	res := &robotmem.PinResponse{Status: "unpinned", MemoryID: r.MemoryID, Pinned: *r.Pinned}
 	if res.Pinned {
@@ -219,7 +220,7 @@ func (e *Engine) History(ctx context.Context, req *robotmem.HistoryRequest) (*ro
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("history", err)
+		return nil, sqlite.Wrap("history", err)
 	}
 	return res, nil
 }

@@ -88,7 +88,7 @@ func hashOf(filters any) uint32 {
 	return h.Sum32()
 }
 
-// auditFilters are the requests without their paging.
+// listFilters, and those below, are requests without their paging.
 func listFilters(r robotmem.ListRequest) any {
 	r.Page, r.Limit, r.BeforeID, r.Cursor = 0, 0, 0, ""
 	return r

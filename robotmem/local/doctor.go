@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Stats implements Service.
@@ -32,9 +33,9 @@ func (e *Engine) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem
 		return c.stats(res)
 	})
 	if err != nil {
-		return nil, wrap("stats", err)
+		return nil, sqlite.Wrap("stats", err)
 	}
-	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.path); err != nil {
+	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.store.Path()); err != nil {
 		e.log.Warn("free space of the disk not read", "err", err)
 	}
 	res.Workers = e.workers(res)
@@ -58,20 +59,20 @@ func (e *Engine) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robo
 	res := &robotmem.DoctorResponse{}
 	stats, err := e.Stats(ctx, &robotmem.StatsRequest{})
 	if err != nil {
-		return nil, wrap("doctor", err)
+		return nil, sqlite.Wrap("doctor", err)
 	}
 	robotmem.MeterOf(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	if err := e.Warm(ctx); err != nil {
 		e.log.Error("reading the indexes", "err", err)
-		addCheck(res, "indexes in memory", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
+		addCheck(res, "indexes in memory", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
 	err = e.read(ctx, func(c *conn) error { return e.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = e.examineCodes(ctx, res)
 	}
 	if err != nil {
-		return nil, wrap("doctor", err)
+		return nil, sqlite.Wrap("doctor", err)
 	}
 	concludeChecks(res)
 	return res, nil
@@ -101,7 +102,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 	m.Stage("checking the file", "", 0)
 	damage, err := c.integrity(deep)
 	if err != nil {
-		damage = "it cannot be checked: " + classifySQLite(err).Detail()
+		damage = "it cannot be checked: " + sqlite.Explain(err).Detail()
 		e.log.Error("integrity check", "err", err)
 	}
 	if damage == "" {
@@ -114,22 +115,22 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 			return err
 		}
 	}
-	examineModes(e.path, e.payloads().Dir, d)
+	examineModes(e.store.Path(), e.payloads().Dir, d)
 	e.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
 			e.log.Error("index check", "index", sync.name, "err", err)
-			addCheck(d, sync.name, checkFail, "it cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
+			addCheck(d, sync.name, checkFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 		}
 	}
 	if err := e.examineSample(c, d); err != nil {
 		e.log.Error("sample check", "err", err)
-		addCheck(d, "index contents", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), repairRemedy)
+		addCheck(d, "index contents", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
 	if err := e.examineWords(c, d); err != nil {
 		e.log.Error("check of the words", "err", err)
-		addCheck(d, "index of words in memory", checkFail, "it cannot be compared: "+classifySQLite(err).Detail(), repairRemedy)
+		addCheck(d, "index of words in memory", checkFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
 	if err := e.examinePayloads(ctx, c, d, deep); err != nil {
 		return err
@@ -144,7 +145,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 		addCheck(d, "likeness", checkOK, "every perception with a payload was looked at", "")
 	}
 	zeroHits(stats, d)
-	addCheck(d, "size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, bytesText(stats.DBBytes), bytesText(stats.PayloadBytes)), "")
+	addCheck(d, "size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
 	return e.examineEmbedder(c, d)
 }
 
@@ -154,7 +155,7 @@ func (e *Engine) examineTexts(c *conn, d *robotmem.DoctorResponse) error {
 	switch {
 	case err != nil:
 		e.log.Error("check of the texts", "err", err)
-		addCheck(d, "texts", checkFail, "they cannot be read: "+classifySQLite(err).Detail(), recoverRemedy)
+		addCheck(d, "texts", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
 	case n > 0:
 		addCheck(d, "texts", checkFail, changedText(n, some), recoverRemedy)
 	default:
@@ -176,19 +177,6 @@ func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
 		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
 }
 
-func bytesText(n int64) string {
-	const unit = 1024
-	switch {
-	case n < unit:
-		return fmt.Sprintf("%d B", n)
-	case n < unit*unit:
-		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
-	case n < unit*unit*unit:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
-}
-
 // recoverRemedy is for a file that Repair should not write to any more.
 const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
 
@@ -206,10 +194,10 @@ func (e *Engine) Damage(ctx context.Context) (found string, err error) {
 		}
 		return err
 	})
-	if errors.Is(wrap("doctor", err), robotmem.Corrupt) {
-		return classifySQLite(err).Detail(), nil
+	if errors.Is(sqlite.Wrap("doctor", err), robotmem.Corrupt) {
+		return sqlite.Explain(err).Detail(), nil
 	}
-	return found, wrap("doctor", err)
+	return found, sqlite.Wrap("doctor", err)
 }
 
 func changedText(n int64, some []int64) string {
@@ -225,15 +213,15 @@ func (e *Engine) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotm
 		return errors.Join(err, tx.audit(change{action: actionRepaired}))
 	})
 	if err != nil {
-		return nil, wrap("repair", err)
+		return nil, sqlite.Wrap("repair", err)
 	}
 	e.dropIndexesInMemory()
 	if err := e.refillFeatures(ctx, m); err != nil {
-		return nil, wrap("repair", err)
+		return nil, sqlite.Wrap("repair", err)
 	}
 	d, err := e.Doctor(ctx, &robotmem.DoctorRequest{})
 	if err != nil {
-		return nil, wrap("repair", err)
+		return nil, sqlite.Wrap("repair", err)
 	}
 	res.Doctor = *d
 	return res, nil

@@ -65,7 +65,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		{"index of vectors in memory", func() { e.meaning.codes.Remove(9) }},
 		{"vectors", func() {
 			err := e.write(t.Context(), func(tx *writeTx) error {
-				return tx.exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
+				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -110,7 +110,7 @@ func TestMemoriesVec(t *testing.T) {
 	raw := vector.Encode(w.vector("fact 11 of gripper 4"))
 	ask := func(sql string, args ...any) (ids []int64) {
 		err := e.read(t.Context(), func(c *conn) error {
-			return c.query(sql, args, func(s *sqlite3.Stmt) error {
+			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
 				ids = append(ids, s.ColumnInt64(0))
 				return nil
 			})

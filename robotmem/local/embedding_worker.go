@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // runEmbedder fills in the vectors that are missing, until ctx ends. Nobody
@@ -88,7 +89,7 @@ func (e *Engine) bindModel(ctx context.Context, name, state string) (m model, er
 	return m, err
 }
 
-// fillBriefing embeds the next page of memories that wait for a model and moves m on.
+// fill embeds the next page of memories that wait for a model and moves m on.
 // done is true when none is left; embedded is how many it embedded.
 func (e *Engine) fill(ctx context.Context, m *model) (done bool, embedded int, err error) {
 	e.meaning.filling.Lock()
@@ -159,7 +160,7 @@ func (e *Engine) embedEach(ctx context.Context, items []waiting, dims int) ([][]
 // embedder, with Conflict when the reembed of another process ends first, and as
 // Embedder.Embed does.
 func (e *Engine) Reembed(ctx context.Context, progress func(done, total int64)) error {
-	return wrap("reembed", e.reembed(ctx, progress))
+	return sqlite.Wrap("reembed", e.reembed(ctx, progress))
 }
 
 func (e *Engine) reembed(ctx context.Context, progress func(done, total int64)) error {

@@ -175,7 +175,7 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		n, err := c.number("SELECT count(*) FROM " + m.table() + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
+		n, err := c.Number("SELECT count(*) FROM " + m.table() + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
 		if n != 0 {
 			t.Error("the old text's vector is still there")
 		}
@@ -314,7 +314,7 @@ func TestReembed(t *testing.T) {
 		if len(all) != 1 || all[0].name != "test:second" {
 			t.Errorf("models %+v", all)
 		}
-		tables, terr := c.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'vectors\\_%' ESCAPE '\\'")
+		tables, terr := c.Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'vectors\\_%' ESCAPE '\\'")
 		if tables != 1 {
 			t.Errorf("%d tables of vectors", tables)
 		}
@@ -355,7 +355,7 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	hang := make(chan struct{})
 	w.set(func() { w.hang = hang })
 	var waiting sync.WaitGroup
-	for range 2 * maxReaders {
+	for range 8 {
 		waiting.Go(func() { recalled(t, e, &robotmem.RecallRequest{Query: "wet glass"}) })
 	}
 	time.Sleep(50 * time.Millisecond)

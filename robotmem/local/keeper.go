@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // The keeper is a goroutine that does what no caller should wait for: it reads
@@ -59,7 +60,7 @@ func (e *Engine) Warm(ctx context.Context) error {
 		err = e.keepIndexes(ctx)
 	}
 	e.rouseKeeper()
-	return wrap("warm", err)
+	return sqlite.Wrap("warm", err)
 }
 
 func (e *Engine) keepIndexes(ctx context.Context) error {
@@ -194,7 +195,7 @@ const centredLeast = 2
 
 // keepSnapshots stores what has moved on far enough since the last snapshot.
 func (e *Engine) keepSnapshots(ctx context.Context) error {
-	if e.readOnly != "" {
+	if e.store.ReadOnly() != "" {
 		return nil
 	}
 	var errs []error

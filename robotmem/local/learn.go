@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // batchChunk is how many items of a batch share a transaction with whoever
@@ -28,7 +29,7 @@ func (e *Engine) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotm
 		return err
 	})
 	if err != nil {
-		return nil, wrap("learn", err)
+		return nil, sqlite.Wrap("learn", err)
 	}
 	return res, nil
 }
@@ -40,7 +41,7 @@ func (e *Engine) learnRecord(op string, r *robotmem.LearnRequest) (*record, erro
 	}
 	rec, err := e.prepare("fact", r.Insight, r.Context)
 	if err != nil {
-		return nil, wrap(op, err)
+		return nil, sqlite.Wrap(op, err)
 	}
 	rec.collection, rec.session, rec.source = r.Collection, r.SessionID, r.Source
 	rec.observed, rec.userTags = r.ObservedAt, distinct(append([]string(nil), r.Tags...))
@@ -105,13 +106,13 @@ func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 			}
 		}
 		if failed != nil {
-			refuseRest(results, wrap("learn_batch", failed))
+			refuseRest(results, sqlite.Wrap("learn_batch", failed))
 		}
 		start += len(records)
 		m.Add(int64(len(records)))
 	}
 	if failed != nil && allRefused(res.Results) {
-		return nil, wrap("learn_batch", failed)
+		return nil, sqlite.Wrap("learn_batch", failed)
 	}
 	return res, nil
 }

@@ -260,7 +260,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	waitComparable(t, e)
 	want := stored(e)
 	if err := e.write(t.Context(), func(tx *writeTx) error {
-		return errors.Join(tx.exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
+		return errors.Join(tx.Exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.Exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // List implements Service.
@@ -15,7 +16,7 @@ func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 	}
 	from, err := resume("list", paging{r.Page, r.BeforeID, r.Cursor}, listFilters(r))
 	if err != nil {
-		return nil, wrap("list", err)
+		return nil, sqlite.Wrap("list", err)
 	}
 	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
@@ -30,7 +31,7 @@ func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 		return c.list(&r, from, e.now(), res)
 	})
 	if err != nil {
-		return nil, wrap("list", err)
+		return nil, sqlite.Wrap("list", err)
 	}
 	return res, nil
 }
@@ -43,7 +44,7 @@ func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 	}
 	from, err := resume("sessions", paging{page: r.Page, cursor: r.Cursor}, sessionsFilters(r))
 	if err != nil {
-		return nil, wrap("sessions", err)
+		return nil, sqlite.Wrap("sessions", err)
 	}
 	res := &robotmem.SessionsResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
@@ -51,7 +52,7 @@ func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 	}
 	err = e.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
 	if err != nil {
-		return nil, wrap("sessions", err)
+		return nil, sqlite.Wrap("sessions", err)
 	}
 	return res, nil
 }
@@ -64,7 +65,7 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 	}
 	from, err := resume("session_memories", paging{page: r.Page, cursor: r.Cursor}, sessionMemoriesFilters(r))
 	if err != nil {
-		return nil, wrap("session_memories", err)
+		return nil, sqlite.Wrap("session_memories", err)
 	}
 	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
@@ -77,7 +78,7 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 		return c.sessionMemories(&r, from, e.now(), res)
 	})
 	if err != nil {
-		return nil, wrap("session_memories", err)
+		return nil, sqlite.Wrap("session_memories", err)
 	}
 	return res, nil
 }
@@ -93,7 +94,7 @@ func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest
 		return err
 	})
 	if err != nil {
-		return nil, wrap("collections", err)
+		return nil, sqlite.Wrap("collections", err)
 	}
 	return res, nil
 }
@@ -113,7 +114,7 @@ func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("categories", err)
+		return nil, sqlite.Wrap("categories", err)
 	}
 	return res, nil
 }
@@ -134,7 +135,7 @@ func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailure
 		return err
 	})
 	if err != nil {
-		return nil, wrap("recent_failures", err)
+		return nil, sqlite.Wrap("recent_failures", err)
 	}
 	return res, nil
 }

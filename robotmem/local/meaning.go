@@ -67,11 +67,11 @@ func (e *Engine) lookOut(ctx context.Context, q *question) *lookout {
 		return nil
 	}
 	// Close waits for what is begun here: the embedder's owner may close it then.
-	e.closing.RLock()
-	defer e.closing.RUnlock()
-	if e.closed {
+	release, open := e.store.Hold()
+	if !open {
 		return nil
 	}
+	defer release()
 	ctx, cancel := context.WithTimeout(ctx, questionLimit)
 	l := &lookout{done: make(chan struct{}), cancel: cancel}
 	e.meaning.asking.Go(func() {

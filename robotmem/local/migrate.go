@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
@@ -39,16 +40,16 @@ func migrations() ([]string, error) {
 
 // refuseForeign fails unless the file is empty or ours and not newer than
 // this program. It only reads.
-func refuseForeign(c *conn) (version int, err error) {
-	tables, err := c.number("SELECT count(*) FROM sqlite_schema")
+func refuseForeign(c *sqlite.Conn) (version int, err error) {
+	tables, err := c.Number("SELECT count(*) FROM sqlite_schema")
 	if err != nil {
 		return 0, err
 	}
-	app, err := c.number("PRAGMA application_id")
+	app, err := c.Number("PRAGMA application_id")
 	if err != nil {
 		return 0, err
 	}
-	v, err := c.number("PRAGMA user_version")
+	v, err := c.Number("PRAGMA user_version")
 	if err != nil {
 		return 0, err
 	}
@@ -56,7 +57,7 @@ func refuseForeign(c *conn) (version int, err error) {
 		return 0, nil
 	}
 	if app != applicationID {
-		python, err := c.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'memories'")
+		python, err := c.Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'memories'")
 		if err != nil {
 			return 0, err
 		}
@@ -75,9 +76,18 @@ func refuseForeign(c *conn) (version int, err error) {
 	return int(v), nil
 }
 
+// schemaVersion is the present one.
+func schemaVersion() int {
+	scripts, err := migrations()
+	if err != nil {
+		panic(err) // they are embedded
+	}
+	return len(scripts)
+}
+
 // migrate brings the file to the present version, one transaction a step.
 // Another process may be doing the same.
-func migrate(c *conn) error {
+func migrate(c *sqlite.Conn) error {
 	scripts, err := migrations()
 	if err != nil {
 		return err
@@ -93,7 +103,7 @@ func migrate(c *conn) error {
 	}
 }
 
-func migrateStep(c *conn, scripts []string) (err error) {
+func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 	tx, err := c.BeginImmediate()
 	if err != nil {
 		return err
@@ -107,7 +117,7 @@ func migrateStep(c *conn, scripts []string) (err error) {
 		return fmt.Errorf("migration to version %d: %w", version+1, err)
 	}
 	if fill := migrationFills[version+1]; fill != nil {
-		if err := fill(c); err != nil {
+		if err := fill(&conn{c}); err != nil {
 			return fmt.Errorf("migration to version %d: %w", version+1, err)
 		}
 	}
@@ -128,7 +138,7 @@ func rebuildSignatures(c *conn) error {
 	last := row{group: math.MinInt64}
 	for {
 		var rows []row
-		err := c.query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+		err := c.Query(`SELECT s.group_key, s.seq, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
 			WHERE (s.group_key, s.seq) > (?, ?) ORDER BY s.group_key, s.seq LIMIT ?`, []any{last.group, last.seq, batch}, func(s *sqlite3.Stmt) error {
 			rows = append(rows, row{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnText(2)})
 			return nil
@@ -141,7 +151,7 @@ func rebuildSignatures(c *conn) error {
 				continue
 			}
 			sig := signatureOf(statementOf(r.content))
-			err := c.exec("UPDATE signatures SET terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
+			err := c.Exec("UPDATE signatures SET terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
 				sig.terms, sig.numbers, sig.skeleton, int64(sig.sketch[0]), int64(sig.sketch[1]), r.group, r.seq)
 			if err != nil {
 				return err
@@ -165,7 +175,7 @@ func indexQuantities(c *conn) error {
 			rows = append(rows, row{quantityPath(path, q.Unit), q.Value, id})
 		}
 	}
-	err := c.query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+	err := c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
 		WHERE typeof(a.value) = 'text' AND a.value GLOB '*[0-9]*'`, nil, func(s *sqlite3.Stmt) error {
 		q, ok := units.Parse(s.ColumnText(1))
 		add(s.ColumnText(0), s.ColumnInt64(2), q, ok)
@@ -175,7 +185,7 @@ func indexQuantities(c *conn) error {
 		return err
 	}
 	var contexts []int64
-	err = c.query(`SELECT DISTINCT a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+	err = c.Query(`SELECT DISTINCT a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
 		WHERE p.path LIKE '%.unit' AND typeof(a.value) = 'text'`, nil, func(s *sqlite3.Stmt) error {
 		contexts = append(contexts, s.ColumnInt64(0))
 		return nil
@@ -184,7 +194,7 @@ func indexQuantities(c *conn) error {
 		return err
 	}
 	for _, id := range contexts {
-		_, err := c.one("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
+		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
 			attrs, _ := flatten(robotmem.ParseObject(s.ColumnText(0)))
 			for _, a := range attrs {
 				if number, ok := a.value.(float64); ok && strings.Contains(a.path, quantityMark) {
@@ -197,10 +207,10 @@ func indexQuantities(c *conn) error {
 		}
 	}
 	for _, r := range rows {
-		if err := c.exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", r.path); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", r.path); err != nil {
 			return err
 		}
-		err := c.exec("INSERT OR IGNORE INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", r.number, r.id, r.path)
+		err := c.Exec("INSERT OR IGNORE INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", r.number, r.id, r.path)
 		if err != nil {
 			return err
 		}
@@ -225,7 +235,7 @@ func createFTS() (string, error) {
 // holdsTagMeta reports whether the tag tree is what is stored.
 func (c *conn) holdsTagMeta(tags [][3]string) (bool, error) {
 	stored := map[string][2]string{}
-	err := c.query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite3.Stmt) error {
 		stored[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
 		return nil
 	})
@@ -244,7 +254,7 @@ func writeTagMeta(c *conn, tags [][3]string) error {
 	if same, err := c.holdsTagMeta(tags); err != nil || same {
 		return err
 	}
-	if err := c.exec("DELETE FROM tag_meta"); err != nil {
+	if err := c.Exec("DELETE FROM tag_meta"); err != nil {
 		return err
 	}
 	for _, t := range tags {
@@ -252,7 +262,7 @@ func writeTagMeta(c *conn, tags [][3]string) error {
 		if t[1] != "" {
 			parent = t[1]
 		}
-		if err := c.exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], parent, t[2]); err != nil {
+		if err := c.Exec("INSERT INTO tag_meta(tag, parent, display_name) VALUES (?, ?, ?)", t[0], parent, t[2]); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A large file of version 1 is brought to the present version within the memory
@@ -21,18 +22,18 @@ func TestMigrateLargeFile(t *testing.T) {
 	}
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
-	c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+	c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
+	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
 		INSERT INTO memories(uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT 'u' || i, 'default', 'fact', 'fact ' || i || ' ' || hex(randomblob(180)), 'fact ' || i, '{}', 'code', randomblob(32), t, t, t, t, 1000 + i
 		FROM n, (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	e, err := Open(t.Context(), Options{Path: path})
@@ -75,7 +76,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+			c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,19 +94,19 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 				if err := insertOldFact(c, id, o.content, nil); err != nil {
 					t.Fatal(err)
 				}
-				err := c.exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
+				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
 					hash64("default", "{}"), id, id, o.sig.terms, o.sig.numbers, o.sig.skeleton, int64(o.sig.sketch[0]), int64(o.sig.sketch[1]))
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			// More than one batch.
-			err = c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+			err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 				INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) SELECT i, 5000 + i, 1000, 0, 0, 0, 0, 0 FROM n`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.close(); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 			e, err := Open(t.Context(), Options{Path: path})
@@ -121,7 +122,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			signatures := func() (rows []string) {
 				err := e.read(t.Context(), func(c *conn) error {
-					return c.query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 						row := ""
 						for i := range 6 {
 							row += s.ColumnText(i) + " "

@@ -15,7 +15,7 @@ func damageVector(t *testing.T, e *Engine, id int64, v []float32) {
 		if err != nil {
 			return err
 		}
-		return tx.exec("UPDATE "+m.table()+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
+		return tx.Exec("UPDATE "+m.table()+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -30,7 +31,7 @@ func (e *Engine) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotm
 	res := &robotmem.PathsResponse{Paths: []robotmem.ContextPath{}}
 	err := e.read(ctx, func(c *conn) error { return e.listPaths(c, &r, res) })
 	if err != nil {
-		return nil, wrap("paths", err)
+		return nil, sqlite.Wrap("paths", err)
 	}
 	return res, nil
 }
@@ -217,7 +218,7 @@ type members struct {
 	set   *bitset.BitSet
 }
 
-// addEviction returns how many of a list are in the set.
+// add returns how many of a list are in the set.
 func (m *members) add(ids []uint32, set *bitset.BitSet) (n int64) {
 	for _, id := range ids {
 		if set.Test(uint(id)) {

@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -29,7 +30,7 @@ const (
 )
 
 // payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder { return payloadFolder(e.path, e.options.Disk) }
+func (e *Engine) payloads() payload.Folder { return payloadFolder(e.store.Path(), e.options.Disk) }
 
 // payloadFolder is the folder of large payloads of the file at path.
 func payloadFolder(path string, d Disk) payload.Folder {
@@ -43,7 +44,7 @@ const payloadsSuffix = ".payloads"
 // what is said and compared of it.
 func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) error {
 	p := rec.perception
-	body := &arriving{Reader: in.reader}
+	body := &countingReader{Reader: in.reader}
 	w, err := e.payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: inlinePayload, Expect: in.size, HeadLimit: decodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.declared, p.object, head) },
@@ -79,8 +80,8 @@ func (e *Engine) notKept(ctx context.Context, field, needed string, err error) e
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		return errPayloadGone // evicted while it was found to be there already
-	case noSpace(err):
-		return e.diskFull(field, "the payload", needed, err)
+	case sqlite.NoSpace(err):
+		return e.store.DiskFull(field, "the payload", needed, err)
 	}
 	e.log.Error("payload not stored", "err", err)
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
@@ -167,7 +168,7 @@ func (e *Engine) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robo
 		err = e.read(ctx, find) // it may have been evicted after the snapshot was taken
 	}
 	if err != nil {
-		return nil, wrap("data", err)
+		return nil, sqlite.Wrap("data", err)
 	}
 	return res, nil
 }
@@ -203,7 +204,7 @@ func (e *Engine) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem
 		res.DataBase64, err = readAll(d, d.Bytes)
 	}
 	if err := errors.Join(err, d.Close()); err != nil {
-		return nil, wrap("data", err)
+		return nil, sqlite.Wrap("data", err)
 	}
 	return res, nil
 }
@@ -265,11 +266,11 @@ func (e *Engine) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*ro
 		return err
 	})
 	if err != nil {
-		return nil, wrap("preview", err)
+		return nil, sqlite.Wrap("preview", err)
 	}
 	p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
 	if err != nil {
-		return nil, wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, sqlite.Wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}
 	res.MediaType, res.Width, res.Height, res.DataBase64 = p.MediaType, p.Width, p.Height, p.Data
 	return res, nil

@@ -56,10 +56,10 @@ func savePayload(t *testing.T, e *Engine, data []byte, edit func(*robotmem.SaveP
 func payloadRows(t *testing.T, e *Engine) (rows, perceptions int64) {
 	t.Helper()
 	err := e.read(t.Context(), func(c *conn) (err error) {
-		if rows, err = c.number("SELECT count(*) FROM payloads"); err != nil {
+		if rows, err = c.Number("SELECT count(*) FROM payloads"); err != nil {
 			return err
 		}
-		perceptions, err = c.number("SELECT count(*) FROM memories WHERE type = 'perception'")
+		perceptions, err = c.Number("SELECT count(*) FROM memories WHERE type = 'perception'")
 		return err
 	})
 	if err != nil {
@@ -166,7 +166,7 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 				if p, err = c.payload(res.SHA256); err != nil || p == nil {
 					t.Fatal(p, err)
 				}
-				n, err := c.number("SELECT stored FROM payloads WHERE sha256 = ?", p.sum[:])
+				n, err := c.Number("SELECT stored FROM payloads WHERE sha256 = ?", p.sum[:])
 				if less := n < int64(len(tt.data)); less != tt.saves {
 					t.Errorf("%d bytes are stored in %d", len(tt.data), n)
 				}
@@ -268,7 +268,7 @@ func flipped(t *testing.T, e *Engine, hexSum string) {
 		t.Fatal(err)
 	}
 	err = e.write(t.Context(), func(tx *writeTx) error {
-		return tx.exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
+		return tx.Exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +327,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 			}
 		}, "its bytes are not those that were saved"},
 		{"the row", noise(8, 4000), func(t *testing.T, e *Engine, _ string) {
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
+			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
 				t.Fatal(err)
 			}
 		}, "it is named nowhere"},
@@ -375,7 +375,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	row := func(change string) func(*testing.T, *Engine, string) {
 		return func(t *testing.T, e *Engine, _ string) {
 			t.Helper()
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("UPDATE payloads SET " + change) }); err != nil {
+			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE payloads SET " + change) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -422,7 +422,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM memories_fts_docsize") }); err != nil {
+	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM memories_fts_docsize") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)

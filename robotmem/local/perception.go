@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // perceptionRecord is what a perception has beside a fact, on its way into the
@@ -52,17 +53,17 @@ func (e *Engine) savePerception(ctx context.Context, req *robotmem.SavePerceptio
 	}
 	in, err := e.incoming(&r, stream)
 	if err != nil {
-		return nil, wrap("save_perception", err)
+		return nil, sqlite.Wrap("save_perception", err)
 	}
 	res, err := e.keepPerception(ctx, &r, in)
 	if err := errors.Join(err, in.close()); err != nil {
-		return nil, wrap("save_perception", err)
+		return nil, sqlite.Wrap("save_perception", err)
 	}
 	return res, nil
 }
 
 func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
-	if err := e.writable(); err != nil {
+	if err := e.store.Writable(); err != nil {
 		return nil, err
 	}
 	rec, err := e.describePerception(r)
@@ -84,7 +85,7 @@ func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 		*res = robotmem.SavePerceptionResponse{}
 		return e.insertPerception(tx, rec, res)
 	})
-	if errors.Is(err, errUndecided) {
+	if errors.Is(err, sqlite.ErrUndecided) {
 		return nil, err // the file may be named yet
 	}
 	if err != nil || res.Status == "duplicate" {
@@ -244,7 +245,7 @@ func (e *Engine) openAllowed(path string) (*incoming, error) {
 func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	// Looked at before it is opened: opening a named pipe waits for its writer.
@@ -256,7 +257,7 @@ func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
 	}
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	}
 	info, err := f.Stat()
 	switch {
@@ -289,7 +290,7 @@ func (e *Engine) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.M
 		return err
 	})
 	if err != nil {
-		return nil, wrap("get", err)
+		return nil, sqlite.Wrap("get", err)
 	}
 	return m, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const maxPlaceFields = 1000
@@ -18,14 +19,14 @@ func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robo
 	}
 	filter, err := parseFilter(r.ContextFilter)
 	if err != nil {
-		return nil, wrap("places", err)
+		return nil, sqlite.Wrap("places", err)
 	}
 	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-		return nil, wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
+		return nil, sqlite.Wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
 	}
 	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
 	if err := e.read(ctx, func(c *conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
-		return nil, wrap("places", err)
+		return nil, sqlite.Wrap("places", err)
 	}
 	return res, nil
 }

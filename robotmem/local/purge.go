@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A purge destroys a memory for good. It has two parts. The first is one
@@ -41,8 +42,7 @@ func (e *Engine) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotme
 		if err != nil {
 			return err
 		}
-		e.groups.reset()
-		clear(tx.paths)
+		e.store.forget()
 		res.Purged, err = tx.purge(m, r.Reason)
 		return err
 	})
@@ -54,7 +54,7 @@ func (e *Engine) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotme
 	// It is purged; what cannot be scrubbed now will be.
 	if err := e.scrub(ctx); err != nil {
 		e.log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
-		res.Purged.OldPages = "pending: " + detailOf(wrap("forget", err))
+		res.Purged.OldPages = "pending: " + detailOf(sqlite.Wrap("forget", err))
 		e.rouseScrub()
 	}
 	return res, nil
@@ -114,11 +114,11 @@ func (e *Engine) rewriteAlone(ctx context.Context, c *conn, upto int64) (err err
 	if err := emptyLogSoon(c); err != nil {
 		return err
 	}
-	if e.rewritten != upto {
+	if e.store.rewritten != upto {
 		if err := c.rewriteFile(); err != nil {
 			return err
 		}
-		e.rewritten = upto
+		e.store.rewritten = upto
 	}
 	return emptyLogSoon(c)
 }
@@ -155,16 +155,4 @@ func (e *Engine) runScrub(ctx context.Context) {
 		case <-time.After(pause):
 		}
 	}
-}
-
-// followPurges drops what the writer remembers of paths and groups once another
-// process has purged: the number of a path that went may be another's now.
-func (e *Engine) followPurges(c *conn) error {
-	purges, err := c.purges()
-	if err == nil && purges != e.purgesSeen {
-		e.purgesSeen = purges
-		e.groups.reset()
-		clear(c.paths)
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const laterText = "zqxsecret that somebody still reads"
@@ -17,16 +18,16 @@ const laterText = "zqxsecret that somebody still reads"
 // the memory is gone all the same, and whoever opens the file next finishes it.
 func TestPurgeIsFinishedLater(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 50 * time.Millisecond})
-	path := e.path
+	path := e.store.Path()
 	learnAll(t, e, laterText, "something else")
-	reader, err := openConn(t.Context(), path, e.connOptions(readerCacheKiB))
+	reader, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := reader.Exec("BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.number("SELECT count(*) FROM memories"); err != nil {
+	if _, err := reader.Number("SELECT count(*) FROM memories"); err != nil {
 		t.Fatal(err)
 	}
 	res, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "asked for", Purge: true})
@@ -36,7 +37,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); robotmem.KindOf(err) != robotmem.NotFound {
 		t.Errorf("it is still there: %v", err)
 	}
-	if err := reader.close(); err != nil {
+	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -61,7 +62,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 // between, leaves a purge that is finished later.
 func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	e := openTest(t, Options{})
-	path := e.path
+	path := e.store.Path()
 	learnAll(t, e, laterText, "something else")
 	err := e.write(t.Context(), func(tx *writeTx) error {
 		m, err := tx.memory(1, tx.now)

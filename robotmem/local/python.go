@@ -5,17 +5,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // PythonOptions say how a memory.db of the Python robotmem is read. The zero
@@ -66,11 +65,11 @@ func OpenPython(ctx context.Context, path string, o PythonOptions) (*Python, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, wrap("import", robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", rootReason(err)))
+		return nil, sqlite.Wrap("import", robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", rootReason(err)))
 	}
 	p.mtime = info.ModTime()
 	if p.c, p.folder, err = openPython(ctx, path); err != nil {
-		return nil, wrap("import", errors.Join(err, p.Close()))
+		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
 	}
 	is, err := p.c.isPython()
 	if err == nil && !is {
@@ -80,7 +79,7 @@ func OpenPython(ctx context.Context, path string, o PythonOptions) (*Python, err
 		p.shape, err = p.c.pythonShape()
 	}
 	if err != nil {
-		return nil, wrap("import", errors.Join(err, p.Close()))
+		return nil, sqlite.Wrap("import", errors.Join(err, p.Close()))
 	}
 	for name, n := range p.shape.strange {
 		p.report.Notes["no place for table "+name] = n
@@ -100,7 +99,7 @@ func (p *Python) Report() PythonReport { return p.report }
 func (p *Python) Close() error {
 	var err error
 	if p.c != nil {
-		err = p.c.close()
+		err = p.c.Close()
 	}
 	if p.folder != "" {
 		err = errors.Join(err, os.RemoveAll(p.folder))
@@ -125,7 +124,7 @@ func (p *Python) Next() (*archive.Entry, error) {
 		return &archive.Entry{Payload: &archive.Data{SHA256: next.sum, Bytes: next.len, Reader: bytes.NewReader(data)}}, err
 	}
 	for ; ; p.stage, p.after = p.stage+1, 0 {
-		stages := []func() (*archive.Entry, error){p.manifest, p.sessions, p.lostSessions, p.memories, p.successors, p.links}
+		stages := []func() (*archive.Entry, error){p.manifest, p.sessions, p.lostSessions, p.memories, p.successors}
 		if p.stage == len(stages) {
 			return nil, io.EOF
 		}
@@ -159,18 +158,9 @@ func (p *Python) memories() (*archive.Entry, error) {
 	return entry, nil
 }
 
-// memory is a row as a record. What a node of ours exported lies beside it and
-// fills in what Python has no column for.
+// memory is a row as a record.
 func (p *Python) memory(r row) (*archive.Memory, error) {
 	m := &archive.Memory{Version: 1, Sightings: 1}
-	if record := r.text("robotmem_record"); record != "" {
-		dec := json.NewDecoder(strings.NewReader(record))
-		dec.UseNumber()
-		if err := dec.Decode(m); err != nil {
-			p.report.Notes["records of robotmem that cannot be read"]++
-			m = &archive.Memory{Version: 1, Sightings: 1}
-		}
-	}
 	now := formatTime(p.mtime)
 	m.Where = fmt.Sprintf("memory %d", r.number("id"))
 	m.UID, m.Collection, m.Session = p.uid(r), orText(r.text("collection"), defaultCollection), sessionUID(r.text("session_id"))
@@ -185,16 +175,9 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	m.CreatedAt = p.at(r.text("created_at"), now)
 	m.UpdatedAt = p.at(r.text("updated_at"), m.CreatedAt)
 	m.LastAccessed = p.at(r.text("last_accessed"), "")
-	if m.Status != "superseded" {
-		m.SupersededBy = ""
-	}
-	if m.ObservedAt == "" {
-		m.ObservedAt = m.CreatedAt
-	}
-	if m.ValidFrom == "" {
-		if m.ValidFrom = m.CreatedAt; m.Status != "active" {
-			m.ValidFrom = m.UpdatedAt
-		}
+	m.ObservedAt = m.CreatedAt
+	if m.ValidFrom = m.CreatedAt; m.Status != "active" {
+		m.ValidFrom = m.UpdatedAt
 	}
 	if raw, ok := r["embedding"].([]byte); ok && len(raw) > 0 && len(raw)%4 == 0 {
 		p.report.Vectors++

@@ -1,8 +1,6 @@
 package local
 
 import (
-	"encoding/json"
-
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
@@ -25,22 +23,18 @@ func (p *Python) sessions() (*archive.Entry, error) {
 
 func (p *Python) session(r row) (*archive.Session, error) {
 	s := &archive.Session{}
-	if record := r.text("robotmem_record"); record != "" && json.Unmarshal([]byte(record), s) != nil {
-		s = &archive.Session{}
-	}
 	id := r.text("external_id")
 	s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), orText(r.text("collection"), defaultCollection)
 	s.Context, s.Status, s.ClientType, s.Count = p.object(r.text("context"), "context"), "ended", r.text("client_type"), r.number("session_count")
 	if r.text("status") == "active" {
 		s.Status = "active"
 	}
-	s.CreatedAt = p.at(r.text("created_at"), orText(s.CreatedAt, formatTime(p.mtime)))
-	s.UpdatedAt = p.at(r.text("updated_at"), orText(s.UpdatedAt, s.CreatedAt))
-	if s.Status == "ended" && s.EndedAt == "" {
+	s.CreatedAt = p.at(r.text("created_at"), formatTime(p.mtime))
+	s.UpdatedAt = p.at(r.text("updated_at"), s.CreatedAt)
+	if s.Status == "ended" {
 		s.EndedAt = s.UpdatedAt
 	}
 	outcomes, err := p.c.pythonOutcomes(p.shape, id)
-	s.Outcomes = nil
 	for _, o := range outcomes {
 		s.Outcomes = append(s.Outcomes, archive.Outcome{Score: o.float("score", 0), CreatedAt: p.at(o.text("created_at"), s.UpdatedAt)})
 	}
@@ -76,11 +70,11 @@ func (p *Python) successors() (*archive.Entry, error) {
 	entry := &archive.Entry{Links: []archive.Link{}}
 	for _, r := range rows {
 		p.after = r.number("id")
-		from, err := p.c.pythonByID(p.shape, p.after)
+		from, err := p.c.pythonByID(p.after)
 		if err != nil {
 			return nil, err
 		}
-		to, err := p.c.pythonByID(p.shape, r.number("superseded_by"))
+		to, err := p.c.pythonByID(r.number("superseded_by"))
 		if err != nil {
 			return nil, err
 		}
@@ -89,23 +83,6 @@ func (p *Python) successors() (*archive.Entry, error) {
 			continue
 		}
 		entry.Links = append(entry.Links, archive.Link{Memory: p.uid(from), SupersededBy: p.uid(to)})
-	}
-	return entry, nil
-}
-
-// links are those that a node of ours has left beside the tables.
-func (p *Python) links() (*archive.Entry, error) {
-	rows, err := p.c.pythonLinks(p.shape, p.after)
-	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	entry := &archive.Entry{Links: []archive.Link{}}
-	for _, r := range rows {
-		p.after = r.number("id")
-		var l archive.Link
-		if json.Unmarshal([]byte(r.text("record")), &l) == nil {
-			entry.Links = append(entry.Links, l)
-		}
 	}
 	return entry, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// budgetText is the value of a column as text, "" if it has none.
+// text is the value of a column as text, "" if it has none.
 func (r row) text(name string) string {
 	switch v := r[name].(type) {
 	case string:
@@ -90,10 +90,6 @@ func sessionUID(id string) string {
 
 // uid is a UUIDv7 made of what the Python system never changes of a memory.
 func (p *Python) uid(r row) string {
-	var kept struct{ UID string }
-	if json.Unmarshal([]byte(r.text("robotmem_record")), &kept) == nil && kept.UID != "" {
-		return kept.UID
-	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "robotmem memory %d %q %q %q", r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at")))
 	u := uuid.UUID(sum[:16])
 	naive := p.report.Naive

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }
@@ -178,7 +179,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	healthy(t, e)
 	// The numbers at a unit are part of what the doctor compares and mends.
 	if err := e.write(t.Context(), func(tx *writeTx) error {
-		return tx.exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", quantityMark)
+		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", quantityMark)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +310,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+			c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -323,7 +324,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := c.close(); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 			e, err := Open(t.Context(), Options{Path: path})
@@ -385,7 +386,7 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 		}
 		context, raw = object, data
 	}
-	err := c.exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
+	err := c.Exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT ?1, 'u' || ?1, 'default', 'fact', ?2, ?2, ?3, 'code', randomblob(16), t, t, t, t, ?1 FROM (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, id, text, raw)
 	if err != nil {
 		return err
@@ -395,18 +396,18 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 		if strings.Contains(a.path, quantityMark) {
 			continue
 		}
-		if err := c.exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.path); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.path); err != nil {
 			return err
 		}
-		if err := c.exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.value, id, a.path); err != nil {
+		if err := c.Exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.value, id, a.path); err != nil {
 			return err
 		}
 	}
-	return c.exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
+	return c.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
 }
 
 func quantityRows(c *conn) (rows []string, err error) {
-	err = c.query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+	err = c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
 		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{quantityMark}, func(s *sqlite3.Stmt) error {
 		rows = append(rows, fmt.Sprintf("%d %q %v", s.ColumnInt64(2), s.ColumnText(0), s.ColumnFloat(1)))
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // A recall reads downwards: parse, filter, signals, fuse, stages, load. The
@@ -84,7 +85,7 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	start := time.Now()
 	q := &question{RecallRequest: *req, realWeight: e.options.RealWeight}
 	if err := q.parse(e.now().In(e.options.Location)); err != nil {
-		return nil, wrap("recall", err)
+		return nil, sqlite.Wrap("recall", err)
 	}
 	res := &robotmem.RecallResponse{Memories: []robotmem.Memory{}, Times: q.times}
 	if q.DeadlineMS > 0 {
@@ -101,7 +102,7 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	}
 	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
 	if err != nil {
-		return nil, wrap("recall", err)
+		return nil, sqlite.Wrap("recall", err)
 	}
 	res.Total, res.Degraded = len(res.Memories), orEmpty(q.degraded)
 	res.QueryMS = millis(time.Since(start))
@@ -232,7 +233,7 @@ func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitte
 			if ctx.Err() != nil {
 				err = ctx.Err()
 			}
-			q.degraded = append(q.degraded, name+": "+classifySQLite(err).Detail())
+			q.degraded = append(q.degraded, name+": "+sqlite.Explain(err).Detail())
 			return nil
 		}
 		lists = append(lists, rankedList{name, items})

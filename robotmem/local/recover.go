@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // RecoverReport says what was read of a damaged file, and what was not.
@@ -57,10 +57,10 @@ const maxNamedIDs = 100
 // Then no new file is left.
 func Recover(ctx context.Context, from string, o Options) (*RecoverReport, error) {
 	if err := o.complete(); err != nil {
-		return nil, wrap("recover", err)
+		return nil, sqlite.Wrap("recover", err)
 	}
 	report, err := recoverLocked(ctx, from, o)
-	return report, wrap("recover", err)
+	return report, sqlite.Wrap("recover", err)
 }
 
 func recoverLocked(ctx context.Context, from string, o Options) (*RecoverReport, error) {
@@ -69,54 +69,19 @@ func recoverLocked(ctx context.Context, from string, o Options) (*RecoverReport,
 		return nil, err
 	}
 	report, err := recoverInto(ctx, source, from, o)
-	return report, errors.Join(err, source.close())
-}
-
-// damagedFile is the file that is recovered. Nobody else can open it meanwhile,
-// and closing it leaves it and its log as they are.
-type damagedFile struct {
-	*conn
-	entrance *os.File // keeps others from opening the file; nil once closed
+	return report, errors.Join(err, source.Close())
 }
 
 // openDamaged opens a file under the exclusive lock of the whole file.
-func openDamaged(ctx context.Context, path string) (*damagedFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", reason(err))
-	}
-	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, errors.Join(openElsewhere(err), f.Close())
-	}
-	d := &damagedFile{entrance: f}
-	if d.conn, err = openConn(ctx, path, connOptions{exclusive: true, cacheKiB: readerCacheKiB}); err == nil {
-		// The first reading takes the lock, and keeps it.
-		_, err = refuseForeign(d.conn)
-	}
-	if errors.Is(err, sqlite3.BUSY) {
-		err = openElsewhere(err)
-	}
-	if err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	return d, nil
-}
-
-func (d *damagedFile) close() error {
-	var err error
-	if d.conn != nil {
-		err = d.conn.close()
-		d.conn = nil
-	}
-	if d.entrance != nil {
-		err = errors.Join(err, d.entrance.Close())
-		d.entrance = nil
-	}
-	return err
+func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
+	return sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+		_, err := refuseForeign(c)
+		return err
+	})
 }
 
 // recoverInto copies the damaged file to a new one.
-func recoverInto(ctx context.Context, source *damagedFile, from string, o Options) (*RecoverReport, error) {
+func recoverInto(ctx context.Context, source *sqlite.Damaged, from string, o Options) (*RecoverReport, error) {
 	to, err := filepath.Abs(o.Path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
@@ -126,7 +91,7 @@ func recoverInto(ctx context.Context, source *damagedFile, from string, o Option
 			return nil, robotmem.Errorf(robotmem.Conflict, "db", "there is a file under the new one's name; name one that does not exist")
 		}
 	}
-	if version, err := refuseForeign(source.conn); err != nil {
+	if version, err := refuseForeign(source.Conn); err != nil {
 		return nil, err
 	} else if version == 0 {
 		return nil, robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
@@ -149,24 +114,25 @@ func removeRecovered(to string) error {
 	return errors.Join(errs...)
 }
 
-func writeRecovered(ctx context.Context, source *damagedFile, from, to string, o Options) (*RecoverReport, error) {
+func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*RecoverReport, error) {
 	if _, err := classify.Parse(o.Taxonomy); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	connOptions := connOptions{durability: o.Durability, busyTimeout: o.BusyTimeout, vfs: o.Disk.VFS(), cacheKiB: writerCacheKiB}
-	if err := createFile(ctx, o.Disk, to, connOptions); err != nil {
+	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
+	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
 		return nil, err
 	}
-	fresh, err := openWriter(ctx, o.Disk, to, connOptions)
+	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: refuseForeign, Migrate: migrate})
 	if err != nil {
 		return nil, err
 	}
+	fresh := &conn{c}
 	r := &recovery{
-		source: source.conn, now: o.Clock().UTC(), report: &RecoverReport{File: to, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}, Notes: []string{}},
+		source: &conn{source.Conn}, now: o.Clock().UTC(), report: &RecoverReport{File: to, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}, Notes: []string{}},
 		from: payloadFolder(from, o.Disk), to: payloadFolder(to, o.Disk),
 	}
 	r.writeTx = &writeTx{conn: fresh, now: r.now}
-	if err := errors.Join(r.run(ctx), fresh.close()); err != nil {
+	if err := errors.Join(r.run(ctx), fresh.Close()); err != nil {
 		return nil, err
 	}
 	if err := reindexRecovered(ctx, from, to, o, r.report); err != nil {
@@ -205,7 +171,7 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 	return errors.Join(err, e.Close())
 }
 
-// concludeChecks works out whether anything is lost. Of memories the ids tell: they
+// conclude works out whether anything is lost. Of memories the ids tell: they
 // are given one after the other.
 func (r *RecoverReport) conclude() {
 	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0
@@ -219,8 +185,8 @@ func (r *RecoverReport) conclude() {
 
 // syncNew puts a closed file on the disk, with its name.
 func syncNew(name string) error {
-	if err := errors.Join(syncPath(name), syncPath(filepath.Dir(name))); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", reason(err))
+	if err := errors.Join(sqlite.SyncPath(name), sqlite.SyncPath(filepath.Dir(name))); err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
 	return nil
 }

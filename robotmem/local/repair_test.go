@@ -35,7 +35,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 	p, _ := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
 	show := func() (s string) {
 		_ = e.read(t.Context(), func(c *conn) error {
-			_, err := c.one("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
+			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
 			return err
 		})
 		return s

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Retention is what the payloads may take.
@@ -75,11 +76,11 @@ func (e *Engine) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robo
 		limits = e.options.Retention
 	}
 	if limits.none() {
-		return nil, wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
+		return nil, sqlite.Wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
 	}
 	res, err := e.retain(ctx, limits, !r.Apply)
 	if err != nil {
-		return nil, wrap("retain", err)
+		return nil, sqlite.Wrap("retain", err)
 	}
 	return res, nil
 }
@@ -87,7 +88,7 @@ func (e *Engine) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robo
 // retain evicts what is over the limits, or lists it.
 func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*robotmem.RetainResponse, error) {
 	if !dryRun {
-		if err := e.writable(); err != nil {
+		if err := e.store.Writable(); err != nil {
 			return nil, err
 		}
 	}
@@ -103,7 +104,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*ro
 		}
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
-			if free, err = e.options.Disk.FreeBytes(e.path); err != nil {
+			if free, err = e.options.Disk.FreeBytes(e.store.Path()); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
 			}
 		}
@@ -172,12 +173,12 @@ func planEvictions(held []holding, limits Retention, free int64, now time.Time) 
 			}
 		}
 		if b.MaxBytes > 0 {
-			p.shrink(func(h *holding) bool { return budgetHolds(&b, h) }, b.MaxBytes, "over the budget of "+bytesText(b.MaxBytes))
+			p.shrink(func(h *holding) bool { return budgetHolds(&b, h) }, b.MaxBytes, "over the budget of "+sqlite.BytesText(b.MaxBytes))
 		}
 	}
 	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
 		inFolder := func(h *holding) bool { return h.inFolder }
-		p.shrink(inFolder, max(0, p.size(inFolder)-short), "less than "+bytesText(limits.MinFreeBytes)+" free on the disk")
+		p.shrink(inFolder, max(0, p.size(inFolder)-short), "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
 	}
 	return p.plan
 }

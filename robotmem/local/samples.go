@@ -5,6 +5,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Samples implements Service.
@@ -14,7 +15,7 @@ func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 		return nil, err
 	}
 	if r.From != nil && r.To != nil && *r.From > *r.To {
-		return nil, wrap("samples", robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
+		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
 	}
 	var item perception.Item
 	err := e.read(ctx, func(c *conn) error {
@@ -25,11 +26,11 @@ func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 		return err
 	})
 	if err != nil {
-		return nil, wrap("samples", err)
+		return nil, sqlite.Wrap("samples", err)
 	}
 	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points})
 	if err != nil {
-		return nil, wrap("samples", robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}
 	return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -33,11 +34,11 @@ func (e *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 	}
 	object, raw, err := r.Context.Normalize("context", maxSessionContext)
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
 	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
@@ -51,7 +52,7 @@ func (e *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 		return err
 	})
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	// The episode is open; a briefing that cannot be made does not undo it.
 	if err := e.brief(ctx, res, object); err != nil {
@@ -188,7 +189,7 @@ func (e *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest
 		return err
 	})
 	if err != nil {
-		return nil, wrap("end_session", err)
+		return nil, sqlite.Wrap("end_session", err)
 	}
 	m.Step("looking for related memories", 3, endStages)
 	if err := e.lookAround(ctx, session, res); err != nil {

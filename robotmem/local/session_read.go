@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // maxRecalled bounds the memories that a session's answer lists as recalled.
@@ -20,7 +21,7 @@ func (e *Engine) Session(ctx context.Context, req *robotmem.SessionRequest) (*ro
 	res := &robotmem.SessionResponse{}
 	err := e.read(ctx, func(c *conn) error { return e.readSession(c, r.SessionID, pending, res) })
 	if err != nil {
-		return nil, wrap("session", err)
+		return nil, sqlite.Wrap("session", err)
 	}
 	return res, nil
 }

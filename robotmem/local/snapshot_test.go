@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // countdown is a context whose deadline passes at a chosen look at it.
@@ -178,7 +179,7 @@ func TestManyOpenOneFile(t *testing.T) {
 
 func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 200 * time.Millisecond})
-	db, err := openPlain(e.path)
+	db, err := sqlite.OpenPlain(e.store.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestColdStartWithDeadlines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := Open(t.Context(), Options{Path: e.path})
+	f, err := Open(t.Context(), Options{Path: e.store.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (c *conn) eachArchived(collection, session string, visit func(*archived) er
 	rows := "SELECT m.*, (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
 		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid AS first_named" +
 		" FROM memories m WHERE " + memoryInScope + " ORDER BY m.uid"
-	return c.query(rows, []any{collection, session}, func(s *sqlite3.Stmt) error {
+	return c.Query(rows, []any{collection, session}, func(s *sqlite3.Stmt) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (c *conn) eachArchived(collection, session string, visit func(*archived) er
 // none.
 func (c *conn) archivedByUID(uid string) (out *archived, err error) {
 	var failed error
-	_, err = c.one("SELECT m.* FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite3.Stmt) { out, failed = c.scanArchived(s) })
+	_, err = c.One("SELECT m.* FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite3.Stmt) { out, failed = c.scanArchived(s) })
 	if err == nil {
 		err = failed
 	}
@@ -154,13 +154,13 @@ func (c *conn) uidOf(id int64) (uid string, err error) {
 	if id == 0 {
 		return "", nil
 	}
-	_, err = c.one("SELECT uid FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { uid = s.ColumnText(0) })
+	_, err = c.One("SELECT uid FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { uid = s.ColumnText(0) })
 	return uid, err
 }
 
 func (c *conn) addArchivedRows(m *archived) error {
 	id := []any{m.id}
-	err := c.query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", id, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", id, func(s *sqlite3.Stmt) error {
 		if s.ColumnText(1) == "user" {
 			m.UserTags = append(m.UserTags, s.ColumnText(0))
 		} else {
@@ -171,7 +171,7 @@ func (c *conn) addArchivedRows(m *archived) error {
 	if err != nil {
 		return err
 	}
-	err = c.query(`SELECT v.version, v.valid_from, v.valid_to, v.content, v.human_summary, v.context, v.category, v.confidence, v.status,
+	err = c.Query(`SELECT v.version, v.valid_from, v.valid_to, v.content, v.human_summary, v.context, v.category, v.confidence, v.status,
 		(SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.change, v.reason
 		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s *sqlite3.Stmt) error {
 		m.Versions = append(m.Versions, archive.Version{
@@ -184,7 +184,7 @@ func (c *conn) addArchivedRows(m *archived) error {
 	if err != nil {
 		return err
 	}
-	return c.query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s *sqlite3.Stmt) error {
 		m.Evictions = append(m.Evictions, archive.Eviction{PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1), Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3)})
 		return nil
 	})
@@ -192,7 +192,7 @@ func (c *conn) addArchivedRows(m *archived) error {
 
 // eachArchivedSession visits the episodes of an export; id narrows it to one.
 func (c *conn) eachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
-	return c.query(`SELECT external_id, collection, context, session_count, status, client_type, summary, created_at, updated_at, ended_at
+	return c.Query(`SELECT external_id, collection, context, session_count, status, client_type, summary, created_at, updated_at, ended_at
 		FROM sessions s WHERE `+sessionInScope+` ORDER BY external_id`, []any{collection, id}, func(s *sqlite3.Stmt) error {
 		out := &archive.Session{
 			SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Context: archivedObject(s.ColumnText(2)), Count: s.ColumnInt64(3),
@@ -208,14 +208,14 @@ func (c *conn) eachArchivedSession(collection, id string, visit func(*archive.Se
 
 func (c *conn) addSessionRows(out *archive.Session) error {
 	id := []any{out.SessionID}
-	err := c.query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite3.Stmt) error {
 		out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	return c.query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
+	return c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
 		FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite3.Stmt) error {
 		out.Streams = append(out.Streams, archive.Stream{
 			Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
@@ -243,7 +243,7 @@ var archivedLinks = []string{
 // eachArchivedLink visits the references of an export.
 func (c *conn) eachArchivedLink(collection, session string, visit func(*archive.Link) error) error {
 	for _, sql := range archivedLinks {
-		err := c.query(sql, []any{collection, session}, func(s *sqlite3.Stmt) error {
+		err := c.Query(sql, []any{collection, session}, func(s *sqlite3.Stmt) error {
 			return visit(&archive.Link{
 				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1), Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
 				SessionID: s.ColumnText(4), Used: s.ColumnBool(5), Collection: s.ColumnText(6), Origin: s.ColumnText(7),

@@ -10,6 +10,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // verdict is what an import does with a record.
@@ -99,7 +100,7 @@ func (e *Engine) storePart(tx *writeTx, p *importPart, o *ImportOptions, counts 
 		return err
 	}
 	stored := map[int64]*arrival{}
-	e.groups.reset() // signatures that it holds may change
+	e.store.groups.reset() // signatures that it holds may change
 	for _, a := range p.arrivals {
 		v, known, err := tx.judge(a)
 		if err != nil {
@@ -188,7 +189,7 @@ func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (m mod
 const broughtNewer = "an import brought a newer state"
 
 func (tx *writeTx) insertArrival(a *arrival) (int64, error) {
-	if err := tx.exec("INSERT INTO memories(uid, collection, type, content, human_summary, category, content_hash, valid_from, observed_at, created_at, updated_at, revision) VALUES (?,'','fact','','','',x'','','','','',0)", a.UID); err != nil {
+	if err := tx.Exec("INSERT INTO memories(uid, collection, type, content, human_summary, category, content_hash, valid_from, observed_at, created_at, updated_at, revision) VALUES (?,'','fact','','','',x'','','','','',0)", a.UID); err != nil {
 		return 0, err
 	}
 	id := tx.LastInsertRowID()
@@ -209,7 +210,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	if err := tx.unindex(known.id, old); err != nil {
 		return err
 	}
-	if err := tx.exec("DELETE FROM memory_tags WHERE memory_id = ?", known.id); err != nil {
+	if err := tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.id); err != nil {
 		return err
 	}
 	here := append(slices.Clone(known.Versions), archive.Version{
@@ -225,7 +226,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	}
 	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
 	merged.Version = max(merged.Version, known.Version)
-	if err := tx.exec("DELETE FROM versions WHERE memory_id = ?", known.id); err != nil {
+	if err := tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.id); err != nil {
 		return err
 	}
 	if err := tx.unevict(known.id); err != nil {
@@ -258,15 +259,15 @@ func (tx *writeTx) writeArrival(id int64, a *arrival) error {
 	}
 	a.rec.collection, a.rec.session = a.Collection, a.Session
 	revision := tx.nextRevision()
-	err = tx.exec(`UPDATE memories SET session_id = ?, collection = ?, type = ?, content = ?, human_summary = ?, context = ?,
+	err = tx.Exec(`UPDATE memories SET session_id = ?, collection = ?, type = ?, content = ?, human_summary = ?, context = ?,
 		perception_type = ?, perception_data = ?, perception_metadata = ?, media_type = ?, category = ?, confidence = ?, decay_rate = ?,
 		status = ?, superseded_by = ?, pinned = ?, source = ?, scope_files = ?, scope_entities = ?, content_hash = ?,
 		sightings = ?, access_count = ?, return_count = ?, last_accessed = ?, version = ?,
 		valid_from = ?, observed_at = ?, created_at = ?, updated_at = ?, revision = ? WHERE id = ?`,
-		orNull(a.Session), a.Collection, a.Type, a.Content, a.Summary, a.rec.contextRaw,
-		orNull(a.PerceptionType), sum, orNull(string(a.Metadata)), orNull(a.MediaType), a.Category, a.Confidence, a.DecayRate,
-		a.Status, idOrNull(successor), a.Pinned, orNull(a.Source), listOrNull(a.ScopeFiles), listOrNull(a.ScopeEntities), a.rec.hash(),
-		a.Sightings, a.AccessCount, a.ReturnCount, orNull(a.LastAccessed), a.Version,
+		sqlite.OrNull(a.Session), a.Collection, a.Type, a.Content, a.Summary, a.rec.contextRaw,
+		sqlite.OrNull(a.PerceptionType), sum, sqlite.OrNull(string(a.Metadata)), sqlite.OrNull(a.MediaType), a.Category, a.Confidence, a.DecayRate,
+		a.Status, idOrNull(successor), a.Pinned, sqlite.OrNull(a.Source), listOrNull(a.ScopeFiles), listOrNull(a.ScopeEntities), a.rec.hash(),
+		a.Sightings, a.AccessCount, a.ReturnCount, sqlite.OrNull(a.LastAccessed), a.Version,
 		a.ValidFrom, a.ObservedAt, a.CreatedAt, a.UpdatedAt, revision, id)
 	if err != nil {
 		return err
@@ -289,16 +290,16 @@ func (tx *writeTx) writeArrivalRows(id int64, a *arrival) error {
 		if err != nil {
 			return err
 		}
-		err = tx.exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
+		err = tx.Exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
 			category, confidence, status, superseded_by, change, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 			id, v.ValidTo, v.ValidFrom, v.Version, v.Content, v.Summary, objectText(v.Context),
-			v.Category, v.Confidence, v.Status, idOrNull(successor), v.Change, orNull(v.Reason))
+			v.Category, v.Confidence, v.Status, idOrNull(successor), v.Change, sqlite.OrNull(v.Reason))
 		if err != nil {
 			return err
 		}
 	}
 	for _, g := range a.Evictions {
-		err := tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+		err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
 			id, a.Collection, g.PerceptionType, g.Bytes, g.Reason, g.EvictedAt)
 		if err != nil {
 			return err
@@ -329,12 +330,12 @@ func (c *conn) idOf(uid string) (int64, error) {
 	if uid == "" {
 		return 0, nil
 	}
-	return c.number("SELECT id FROM memories WHERE uid = ?", uid)
+	return c.Number("SELECT id FROM memories WHERE uid = ?", uid)
 }
 
 // purgedUID reports whether a memory was taken away here for good.
 func (c *conn) purgedUID(uid string) (bool, error) {
-	n, err := c.number("SELECT count(*) FROM purged WHERE uid = ?", uid)
+	n, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", uid)
 	return n > 0, err
 }
 
@@ -342,7 +343,7 @@ func (c *conn) purgedUID(uid string) (bool, error) {
 func (tx *writeTx) mergeUses(a *arrival, known *archived) error {
 	for _, tag := range a.UserTags {
 		if !slices.Contains(known.UserTags, tag) {
-			if err := tx.exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.id, tag); err != nil {
+			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.id, tag); err != nil {
 				return err
 			}
 		}
@@ -350,7 +351,7 @@ func (tx *writeTx) mergeUses(a *arrival, known *archived) error {
 	if a.Sightings <= known.Sightings && a.AccessCount <= known.AccessCount && a.ReturnCount <= known.ReturnCount && a.LastAccessed <= known.LastAccessed {
 		return nil
 	}
-	return tx.exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
+	return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 		last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
 		a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.nextRevision(), known.id)
 }
@@ -358,7 +359,7 @@ func (tx *writeTx) mergeUses(a *arrival, known *archived) error {
 // extraColumns are the columns of memories that a record has no field for.
 func (c *conn) extraColumns() (map[string]bool, error) {
 	fields, out := (&archived{}).fields(), map[string]bool{}
-	err := c.query("SELECT name FROM pragma_table_info('memories')", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT name FROM pragma_table_info('memories')", nil, func(s *sqlite3.Stmt) error {
 		if name := s.ColumnText(0); fields[name] == nil && !slices.Contains(derivedColumns, name) {
 			out[name] = true
 		}
@@ -379,8 +380,8 @@ func (tx *writeTx) setProvenance(id int64, a *arrival) error {
 			return nil
 		}
 	}
-	return tx.exec("UPDATE memories SET robot = ?, tool = ?, who = ? WHERE id = ? AND robot IS NULL AND tool IS NULL AND who IS NULL",
-		orNull(robotOf(robotmem.ParseObject(string(a.Context)))), orNull(throughTool(tx.caller)), orNull(tx.caller.Who), id)
+	return tx.Exec("UPDATE memories SET robot = ?, tool = ?, who = ? WHERE id = ? AND robot IS NULL AND tool IS NULL AND who IS NULL",
+		sqlite.OrNull(robotOf(robotmem.ParseObject(string(a.Context)))), sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who), id)
 }
 
 // setExtra stores what has no field of its own where there is a column for it.
@@ -392,7 +393,7 @@ func (tx *writeTx) setExtra(id int64, extra map[string]any, columns map[string]b
 		if limit := provenance[name]; limit > 0 && ok {
 			var text string
 			if text, ok = value.(string); ok {
-				value = orNull(cleanName(text, limit))
+				value = sqlite.OrNull(cleanName(text, limit))
 			}
 		}
 		if !columns[name] || !ok {
@@ -400,7 +401,7 @@ func (tx *writeTx) setExtra(id int64, extra map[string]any, columns map[string]b
 			continue
 		}
 		// The name is one that the file itself has just given.
-		if err := tx.exec(fmt.Sprintf(`UPDATE memories SET "%s" = ? WHERE id = ?`, strings.ReplaceAll(name, `"`, `""`)), value, id); err != nil {
+		if err := tx.Exec(fmt.Sprintf(`UPDATE memories SET "%s" = ? WHERE id = ?`, strings.ReplaceAll(name, `"`, `""`)), value, id); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ func (c *conn) wantsPayload(a *arrival) (bool, error) {
 		return err == nil, err
 	}
 	if v != verdictPurged {
-		taken, err := c.number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+lostEviction, known.id)
+		taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+lostEviction, known.id)
 		if err != nil || taken == 0 {
 			return err == nil, err
 		}
@@ -35,7 +35,7 @@ func (c *conn) wantsPayload(a *arrival) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	n, err := c.number("SELECT count(*) FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+lostEviction, sum)
+	n, err := c.Number("SELECT count(*) FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+lostEviction, sum)
 	return n > 0, err
 }
 
@@ -51,7 +51,7 @@ func (e *Engine) settlePayloads(tx *writeTx, p *importPart, stored map[int64]*ar
 		}
 	}
 	for sum, w := range p.payloads {
-		n, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+lostEviction+")", w.Sum[:])
+		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+lostEviction+")", w.Sum[:])
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func (e *Engine) settlePayloads(tx *writeTx, p *importPart, stored map[int64]*ar
 
 // lose says of a memory that its bytes are lost.
 func (tx *writeTx) lose(id int64, a *arrival) error {
-	if err := tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,0,?,?)",
+	if err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,0,?,?)",
 		id, a.Collection, a.PerceptionType, reasonLostBefore, formatTime(tx.now)); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (tx *writeTx) lose(id int64, a *arrival) error {
 // foundAgain takes back what was said of a payload that is there again.
 func (tx *writeTx) foundAgain(sum []byte) error {
 	var ids []int64
-	err := tx.query("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+lostEviction, []any{sum}, func(s *sqlite3.Stmt) error {
+	err := tx.Query("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+lostEviction, []any{sum}, func(s *sqlite3.Stmt) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -115,10 +115,10 @@ func (tx *writeTx) foundAgain(sum []byte) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := tx.exec("DELETE FROM evictions WHERE memory_id = ? AND "+lostEviction, id); err != nil {
+		if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ? AND "+lostEviction, id); err != nil {
 			return err
 		}
-		if err := tx.exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // worked out anew
+		if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // worked out anew
 			return err
 		}
 	}
@@ -132,10 +132,10 @@ func (tx *writeTx) unevict(id int64) error {
 	if err != nil || !gone {
 		return err
 	}
-	if err := tx.exec("DELETE FROM evictions WHERE memory_id = ?", id); err != nil {
+	if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ?", id); err != nil {
 		return err
 	}
-	if err := tx.exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // of no bytes
+	if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // of no bytes
 		return err
 	}
 	return tx.beginFeatureEpoch()

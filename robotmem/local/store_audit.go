@@ -6,6 +6,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // audit writes down a change, in the name of the job's caller.
@@ -18,9 +19,9 @@ func (tx *writeTx) auditAs(ch change, at, who, tool string) error {
 	if ch.memoryID != 0 {
 		memoryID = ch.memoryID
 	}
-	return tx.exec(`INSERT INTO audit(at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?)`, at, ch.action, memoryID, orNull(ch.uid), orNull(ch.session), orNull(ch.collection),
-		orNull(who), orNull(tool), orNull(ch.reason), textHash(ch.before), textHash(ch.after))
+	return tx.Exec(`INSERT INTO audit(at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?)`, at, ch.action, memoryID, sqlite.OrNull(ch.uid), sqlite.OrNull(ch.session), sqlite.OrNull(ch.collection),
+		sqlite.OrNull(who), sqlite.OrNull(tool), sqlite.OrNull(ch.reason), textHash(ch.before), textHash(ch.after))
 }
 
 // audit fills one page of the log, newest first.
@@ -48,7 +49,7 @@ func (c *conn) audit(r *robotmem.AuditRequest, from *cursor, res *robotmem.Audit
 		match.add("id < ?", from.ID)
 	}
 	const entries = "SELECT id, at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after FROM audit"
-	err := c.query(entries+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite3.Stmt) error {
+	err := c.Query(entries+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite3.Stmt) error {
 		res.Entries = append(res.Entries, robotmem.AuditEntry{
 			ID: s.ColumnInt64(0), At: parseTime(s.ColumnText(1)), Action: s.ColumnText(2), MemoryID: s.ColumnInt64(3), UID: s.ColumnText(4),
 			SessionID: s.ColumnText(5), Collection: s.ColumnText(6), Who: s.ColumnText(7), Tool: s.ColumnText(8), Reason: s.ColumnText(9),
@@ -69,7 +70,7 @@ func (c *conn) audit(r *robotmem.AuditRequest, from *cursor, res *robotmem.Audit
 // purgedAt says when and by whom a memory was purged; found is false if it was
 // not.
 func (c *conn) purgedAt(id int64) (at time.Time, who string, found bool, err error) {
-	found, err = c.one("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite3.Stmt) {
+	found, err = c.One("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite3.Stmt) {
 		at, who = parseTime(s.ColumnText(0)), s.ColumnText(1)
 	})
 	return at, who, found, err

@@ -10,6 +10,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -41,18 +42,18 @@ func (c *conn) copyDatabase(ctx context.Context, to string, m *robotmem.Meter) e
 	}
 	// The file says of itself that it has a log, as the one it was copied from.
 	// Without, it opens on a medium that cannot be written, and leaves no files.
-	d, err := openPlain(to)
+	d, err := sqlite.OpenPlain(to)
 	if err != nil {
 		return err
 	}
 	if err := errors.Join(d.Exec("PRAGMA journal_mode=DELETE"), d.Close()); err != nil {
 		return err
 	}
-	return syncPath(to)
+	return sqlite.SyncPath(to)
 }
 
 func (c *conn) copyPages(ctx context.Context, to string, m *robotmem.Meter) (err error) {
-	b, err := c.BackupInit("main", fileURI(to, connOptions{}))
+	b, err := c.BackupInit("main", sqlite.URI(to))
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (c *conn) copyPages(ctx context.Context, to string, m *robotmem.Meter) (err
 
 // openCopy opens a file that nobody writes, without leaving anything beside it.
 func openCopy(ctx context.Context, path string) (*conn, error) {
-	return openConn(ctx, path, connOptions{readOnly: true, busyTimeout: defaultBusyTimeout, cacheKiB: backupCacheKiB})
+	return openStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: defaultBusyTimeout, CacheKiB: backupCacheKiB})
 }
 
 // figures counts what a file holds, within the transaction that c has open.
@@ -93,7 +94,7 @@ func (c *conn) figures() (f BackupFigures, err error) {
 		{&f.Payloads, "SELECT count(*) FROM payloads"},
 		{&f.PayloadBytes, "SELECT coalesce(sum(bytes), 0) FROM payloads"},
 	} {
-		if *q.to, err = c.number(q.sql); err != nil {
+		if *q.to, err = c.Number(q.sql); err != nil {
 			return f, err
 		}
 	}
@@ -104,7 +105,7 @@ func (c *conn) figures() (f BackupFigures, err error) {
 		{&f.Oldest, "SELECT uid FROM memories ORDER BY id LIMIT 1"},
 		{&f.Newest, "SELECT uid FROM memories ORDER BY id DESC LIMIT 1"},
 	} {
-		if _, err = c.one(q.sql, nil, func(s *sqlite3.Stmt) { *q.to = s.ColumnText(0) }); err != nil {
+		if _, err = c.One(q.sql, nil, func(s *sqlite3.Stmt) { *q.to = s.ColumnText(0) }); err != nil {
 			return f, err
 		}
 	}
@@ -113,13 +114,13 @@ func (c *conn) figures() (f BackupFigures, err error) {
 
 // bytes is how long the file is without its log.
 func (c *conn) bytes() (int64, error) {
-	return c.number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
+	return c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
 }
 
 // knows reports whether the file holds one of these memories.
 func (c *conn) knows(uids ...string) (bool, error) {
 	for _, uid := range uids {
-		n, err := c.number("SELECT count(*) FROM memories WHERE uid = ?", uid)
+		n, err := c.Number("SELECT count(*) FROM memories WHERE uid = ?", uid)
 		if err != nil || n > 0 {
 			return n > 0, err
 		}
@@ -140,7 +141,7 @@ func (c *conn) keptPayloads(inline bool, f func(keptPayload) error) error {
 	if inline {
 		where = "p.data IS NOT NULL"
 	}
-	return c.query(`SELECT p.sha256, p.bytes, p.codec, p.data,
+	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
 			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
 		FROM payloads p WHERE `+where, nil, func(s *sqlite3.Stmt) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}
@@ -162,7 +163,7 @@ func (c *conn) unnamedPayloads(schema int64) (int64, error) {
 	if schema < evictionsSince {
 		return 0, nil
 	}
-	return c.number(`SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
+	return c.Number(`SELECT count(*) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
 		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 }
 
@@ -170,7 +171,7 @@ func (c *conn) unnamedPayloads(schema int64) (int64, error) {
 // out beside a working robot. It returns what is wrong, "" if nothing.
 func (c *conn) wholeIntegrity() (string, error) {
 	var lines []string
-	err := c.query("PRAGMA integrity_check(10)", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("PRAGMA integrity_check(10)", nil, func(s *sqlite3.Stmt) error {
 		if line := s.ColumnText(0); line != "ok" {
 			lines = append(lines, line)
 		}
@@ -189,25 +190,25 @@ func (c *conn) ownersOf(p keptPayload, what string) (string, error) {
 // away. It fails with sqlite3.BUSY while anybody else has the file open. One that
 // is damaged or not ours keeps its log, which may be needed to mend it.
 func foldLog(ctx context.Context, path string) (held BackupFigures, err error) {
-	o := connOptions{busyTimeout: foldTimeout, cacheKiB: backupCacheKiB, readOnly: true}
-	c, err := openConn(ctx, path, o)
+	o := sqlite.ConnOptions{BusyTimeout: foldTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
+	c, err := openStoreConn(ctx, path, o)
 	if err != nil {
 		return held, err
 	}
 	held, err = c.ownFigures()
-	if err := errors.Join(err, c.close()); err != nil {
+	if err := errors.Join(err, c.Close()); err != nil {
 		return held, err
 	}
-	o.readOnly = false
-	if c, err = openConn(ctx, path, o); err != nil {
+	o.ReadOnly = false
+	if c, err = openStoreConn(ctx, path, o); err != nil {
 		return held, err
 	}
-	return held, errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.close())
+	return held, errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.Close())
 }
 
 // ownFigures are those of a file of ours, none of an empty one.
 func (c *conn) ownFigures() (held BackupFigures, err error) {
-	if version, err := refuseForeign(c); err != nil || version == 0 {
+	if version, err := refuseForeign(c.Conn); err != nil || version == 0 {
 		return held, err
 	}
 	return c.figures()

@@ -53,13 +53,13 @@ func (c *conn) stats(res *robotmem.StatsResponse) error {
 		{&res.EvictedBytes, "SELECT coalesce(sum(bytes), 0) FROM evictions"},
 		{&res.DBBytes, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()"},
 	} {
-		n, err := c.number(q.sql)
+		n, err := c.Number(q.sql)
 		if err != nil {
 			return err
 		}
 		*q.to = n
 	}
-	version, err := c.number("PRAGMA user_version")
+	version, err := c.Number("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (c *conn) stats(res *robotmem.StatsResponse) error {
 	if res.Streams, err = c.streams(""); err != nil {
 		return err
 	}
-	return c.query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT name, value FROM counters WHERE name IN ('recalls', 'zero_hits')", nil, func(s *sqlite3.Stmt) error {
 		if s.ColumnText(0) == "recalls" {
 			res.Recalls += s.ColumnInt64(1)
 		} else {
@@ -83,7 +83,7 @@ func (c *conn) integrity(deep bool) (string, error) {
 	// FTS5 refreshes what a connection remembers of its structure when a query
 	// begins, not when it is checked, and then takes another connection's
 	// merge for damage.
-	if _, err := c.number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
+	if _, err := c.Number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
 		return "", err
 	}
 	check := "PRAGMA quick_check(10)"
@@ -91,7 +91,7 @@ func (c *conn) integrity(deep bool) (string, error) {
 		check = "PRAGMA integrity_check(10)"
 	}
 	var lines []string
-	err := c.query(check, nil, func(s *sqlite3.Stmt) error {
+	err := c.Query(check, nil, func(s *sqlite3.Stmt) error {
 		if line := s.ColumnText(0); line != "ok" {
 			lines = append(lines, line)
 		}
@@ -104,7 +104,7 @@ func (c *conn) integrity(deep bool) (string, error) {
 // full-text index holds is made anew by Repair.
 func (c *conn) pageDamage() (string, error) {
 	var lines []string
-	err := c.query("PRAGMA quick_check(100)", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("PRAGMA quick_check(100)", nil, func(s *sqlite3.Stmt) error {
 		if line := s.ColumnText(0); line != "ok" && !strings.Contains(line, "FTS5") {
 			lines = append(lines, line)
 		}
@@ -143,11 +143,11 @@ var indexChecks = []indexCheck{
 }
 
 func (ic indexCheck) run(c *conn, d *robotmem.DoctorResponse) error {
-	missing, err := c.number(ic.missing)
+	missing, err := c.Number(ic.missing)
 	if err != nil {
 		return err
 	}
-	extra, err := c.number(ic.extra)
+	extra, err := c.Number(ic.extra)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (ic indexCheck) run(c *conn, d *robotmem.DoctorResponse) error {
 // rebuild makes every index anew from the tables.
 func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 	if m != nil {
-		all, err := tx.number("SELECT count(*) FROM memories")
+		all, err := tx.Number("SELECT count(*) FROM memories")
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 	if err := tx.emptyIndexes(); err != nil {
 		return nil, err
 	}
-	if err := tx.exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+	if err := tx.Exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
 		return nil, err
 	}
 	const chunk = 1000
@@ -194,7 +194,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 			break
 		}
 	}
-	e.groups.reset()
+	e.store.groups.reset()
 	if err := tx.dropDamagedVectors(); err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 // emptyIndexes clears what rebuild fills. The full-text index is made anew: one
 // that is damaged cannot be emptied.
 func (tx *writeTx) emptyIndexes() error {
-	clear(tx.paths)
+	clear(tx.store.paths)
 	create, err := createFTS()
 	if err != nil {
 		return err
@@ -236,7 +236,7 @@ func (e *Engine) reindex(tx *writeTx, m *robotmem.Memory) error {
 		return err
 	}
 	revision := tx.nextRevision()
-	if err := tx.exec("UPDATE memories SET revision = ? WHERE id = ?", revision, m.MemoryID); err != nil {
+	if err := tx.Exec("UPDATE memories SET revision = ? WHERE id = ?", revision, m.MemoryID); err != nil {
 		return err
 	}
 	if err := tx.index(m.MemoryID, rec, revision); err != nil {
@@ -255,7 +255,7 @@ const sampleSize = 500
 // examineSample compares what the indexes hold of some memories, spread over
 // the file, with what they should hold.
 func (e *Engine) examineSample(c *conn, d *robotmem.DoctorResponse) error {
-	last, err := c.number("SELECT coalesce(max(id), 0) FROM memories")
+	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
 		return err
 	}
@@ -288,25 +288,25 @@ func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	words, err := c.number("SELECT count(*) FROM memories_fts WHERE rowid = ? AND content = ? AND human_summary = ?", m.MemoryID, rec.ftsContent, rec.ftsSummary)
+	words, err := c.Number("SELECT count(*) FROM memories_fts WHERE rowid = ? AND content = ? AND human_summary = ?", m.MemoryID, rec.ftsContent, rec.ftsSummary)
 	if err != nil || words != 1 {
 		return false, err
 	}
 	for _, a := range rec.attrs {
-		n, err := c.number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.path, a.value, m.MemoryID)
+		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.path, a.value, m.MemoryID)
 		if err != nil || n != 1 {
 			return false, err
 		}
 	}
 	if m.Type == "fact" {
 		sig := rec.signature
-		n, err := c.number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
 			rec.groupKey(), m.MemoryID, sig.numbers, sig.skeleton, int64(sig.sketch[0]), int64(sig.sketch[1]))
 		if err != nil || n != 1 {
 			return false, err
 		}
 	}
-	points, err := c.number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
+	points, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
 	if err != nil || points != int64(len(rec.places)) || m.SHA256 == "" {
 		return err == nil && points == int64(len(rec.places)), err
 	}

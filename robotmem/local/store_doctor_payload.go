@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -37,7 +38,7 @@ const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads 
 // random place on, so that one check-up after the other comes to all of them.
 func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
-	err = c.query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
+	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
 			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
 		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
 		return nil
@@ -51,7 +52,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 	}
 	m := robotmem.MeterOf(ctx)
 	if m != nil {
-		total, err := c.number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
+		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
 		if err != nil {
 			return nil, 0, err
 		}
@@ -90,7 +91,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 		return nil
 	}
 	for _, half := range []string{" AND p.sha256 >= ? ORDER BY p.sha256", " AND p.sha256 < ? ORDER BY p.sha256"} {
-		if err := c.query(wantedPayloads+half, []any{start}, check); err != nil {
+		if err := c.Query(wantedPayloads+half, []any{start}, check); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -151,13 +152,13 @@ func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *robotmem.Docto
 	if d.Lost, err = c.namesOf(lost); err != nil {
 		return err
 	}
-	total, err := c.number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	total, err := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
 	if err != nil {
 		return err
 	}
 	read := "all of them read and compared"
 	if verified < total {
-		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", bytesText(verified), bytesText(total))
+		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
 	}
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
 	switch orphans, err := e.orphans(c); {
@@ -202,7 +203,7 @@ func (c *conn) namesOf(lost map[string]string) ([]robotmem.LostPayload, error) {
 		if err != nil {
 			continue
 		}
-		err = c.query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite3.Stmt) error {
+		err = c.Query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite3.Stmt) error {
 			if len(out) < namedLost {
 				out = append(out, robotmem.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
 			}
@@ -228,7 +229,7 @@ func (e *Engine) orphans(c *conn) (*unnamed, error) {
 	}
 	out := &unnamed{stray: stray}
 	for _, sum := range sums {
-		n, err := c.number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+		n, err := c.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 		if err != nil {
 			return nil, err
 		}

@@ -28,7 +28,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 	terms, wrong := 0, 0
 	err = e.sampledTerms(c, func(term string) error {
 		terms++
-		inFile, err := c.number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
+		inFile, err := c.Number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
 			wrong++
 		}
@@ -37,7 +37,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 	if err != nil {
 		return err
 	}
-	rows, err := c.number("SELECT count(*) FROM memories_fts_docsize")
+	rows, err := c.Number("SELECT count(*) FROM memories_fts_docsize")
 	if err != nil {
 		return err
 	}
@@ -66,12 +66,12 @@ const sampledTexts = 50
 
 // sampledTerms visits the different terms of some memories spread over the file.
 func (e *Engine) sampledTerms(c *conn, visit func(term string) error) error {
-	last, err := c.number("SELECT coalesce(max(id), 0) FROM memories")
+	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
 		return err
 	}
 	var terms []string
-	err = c.query("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", []any{max(1, last/sampledTexts), sampledTexts}, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", []any{max(1, last/sampledTexts), sampledTexts}, func(s *sqlite3.Stmt) error {
 		terms = append(terms, text.Terms(s.ColumnText(0))...)
 		return nil
 	})
@@ -112,7 +112,7 @@ func (e *Engine) examineEmbedder(c *conn, d *robotmem.DoctorResponse) error {
 	if m.id == 0 {
 		return nil
 	}
-	refused, err := c.number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NULL")
+	refused, err := c.Number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NULL")
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) e
 			addCheck(d, name, checkOK, err.Error(), "")
 			return nil
 		}
-		stored, err := c.number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NOT NULL")
+		stored, err := c.Number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NOT NULL")
 		if err != nil {
 			return err
 		}

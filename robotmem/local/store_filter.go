@@ -20,7 +20,7 @@ const fewMemories = 64
 // may have followed a later commit than the one that c reads.
 func (e *Engine) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
 	set, all = e.roster.admit(b)
-	last, err := c.number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
 		return nil, false, err
 	}
@@ -51,7 +51,7 @@ func (e *Engine) narrowEach(c *conn, filter *condition, base *bitset.BitSet, now
 		if !known {
 			continue
 		}
-		_, err := c.one("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
+		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
 			v := e.roster.view(row, s.ColumnText(0), now)
 			if filter.match(&v) {
 				out.Set(id)
@@ -151,7 +151,7 @@ func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
 	}
 	if n.op == "$exists" {
 		below := n.path + "."
-		return c.query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
+		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
 			[]any{n.path, utf8.RuneCountInString(below), below}, add)
 	}
 	for _, v := range n.values {
@@ -175,7 +175,7 @@ func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt
 	}
 	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
 	if n.op == "$eq" || n.op == "$in" {
-		return c.query(from+"= ?", []any{path, operand}, visit)
+		return c.Query(from+"= ?", []any{path, operand}, visit)
 	}
 	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.op]
 	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
@@ -183,7 +183,7 @@ func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt
 	if _, isBlob := operand.([]byte); isBlob {
 		return nil // true, null, lists and objects have no order
 	}
-	return c.query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
+	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
 }
 
 // namesObject reports whether a leaf compares with an object, which the index
@@ -240,7 +240,7 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 func tagged(c *conn, tags []string, base *bitset.BitSet) (*bitset.BitSet, error) {
 	for _, tag := range tags {
 		set := bitset.New(base.Len())
-		err := c.query("SELECT memory_id FROM memory_tags WHERE tag = ?", []any{tag}, func(s *sqlite3.Stmt) error {
+		err := c.Query("SELECT memory_id FROM memory_tags WHERE tag = ?", []any{tag}, func(s *sqlite3.Stmt) error {
 			set.Set(uint(s.ColumnInt64(0)))
 			return nil
 		})

@@ -19,7 +19,7 @@ func (e *Engine) explainNothing(c *conn, q *question) error {
 		return nil
 	}
 	for _, path := range q.filter.paths(nil) {
-		known, err := c.number("SELECT count(*) FROM (SELECT 1 FROM paths WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '.' LIMIT 1)", path)
+		known, err := c.Number("SELECT count(*) FROM (SELECT 1 FROM paths WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '.' LIMIT 1)", path)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (e *Engine) explainNothing(c *conn, q *question) error {
 		return err
 	}
 	var dims []int
-	err = c.query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite3.Stmt) error {
 		dims = append(dims, s.ColumnInt(0))
 		return nil
 	})

@@ -3,14 +3,15 @@ package local
 import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // archive keeps the present state of a memory as a past one, before it changes.
 func (tx *writeTx) archive(id int64, change, why string) error {
-	return tx.exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
+	return tx.Exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
 		category, confidence, status, superseded_by, change, reason)
 		SELECT id, ?, valid_from, version, content, human_summary, context, category, confidence, status, superseded_by, ?, ?
-		FROM memories WHERE id = ?`, formatTime(tx.now), change, orNull(why), id)
+		FROM memories WHERE id = ?`, formatTime(tx.now), change, sqlite.OrNull(why), id)
 }
 
 // setStatus changes a memory's status and keeps the old state.
@@ -19,7 +20,7 @@ func (tx *writeTx) setStatus(id int64, to, change, why string) error {
 		return err
 	}
 	now := formatTime(tx.now)
-	return tx.exec("UPDATE memories SET status = ?, superseded_by = NULL, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
+	return tx.Exec("UPDATE memories SET status = ?, superseded_by = NULL, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
 		to, now, now, tx.nextRevision(), id)
 }
 
@@ -28,10 +29,10 @@ func (tx *writeTx) setStatus(id int64, to, change, why string) error {
 func (tx *writeTx) setPinned(m *robotmem.Memory, pinned bool) error {
 	now := formatTime(tx.now)
 	if pinned {
-		return tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0, updated_at = ?, revision = ? WHERE id = ?", now, tx.nextRevision(), m.MemoryID)
+		return tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0, updated_at = ?, revision = ? WHERE id = ?", now, tx.nextRevision(), m.MemoryID)
 	}
 	rate := decayOf(m.Category, false)
-	return tx.exec("UPDATE memories SET pinned = 0, decay_rate = ?, last_accessed = ?, updated_at = ?, revision = ? WHERE id = ?",
+	return tx.Exec("UPDATE memories SET pinned = 0, decay_rate = ?, last_accessed = ?, updated_at = ?, revision = ? WHERE id = ?",
 		rate, now, now, tx.nextRevision(), m.MemoryID)
 }
 
@@ -41,14 +42,14 @@ func (c *conn) supersededBefore(m *robotmem.Memory) (by int64, err error) {
 	if m.Status != "invalidated" {
 		return 0, nil
 	}
-	return c.number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
+	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
 // rewrite gives a memory a new text and context under the same id.
 func (tx *writeTx) rewrite(id int64, r *record, version int) error {
 	now := formatTime(tx.now)
 	revision := tx.nextRevision()
-	err := tx.exec(`UPDATE memories SET content = ?, human_summary = ?, context = ?, category = ?, confidence = ?,
+	err := tx.Exec(`UPDATE memories SET content = ?, human_summary = ?, context = ?, category = ?, confidence = ?,
 		decay_rate = ?, pinned = ?, scope_files = ?, scope_entities = ?, content_hash = ?, version = ?, last_accessed = ?,
 		valid_from = ?, updated_at = ?, revision = ? WHERE id = ?`,
 		r.content, r.summary, r.contextRaw, r.inferred.Category, r.inferred.Confidence,
@@ -63,7 +64,7 @@ func (tx *writeTx) rewrite(id int64, r *record, version int) error {
 // versions returns the past states of a memory, oldest first.
 func (c *conn) versions(id int64) ([]robotmem.Version, error) {
 	var out []robotmem.Version
-	err := c.query(`SELECT version, content, context, category, confidence, status, superseded_by, valid_from, valid_to, change, reason
+	err := c.Query(`SELECT version, content, context, category, confidence, status, superseded_by, valid_from, valid_to, change, reason
 		FROM versions WHERE memory_id = ? ORDER BY rowid`, []any{id}, func(s *sqlite3.Stmt) error {
 		v := robotmem.Version{
 			Version: s.ColumnInt(0), Content: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)), Category: s.ColumnText(3),
@@ -78,6 +79,6 @@ func (c *conn) versions(id int64) ([]robotmem.Version, error) {
 
 // storedConfidence is the confidence as stored, before any fading.
 func (c *conn) storedConfidence(id int64) (f float64, err error) {
-	_, err = c.one("SELECT confidence FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { f = s.ColumnFloat(0) })
+	_, err = c.One("SELECT confidence FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { f = s.ColumnFloat(0) })
 	return f, err
 }

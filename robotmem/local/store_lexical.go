@@ -66,7 +66,7 @@ func better(x, y ranked) int { return cmp.Or(cmp.Compare(y.value, x.value), cmp.
 // postings index wants them, and how far it came.
 func (c *conn) documentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, err error) {
 	upto = revision
-	err = c.query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
+	err = c.Query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
 		FROM memories m LEFT JOIN memories_fts f ON f.rowid = m.id
 		WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{revision, most}, func(s *sqlite3.Stmt) error {
 		upto = s.ColumnInt64(3)

@@ -61,7 +61,7 @@ func (c *conn) list(r *robotmem.ListRequest, from *cursor, now time.Time, res *r
 	}
 	const memories = " FROM memories m"
 	var err error
-	if res.Total, err = c.number("SELECT count(*)"+memories+match.String(), match.args...); err != nil {
+	if res.Total, err = c.Number("SELECT count(*)"+memories+match.String(), match.args...); err != nil {
 		return err
 	}
 	if from != nil {
@@ -81,14 +81,14 @@ func (c *conn) list(r *robotmem.ListRequest, from *cursor, now time.Time, res *r
 // sessions fills one page of episodes, newest first.
 func (c *conn) sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
 	match, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
-	if res.Total, err = c.number("SELECT count(*)"+match, args...); err != nil {
+	if res.Total, err = c.Number("SELECT count(*)"+match, args...); err != nil {
 		return err
 	}
 	if from != nil {
 		match, args = match+" AND s.id < ?", append(args, from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
-	err = c.query("SELECT "+sessionColumns+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT "+sessionColumns+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite3.Stmt) error {
 		page, ids = append(page, scanSession(s)), append(ids, s.ColumnInt64(sessionID))
 		return nil
 	})
@@ -102,7 +102,7 @@ func (c *conn) sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 // sessionMemories fills one page of an episode's, whatever their status, as it
 // was lived.
 func (c *conn) sessionMemories(r *robotmem.SessionMemoriesRequest, from *cursor, now time.Time, res *robotmem.ListResponse) (err error) {
-	if res.Total, err = c.number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID); err != nil {
+	if res.Total, err = c.Number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID); err != nil {
 		return err
 	}
 	match, args := " FROM memories m WHERE m.session_id = ?", []any{r.SessionID}
@@ -138,7 +138,7 @@ func (c *conn) collections(r *roster) ([]robotmem.CollectionCount, error) {
 			n.Active++
 		}
 	})
-	err := c.query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s *sqlite3.Stmt) error {
 		at(s.ColumnText(0)).Sessions = s.ColumnInt64(1)
 		return nil
 	})
@@ -220,7 +220,7 @@ func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitse
 
 // eachRecallHour visits what was asked in each hour from a time on.
 func (c *conn) eachRecallHour(collection string, from time.Time, visit func(time.Time, asked)) error {
-	return c.query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
+	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
 		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{formatTime(from), collection}, func(s *sqlite3.Stmt) error {
 		visit(parseTime(s.ColumnText(0)), asked{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil

@@ -22,7 +22,7 @@ func (e *Engine) load(c *conn, q *question, a *admitted, hits []hit) error {
 			h.memory = &s.memory
 			continue
 		}
-		_, err := c.one("SELECT "+memoryColumns+" FROM memories m WHERE m.id = ?", []any{h.id}, func(s *sqlite3.Stmt) {
+		_, err := c.One("SELECT "+memoryColumns+" FROM memories m WHERE m.id = ?", []any{h.id}, func(s *sqlite3.Stmt) {
 			m := scanMemory(s, q.now)
 			h.memory = &m
 		})
@@ -75,7 +75,7 @@ func (e *Engine) loadForRanking(c *conn, q *question, a *admitted, hits []hit) (
 func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, error) {
 	at := formatTime(*q.AsOf)
 	out := map[int64]*state{}
-	err := c.query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
+	err := c.Query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
 		FROM versions v JOIN memories m ON m.id = v.memory_id
 		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite3.Stmt) error {
 		m := robotmem.Memory{MemoryID: s.ColumnInt64(6), Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)),

@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // insert stores a record with all its indexes and returns its id and uid.
@@ -35,17 +36,17 @@ func (tx *writeTx) insert(r *record) (id int64, uid string, err error) {
 		}
 	}
 	revision := tx.nextRevision()
-	err = tx.exec(`INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context,
+	err = tx.Exec(`INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context,
 		perception_type, perception_data, perception_metadata, media_type,
 		category, confidence, decay_rate, pinned, source, scope_files, scope_entities, content_hash,
 		valid_from, observed_at, created_at, updated_at, revision, robot, tool, who)
 		VALUES (?,?,?,?,?,?,?, ?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?)`,
-		u.String(), orNull(r.session), r.collection, r.kind, r.content, r.summary, r.contextRaw,
+		u.String(), sqlite.OrNull(r.session), r.collection, r.kind, r.content, r.summary, r.contextRaw,
 		perceptionType, sum, metadata, mediaType,
-		r.inferred.Category, r.inferred.Confidence, r.decayRate(), r.pinned, orNull(r.source),
+		r.inferred.Category, r.inferred.Confidence, r.decayRate(), r.pinned, sqlite.OrNull(r.source),
 		listOrNull(r.inferred.ScopeFiles), listOrNull(r.inferred.ScopeEntities), r.hash(),
 		now, observed, now, now, revision,
-		orNull(r.robot), orNull(throughTool(tx.caller)), orNull(tx.caller.Who))
+		sqlite.OrNull(r.robot), sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who))
 	if err != nil {
 		return 0, "", err
 	}
@@ -69,12 +70,12 @@ func (tx *writeTx) index(id int64, r *record, revision int64) error {
 		return nil
 	}
 	s := r.signature
-	return tx.exec(`INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b)
+	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b)
 		VALUES (?,?,?,?,?,?,?,?)`, r.groupKey(), revision, id, s.terms, s.numbers, s.skeleton, int64(s.sketch[0]), int64(s.sketch[1]))
 }
 
 func (tx *writeTx) indexText(id int64, r *record) error {
-	return tx.exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?,?,?,?,?)",
+	return tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?,?,?,?,?)",
 		id, r.ftsContent, r.ftsSummary, r.ftsFiles, r.ftsEntities)
 }
 
@@ -104,7 +105,7 @@ func (tx *writeTx) indexContext(id int64, r *record) error {
 		if len(p.xyz) == 3 {
 			z = p.xyz[2]
 		}
-		err = tx.exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
+		err = tx.Exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
 			id, path, p.xyz[0], p.xyz[1], z, p.frame, p.mapID)
 		if err != nil {
 			return err
@@ -115,7 +116,7 @@ func (tx *writeTx) indexContext(id int64, r *record) error {
 
 // pathID returns the number of a context path, giving it one if it is new.
 func (tx *writeTx) pathID(path string) (int64, error) {
-	if id := tx.paths[path]; id != 0 {
+	if id := tx.store.paths[path]; id != 0 {
 		return id, nil
 	}
 	id, err := tx.knownPath(path)
@@ -123,31 +124,31 @@ func (tx *writeTx) pathID(path string) (int64, error) {
 		return 0, err
 	}
 	if id == 0 {
-		if err := tx.exec("INSERT INTO paths(path) VALUES (?)", path); err != nil {
+		if err := tx.Exec("INSERT INTO paths(path) VALUES (?)", path); err != nil {
 			return 0, err
 		}
 		id = tx.LastInsertRowID()
 	}
-	if len(tx.paths) >= maxCachedPaths {
-		clear(tx.paths)
+	if len(tx.store.paths) >= maxCachedPaths {
+		clear(tx.store.paths)
 	}
-	tx.paths[path] = id
+	tx.store.paths[path] = id
 	return id, nil
 }
 
 // knownPath returns the number of a context path, 0 if no memory has it.
 func (c *conn) knownPath(path string) (int64, error) {
-	return c.number("SELECT id FROM paths WHERE path = ?", path)
+	return c.Number("SELECT id FROM paths WHERE path = ?", path)
 }
 
 // changes is the change counter: it grows with every change of a memory, and
 // with every episode that begins or ends.
 func (c *conn) changes() (int64, error) {
-	return c.number("SELECT value FROM counters WHERE name = 'changes'")
+	return c.Number("SELECT value FROM counters WHERE name = 'changes'")
 }
 
 func (c *conn) setChanges(n int64) error {
-	return c.exec("UPDATE counters SET value = ? WHERE name = 'changes'", n)
+	return c.Exec("UPDATE counters SET value = ? WHERE name = 'changes'", n)
 }
 
 // maxCachedPaths bounds the memory that callers with ever new keys can take.
@@ -155,7 +156,7 @@ const maxCachedPaths = 4096
 
 // unindexText takes a memory out of full-text search.
 func (tx *writeTx) unindexText(id int64) error {
-	return tx.exec("DELETE FROM memories_fts WHERE rowid = ?", id)
+	return tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", id)
 }
 
 // unindex removes all that index wrote for the record.
@@ -171,17 +172,17 @@ func (tx *writeTx) unindex(id int64, old *record) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.exec("DELETE FROM attributes WHERE path_id = ? AND value = ? AND memory_id = ?", path, a.value, id); err != nil {
+		if err := tx.Exec("DELETE FROM attributes WHERE path_id = ? AND value = ? AND memory_id = ?", path, a.value, id); err != nil {
 			return err
 		}
 	}
-	if err := tx.exec("DELETE FROM points WHERE memory_id = ?", id); err != nil {
+	if err := tx.Exec("DELETE FROM points WHERE memory_id = ?", id); err != nil {
 		return err
 	}
-	if err := tx.exec("DELETE FROM memory_tags WHERE memory_id = ? AND source = 'auto'", id); err != nil {
+	if err := tx.Exec("DELETE FROM memory_tags WHERE memory_id = ? AND source = 'auto'", id); err != nil {
 		return err
 	}
-	return tx.exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.groupKey(), id)
+	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.groupKey(), id)
 }
 
 const memoryColumns = `m.id, m.uid, m.type, m.content, m.human_summary, m.category, m.confidence, m.context,
@@ -228,7 +229,7 @@ func liftSections(m *robotmem.Memory) {
 // memory returns one memory; NotFound if there is none.
 func (c *conn) memory(id int64, now time.Time) (*robotmem.Memory, error) {
 	var m robotmem.Memory
-	found, err := c.one("SELECT "+memoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite3.Stmt) { m = scanMemory(s, now) })
+	found, err := c.One("SELECT "+memoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite3.Stmt) { m = scanMemory(s, now) })
 	if err != nil {
 		return nil, err
 	}
@@ -257,20 +258,13 @@ func byWhom(who string) string {
 }
 
 func (c *conn) addTags(m *robotmem.Memory) error {
-	return c.query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{m.MemoryID}, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{m.MemoryID}, func(s *sqlite3.Stmt) error {
 		m.Tags = append(m.Tags, s.ColumnText(0))
 		if s.ColumnText(1) == "user" {
 			m.UserTags = append(m.UserTags, s.ColumnText(0))
 		}
 		return nil
 	})
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 // Lists of scope are stored as JSON.

@@ -15,7 +15,7 @@ import (
 // load reads the index anew. The caller holds its lock.
 func (x *pathIndex) load(c *conn) error {
 	x.paths = map[int64]*pathMembers{}
-	err := c.query("SELECT id, path FROM paths", nil, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT id, path FROM paths", nil, func(s *sqlite3.Stmt) error {
 		x.paths[s.ColumnInt64(0)] = newPathMembers(s.ColumnInt64(0), s.ColumnText(1))
 		return nil
 	})
@@ -24,7 +24,7 @@ func (x *pathIndex) load(c *conn) error {
 	}
 	last := uint32(0)
 	var p *pathMembers
-	err = c.query("SELECT path_id, value, memory_id FROM attributes", nil, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT path_id, value, memory_id FROM attributes", nil, func(s *sqlite3.Stmt) error {
 		if id := s.ColumnInt64(0); p == nil || p.id != id {
 			if p = x.paths[id]; p == nil { // a damaged file; doctor names it
 				p = &pathMembers{id: id}
@@ -85,7 +85,7 @@ func (x *pathIndex) follow(c *conn) error {
 		context string
 	}
 	var all []changed
-	err := c.query("SELECT id, context FROM memories WHERE revision > ?", []any{x.revision}, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT id, context FROM memories WHERE revision > ?", []any{x.revision}, func(s *sqlite3.Stmt) error {
 		all = append(all, changed{s.ColumnInt64(0), s.ColumnText(1)})
 		return nil
 	})
@@ -154,9 +154,9 @@ func (c *conn) contextPath(g pathGroup, set *bitset.BitSet) (robotmem.ContextPat
 // outermost is the first number at a path, in an order, that a member of the set
 // has there; nil without one. Numbers sort before texts.
 func (c *conn) outermost(path int64, order string, set *bitset.BitSet) (n *float64, err error) {
-	c.admit = set
-	defer func() { c.admit = nil }()
-	_, err = c.one("SELECT value FROM attributes WHERE path_id = ? AND value < '' AND admitted(memory_id) ORDER BY value "+order+" LIMIT 1", []any{path},
+	c.Admit = set
+	defer func() { c.Admit = nil }()
+	_, err = c.One("SELECT value FROM attributes WHERE path_id = ? AND value < '' AND admitted(memory_id) ORDER BY value "+order+" LIMIT 1", []any{path},
 		func(s *sqlite3.Stmt) { n = new(s.ColumnFloat(0)) })
 	return n, err
 }
@@ -169,9 +169,9 @@ func (c *conn) pathValues(g *pathGroup, set *bitset.BitSet) (out []robotmem.Path
 	if !g.hasPlain() {
 		path, unit = g.quantity, " "+g.quantity.unit
 	}
-	c.admit = set
-	defer func() { c.admit = nil }()
-	err = c.query(`SELECT value, count(*) FROM attributes
+	c.Admit = set
+	defer func() { c.Admit = nil }()
+	err = c.Query(`SELECT value, count(*) FROM attributes
 		WHERE path_id = ? AND admitted(memory_id) AND (typeof(value) <> 'blob' OR length(value) = 1) AND length(value) <= ?
 		GROUP BY value ORDER BY 2 DESC, 1 LIMIT ?`, []any{path.id, maxValueLength, maxValues}, func(s *sqlite3.Stmt) error {
 		v := robotmem.PathValue{Value: columnValue(s, 0), Memories: s.ColumnInt64(1)}
@@ -204,7 +204,7 @@ func columnValue(s *sqlite3.Stmt, column int) any {
 func (c *conn) pathNames(ids []int64) (map[int64]string, error) {
 	names := make(map[int64]string, len(ids))
 	for _, id := range ids {
-		_, err := c.one("SELECT path FROM paths WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { names[id] = s.ColumnText(0) })
+		_, err := c.One("SELECT path FROM paths WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { names[id] = s.ColumnText(0) })
 		if err != nil {
 			return nil, err
 		}
@@ -215,7 +215,7 @@ func (c *conn) pathNames(ids []int64) (map[int64]string, error) {
 // describe adds what the row of its memory says of a point; found is false
 // without a row.
 func (c *conn) describe(p *robotmem.PlacePoint) (found bool, err error) {
-	return c.one("SELECT type, category, human_summary FROM memories WHERE id = ?", []any{p.MemoryID}, func(s *sqlite3.Stmt) {
+	return c.One("SELECT type, category, human_summary FROM memories WHERE id = ?", []any{p.MemoryID}, func(s *sqlite3.Stmt) {
 		p.Type, p.Category, p.Summary = s.ColumnText(0), s.ColumnText(1), s.ColumnText(2)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // storedPayload is a row of payloads.
@@ -52,7 +53,7 @@ func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
 		// What nothing names is removed under the same lock as this.
 		return errPayloadGone
 	}
-	return tx.exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
+	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
 		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
 		w.Sum[:], w.Size, string(w.Codec), formatTime(tx.now), data, w.Stored)
 }
@@ -75,7 +76,7 @@ func (c *conn) payload(hexSum string) (*storedPayload, error) {
 	if n, err := hex.Decode(p.sum[:], []byte(hexSum)); err != nil || n != len(p.sum) {
 		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory names its payload wrongly; run robotmem doctor")
 	}
-	found, err := c.one("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.sum[:]}, func(s *sqlite3.Stmt) {
+	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.sum[:]}, func(s *sqlite3.Stmt) {
 		p.size, p.codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
 		if s.ColumnType(2) != sqlite3.NULL {
 			p.inline = s.ColumnBlob(2, []byte{})
@@ -98,7 +99,7 @@ func (c *conn) payloadSize(hexSum string) (int64, error) {
 // lostPayload says why a memory's payload has no row.
 func (c *conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
-	_, qerr := c.one("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite3.Stmt) {
+	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite3.Stmt) {
 		err = robotmem.Errorf(robotmem.NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
 	})
 	return errors.Join(qerr, err)
@@ -130,7 +131,7 @@ type checked struct{ *payload.Reader }
 func (c checked) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	if err != nil && err != io.EOF {
-		err = wrap("data", damagedPayload(err))
+		err = sqlite.Wrap("data", damagedPayload(err))
 	}
 	return n, err
 }
@@ -156,12 +157,12 @@ func (c *conn) originOf(collection, origin string) (int64, error) {
 	if origin == "" {
 		return 0, nil
 	}
-	return c.number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", collection, origin)
+	return c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", collection, origin)
 }
 
 func (tx *writeTx) insertOrigin(collection, origin string, id int64) error {
 	if origin == "" {
 		return nil
 	}
-	return tx.exec("INSERT INTO origins(collection, origin, memory_id) VALUES (?,?,?)", collection, origin, id)
+	return tx.Exec("INSERT INTO origins(collection, origin, memory_id) VALUES (?,?,?)", collection, origin, id)
 }

@@ -48,7 +48,7 @@ func (tx *writeTx) flush() error {
 		if len(args) == 0 {
 			return nil
 		}
-		err := tx.exec(insertRows(into, len(args)/3), args...)
+		err := tx.Exec(insertRows(into, len(args)/3), args...)
 		args = args[:0]
 		return err
 	}

@@ -12,12 +12,12 @@ import (
 
 // purges counts the memories that were purged.
 func (c *conn) purges() (int64, error) {
-	return c.number("SELECT value FROM counters WHERE name = 'purges'")
+	return c.Number("SELECT value FROM counters WHERE name = 'purges'")
 }
 
 // purgedSince reports whether a memory was purged after a revision.
 func (c *conn) purgedSince(revision int64) (bool, error) {
-	n, err := c.number("SELECT EXISTS (SELECT 1 FROM purged WHERE revision > ?)", revision)
+	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM purged WHERE revision > ?)", revision)
 	return n != 0, err
 }
 
@@ -30,7 +30,7 @@ func (tx *writeTx) purge(m *robotmem.Memory, reason string) (out *robotmem.Purge
 	}
 	defer func() { err = errors.Join(err, tx.Exec("PRAGMA secure_delete=OFF")) }()
 	out = &robotmem.Purged{}
-	versions, err := tx.number("SELECT count(*) FROM versions WHERE memory_id = ?", m.MemoryID)
+	versions, err := tx.Number("SELECT count(*) FROM versions WHERE memory_id = ?", m.MemoryID)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (tx *writeTx) purge(m *robotmem.Memory, reason string) (out *robotmem.Purge
 
 // stoodFor lists the memories that were merged into one.
 func (c *conn) stoodFor(id int64) (ids []int64, err error) {
-	err = c.query("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", []any{id}, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", []any{id}, func(s *sqlite3.Stmt) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -75,7 +75,7 @@ func (tx *writeTx) purgeRows(id int64) error {
 		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
 		"DELETE FROM memories WHERE id = ?",
 	} {
-		if err := tx.exec(sql, id); err != nil {
+		if err := tx.Exec(sql, id); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (tx *writeTx) purgeRows(id int64) error {
 		"DELETE FROM snapshot_heads",
 		"DELETE FROM snapshots",
 	} {
-		if err := tx.exec(sql); err != nil {
+		if err := tx.Exec(sql); err != nil {
 			return err
 		}
 	}
@@ -105,10 +105,10 @@ func (tx *writeTx) purgeVectors(id int64) error {
 	}
 	for i := range all {
 		m := &all[i]
-		if err := tx.exec("UPDATE "+m.table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.seq+1, id); err != nil {
+		if err := tx.Exec("UPDATE "+m.table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.seq+1, id); err != nil {
 			return err
 		}
-		if err := tx.exec("UPDATE models SET seq = ? WHERE id = ?", m.seq+1, m.id); err != nil {
+		if err := tx.Exec("UPDATE models SET seq = ? WHERE id = ?", m.seq+1, m.id); err != nil {
 			return err
 		}
 	}
@@ -125,7 +125,7 @@ func (tx *writeTx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error 
 	if err != nil || len(sum) != sha256.Size {
 		return fmt.Errorf("payload of memory %d: its name is no checksum", m.MemoryID)
 	}
-	named, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
 	if err != nil {
 		return err
 	}
@@ -135,29 +135,29 @@ func (tx *writeTx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error 
 	}
 	out.Payload = "gone before"
 	inFile := false
-	found, err := tx.one("SELECT bytes, data IS NOT NULL FROM payloads WHERE sha256 = ?", []any{sum}, func(s *sqlite3.Stmt) {
+	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads WHERE sha256 = ?", []any{sum}, func(s *sqlite3.Stmt) {
 		out.Payload, out.Bytes, inFile = "removed", s.ColumnInt64(0), s.ColumnBool(1)
 	})
 	if err != nil || !found {
 		return err
 	}
-	if err := tx.exec("DELETE FROM payloads WHERE sha256 = ?", sum); err != nil || inFile {
+	if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", sum); err != nil || inFile {
 		return err
 	}
-	return tx.exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
+	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
 }
 
 // markPurged writes down that the memory was there, who had stored it, and who
 // took it away.
 func (tx *writeTx) markPurged(m *robotmem.Memory, reason string) error {
 	revision := tx.nextRevision()
-	if err := tx.exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision); err != nil {
+	if err := tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision); err != nil {
 		return err
 	}
-	if err := tx.exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"); err != nil {
+	if err := tx.Exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"); err != nil {
 		return err
 	}
-	if err := tx.exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision); err != nil {
+	if err := tx.Exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision); err != nil {
 		return err
 	}
 	if p := m.Provenance; p != nil {
@@ -172,17 +172,17 @@ func (tx *writeTx) markPurged(m *robotmem.Memory, reason string) error {
 
 // toScrub is the change of the last purge that is not finished, 0 if all are.
 func (c *conn) toScrub() (int64, error) {
-	return c.number("SELECT value FROM counters WHERE name = 'scrub'")
+	return c.Number("SELECT value FROM counters WHERE name = 'scrub'")
 }
 
 func (tx *writeTx) scrubbed(upto int64) error {
-	return tx.exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
+	return tx.Exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
 }
 
 // purgedFiles lists the files of purged payloads that may still lie there. One
 // that was saved again meanwhile is another memory's.
 func (c *conn) purgedFiles() (sums [][sha256.Size]byte, err error) {
-	err = c.query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s *sqlite3.Stmt) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
 			sums = append(sums, [sha256.Size]byte(raw))
 		}
@@ -191,7 +191,7 @@ func (c *conn) purgedFiles() (sums [][sha256.Size]byte, err error) {
 	return sums, err
 }
 
-func (tx *writeTx) dropPurgedFiles() error { return tx.exec("DELETE FROM purged_files") }
+func (tx *writeTx) dropPurgedFiles() error { return tx.Exec("DELETE FROM purged_files") }
 
 // rewriteFile writes the file anew from what is in its tables. The full-text index
 // is made anew before: the terms of a deleted row stay in its segments until
@@ -212,6 +212,6 @@ func (c *conn) rewriteFile() (err error) {
 // emptyLog brings all of the log into the file and cuts it to nothing. It
 // reports false while another connection reads from it still.
 func (c *conn) emptyLog() (done bool, err error) {
-	_, err = c.one("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s *sqlite3.Stmt) { done = s.ColumnInt64(0) == 0 })
+	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s *sqlite3.Stmt) { done = s.ColumnInt64(0) == 0 })
 	return done, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // The Python robotmem keeps its memory.db in SQLite too, with tables of the same
@@ -24,18 +25,18 @@ var pythonTables = []string{"memories", "sessions", "session_outcomes", "memory_
 func IsPythonMemory(ctx context.Context, path string) (bool, error) {
 	c, err := openUnchanged(ctx, path)
 	if err != nil {
-		return false, wrap("import", err)
+		return false, sqlite.Wrap("import", err)
 	}
 	is, err := c.isPython()
-	return is, wrap("import", errors.Join(err, c.close()))
+	return is, sqlite.Wrap("import", errors.Join(err, c.Close()))
 }
 
 func (c *conn) isPython() (bool, error) {
-	app, err := c.number("PRAGMA application_id")
+	app, err := c.Number("PRAGMA application_id")
 	if err != nil || app != 0 {
 		return false, err
 	}
-	n, err := c.number("SELECT count(*) FROM pragma_table_info('memories') WHERE name IN ('id', 'content', 'collection', 'category', 'confidence')")
+	n, err := c.Number("SELECT count(*) FROM pragma_table_info('memories') WHERE name IN ('id', 'content', 'collection', 'category', 'confidence')")
 	return n == 5, err
 }
 
@@ -46,7 +47,7 @@ func openUnchanged(ctx context.Context, path string) (*conn, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "is not a path")
 	}
-	return openConn(ctx, abs, connOptions{readOnly: true, noLog: true})
+	return openStoreConn(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: true})
 }
 
 // openPython opens a memory.db. One with changes in a log beside it is copied to
@@ -64,7 +65,7 @@ func openPython(ctx context.Context, path string) (c *conn, folder string, err e
 			return nil, folder, robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", rootReason(err))
 		}
 	}
-	c, err = openConn(ctx, filepath.Join(folder, "memory.db"), connOptions{readOnly: true})
+	c, err = openStoreConn(ctx, filepath.Join(folder, "memory.db"), sqlite.ConnOptions{ReadOnly: true})
 	return c, folder, err
 }
 
@@ -74,7 +75,7 @@ type row map[string]any
 
 // rows reads the rows of a statement.
 func (c *conn) rows(sql string, args ...any) (out []row, err error) {
-	err = c.query(sql, args, func(s *sqlite3.Stmt) error {
+	err = c.Query(sql, args, func(s *sqlite3.Stmt) error {
 		r := row{}
 		for i := range s.ColumnCount() {
 			switch s.ColumnType(i) {
@@ -111,10 +112,10 @@ func (c *conn) pythonShape() (*pythonShape, error) {
 		name, sql := t.text("name"), t.text("sql")
 		p.tables[name] = true
 		index := strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(sql), "VIRTUAL TABLE")
-		if index || slices.Contains(pythonTables, name) || strings.HasPrefix(name, "robotmem_") {
+		if index || slices.Contains(pythonTables, name) {
 			continue
 		}
-		if p.strange[name], err = c.number(`SELECT count(*) FROM "` + strings.ReplaceAll(name, `"`, `""`) + `"`); err != nil {
+		if p.strange[name], err = c.Number(`SELECT count(*) FROM "` + strings.ReplaceAll(name, `"`, `""`) + `"`); err != nil {
 			return nil, err
 		}
 	}
@@ -137,11 +138,7 @@ func (c *conn) pythonMemories(shape *pythonShape, after int64) ([]row, error) {
 		}
 	}
 	slices.Sort(names)
-	record := ", NULL AS robotmem_record"
-	if shape.tables["robotmem_memories"] {
-		record = ", (SELECT record FROM robotmem_memories r WHERE r.memory_id = m.id) AS robotmem_record"
-	}
-	return c.rows("SELECT "+strings.Join(names, ", ")+record+" FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?", after, pythonPage)
+	return c.rows("SELECT "+strings.Join(names, ", ")+" FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?", after, pythonPage)
 }
 
 // pythonPayload is the bytes of a memory, nil if it has none.
@@ -149,7 +146,7 @@ func (c *conn) pythonPayload(shape *pythonShape, id int64) (data []byte, err err
 	if !shape.columns["perception_data"] {
 		return nil, nil
 	}
-	_, err = c.one("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { data = s.ColumnBlob(0, nil) })
+	_, err = c.One("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { data = s.ColumnBlob(0, nil) })
 	return data, err
 }
 
@@ -161,12 +158,8 @@ func (c *conn) pythonTags(shape *pythonShape, id int64) ([]row, error) {
 }
 
 // pythonByID reads what a memory's uid is made of.
-func (c *conn) pythonByID(shape *pythonShape, id int64) (row, error) {
-	record := ""
-	if shape.tables["robotmem_memories"] {
-		record = ", (SELECT record FROM robotmem_memories r WHERE r.memory_id = m.id) AS robotmem_record"
-	}
-	found, err := c.rows("SELECT m.id, m.collection, m.session_id, m.created_at"+record+" FROM memories m WHERE m.id = ?", id)
+func (c *conn) pythonByID(id int64) (row, error) {
+	found, err := c.rows("SELECT m.id, m.collection, m.session_id, m.created_at FROM memories m WHERE m.id = ?", id)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -181,11 +174,7 @@ func (c *conn) pythonSessions(shape *pythonShape, after int64) ([]row, error) {
 	if !shape.tables["sessions"] {
 		return nil, nil
 	}
-	record := ", NULL AS robotmem_record"
-	if shape.tables["robotmem_sessions"] {
-		record = ", (SELECT record FROM robotmem_sessions r WHERE r.session_id = s.external_id) AS robotmem_record"
-	}
-	return c.rows("SELECT s.*"+record+" FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?", after, pythonPage)
+	return c.rows("SELECT s.* FROM sessions s WHERE s.id > ? ORDER BY s.id LIMIT ?", after, pythonPage)
 }
 
 // pythonLost are the sessions that memories name and no row describes.
@@ -205,18 +194,11 @@ func (c *conn) pythonOutcomes(shape *pythonShape, session string) ([]row, error)
 	return c.rows("SELECT * FROM session_outcomes WHERE session_id = ? ORDER BY id", session)
 }
 
-func (c *conn) pythonLinks(shape *pythonShape, after int64) ([]row, error) {
-	if !shape.tables["robotmem_links"] {
-		return nil, nil
-	}
-	return c.rows("SELECT id, record FROM robotmem_links WHERE id > ? ORDER BY id LIMIT ?", after, pythonPage)
-}
-
 // pythonCounts is how much of each there is.
 func (c *conn) pythonCounts(shape *pythonShape) (memories, sessions int64, err error) {
-	memories, err = c.number("SELECT count(*) FROM memories")
+	memories, err = c.Number("SELECT count(*) FROM memories")
 	if err == nil && shape.tables["sessions"] {
-		sessions, err = c.number("SELECT count(*) FROM sessions")
+		sessions, err = c.Number("SELECT count(*) FROM sessions")
 	}
 	return memories, sessions, err
 }

@@ -101,7 +101,7 @@ func (r *recovery) tables() (out []recoveredTable, err error) {
 		noRowID bool
 	}
 	var all []found
-	err = r.query("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", nil, func(s *sqlite3.Stmt) error {
+	err = r.Query("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", nil, func(s *sqlite3.Stmt) error {
 		if name := s.ColumnText(0); !slices.Contains(derived, name) {
 			all = append(all, found{name, s.ColumnBool(1)})
 		}
@@ -144,7 +144,7 @@ func (c *conn) columnNames(table string, key bool) (names []string, err error) {
 	if key {
 		sql += " WHERE pk > 0 ORDER BY pk"
 	}
-	err = c.query(sql, []any{table}, func(s *sqlite3.Stmt) error {
+	err = c.Query(sql, []any{table}, func(s *sqlite3.Stmt) error {
 		names = append(names, s.ColumnText(0))
 		return nil
 	})
@@ -181,7 +181,7 @@ func (r *recovery) copyTable(ctx context.Context, t recoveredTable, m *robotmem.
 			values[i] = columnBytes(s, i)
 		}
 		before := r.TotalChanges()
-		err := r.exec(insert, values...)
+		err := r.Exec(insert, values...)
 		if errors.Is(err, sqlite3.CONSTRAINT) {
 			report.Unreadable++ // a row of another table, or with a value that none can have
 			return nil
@@ -209,7 +209,7 @@ func (r *recovery) copyByKey(t recoveredTable, put func(*sqlite3.Stmt) error, re
 	sql := "SELECT " + quoted(t.columns) + " FROM " + quoted([]string{t.name}) + " ORDER BY "
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
-		err := r.source.query(sql+strings.ReplaceAll(quoted(t.key), ",", order+",")+order, nil, func(s *sqlite3.Stmt) error {
+		err := r.source.Query(sql+strings.ReplaceAll(quoted(t.key), ",", order+",")+order, nil, func(s *sqlite3.Stmt) error {
 			failed = put(s)
 			return failed
 		})
@@ -240,7 +240,7 @@ func (r *recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(
 			return err
 		}
 		var failed error
-		found, err := r.source.one(fetch, []any{id}, func(s *sqlite3.Stmt) { failed = put(s) })
+		found, err := r.source.One(fetch, []any{id}, func(s *sqlite3.Stmt) { failed = put(s) })
 		switch {
 		case failed != nil:
 			return failed
@@ -257,7 +257,7 @@ func (r *recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(
 // true when some part of the table cannot be.
 func (r *recovery) numbers(ctx context.Context, name string) (ids []int64, torn bool, err error) {
 	scan := func(low, high int64, order string) (found []int64, err error) {
-		err = r.source.query("SELECT rowid FROM "+name+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite3.Stmt) error {
+		err = r.source.Query("SELECT rowid FROM "+name+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite3.Stmt) error {
 			if id := s.ColumnInt64(0); id >= low && id <= high {
 				found = append(found, id)
 			}
@@ -329,13 +329,13 @@ func columnBytes(s *sqlite3.Stmt, i int) any {
 // dropPurged removes what a damaged page may have brought back.
 func (r *recovery) dropPurged(context.Context) error {
 	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
-		if err := r.exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
+		if err := r.Exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
 			return err
 		}
 	}
 	// What names a memory that is lost would stand in the way of storing it again.
 	for _, table := range []string{"origins", "memory_tags"} {
-		if err := r.exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+		if err := r.Exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
 			return err
 		}
 	}
@@ -349,7 +349,7 @@ func (r *recovery) settleCounters(context.Context) error {
 		seq  int64
 	}
 	var given []sequence
-	err := r.source.query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite3.Stmt) error {
+	err := r.source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite3.Stmt) error {
 		given = append(given, sequence{s.ColumnText(0), s.ColumnInt64(1)})
 		return nil
 	})
@@ -357,15 +357,15 @@ func (r *recovery) settleCounters(context.Context) error {
 		return err
 	}
 	for _, g := range given {
-		if err := r.exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", g.seq, g.name); err != nil {
+		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", g.seq, g.name); err != nil {
 			return err
 		}
-		err := r.exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", g.seq, g.name)
+		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", g.seq, g.name)
 		if err != nil {
 			return err
 		}
 	}
-	r.revision, err = r.number("SELECT max(coalesce((SELECT value FROM counters WHERE name = 'changes'), 0), (SELECT coalesce(max(revision), 0) FROM memories))")
+	r.revision, err = r.Number("SELECT max(coalesce((SELECT value FROM counters WHERE name = 'changes'), 0), (SELECT coalesce(max(revision), 0) FROM memories))")
 	return err
 }
 
@@ -385,7 +385,7 @@ func (r *recovery) setDoubtfulAside(context.Context) error {
 			return err
 		}
 		// It is what it is now; once restored it counts as checked.
-		if err := r.exec("UPDATE memories SET content_hash = ? WHERE id = ?", sum, id); err != nil {
+		if err := r.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", sum, id); err != nil {
 			return err
 		}
 	}
@@ -396,7 +396,7 @@ func (r *recovery) setDoubtfulAside(context.Context) error {
 // reactivate makes active again what a lost memory had superseded.
 func (r *recovery) reactivate(context.Context) error {
 	var ids []int64
-	err := r.query("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)", nil, func(s *sqlite3.Stmt) error {
+	err := r.Query("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)", nil, func(s *sqlite3.Stmt) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
 	})
@@ -416,7 +416,7 @@ func (r *recovery) reactivate(context.Context) error {
 // the new one's, and accounts for those that are lost.
 func (r *recovery) settlePayloads(ctx context.Context) error {
 	var damaged, outside [][sha256.Size]byte
-	err := r.query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite3.Stmt) error {
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite3.Stmt) error {
 		p := storedPayload{size: s.ColumnInt64(1), codec: payload.Codec(s.ColumnText(2))}
 		copy(p.sum[:], s.ColumnRawBlob(0))
 		if s.ColumnType(3) == sqlite3.NULL {
@@ -433,7 +433,7 @@ func (r *recovery) settlePayloads(ctx context.Context) error {
 		return err
 	}
 	for _, sum := range damaged {
-		if err := r.exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
+		if err := r.Exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
 			return err
 		}
 	}
@@ -449,7 +449,7 @@ func (r *recovery) settlePayloads(ctx context.Context) error {
 // folder may have the bytes all the same.
 func (r *recovery) settleNameless(ctx context.Context) error {
 	var sums [][sha256.Size]byte
-	err := r.query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
+	err := r.Query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
 		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
@@ -466,10 +466,10 @@ func (r *recovery) settleNameless(ctx context.Context) error {
 			if err := r.linkPayload(ctx, sum); err != nil {
 				return err
 			}
-			err = r.exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:], w.Size, string(w.Codec), formatTime(r.now), w.Stored)
+			err = r.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:], w.Size, string(w.Codec), formatTime(r.now), w.Stored)
 		case errors.Is(err, payload.ErrMissing), errors.Is(err, payload.ErrDamaged):
 			r.report.LostPayloads++
-			err = r.exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
+			err = r.Exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
 				SELECT id, collection, coalesce(perception_type, ''), 0, ?, ? FROM memories WHERE perception_data = ?`, reasonLost, formatTime(r.now), sum[:])
 		}
 		if err != nil {
@@ -498,7 +498,7 @@ func (r *recovery) countMissing(context.Context) error {
 		}
 	}
 	last := int64(0)
-	err := r.query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+	err := r.Query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 		gap(last, s.ColumnInt64(0))
 		last = s.ColumnInt64(0)
 		return nil
@@ -506,12 +506,12 @@ func (r *recovery) countMissing(context.Context) error {
 	if err != nil {
 		return err
 	}
-	given, err := r.number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
+	given, err := r.Number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
 		return err
 	}
 	gap(last, max(last, given)+1)
-	r.report.Memories, err = r.number("SELECT count(*) FROM memories")
+	r.report.Memories, err = r.Number("SELECT count(*) FROM memories")
 	return err
 }
 
@@ -531,7 +531,7 @@ func contentHash(kind, collection, storedContext, content string) []byte {
 // eachChangedText visits the memories whose text or context does not match the
 // hash they were stored with, and gives the hash of what is there.
 func (c *conn) eachChangedText(visit func(id int64, sum []byte)) error {
-	return c.query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite3.Stmt) error {
 		sum := contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))
 		if !bytes.Equal(s.ColumnRawBlob(5), sum) {
 			visit(s.ColumnInt64(0), sum)

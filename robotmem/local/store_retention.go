@@ -21,20 +21,20 @@ const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE l
 
 // storedBytes is what all payloads take.
 func (c *conn) storedBytes() (int64, error) {
-	return c.number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
+	return c.Number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
 }
 
 // holdings are all perceptions that have a payload.
 func (c *conn) holdings() (held []holding, err error) {
 	useful := map[int64]bool{}
-	err = c.query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite3.Stmt) error {
 		useful[s.ColumnInt64(0)] = true
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = c.query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
+	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
 		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
 			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
 			m.session_id IN (SELECT session_id FROM failed) OR
@@ -136,7 +136,7 @@ func (tx *writeTx) unchanged(m *robotmem.Memory, p *evicted) (bool, error) {
 
 // evicted reports whether a perception was evicted, restored since or not.
 func (c *conn) evicted(id int64) (bool, error) {
-	n, err := c.number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
+	n, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
 	return n > 0, err
 }
 
@@ -151,13 +151,13 @@ func (tx *writeTx) evict(m *robotmem.Memory, p *evicted) error {
 			return err
 		}
 	}
-	named, err := tx.number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.sum), m.MemoryID)
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.sum), m.MemoryID)
 	if err != nil {
 		return err
 	}
 	if p.freed = 0; named == 0 {
 		p.freed = p.bytes
-		if err := tx.exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.sum)); err != nil {
+		if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.sum)); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (tx *writeTx) evict(m *robotmem.Memory, p *evicted) error {
 	if err := errors.Join(tx.audit(ch), tx.insertFeatures(m.MemoryID, &features{})); err != nil {
 		return err
 	}
-	return tx.exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+	return tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
 		m.MemoryID, p.collection, p.perceptionType, p.freed, p.reason, formatTime(tx.now))
 }
 
@@ -175,7 +175,7 @@ func (tx *writeTx) evict(m *robotmem.Memory, p *evicted) error {
 func (e *Engine) removeFiles(ctx context.Context, sums [][sha256.Size]byte) error {
 	return e.write(ctx, func(tx *writeTx) error {
 		for _, sum := range sums {
-			n, err := tx.number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+			n, err := tx.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ func (r *roster) load(c *conn, after int64) error {
 		r.points = map[int64]*pointColumn{}
 	}
 	var changed []int64
-	err := c.query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
+	err := c.Query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
 		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context
 		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite3.Stmt) error {
@@ -60,7 +60,7 @@ func (r *roster) loadPoints(c *conn, after int64) error {
 	if after > 0 {
 		from, args = "memories m JOIN points p ON p.memory_id = m.id WHERE m.revision > ?", []any{after}
 	}
-	return c.query("SELECT p.memory_id, p.path_id, p.x, p.y, p.z, p.frame_id, p.map_id FROM "+from, args, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT p.memory_id, p.path_id, p.x, p.y, p.z, p.frame_id, p.map_id FROM "+from, args, func(s *sqlite3.Stmt) error {
 		col := r.points[s.ColumnInt64(1)]
 		if col == nil {
 			col = &pointColumn{}

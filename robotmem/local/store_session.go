@@ -66,7 +66,7 @@ func scanSession(s *sqlite3.Stmt) robotmem.Session {
 // session returns one session; NotFound if there is none.
 func (c *conn) session(id string) (*robotmem.Session, error) {
 	var out robotmem.Session
-	found, err := c.one("SELECT external_id, collection, status, context, created_at, ended_at, client_type, 0, NULL FROM sessions WHERE external_id = ?", []any{id}, func(s *sqlite3.Stmt) { out = scanSession(s) })
+	found, err := c.One("SELECT external_id, collection, status, context, created_at, ended_at, client_type, 0, NULL FROM sessions WHERE external_id = ?", []any{id}, func(s *sqlite3.Stmt) { out = scanSession(s) })
 	if err == nil && !found {
 		err = robotmem.Errorf(robotmem.NotFound, "session_id", "there is no session %s; ids come from start_session", id)
 	}
@@ -79,7 +79,7 @@ func (c *conn) sessionWhole(id string) (out *robotmem.Session, summary string, e
 	if out, err = c.session(id); err != nil {
 		return nil, "", err
 	}
-	_, err = c.one("SELECT "+sessionColumns+", s.summary FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite3.Stmt) {
+	_, err = c.One("SELECT "+sessionColumns+", s.summary FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite3.Stmt) {
 		*out, summary = scanSession(s), s.ColumnText(sessionID)
 	})
 	return out, summary, err
@@ -93,7 +93,7 @@ func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time
 		return nil, err
 	}
 	out := []robotmem.RecalledMemory{}
-	err = c.query("SELECT "+memoryColumns+`, coalesce(r.used, 0) AS helped
+	err = c.Query("SELECT "+memoryColumns+`, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
 		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
 		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite3.Stmt) error {
@@ -110,14 +110,14 @@ func (c *conn) recalledFor(session string, pending []int64, n int, now time.Time
 func (tx *writeTx) insertSession(id, collection, context, clientType string) error {
 	now := formatTime(tx.now)
 	tx.nextRevision()
-	return tx.exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
+	return tx.Exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
 		id, collection, context, clientType, now, now)
 }
 
 // sessionOf returns the session that has an origin, "" if none does.
 func (c *conn) sessionOf(collection, origin string) (id string, err error) {
 	if origin != "" {
-		_, err = c.one("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{collection, origin}, func(s *sqlite3.Stmt) { id = s.ColumnText(0) })
+		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{collection, origin}, func(s *sqlite3.Stmt) { id = s.ColumnText(0) })
 	}
 	return id, err
 }
@@ -126,67 +126,67 @@ func (tx *writeTx) insertSessionOrigin(collection, origin, id string) error {
 	if origin == "" {
 		return nil
 	}
-	return tx.exec("INSERT INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", collection, origin, id)
+	return tx.Exec("INSERT INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", collection, origin, id)
 }
 
 // finishSession marks a session as ended.
 func (tx *writeTx) finishSession(id, summary string, score *float64) error {
 	now := formatTime(tx.now)
 	tx.nextRevision()
-	if err := tx.exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
+	if err := tx.Exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
 		return err
 	}
 	if score == nil {
 		return nil
 	}
-	return tx.exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, now)
+	return tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, now)
 }
 
 // sessionSummary returns what was stored when the last session of a
 // collection ended, "" if none has.
 func (c *conn) lastSummary(collection string) (summary string, err error) {
-	_, err = c.one("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite3.Stmt) { summary = s.ColumnText(0) })
+	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite3.Stmt) { summary = s.ColumnText(0) })
 	return summary, err
 }
 
 // used credits a memory with having helped: its clock of fading starts anew.
 func (tx *writeTx) used(session string, id int64) error {
-	ok, err := tx.number("SELECT count(*) FROM memories WHERE id = ?", id)
+	ok, err := tx.Number("SELECT count(*) FROM memories WHERE id = ?", id)
 	if err != nil {
 		return err
 	}
 	if ok == 0 {
 		return robotmem.Errorf(robotmem.NotFound, "used_memory_ids", "there is no memory %d; nothing was stored, the session is still open", id)
 	}
-	err = tx.exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,1) ON CONFLICT DO UPDATE SET used = 1", session, id)
+	err = tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,1) ON CONFLICT DO UPDATE SET used = 1", session, id)
 	if err != nil {
 		return err
 	}
-	return tx.exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", formatTime(tx.now), tx.nextRevision(), id)
+	return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", formatTime(tx.now), tx.nextRevision(), id)
 }
 
 // storeTallies writes what recalls have counted.
 func (tx *writeTx) storeTallies(c *tally) error {
 	for name, n := range map[string]int64{"recalls": c.recalls, "zero_hits": c.zeroHits} {
-		if err := tx.exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
+		if err := tx.Exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
 			return err
 		}
 	}
 	for id, n := range c.returned {
-		if err := tx.exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
+		if err := tx.Exec("UPDATE memories SET return_count = return_count + ? WHERE id = ?", n, id); err != nil {
 			return err
 		}
 	}
 	for session, ids := range c.credit {
 		for id := range ids {
-			err := tx.exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
+			err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
 			if err != nil { // one that was purged since is not there
 				return err
 			}
 		}
 	}
 	for at, n := range c.hours {
-		err := tx.exec(`INSERT INTO recall_hours(hour, collection, recalls, zero_hits) VALUES (?,?,?,?)
+		err := tx.Exec(`INSERT INTO recall_hours(hour, collection, recalls, zero_hits) VALUES (?,?,?,?)
 			ON CONFLICT DO UPDATE SET recalls = recalls + excluded.recalls, zero_hits = zero_hits + excluded.zero_hits`,
 			formatTime(at.hour), at.collection, n.recalls, n.zeroHits)
 		if err != nil {
@@ -199,7 +199,7 @@ func (tx *writeTx) storeTallies(c *tally) error {
 // candidates returns the active facts of a session for consolidation.
 func (c *conn) candidates(session, collection string) ([]consolidate.Candidate, error) {
 	var out []consolidate.Candidate
-	err := c.query(`SELECT id, category, confidence, access_count, created_at, pinned, type, content, context
+	err := c.Query(`SELECT id, category, confidence, access_count, created_at, pinned, type, content, context
 		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s *sqlite3.Stmt) error {
 		cand := consolidate.Candidate{
 			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2), AccessCount: s.ColumnInt(3),
@@ -220,7 +220,7 @@ func (tx *writeTx) supersede(id, by int64) error {
 		return err
 	}
 	ch := change{action: actionSuperseded, memoryID: id, reason: fmt.Sprintf("memory %d says the same", by)}
-	_, err := tx.one("SELECT uid, collection FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
+	_, err := tx.One("SELECT uid, collection FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
 		ch.uid, ch.collection = s.ColumnText(0), s.ColumnText(1)
 	})
 	if err := errors.Join(err, tx.audit(ch)); err != nil {
@@ -234,6 +234,6 @@ func (tx *writeTx) setSuperseded(id, by int64, change string) error {
 		return err
 	}
 	now := formatTime(tx.now)
-	return tx.exec("UPDATE memories SET status = 'superseded', superseded_by = ?, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
+	return tx.Exec("UPDATE memories SET status = 'superseded', superseded_by = ?, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
 		by, now, now, tx.nextRevision(), id)
 }

@@ -41,7 +41,7 @@ func (e *Engine) dropParts(ctx context.Context, name string) error {
 		var changed int64
 		err := e.write(ctx, func(tx *writeTx) error {
 			before := tx.TotalChanges()
-			err := tx.exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
+			err := tx.Exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
 				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
 			changed = tx.TotalChanges() - before
 			return err
@@ -86,7 +86,7 @@ func (w *partWriter) flush() error {
 		if err := w.mayStore(tx); err != nil {
 			return err
 		}
-		return tx.exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, w.buf)
+		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, w.buf)
 	})
 	w.parts++
 	w.buf = w.buf[:0]
@@ -108,25 +108,25 @@ func (w *partWriter) finish(tx *writeTx, revision int64) error {
 	if err := w.mayStore(tx); err != nil {
 		return err
 	}
-	newer, err := tx.number("SELECT count(*) FROM snapshot_heads WHERE name = ? AND revision >= ?", w.name, revision)
+	newer, err := tx.Number("SELECT count(*) FROM snapshot_heads WHERE name = ? AND revision >= ?", w.name, revision)
 	if err != nil {
 		return err
 	}
 	// Another process may have taken our parts for old ones.
-	parts, err := tx.number("SELECT count(*) FROM snapshots WHERE name = ? AND generation = ?", w.name, w.generation)
+	parts, err := tx.Number("SELECT count(*) FROM snapshots WHERE name = ? AND generation = ?", w.name, w.generation)
 	if err != nil {
 		return err
 	}
 	if newer > 0 || parts != int64(w.parts) {
 		return errSuperseded
 	}
-	return tx.exec("INSERT OR REPLACE INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?)",
+	return tx.Exec("INSERT OR REPLACE INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?)",
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
 // snapshotRevision is the revision of a stored snapshot, 0 if there is none.
 func (c *conn) snapshotRevision(name string) (int64, error) {
-	return c.number("SELECT revision FROM snapshot_heads WHERE name = ?", name)
+	return c.Number("SELECT revision FROM snapshot_heads WHERE name = ?", name)
 }
 
 var errNoSnapshot = errors.New("no snapshot is stored")
@@ -137,7 +137,7 @@ var errNoSnapshot = errors.New("no snapshot is stored")
 func (c *conn) loadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
 	r := &partReader{c: c, name: name, sum: crc32.New(castagnoli)}
 	var sum uint32
-	found, err := c.one("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s *sqlite3.Stmt) {
+	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s *sqlite3.Stmt) {
 		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
 	})
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *partReader) Read(p []byte) (int, error) {
 		if r.part == r.parts {
 			return 0, io.EOF
 		}
-		found, err := r.c.one("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
+		found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
 			func(s *sqlite3.Stmt) { r.buf = s.ColumnBlob(0, r.buf[:0]) })
 		if err != nil {
 			return 0, err
@@ -192,4 +192,4 @@ func (r *partReader) Read(p []byte) (int, error) {
 
 // dropSnapshots forgets every snapshot, when the tables they were made from
 // are no longer trusted. The parts go with the next save.
-func (tx *writeTx) dropSnapshots() error { return tx.exec("DELETE FROM snapshot_heads") }
+func (tx *writeTx) dropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }

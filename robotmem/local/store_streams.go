@@ -8,7 +8,7 @@ import (
 
 // countStream adds to the account of a stream.
 func (tx *writeTx) countStream(session, collection string, n perception.SourceCount) error {
-	return tx.exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
+	return tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 		VALUES (?,?,?,?,?,?,?,?,?)
 		ON CONFLICT(session_id, collection, source) DO UPDATE SET received = received + excluded.received,
 			stored = stored + excluded.stored, dropped = dropped + excluded.dropped, missed = missed + excluded.missed,
@@ -19,7 +19,7 @@ func (tx *writeTx) countStream(session, collection string, n perception.SourceCo
 // streams are the accounts of a session's sources, or of every source over all
 // sessions.
 func (c *conn) streams(session string) (out []robotmem.StreamCount, err error) {
-	err = c.query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
+	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
 		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s *sqlite3.Stmt) error {
 		out = append(out, robotmem.StreamCount{Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2), Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5)})
 		return nil

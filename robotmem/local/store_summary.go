@@ -13,7 +13,7 @@ import (
 func (c *conn) summarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
-	err := c.query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
+	err := c.Query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
 		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite3.Stmt) error {
 		n := st.ColumnInt(3)
 		if st.ColumnText(0) == "fact" {
@@ -33,7 +33,7 @@ func (c *conn) summarizeSession(s *robotmem.Session, until time.Time, score *flo
 	if err != nil {
 		return out, err
 	}
-	_, err = c.one("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
+	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite3.Stmt) {
 		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
 	})
 	if err == nil {
@@ -83,7 +83,7 @@ func rounded(seconds float64) time.Duration {
 // sessionWords are the first texts of an episode, to search by.
 func (c *conn) sessionWords(id string) (string, error) {
 	var words []string
-	err := c.query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite3.Stmt) error {
 		words = append(words, s.ColumnText(0))
 		return nil
 	})
@@ -93,7 +93,7 @@ func (c *conn) sessionWords(id string) (string, error) {
 // rules are the constraints and pinned memories of a collection, newest first.
 func (c *conn) rules(collection string, n int, now time.Time) ([]robotmem.BriefMemory, error) {
 	out := []robotmem.BriefMemory{}
-	err := c.query("SELECT "+memoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
+	err := c.Query("SELECT "+memoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
 		AND (m.category = 'constraint' OR m.pinned) AND m.category NOT IN ('postmortem', 'gotcha') ORDER BY m.id DESC LIMIT ?`, []any{collection, n}, func(s *sqlite3.Stmt) error {
 		m := scanMemory(s, now)
 		out = append(out, briefs([]robotmem.Memory{m}, nil, 0)...)
@@ -105,7 +105,7 @@ func (c *conn) rules(collection string, n int, now time.Time) ([]robotmem.BriefM
 // page runs a query that ends in where and returns its memories with tags.
 func (c *conn) page(where string, args []any, now time.Time) ([]robotmem.Memory, error) {
 	out := []robotmem.Memory{}
-	err := c.query("SELECT "+memoryColumns+where, args, func(s *sqlite3.Stmt) error {
+	err := c.Query("SELECT "+memoryColumns+where, args, func(s *sqlite3.Stmt) error {
 		out = append(out, scanMemory(s, now))
 		return nil
 	})

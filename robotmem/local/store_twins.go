@@ -66,7 +66,7 @@ func (g *groupCache) signatures(c *conn, key int64) ([]signature, error) {
 	if len(cached) > 0 {
 		last = cached[len(cached)-1].seq
 	}
-	err := c.query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
+	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
 		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite3.Stmt) error {
 		cached = append(cached, signature{
 			seq: s.ColumnInt64(0), memoryID: s.ColumnInt64(1), terms: s.ColumnInt64(2), numbers: s.ColumnInt64(3), skeleton: s.ColumnInt64(4),
@@ -98,7 +98,7 @@ type twin struct {
 // contradicts. self is left out.
 func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []robotmem.ConflictWith, error) {
 	var same *twin
-	err := tx.query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
 		AND collection = ? AND content = ? ORDER BY id`, []any{r.hash(), r.collection, r.content}, func(s *sqlite3.Stmt) error {
 		if id := s.ColumnInt64(0); same == nil && id != self {
 			same = &twin{id: id, uid: s.ColumnText(1), method: "exact", similarity: 1}
@@ -108,7 +108,7 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []robotmem
 	if err != nil || same != nil {
 		return same, nil, err
 	}
-	group, err := e.groups.signatures(tx.conn, r.groupKey())
+	group, err := e.store.groups.signatures(tx.conn, r.groupKey())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,7 +145,7 @@ func (e *Engine) dissent(c *conn, m *robotmem.Memory) ([]robotmem.ConflictWith, 
 	}
 	mine := r.signature
 	var conflicts []robotmem.ConflictWith
-	err = c.query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+	err = c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
 		ORDER BY s.seq DESC LIMIT ?`, []any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
 		content := s.ColumnText(1)
@@ -184,7 +184,7 @@ func candidates(group []signature, mine signature, self int64) []*signature {
 // activeFact returns the id, uid and text of an active fact, if the signature
 // is still its own: another process may have given it another context.
 func (c *conn) activeFact(group int64, sig *signature) (m robotmem.Memory, ok bool, err error) {
-	ok, err = c.one(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
+	ok, err = c.One(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
 		AND EXISTS (SELECT 1 FROM signatures WHERE group_key = ?2 AND seq = ?3 AND memory_id = ?1)`, []any{sig.memoryID, group, sig.seq}, func(s *sqlite3.Stmt) {
 		m = robotmem.Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
 	})
@@ -221,16 +221,16 @@ func joinUnit(q text.Quantity) string {
 // go is not pinned by that category again.
 func (tx *writeTx) sighted(id int64, r *record) error {
 	for _, tag := range r.userTags {
-		if err := tx.exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 			return err
 		}
 	}
 	if r.pinned {
-		err := tx.exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.pinAsked, r.inferred.Category)
+		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.pinAsked, r.inferred.Category)
 		if err != nil {
 			return err
 		}
 	}
-	return tx.exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
+	return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
 		last_accessed = ?, revision = ? WHERE id = ?`, formatTime(tx.now), tx.nextRevision(), id)
 }

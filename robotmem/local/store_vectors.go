@@ -33,18 +33,18 @@ func scanModel(s *sqlite3.Stmt) model {
 
 // presentModel returns the model that recall asks; its id is 0 if there is none.
 func (c *conn) presentModel() (m model, err error) {
-	_, err = c.one("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s *sqlite3.Stmt) { m = scanModel(s) })
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s *sqlite3.Stmt) { m = scanModel(s) })
 	return m, err
 }
 
 // model reads the row of a model again; its id is 0 if it is gone.
 func (c *conn) model(id int64) (m model, err error) {
-	_, err = c.one("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { m = scanModel(s) })
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) { m = scanModel(s) })
 	return m, err
 }
 
 func (c *conn) models() (all []model, err error) {
-	err = c.query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s *sqlite3.Stmt) error {
 		all = append(all, scanModel(s))
 		return nil
 	})
@@ -57,7 +57,7 @@ func (c *conn) models() (all []model, err error) {
 // present if it was.
 func (tx *writeTx) createModel(name string, dims int, state string) (model, error) {
 	var m model
-	found, err := tx.one("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite3.Stmt) { m = scanModel(s) })
+	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite3.Stmt) { m = scanModel(s) })
 	if err != nil {
 		return m, err
 	}
@@ -71,11 +71,11 @@ func (tx *writeTx) createModel(name string, dims int, state string) (model, erro
 		}
 	case found && m.state != state:
 		m.state = state
-		return m, tx.exec("UPDATE models SET state = ? WHERE id = ?", state, m.id)
+		return m, tx.Exec("UPDATE models SET state = ? WHERE id = ?", state, m.id)
 	case found:
 		return m, nil
 	}
-	if err := tx.exec("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state); err != nil {
+	if err := tx.Exec("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state); err != nil {
 		return m, err
 	}
 	m = model{id: tx.LastInsertRowID(), name: name, dims: dims, state: state}
@@ -90,11 +90,11 @@ func createVectors(table string) string {
 
 // dropModel deletes a model with its vectors.
 func (tx *writeTx) dropModel(m *model) error {
-	if err := tx.exec("DELETE FROM models WHERE id = ?", m.id); err != nil {
+	if err := tx.Exec("DELETE FROM models WHERE id = ?", m.id); err != nil {
 		return err
 	}
 	if m.state == modelPresent {
-		if err := tx.exec("DELETE FROM snapshot_heads WHERE name = ?", codesSnapshot); err != nil {
+		if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", codesSnapshot); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (tx *writeTx) unindexVectors(id int64) error {
 		return err
 	}
 	for i := range all {
-		if err := tx.exec("DELETE FROM "+all[i].table()+" WHERE memory_id = ?", id); err != nil {
+		if err := tx.Exec("DELETE FROM "+all[i].table()+" WHERE memory_id = ?", id); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (tx *writeTx) unindexVectors(id int64) error {
 
 // empty reports whether the file holds no memory.
 func (c *conn) empty() (bool, error) {
-	n, err := c.number("SELECT EXISTS (SELECT 1 FROM memories)")
+	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM memories)")
 	return n == 0, err
 }
 
@@ -125,7 +125,7 @@ func (c *conn) empty() (bool, error) {
 // dimension or not of length 1. It reads them all.
 func (c *conn) damagedVectors(m *model) (ids []int64, err error) {
 	v := make([]float32, m.dims)
-	err = c.query("SELECT memory_id, vector FROM "+m.table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite3.Stmt) error {
+	err = c.Query("SELECT memory_id, vector FROM "+m.table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite3.Stmt) error {
 		if raw := s.ColumnRawBlob(1); len(raw) != 4*m.dims || !decodeUnit(v, raw) {
 			ids = append(ids, s.ColumnInt64(0))
 		}
@@ -146,11 +146,11 @@ func (tx *writeTx) dropDamagedVectors() error {
 			return err
 		}
 		for _, id := range damaged {
-			if err := tx.exec("DELETE FROM "+all[i].table()+" WHERE memory_id = ?", id); err != nil {
+			if err := tx.Exec("DELETE FROM "+all[i].table()+" WHERE memory_id = ?", id); err != nil {
 				return err
 			}
 		}
-		if err := tx.exec("UPDATE models SET upto = 0 WHERE id = ?", all[i].id); err != nil {
+		if err := tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", all[i].id); err != nil {
 			return err
 		}
 	}
@@ -169,7 +169,7 @@ type waiting struct {
 func (c *conn) nextWaiting(m *model, rows int) (found []waiting, upto int64, done bool, err error) {
 	upto = m.upto
 	seen := 0
-	err = c.query(`SELECT m.id, m.version, m.type, m.content, m.human_summary, m.revision,
+	err = c.Query(`SELECT m.id, m.version, m.type, m.content, m.human_summary, m.revision,
 		m.status = 'active' AND NOT EXISTS (SELECT 1 FROM `+m.table()+` v WHERE v.memory_id = m.id)
 		FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{m.upto, rows}, func(s *sqlite3.Stmt) error {
 		seen++
@@ -188,7 +188,7 @@ func (c *conn) nextWaiting(m *model, rows int) (found []waiting, upto int64, don
 
 // backlog counts the active memories that a model has no vector of.
 func (c *conn) backlog(m *model) (int64, error) {
-	return c.number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' AND NOT EXISTS (SELECT 1 FROM "+m.table()+" v WHERE v.memory_id = m.id)", m.upto)
+	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' AND NOT EXISTS (SELECT 1 FROM "+m.table()+" v WHERE v.memory_id = m.id)", m.upto)
 }
 
 // storeVectors stores what was made of some memories' texts. A nil vector says
@@ -199,7 +199,7 @@ func (tx *writeTx) storeVectors(id int64, items []waiting, vectors [][]float32, 
 		return err // dropped by a reembed of another process
 	}
 	for i, item := range items {
-		version, err := tx.number("SELECT version FROM memories WHERE id = ?", item.id)
+		version, err := tx.Number("SELECT version FROM memories WHERE id = ?", item.id)
 		if err != nil {
 			return err
 		}
@@ -211,11 +211,11 @@ func (tx *writeTx) storeVectors(id int64, items []waiting, vectors [][]float32, 
 		if vectors[i] != nil {
 			blob = vector.Encode(vectors[i])
 		}
-		if err := tx.exec("INSERT OR REPLACE INTO "+m.table()+"(memory_id, seq, vector) VALUES (?,?,?)", item.id, m.seq, blob); err != nil {
+		if err := tx.Exec("INSERT OR REPLACE INTO "+m.table()+"(memory_id, seq, vector) VALUES (?,?,?)", item.id, m.seq, blob); err != nil {
 			return err
 		}
 	}
-	return tx.exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.seq, upto, m.id)
+	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.seq, upto, m.id)
 }
 
 // retryRefused lets the texts wait again that a model has refused, and returns
@@ -225,21 +225,21 @@ func (tx *writeTx) retryRefused(id int64) (model, error) {
 	if err != nil || m.id == 0 {
 		return m, err
 	}
-	refused, err := tx.number("SELECT EXISTS (SELECT 1 FROM " + m.table() + " WHERE vector IS NULL)")
+	refused, err := tx.Number("SELECT EXISTS (SELECT 1 FROM " + m.table() + " WHERE vector IS NULL)")
 	if err != nil || refused == 0 {
 		return m, err
 	}
 	m.upto = 0
-	if err := tx.exec("DELETE FROM " + m.table() + " WHERE vector IS NULL"); err != nil {
+	if err := tx.Exec("DELETE FROM " + m.table() + " WHERE vector IS NULL"); err != nil {
 		return m, err
 	}
-	return m, tx.exec("UPDATE models SET upto = 0 WHERE id = ?", m.id)
+	return m, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.id)
 }
 
 // vectorsSince calls each for the next vectors written after seq, in that
 // order.
 func (c *conn) vectorsSince(m *model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
-	return c.query("SELECT memory_id, seq, vector FROM "+m.table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite3.Stmt) error {
+	return c.Query("SELECT memory_id, seq, vector FROM "+m.table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite3.Stmt) error {
 		return each(s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnRawBlob(2))
 	})
 }
@@ -248,7 +248,7 @@ func (c *conn) vectorsSince(m *model, seq, most int64, each func(id, seq int64, 
 // with one that is damaged, are skipped. raw is valid until each returns.
 func (c *conn) vectors(m *model, ids []int64, each func(id int64, raw []byte) error) error {
 	sql := "SELECT vector FROM " + m.table() + " WHERE memory_id = ?"
-	s, err := c.stmt(sql)
+	s, err := c.Prepared(sql)
 	if err != nil {
 		return err
 	}
@@ -283,8 +283,8 @@ func (tx *writeTx) promote(id int64) error {
 			}
 		}
 	}
-	if err := tx.exec("DELETE FROM snapshot_heads WHERE name = ?", codesSnapshot); err != nil {
+	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", codesSnapshot); err != nil {
 		return err
 	}
-	return tx.exec("UPDATE models SET state = 'present' WHERE id = ?", id)
+	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // Recorder starts a recorder that stores what it gathers here: the way in for a
@@ -33,7 +34,7 @@ func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 		e.rouseFeatures()
 		return nil
 	}
-	err = wrap("record", err)
+	err = sqlite.Wrap("record", err)
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
 			return fmt.Errorf("%w: %w", perception.ErrRefused, err)

@@ -88,7 +88,7 @@ func (t *tallies) count(one tally) {
 	t.add(one)
 }
 
-// addEviction adds what was counted elsewhere.
+// add adds what was counted elsewhere.
 func (c *tally) add(o tally) {
 	if c.recalls == 0 {
 		*c = tally{returned: map[int64]int64{}, credit: map[string]map[int64]bool{}, hours: map[askedHour]asked{}}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // watch tells who waits that the file has changed. A write of this process
@@ -69,7 +70,7 @@ func (e *Engine) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*ro
 		change, err = e.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
 	}
 	if err != nil {
-		return nil, wrap("changes", err)
+		return nil, sqlite.Wrap("changes", err)
 	}
 	return &robotmem.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
 }
@@ -102,7 +103,7 @@ func (e *Engine) awaitChange(ctx context.Context, since int64, wait time.Duratio
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		case <-e.quitting:
-			return 0, errClosed
+			return 0, sqlite.ErrClosed
 		case now := <-tick.C:
 			if !e.watch.due(now) {
 				continue

@@ -51,14 +51,14 @@ func counterOf(t *testing.T, e *Engine) int64 {
 
 func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 	e := openTest(t, Options{})
-	other, err := Open(t.Context(), Options{Path: e.path}) // shares nothing with e but the file
+	other, err := Open(t.Context(), Options{Path: e.store.Path()}) // shares nothing with e but the file
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	var all []<-chan error
 	since := counterOf(t, e)
-	for range 3 * maxReaders {
+	for range 3 * 4 {
 		all = append(all, await(t.Context(), e, since))
 	}
 	begun(t, e)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -61,7 +62,7 @@ func (e *Engine) awaitWords(ctx context.Context) error {
 	case <-ctx.Done():
 		return silent(wordsNotRead)
 	case <-e.quitting:
-		return errClosed
+		return sqlite.ErrClosed
 	}
 }
 

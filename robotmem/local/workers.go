@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -58,10 +59,10 @@ func (e *Engine) keeperWorker() robotmem.Worker {
 }
 
 func (e *Engine) writerWorker() robotmem.Worker {
-	if e.readOnly != "" {
-		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.readOnly}
+	if e.store.ReadOnly() != "" {
+		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.store.ReadOnly()}
 	}
-	if n := len(e.jobs); n > 0 {
+	if n := e.store.Waiting(); n > 0 {
 		return robotmem.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
 	}
 	return robotmem.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
@@ -77,11 +78,11 @@ func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 		rules = append(rules, budgetText(b))
 	}
 	if limits.MinFreeBytes > 0 {
-		rules = append(rules, bytesText(limits.MinFreeBytes)+" of the disk free")
+		rules = append(rules, sqlite.BytesText(limits.MinFreeBytes)+" of the disk free")
 	}
 	detail := "keeps " + strings.Join(rules, "; ")
 	if s.Evicted > 0 {
-		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, bytesText(s.EvictedBytes))
+		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
 	}
 	return robotmem.Worker{Name: "retention", Status: workerIdle, Detail: detail}
 }
@@ -90,7 +91,7 @@ func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 func budgetText(b robotmem.Budget) string {
 	var parts []string
 	if b.MaxBytes > 0 {
-		parts = append(parts, "at most "+bytesText(b.MaxBytes))
+		parts = append(parts, "at most "+sqlite.BytesText(b.MaxBytes))
 	}
 	if b.MaxAgeDays > 0 {
 		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))

@@ -41,7 +41,7 @@ func TestWritersShareACommit(t *testing.T) {
 			})
 		})
 	}
-	for len(e.jobs) < len(errs) {
+	for e.store.Waiting() < len(errs) {
 		time.Sleep(time.Millisecond) // until all of them wait
 	}
 	close(hold)

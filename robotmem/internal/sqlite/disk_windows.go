@@ -1,4 +1,4 @@
-package local
+package sqlite
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func mayGive(string) bool { return true }
 
 func giveToOwner(string, string) {}
 
-// noSpace reports whether the system refused to write more.
-func noSpace(err error) bool {
+// NoSpace reports whether the system refused to write more.
+func NoSpace(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package local
+package sqlite
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockPart locks a range until the file is closed, or fails with errLocked. The
+// lockPart locks a range until the file is closed, or fails with ErrLocked. The
 // lock belongs to the open file, as SQLite's do: two within a process exclude
 // each other too.
 func lockPart(f *os.File, r lockRange, exclusive bool) error {
@@ -24,8 +24,14 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 		case errors.Is(err, unix.EINTR):
 			continue
 		case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EACCES):
-			return errLocked
+			return ErrLocked
 		}
 		return err
 	}
+}
+
+// unlockPart gives back what lockPart has locked.
+func unlockPart(f *os.File, r lockRange) {
+	lock := unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: r.start, Len: r.length}
+	_ = unix.FcntlFlock(f.Fd(), setLockOFD, &lock) // held until the file is closed, then
 }

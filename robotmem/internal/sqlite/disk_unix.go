@@ -1,6 +1,6 @@
 //go:build unix
 
-package local
+package sqlite
 
 import (
 	"errors"
@@ -34,5 +34,5 @@ func giveToOwner(path, file string) {
 	}
 }
 
-// noSpace reports whether the system refused to write more.
-func noSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+// NoSpace reports whether the system refused to write more.
+func NoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }

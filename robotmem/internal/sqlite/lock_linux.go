@@ -1,4 +1,4 @@
-package local
+package sqlite
 
 import (
 	"golang.org/x/sys/unix"
