@@ -32,7 +32,7 @@ func (e *Engine) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*
 		return nil, sqlite.Wrap("activity", robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
 	}
 	res := newActivity(r.Bucket, r.Days, e.now())
-	err := e.read(ctx, func(c *conn) error { return e.activity(c, r.Collection, res) })
+	err := e.store.read(ctx, func(c *conn) error { return e.activity(c, r.Collection, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("activity", err)
 	}

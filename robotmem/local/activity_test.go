@@ -116,7 +116,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	}
 	e.tallies.flush(t.Context(), e)
 	var rows int64
-	if err := e.read(t.Context(), func(c *conn) (err error) {
+	if err := e.store.read(t.Context(), func(c *conn) (err error) {
 		rows, err = c.Number("SELECT count(*) FROM recall_hours")
 		return err
 	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile

@@ -38,7 +38,7 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 			_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1 + rng.Int64N(n), NewContent: fmt.Sprintf("renewed %d", step)})
 		}
 		now = now.Add([]time.Duration{time.Second, 20 * time.Minute, 7 * time.Hour, 3 * 24 * time.Hour, -time.Minute}[rng.IntN(5)])
-		if err := e.read(t.Context(), e.roster.sync); err != nil {
+		if err := e.store.read(t.Context(), e.roster.sync); err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range whom {
@@ -71,17 +71,17 @@ func TestRosterSnapshot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	e := openTest(t, Options{})
 	randomMemories(t, e, rng, 500)
-	if err := e.read(t.Context(), e.roster.sync); err != nil {
+	if err := e.store.read(t.Context(), e.roster.sync); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+	if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 2, Reason: "after the snapshot"}); err != nil {
 		t.Fatal(err)
 	}
 	restored := &roster{}
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		restored.restore(c)
 		if restored.revision == 0 || len(restored.rows) != len(e.roster.rows) {
 			t.Fatalf("restored revision %d and %d rows, want %d", restored.revision, len(restored.rows), len(e.roster.rows))
@@ -131,17 +131,17 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 5))
 			e := openTest(t, Options{})
 			randomMemories(t, e, rng, 100)
-			if err := e.read(t.Context(), e.roster.sync); err != nil {
+			if err := e.store.read(t.Context(), e.roster.sync); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+			if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			fresh := &roster{}
-			if err := e.read(t.Context(), fresh.sync); err != nil {
+			if err := e.store.read(t.Context(), fresh.sync); err != nil {
 				t.Fatal(err)
 			}
 			if len(fresh.rows) != len(e.roster.rows) || fresh.actives != e.roster.actives {

@@ -64,7 +64,7 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 	m := robotmem.MeterOf(ctx)
 	m.Stage("reading", "memories", 0)
 	var schema int64
-	err = e.read(ctx, func(c *conn) error {
+	err = e.store.read(ctx, func(c *conn) error {
 		if o.Session != "" {
 			if _, err := c.session(o.Session); err != nil {
 				return err
@@ -250,12 +250,12 @@ func (e *Engine) wholePayload(ctx context.Context, sum string) (bool, error) {
 // payloadBySum opens the bytes of a sum. NotFound says that there are none.
 func (e *Engine) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
 	var p *storedPayload
-	err := e.read(ctx, func(c *conn) (err error) { p, err = c.payload(sum); return err })
+	err := e.store.read(ctx, func(c *conn) (err error) { p, err = c.payload(sum); return err })
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s was taken away", sum)
 	}
-	return e.open(p)
+	return e.store.openPayload(p)
 }

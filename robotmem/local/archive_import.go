@@ -74,7 +74,7 @@ type LinkCount struct {
 // is damaged, Invalid when it is no source or holds what no node may store,
 // TooLarge and Conflict as the source does.
 func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions) (*ImportReport, error) {
-	ctx = e.as(ctx, robotmem.ToolImport)
+	ctx = e.store.as(ctx, robotmem.ToolImport)
 	in := &importing{e: e, o: o, report: &ImportReport{}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
@@ -102,7 +102,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 		reason += "; it did not come to its end"
 	}
 	// Whoever stopped the import did not undo what it has stored.
-	return in.e.write(context.WithoutCancel(ctx), func(tx *writeTx) error {
+	return in.e.store.write(context.WithoutCancel(ctx), func(tx *writeTx) error {
 		return tx.audit(change{action: actionImported, collection: in.o.Collection, reason: reason})
 	})
 }
@@ -220,7 +220,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		p.arrivals = append(p.arrivals, a)
 	}
 	in.part = p
-	return in.e.read(ctx, func(c *conn) error { return in.want(c) })
+	return in.e.store.read(ctx, func(c *conn) error { return in.want(c) })
 }
 
 // want notes the payloads that the part's memories name: which are there, and
@@ -236,7 +236,7 @@ func (in *importing) want(c *conn) error {
 		if err != nil {
 			return err
 		}
-		if stored != nil && in.e.leadsTo(stored) {
+		if stored != nil && in.e.store.leadsTo(stored) {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
@@ -293,9 +293,9 @@ func (in *importing) flush(ctx context.Context) error {
 // apply writes, or in a dry run looks.
 func (in *importing) apply(ctx context.Context, write func(*writeTx) error, look func(*conn) error) error {
 	if in.o.DryRun {
-		return in.e.read(ctx, look)
+		return in.e.store.read(ctx, look)
 	}
-	return in.e.write(ctx, write)
+	return in.e.store.write(ctx, write)
 }
 
 func (r *ImportReport) add(n *ImportReport) {
@@ -377,7 +377,7 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		return nil
 	}
 	var counts ImportReport
-	err := in.e.write(ctx, func(tx *writeTx) error {
+	err := in.e.store.write(ctx, func(tx *writeTx) error {
 		counts = ImportReport{}
 		for i := range links {
 			if err := tx.storeLink(&links[i], &counts.Links); err != nil {

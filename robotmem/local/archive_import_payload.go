@@ -39,7 +39,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 // memory says of them.
 func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
-	w, err := e.payloads().Write(ctx, d.Reader, payload.Options{
+	w, err := e.store.payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})

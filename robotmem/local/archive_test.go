@@ -50,7 +50,7 @@ func lived(t *testing.T) *Engine {
 	}
 	p, err := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "force at the wrist", PerceptionType: "tactile", SessionID: s.SessionID, Data: "t,fx\n0,1\n1,2\n", MediaType: "text/csv", Metadata: exact(t, `{"rate_hz":1000.0}`), Origin: "topic/1"})
 	must(err)
-	must(e.write(ctx, func(tx *writeTx) error {
+	must(e.store.write(ctx, func(tx *writeTx) error {
 		return tx.countStream(s.SessionID, "lab", perception.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
 	}))
 	_, err = e.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{fact.MemoryID, p.MemoryID}})
@@ -178,7 +178,7 @@ func TestArchiveIntoAUsedNode(t *testing.T) {
 	newer, older := list.Memories[0], list.Memories[len(list.Memories)-1]
 	idIn := func(e *Engine, uid string) (id int64) {
 		t.Helper()
-		if err := e.read(ctx, func(c *conn) (err error) { id, err = c.idOf(uid); return err }); err != nil || id == 0 {
+		if err := e.store.read(ctx, func(c *conn) (err error) { id, err = c.idOf(uid); return err }); err != nil || id == 0 {
 			t.Fatal(uid, id, err)
 		}
 		return id
@@ -255,7 +255,7 @@ func TestArchiveDryRunStoresNothing(t *testing.T) {
 	if got := hashes(t, b); got != "" {
 		t.Errorf("a dry run stored\n%s", got)
 	}
-	if _, err := os.Stat(b.payloads().Dir); err == nil {
+	if _, err := os.Stat(b.store.payloads().Dir); err == nil {
 		t.Error("a dry run wrote payloads")
 	}
 	wet, err := imported(t, b, data, ImportOptions{})
@@ -360,7 +360,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	res := savePayload(t, e, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	keep := savePayload(t, e, noise(2, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	var sum [32]byte
-	if err := e.read(t.Context(), func(c *conn) error {
+	if err := e.store.read(t.Context(), func(c *conn) error {
 		p, err := c.payload(res.SHA256)
 		if err == nil {
 			sum = p.sum
@@ -369,7 +369,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.payloads().Remove(sum); err != nil {
+	if err := e.store.payloads().Remove(sum); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
@@ -518,14 +518,14 @@ func part(kind string, number int, lines string) entryOf {
 func TestArchiveKeepsUnknownColumns(t *testing.T) {
 	a, b, c := openTest(t, Options{}), openTest(t, Options{}), openTest(t, Options{})
 	for _, e := range []*Engine{a, b} {
-		if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("ALTER TABLE memories ADD COLUMN robot_tool TEXT") }); err != nil {
+		if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("ALTER TABLE memories ADD COLUMN robot_tool TEXT") }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE memories SET robot_tool = 'gripper'") }); err != nil {
+	if err := a.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE memories SET robot_tool = 'gripper'") }); err != nil {
 		t.Fatal(err)
 	}
 	data := exported(t, a, ExportOptions{})
@@ -573,7 +573,7 @@ func TestArchiveStopsWithItsContext(t *testing.T) {
 func strayPayloads(t *testing.T, e *Engine) int {
 	t.Helper()
 	n := 0
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		u, err := e.orphans(c)
 		if err == nil {
 			n = len(u.sums) + len(u.stray)

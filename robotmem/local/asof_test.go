@@ -123,7 +123,7 @@ func TestAsOfWithAContextOfOldRules(t *testing.T) {
 	}
 	rec.collection = defaultCollection
 	var id int64
-	if err := e.write(t.Context(), func(tx *writeTx) (err error) { id, _, err = tx.insert(rec); return err }); err != nil {
+	if err := e.store.write(t.Context(), func(tx *writeTx) (err error) { id, _, err = tx.insert(rec); return err }); err != nil {
 		t.Fatal(err)
 	}
 	then := now.Add(time.Hour)

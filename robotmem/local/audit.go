@@ -61,7 +61,7 @@ func (e *Engine) Audit(ctx context.Context, req *robotmem.AuditRequest) (*robotm
 		return nil, sqlite.Wrap("audit", err)
 	}
 	res := &robotmem.AuditResponse{Entries: []robotmem.AuditEntry{}, Limit: r.Limit}
-	err = e.read(ctx, func(c *conn) error { return c.audit(&r, from, res) })
+	err = e.store.read(ctx, func(c *conn) error { return c.audit(&r, from, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("audit", err)
 	}

@@ -280,7 +280,7 @@ func (e *Engine) backupDir(dir string) (string, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", backupDisk(err)
 	}
-	if payloads, err := filepath.EvalSymlinks(e.payloads().Dir); err == nil && liesIn(payloads, dir) {
+	if payloads, err := filepath.EvalSymlinks(e.store.payloads().Dir); err == nil && liesIn(payloads, dir) {
 		return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
 	}
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {

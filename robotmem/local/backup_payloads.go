@@ -118,7 +118,7 @@ func (b *backup) holdOne(ctx context.Context, p keptPayload, bytes int64) error 
 			return err
 		}
 	}
-	linked, err := b.e.payloads().Share(ctx, p.sum, p.codec, to)
+	linked, err := b.e.store.payloads().Share(ctx, p.sum, p.codec, to)
 	if err == nil {
 		b.count(linked)
 	}
@@ -158,7 +158,7 @@ func (b *backup) mend(ctx context.Context, p keptPayload) error {
 	if err := b.payloads().Remove(p.sum); err != nil {
 		return backupDisk(err)
 	}
-	_, err := b.e.payloads().Share(ctx, p.sum, p.codec, b.payloads())
+	_, err := b.e.store.payloads().Share(ctx, p.sum, p.codec, b.payloads())
 	if errors.Is(err, payload.ErrDisk) {
 		return backupDisk(err)
 	}

@@ -342,14 +342,14 @@ func (r *restore) open(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	err = e.removeFiles(ctx, r.old)
+	err = e.store.removeFiles(ctx, r.old)
 	if err == nil {
 		r.report.Doctor, err = e.Doctor(ctx, &robotmem.DoctorRequest{})
 	}
 	if err == nil && e.store.ReadOnly() == "" {
 		// The memory is restored, whatever becomes of this row.
 		row := change{action: actionRestored, reason: "the whole memory, from the backup " + r.report.Backup.Name}
-		if err := e.write(ctx, func(tx *writeTx) error { return tx.audit(row) }); err != nil {
+		if err := e.store.write(ctx, func(tx *writeTx) error { return tx.audit(row) }); err != nil {
 			e.log.Warn("the restore is not in the audit log", "err", err)
 		}
 	}

@@ -218,7 +218,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 		kind robotmem.Kind
 		text string
 	}{
-		"within the payloads": {BackupOptions{Dir: filepath.Join(e.payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
+		"within the payloads": {BackupOptions{Dir: filepath.Join(e.store.payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
 		"a backup":            {BackupOptions{Dir: r.Path}, robotmem.Invalid, "is a backup itself"},
 		"a file":              {BackupOptions{Dir: file}, robotmem.Unavailable, "cannot be written"},
 		"keep none":           {BackupOptions{Keep: BackupKeep{Last: -1}}, robotmem.Invalid, "1 to 10000"},
@@ -264,10 +264,10 @@ func TestBackupRefusesDamage(t *testing.T) {
 			damagePage(t, e.store.Path(), (root-1)*4096)
 		},
 		"a payload that is damaged": func(t *testing.T, e *Engine, sum string) {
-			damagePage(t, filepath.Join(e.payloads().Dir, sum[:2], sum), 100_000)
+			damagePage(t, filepath.Join(e.store.payloads().Dir, sum[:2], sum), 100_000)
 		},
 		"a payload that is missing": func(t *testing.T, e *Engine, sum string) {
-			if err := os.Remove(filepath.Join(e.payloads().Dir, sum[:2], sum)); err != nil {
+			if err := os.Remove(filepath.Join(e.store.payloads().Dir, sum[:2], sum)); err != nil {
 				t.Fatal(err)
 			}
 		},

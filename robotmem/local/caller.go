@@ -19,19 +19,19 @@ const (
 
 // caller is who a call is answered for: whom its face named, else whoever uses
 // the engine as a library.
-func (e *Engine) caller(ctx context.Context) robotmem.Caller {
+func (s *store) caller(ctx context.Context) robotmem.Caller {
 	c := robotmem.CallerOf(ctx)
 	if c == (robotmem.Caller{}) {
-		c = robotmem.Caller{Who: e.user, Tool: robotmem.ToolLibrary}
+		c = robotmem.Caller{Who: s.user, Tool: robotmem.ToolLibrary}
 	}
 	return robotmem.Caller{Who: cleanName(c.Who, maxWho), Tool: cleanName(c.Tool, maxWho), Client: cleanName(c.Client, maxClient)}
 }
 
 // as is ctx for work that is done in a name of its own.
-func (e *Engine) as(ctx context.Context, tool string) context.Context {
+func (s *store) as(ctx context.Context, tool string) context.Context {
 	c := robotmem.CallerOf(ctx)
 	if c == (robotmem.Caller{}) {
-		c.Who = e.user
+		c.Who = s.user
 	}
 	c.Tool = tool
 	return robotmem.WithCaller(ctx, c)

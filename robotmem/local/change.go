@@ -22,7 +22,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		return res, sqlite.Wrap("forget", err)
 	}
 	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
+	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 		return nil, err
 	}
 	res := &robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
+	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (e *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robo
 		return nil, err
 	}
 	res := &robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
-	err := e.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
+	err := e.store.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("update", err)
 	}
@@ -148,7 +148,7 @@ func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.P
 	if err := robotmem.Validate("pin", &r); err != nil {
 		return nil, err
 	}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
+	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
@@ -196,7 +196,7 @@ func (e *Engine) History(ctx context.Context, req *robotmem.HistoryRequest) (*ro
 		return nil, err
 	}
 	res := &robotmem.HistoryResponse{MemoryID: r.MemoryID}
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
 		if err != nil {
 			return err

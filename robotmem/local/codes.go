@@ -88,7 +88,7 @@ func readCodes(in io.Reader, m model) (b codebook, err error) {
 // any.
 func (e *Engine) restoreCodes(ctx context.Context, m model) error {
 	var b codebook
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		revision, err := c.loadSnapshot(codesSnapshot, func(in io.Reader) (err error) {
 			b, err = readCodes(in, m)
 			return err
@@ -143,7 +143,7 @@ func (e *Engine) centre(ctx context.Context, m model) error {
 		return err
 	}
 	b.taken = b.codes.Len()
-	err = e.read(ctx, func(c *conn) error {
+	err = e.store.read(ctx, func(c *conn) error {
 		tuned, err := b.codes.Tune(vector.Measurement{Questions: tuneQuestions}, e.source(c, &m))
 		e.log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
 		return err
@@ -166,7 +166,7 @@ func (e *Engine) eachVector(ctx context.Context, m *model, visit func(id int64, 
 	m.seq = 0
 	for {
 		before := m.seq
-		err := e.read(ctx, func(c *conn) error {
+		err := e.store.read(ctx, func(c *conn) error {
 			return c.vectorsSince(&from, m.seq, fewBehind, eachDecoded(&m.seq, m.dims, visit))
 		})
 		if err != nil {

@@ -17,7 +17,7 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	book, m := e.meaning.codebook, e.meaning.model
 	e.meaning.mu.RUnlock()
 	save := func(m model) error {
-		return e.saveSnapshot(t.Context(), codesSnapshot, codesRevision(m.id, m.seq), 0, func(w io.Writer) error { return writeCodes(w, book, m) })
+		return e.store.saveSnapshot(t.Context(), codesSnapshot, codesRevision(m.id, m.seq), 0, func(w io.Writer) error { return writeCodes(w, book, m) })
 	}
 	gone, late := m, m
 	gone.seq, late.id = 1_000_000, m.id+1

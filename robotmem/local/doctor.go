@@ -15,7 +15,7 @@ func (e *Engine) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem
 	e.tallies.mu.Lock()
 	res.Recalls, res.ZeroHits = e.tallies.recalls, e.tallies.zeroHits
 	e.tallies.mu.Unlock()
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		if err := e.roster.sync(c); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (e *Engine) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robo
 		e.log.Error("reading the indexes", "err", err)
 		addCheck(res, "indexes in memory", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
-	err = e.read(ctx, func(c *conn) error { return e.examine(ctx, c, stats, res, deep) })
+	err = e.store.read(ctx, func(c *conn) error { return e.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = e.examineCodes(ctx, res)
 	}
@@ -115,7 +115,7 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 			return err
 		}
 	}
-	examineModes(e.store.Path(), e.payloads().Dir, d)
+	examineModes(e.store.Path(), e.store.payloads().Dir, d)
 	e.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
@@ -184,7 +184,7 @@ const recoverRemedy = "stop every robotmem that uses the file, then run: robotme
 // with damage is for RecoverInPlace; indexes that differ from the tables are for
 // Repair.
 func (e *Engine) Damage(ctx context.Context) (found string, err error) {
-	err = e.read(ctx, func(c *conn) (err error) {
+	err = e.store.read(ctx, func(c *conn) (err error) {
 		if found, err = c.pageDamage(); found != "" || err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func changedText(n int64, some []int64) string {
 func (e *Engine) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
 	res := &robotmem.RepairResponse{Repaired: []string{}}
 	m := robotmem.MeterOf(ctx)
-	err := e.write(ctx, func(tx *writeTx) (err error) {
+	err := e.store.write(ctx, func(tx *writeTx) (err error) {
 		res.Repaired, err = e.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired}))
 	})
@@ -231,7 +231,7 @@ func (e *Engine) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotm
 func (e *Engine) refillFeatures(ctx context.Context, m *robotmem.Meter) error {
 	if m != nil {
 		var waiting int64
-		if err := e.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
+		if err := e.store.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
 			return err
 		}
 		m.Stage("making perceptions comparable", "memories", waiting)

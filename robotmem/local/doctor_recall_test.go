@@ -64,7 +64,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		}},
 		{"index of vectors in memory", func() { e.meaning.codes.Remove(9) }},
 		{"vectors", func() {
-			err := e.write(t.Context(), func(tx *writeTx) error {
+			err := e.store.write(t.Context(), func(tx *writeTx) error {
 				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
 			})
 			if err != nil {
@@ -83,7 +83,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 
 func readDocuments(t *testing.T, e *Engine) (put []lexical.Document, remove []int64, upto int64, err error) {
 	t.Helper()
-	err = e.read(t.Context(), func(c *conn) (err error) {
+	err = e.store.read(t.Context(), func(c *conn) (err error) {
 		put, remove, upto, err = c.documentsSince(0, 10)
 		return err
 	})
@@ -109,7 +109,7 @@ func TestMemoriesVec(t *testing.T) {
 	embedded(t, e)
 	raw := vector.Encode(w.vector("fact 11 of gripper 4"))
 	ask := func(sql string, args ...any) (ids []int64) {
-		err := e.read(t.Context(), func(c *conn) error {
+		err := e.store.read(t.Context(), func(c *conn) error {
 			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
 				ids = append(ids, s.ColumnInt64(0))
 				return nil
@@ -189,7 +189,7 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &robotmem.DoctorResponse{}
-		if err := e.read(t.Context(), func(c *conn) error { return e.examineWords(c, d) }); err != nil {
+		if err := e.store.read(t.Context(), func(c *conn) error { return e.examineWords(c, d) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(d.Checks) != 1 || d.Checks[0].Status != checkOK {

@@ -14,7 +14,7 @@ func TestDoctorBesideWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &robotmem.DoctorResponse{}
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		if _, err := c.changes(); err != nil { // the snapshot begins
 			return err
 		}

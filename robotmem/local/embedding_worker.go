@@ -47,7 +47,7 @@ func (e *Engine) embedSome(ctx context.Context) (more bool, err error) {
 		return false, nil
 	}
 	var m model
-	if err := e.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil {
+	if err := e.store.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil {
 		return false, err
 	}
 	if m.id == 0 {
@@ -66,7 +66,7 @@ func (e *Engine) embedSome(ctx context.Context) (more bool, err error) {
 // file holds nothing to embed.
 func (e *Engine) bindModel(ctx context.Context, name, state string) (m model, err error) {
 	empty := true
-	err = e.read(ctx, func(c *conn) (err error) { empty, err = c.empty(); return err })
+	err = e.store.read(ctx, func(c *conn) (err error) { empty, err = c.empty(); return err })
 	if err != nil || empty {
 		return m, err
 	}
@@ -77,7 +77,7 @@ func (e *Engine) bindModel(ctx context.Context, name, state string) (m model, er
 	if err != nil {
 		return m, err
 	}
-	err = e.write(ctx, func(tx *writeTx) (err error) {
+	err = e.store.write(ctx, func(tx *writeTx) (err error) {
 		if state == modelPresent { // another process may have been first
 			if m, err = tx.presentModel(); err != nil || m.id != 0 {
 				return err
@@ -96,7 +96,7 @@ func (e *Engine) fill(ctx context.Context, m *model) (done bool, embedded int, e
 	defer e.meaning.filling.Unlock()
 	var items []waiting
 	upto := m.upto
-	err = e.read(ctx, func(c *conn) (err error) {
+	err = e.store.read(ctx, func(c *conn) (err error) {
 		if err := c.keeps(m); err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func (e *Engine) fill(ctx context.Context, m *model) (done bool, embedded int, e
 		if err != nil {
 			return false, embedded, err
 		}
-		if err := e.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, part, vectors, 0) }); err != nil {
+		if err := e.store.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, part, vectors, 0) }); err != nil {
 			return false, embedded, err
 		}
 		embedded += len(part)
 	}
-	err = e.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, nil, nil, upto) })
+	err = e.store.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, nil, nil, upto) })
 	m.upto = upto
 	return done, embedded, err
 }
@@ -176,14 +176,14 @@ func (e *Engine) reembed(ctx context.Context, progress func(done, total int64)) 
 	if err != nil || m.id == 0 {
 		return err
 	}
-	if err := e.write(ctx, func(tx *writeTx) (err error) { m, err = tx.retryRefused(m.id); return err }); err != nil {
+	if err := e.store.write(ctx, func(tx *writeTx) (err error) { m, err = tx.retryRefused(m.id); return err }); err != nil {
 		return err
 	}
 	if m.id == 0 {
 		return errReplaced
 	}
 	var total int64
-	err = e.read(ctx, func(c *conn) (err error) {
+	err = e.store.read(ctx, func(c *conn) (err error) {
 		if err := c.keeps(&m); err != nil {
 			return err
 		}
@@ -202,7 +202,7 @@ func (e *Engine) reembed(ctx context.Context, progress func(done, total int64)) 
 		sum += int64(n)
 		progress(min(sum, total), total)
 	}
-	return e.write(ctx, func(tx *writeTx) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
 		now, err := tx.model(m.id)
 		switch {
 		case err != nil || now.state == modelPresent:

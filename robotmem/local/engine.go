@@ -71,7 +71,6 @@ type Engine struct {
 	options Options
 	rules   *classify.Rules
 	log     *slog.Logger
-	user    string // who runs this program
 
 	roster  roster
 	tallies tallies
@@ -120,13 +119,13 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	e := &Engine{options: o, rules: rules, log: o.Logger, user: OSUser()}
+	e := &Engine{options: o, rules: rules, log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
 	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
 	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
 	e.scrubbing = make(chan struct{}, 1)
-	e.store = &store{clock: o.Clock, paths: map[string]int64{}, changed: func(revision int64) {
+	e.store = &store{clock: o.Clock, disk: o.Disk, user: OSUser(), paths: map[string]int64{}, changed: func(revision int64) {
 		e.watch.saw(revision)
 		e.meaning.rouse()
 	}}
@@ -230,7 +229,7 @@ func (e *Engine) settleRules(ctx context.Context) error {
 	}
 	// Looked at first: a file is opened while another process has the lock.
 	settled := false
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if settled, err = c.holdsTagMeta(rows); err == nil && settled {
 			settled, err = c.featuresAreCurrent()
 		}
@@ -239,7 +238,7 @@ func (e *Engine) settleRules(ctx context.Context) error {
 	if err != nil || settled {
 		return err
 	}
-	return e.write(ctx, func(tx *writeTx) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
 		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
 	})
 }

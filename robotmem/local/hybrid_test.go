@@ -170,7 +170,7 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.set(func() { w.err = nil })
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		m, err := c.presentModel()
 		if err != nil {
 			return err
@@ -309,7 +309,7 @@ func TestReembed(t *testing.T) {
 	if res.Mode != "bm25_only" || len(res.Degraded) != 1 || !strings.Contains(res.Degraded[0], "reembed") {
 		t.Errorf("the first node answers %s %v", res.Mode, res.Degraded)
 	}
-	err = b.read(t.Context(), func(c *conn) error {
+	err = b.store.read(t.Context(), func(c *conn) error {
 		all, err := c.models()
 		if len(all) != 1 || all[0].name != "test:second" {
 			t.Errorf("models %+v", all)

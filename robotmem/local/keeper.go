@@ -55,7 +55,7 @@ func (e *Engine) rouseKeeper() {
 // Warm reads the indexes into memory now, so that the first recall finds them
 // there. Without it the first recall waits for them.
 func (e *Engine) Warm(ctx context.Context) error {
-	err := e.read(ctx, e.roster.sync)
+	err := e.store.read(ctx, e.roster.sync)
 	if err == nil {
 		err = e.keepIndexes(ctx)
 	}
@@ -94,7 +94,7 @@ func (e *Engine) catchUp(ctx context.Context, w *words) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := e.read(ctx, func(c *conn) error {
+		err := e.store.read(ctx, func(c *conn) error {
 			revision, err := c.changes()
 			if err != nil {
 				return err
@@ -116,7 +116,7 @@ const (
 
 func (e *Engine) restoreWords(ctx context.Context) *words {
 	stored := &words{}
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if stored.purges, err = c.purges(); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (e *Engine) keepCodes(ctx context.Context) error {
 		return nil
 	}
 	var m model
-	if err := e.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil || m.id == 0 {
+	if err := e.store.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil || m.id == 0 {
 		return err
 	}
 	g := &e.meaning
@@ -174,7 +174,7 @@ func (e *Engine) keepCodes(ctx context.Context) error {
 // model is there: the reembed of another process may end at any time.
 func (e *Engine) followCodes(ctx context.Context, id int64) error {
 	for done := false; !done; {
-		err := e.read(ctx, func(c *conn) error {
+		err := e.store.read(ctx, func(c *conn) error {
 			m, err := c.model(id)
 			if done = m.id == 0; err != nil || done {
 				return err
@@ -205,9 +205,9 @@ func (e *Engine) keepSnapshots(ctx context.Context) error {
 			return
 		}
 		var stored int64
-		err := e.read(ctx, func(c *conn) (err error) { stored, err = c.snapshotRevision(name); return err })
+		err := e.store.read(ctx, func(c *conn) (err error) { stored, err = c.snapshotRevision(name); return err })
 		if err == nil && revision-max(first, stored) >= max(snapshotLeast, size/snapshotShare) {
-			err = e.saveSnapshot(ctx, name, revision, purges, write)
+			err = e.store.saveSnapshot(ctx, name, revision, purges, write)
 		}
 		if err != nil && !errors.Is(err, errSuperseded) {
 			errs = append(errs, err)

@@ -45,7 +45,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 
 	e = open()
 	defer e.Close()
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		for _, name := range []string{rosterSnapshot, wordsSnapshot, codesSnapshot} {
 			n := int64(0)
 			revision, err := c.loadSnapshot(name, func(in io.Reader) (err error) {
@@ -119,7 +119,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
-	err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TABLE memories_fts") })
+	err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TABLE memories_fts") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ func (e *Engine) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotm
 		return nil, err
 	}
 	var res *robotmem.LearnResponse
-	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err = e.store.writeInTime(ctx, func(tx *writeTx) (err error) {
 		res, err = e.learn(tx, rec, false)
 		return err
 	})
@@ -98,7 +98,7 @@ func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 		results := res.Results[start : start+len(records)]
 		if failed == nil {
 			mine := slices.Clone(results) // which a job that is given up may still fill
-			failed = e.writeInTime(ctx, func(tx *writeTx) error {
+			failed = e.store.writeInTime(ctx, func(tx *writeTx) error {
 				return e.learnChunk(tx, records, r.KeepDuplicates, mine)
 			})
 			if failed == nil {

@@ -147,7 +147,7 @@ func (e *Engine) runFeatures(ctx context.Context) {
 // returns how many.
 func (e *Engine) fillFeatures(ctx context.Context, after *int64) (int, error) {
 	var ids []int64
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		ids, err = c.withoutFeatures(*after, featurePage)
 		return err
 	})
@@ -166,7 +166,7 @@ func (e *Engine) fillFeatures(ctx context.Context, after *int64) (int, error) {
 // fillBatch works out a batch and stores it in one commit.
 func (e *Engine) fillBatch(ctx context.Context, ids []int64) error {
 	found := make([]*features, len(ids))
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		for i, id := range ids {
 			m, err := c.memory(id, e.now())
 			if err != nil {
@@ -187,7 +187,7 @@ func (e *Engine) fillBatch(ctx context.Context, ids []int64) error {
 	if err != nil {
 		return err
 	}
-	return e.write(ctx, func(tx *writeTx) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
 		for i, id := range ids {
 			if err := tx.insertFeatures(id, found[i]); err != nil {
 				return err

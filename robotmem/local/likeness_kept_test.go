@@ -18,7 +18,7 @@ func sameAsFile(t *testing.T, e *Engine, step string) int {
 	t.Helper()
 	const kind, length = "trace/v2/2", 2 * 64
 	n := 0
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		var want, got []string
 		note := func(to *[]string) func(int64, []float32) {
 			return func(id int64, vector []float32) { *to = append(*to, fmt.Sprint(id, vector)) }
@@ -92,7 +92,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			}
 		case 5:
 			waitComparable(t, e)
-			if err := e.write(t.Context(), (*writeTx).dropFeatures); err != nil {
+			if err := e.store.write(t.Context(), (*writeTx).dropFeatures); err != nil {
 				t.Fatal(err)
 			}
 			check("dropped")
@@ -116,7 +116,7 @@ func TestWhatDoesNotFitIsRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 76))
 	ids := saveTraces(t, e, rng, 30)
 	const room = 3 * (8 + 4*2*64)
-	if err := e.read(t.Context(), func(c *conn) (err error) {
+	if err := e.store.read(t.Context(), func(c *conn) (err error) {
 		_, err = e.alike.follow(c, "none", 1)
 		return err
 	}); err != nil {
@@ -150,7 +150,7 @@ func TestKeptFeaturesAreSharedSafely(t *testing.T) {
 	}
 	saveTraces(t, e, rng, 15)
 	for range 5 {
-		if err := e.write(t.Context(), (*writeTx).beginFeatureEpoch); err != nil {
+		if err := e.store.write(t.Context(), (*writeTx).beginFeatureEpoch); err != nil {
 			t.Fatal(err)
 		}
 	}

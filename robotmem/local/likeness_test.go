@@ -247,7 +247,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	stored := func(e *Engine) (rows []string) {
 		t.Helper()
 		for _, id := range ids {
-			if err := e.read(t.Context(), func(c *conn) error {
+			if err := e.store.read(t.Context(), func(c *conn) error {
 				f, err := c.features(id)
 				rows = append(rows, fmt.Sprint(f))
 				return err
@@ -259,7 +259,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	}
 	waitComparable(t, e)
 	want := stored(e)
-	if err := e.write(t.Context(), func(tx *writeTx) error {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error {
 		return errors.Join(tx.Exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.Exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
 	}); err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
 		t.Fatalf("%d are alike, degraded %v", want.Total, want.Degraded)
 	}
 	// A write of another process is no more than this: the node is not told of it.
-	if err := e.write(t.Context(), (*writeTx).dropFeatures); err != nil {
+	if err := e.store.write(t.Context(), (*writeTx).dropFeatures); err != nil {
 		t.Fatal(err)
 	}
 	if res := recall(); res.Total < want.Total && len(res.Degraded) == 0 {
@@ -326,7 +326,7 @@ func BenchmarkLikeness(b *testing.B) {
 	const n, numbers = 20_000, 6 * 64
 	rng := rand.New(rand.NewPCG(7, 74))
 	manyPerceptions(b, e, n)
-	err := e.write(b.Context(), func(tx *writeTx) error {
+	err := e.store.write(b.Context(), func(tx *writeTx) error {
 		vector := make([]float32, numbers)
 		for id := range int64(n) {
 			for i := range vector {

@@ -22,7 +22,7 @@ func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error {
+	err = e.store.read(ctx, func(c *conn) error {
 		if r.SessionID != "" {
 			if _, err := c.session(r.SessionID); err != nil {
 				return err
@@ -50,7 +50,7 @@ func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
+	err = e.store.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("sessions", err)
 	}
@@ -71,7 +71,7 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error {
+	err = e.store.read(ctx, func(c *conn) error {
 		if _, err := c.session(r.SessionID); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 // Collections implements Service.
 func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
 	res := &robotmem.CollectionsResponse{}
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if err := e.roster.sync(c); err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest
 		return nil, err
 	}
 	res := &robotmem.CategoriesResponse{}
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		if err := e.roster.sync(c); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailure
 	if r.Days > 0 {
 		since = e.now().AddDate(0, 0, -r.Days)
 	}
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		res.Memories, res.Total, err = e.failures(c, r.Collection, since, r.Limit)
 		return err
 	})

@@ -121,7 +121,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 				}
 			}
 			signatures := func() (rows []string) {
-				err := e.read(t.Context(), func(c *conn) error {
+				err := e.store.read(t.Context(), func(c *conn) error {
 					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 						row := ""
 						for i := range 6 {

@@ -10,7 +10,7 @@ import (
 
 func damageVector(t *testing.T, e *Engine, id int64, v []float32) {
 	t.Helper()
-	err := e.write(t.Context(), func(tx *writeTx) error {
+	err := e.store.write(t.Context(), func(tx *writeTx) error {
 		m, err := tx.presentModel()
 		if err != nil {
 			return err

@@ -140,7 +140,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		if i%2 == 0 {
 			e.roster.leaves.sets = nil // half of the filters may use what is kept
 		}
-		err = e.read(t.Context(), func(c *conn) error {
+		err = e.store.read(t.Context(), func(c *conn) error {
 			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
 			a, err := e.filter(c, q)
 			if err != nil {

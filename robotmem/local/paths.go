@@ -29,7 +29,7 @@ func (e *Engine) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotm
 		return nil, err
 	}
 	res := &robotmem.PathsResponse{Paths: []robotmem.ContextPath{}}
-	err := e.read(ctx, func(c *conn) error { return e.listPaths(c, &r, res) })
+	err := e.store.read(ctx, func(c *conn) error { return e.listPaths(c, &r, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("paths", err)
 	}

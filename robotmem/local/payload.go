@@ -29,23 +29,12 @@ const (
 	headLimit = 64 << 10
 )
 
-// payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder { return payloadFolder(e.store.Path(), e.options.Disk) }
-
-// payloadFolder is the folder of large payloads of the file at path.
-func payloadFolder(path string, d Disk) payload.Folder {
-	return payload.Folder{Dir: path + payloadsSuffix, Disk: d}
-}
-
-// payloadsSuffix makes the folder's name of the file's.
-const payloadsSuffix = ".payloads"
-
 // readPayload takes a payload in, to the folder if it is large, and works out
 // what is said and compared of it.
 func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) error {
 	p := rec.perception
 	body := &countingReader{Reader: in.reader}
-	w, err := e.payloads().Write(ctx, body, payload.Options{
+	w, err := e.store.payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: inlinePayload, Expect: in.size, HeadLimit: decodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.declared, p.object, head) },
 	})
@@ -100,7 +89,7 @@ func (e *Engine) dropUnused(ctx context.Context, records ...*record) {
 	if len(files) == 0 {
 		return
 	}
-	if err := e.removeFiles(context.WithoutCancel(ctx), files); err != nil {
+	if err := e.store.removeFiles(context.WithoutCancel(ctx), files); err != nil {
 		e.log.Warn("the file of a payload that was not stored stays", "err", err)
 	}
 }
@@ -163,9 +152,9 @@ func (e *Engine) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robo
 		}
 		return err
 	}
-	err := e.read(ctx, find)
+	err := e.store.read(ctx, find)
 	if errors.Is(err, robotmem.Corrupt) {
-		err = e.read(ctx, find) // it may have been evicted after the snapshot was taken
+		err = e.store.read(ctx, find) // it may have been evicted after the snapshot was taken
 	}
 	if err != nil {
 		return nil, sqlite.Wrap("data", err)
@@ -184,7 +173,7 @@ func (e *Engine) openData(c *conn, m *robotmem.Memory) (*robotmem.DataReader, er
 	if p == nil {
 		return nil, c.lostPayload(m)
 	}
-	body, err := e.open(p)
+	body, err := e.store.openPayload(p)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +246,7 @@ func (e *Engine) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*ro
 	}
 	res := &robotmem.PreviewResponse{MemoryID: r.MemoryID}
 	var item perception.Item
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
 		if err == nil {
 			res.Summary, res.SHA256 = m.Summary, m.SHA256

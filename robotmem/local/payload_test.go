@@ -55,7 +55,7 @@ func savePayload(t *testing.T, e *Engine, data []byte, edit func(*robotmem.SaveP
 // payloadRows counts the rows of payloads and of perceptions.
 func payloadRows(t *testing.T, e *Engine) (rows, perceptions int64) {
 	t.Helper()
-	err := e.read(t.Context(), func(c *conn) (err error) {
+	err := e.store.read(t.Context(), func(c *conn) (err error) {
 		if rows, err = c.Number("SELECT count(*) FROM payloads"); err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func payloadRows(t *testing.T, e *Engine) (rows, perceptions int64) {
 // folderFiles are the payloads in the folder and whatever else lies there.
 func folderFiles(t *testing.T, e *Engine) (files int, stray []string) {
 	t.Helper()
-	sums, stray, err := e.payloads().List()
+	sums, stray, err := e.store.payloads().List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			res := savePayload(t, e, tt.data, tt.edit)
 			p := &storedPayload{}
-			err := e.read(t.Context(), func(c *conn) (err error) {
+			err := e.store.read(t.Context(), func(c *conn) (err error) {
 				if p, err = c.payload(res.SHA256); err != nil || p == nil {
 					t.Fatal(p, err)
 				}
@@ -267,7 +267,7 @@ func flipped(t *testing.T, e *Engine, hexSum string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.write(t.Context(), func(tx *writeTx) error {
+	err = e.store.write(t.Context(), func(tx *writeTx) error {
 		return tx.Exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
 	})
 	if err != nil {
@@ -290,7 +290,7 @@ func flipped(t *testing.T, e *Engine, hexSum string) {
 // payloadFile is where a payload of the folder lies, "" if it is none.
 func payloadFile(t *testing.T, e *Engine, hexSum string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(e.payloads().Dir, hexSum[:2], hexSum+"*"))
+	found, err := filepath.Glob(filepath.Join(e.store.payloads().Dir, hexSum[:2], hexSum+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 			}
 		}, "its bytes are not those that were saved"},
 		{"the row", noise(8, 4000), func(t *testing.T, e *Engine, _ string) {
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
+			if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
 				t.Fatal(err)
 			}
 		}, "it is named nowhere"},
@@ -375,7 +375,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	row := func(change string) func(*testing.T, *Engine, string) {
 		return func(t *testing.T, e *Engine, _ string) {
 			t.Helper()
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE payloads SET " + change) }); err != nil {
+			if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE payloads SET " + change) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -407,7 +407,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(13, 400_000), nil)
-	folder := e.payloads().Dir
+	folder := e.store.payloads().Dir
 	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +422,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM memories_fts_docsize") }); err != nil {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DELETE FROM memories_fts_docsize") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)
@@ -554,7 +554,7 @@ func TestARefusedPerceptionLeavesNothing(t *testing.T) {
 func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(13, 400_000), nil)
-	if err := e.write(t.Context(), func(tx *writeTx) error {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error {
 		return tx.Exec("CREATE TRIGGER refuse BEFORE INSERT ON payloads BEGIN SELECT RAISE(ABORT, 'no'); END")
 	}); err != nil {
 		t.Fatal(err)
@@ -562,7 +562,7 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "another one", DataBase64: noise(14, 400_000)}); err == nil {
 		t.Fatal("the trigger refuses nothing: the test tests nothing")
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TRIGGER refuse") }); err != nil {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TRIGGER refuse") }); err != nil {
 		t.Fatal(err)
 	}
 	if files, stray := folderFiles(t, e); files != 1 || len(stray) > 0 {

@@ -81,7 +81,7 @@ func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 		}
 	}
 	res := &robotmem.SavePerceptionResponse{}
-	err = e.writeInTime(ctx, func(tx *writeTx) error {
+	err = e.store.writeInTime(ctx, func(tx *writeTx) error {
 		*res = robotmem.SavePerceptionResponse{}
 		return e.insertPerception(tx, rec, res)
 	})
@@ -121,7 +121,7 @@ func (e *Engine) describePerception(r *robotmem.SavePerceptionRequest) (*record,
 // foreseen looks at the session and the origin before a large payload is
 // written for nothing. It returns the answer if the origin is known.
 func (e *Engine) foreseen(ctx context.Context, rec *record) (known *robotmem.SavePerceptionResponse, err error) {
-	err = e.read(ctx, func(c *conn) error {
+	err = e.store.read(ctx, func(c *conn) error {
 		probe := *rec
 		if err := c.joinSession(&probe); err != nil {
 			return err
@@ -154,7 +154,7 @@ func (e *Engine) insertPerception(tx *writeTx, rec *record, res *robotmem.SavePe
 		}
 		return err
 	}
-	if err := e.insertPayload(tx, p); err != nil {
+	if err := tx.insertPayload(p); err != nil {
 		return err
 	}
 	if res.MemoryID, res.UID, err = tx.insert(&settled); err != nil {
@@ -278,7 +278,7 @@ func (e *Engine) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.M
 		return nil, err
 	}
 	var m *robotmem.Memory
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if m, err = c.memory(r.MemoryID, e.now()); err != nil {
 			return err
 		}

@@ -25,7 +25,7 @@ func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robo
 		return nil, sqlite.Wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
 	}
 	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
-	if err := e.read(ctx, func(c *conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
+	if err := e.store.read(ctx, func(c *conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
 		return nil, sqlite.Wrap("places", err)
 	}
 	return res, nil

@@ -70,7 +70,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error {
 		return tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
 	}); err != nil {
 		t.Fatal(err)

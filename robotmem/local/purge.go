@@ -37,7 +37,7 @@ var notReached = []string{
 
 func (e *Engine) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	res := &robotmem.ForgetResponse{Status: "purged", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.write(ctx, func(tx *writeTx) (err error) {
+	err := e.store.write(ctx, func(tx *writeTx) (err error) {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
@@ -71,26 +71,26 @@ func (e *Engine) rouseScrub() {
 // their payloads, writes the file anew and empties the log.
 func (e *Engine) scrub(ctx context.Context) error {
 	var upto int64
-	if err := e.read(ctx, func(c *conn) (err error) { upto, err = c.toScrub(); return err }); err != nil || upto == 0 {
+	if err := e.store.read(ctx, func(c *conn) (err error) { upto, err = c.toScrub(); return err }); err != nil || upto == 0 {
 		return err
 	}
 	if err := e.removePurgedFiles(ctx); err != nil {
 		return err
 	}
-	if err := e.writeAlone(ctx, func(c *conn) error { return e.rewriteAlone(ctx, c, upto) }); err != nil {
+	if err := e.store.writeAlone(ctx, func(c *conn) error { return e.rewriteAlone(ctx, c, upto) }); err != nil {
 		return err
 	}
-	return e.write(ctx, func(tx *writeTx) error { return tx.scrubbed(upto) })
+	return e.store.write(ctx, func(tx *writeTx) error { return tx.scrubbed(upto) })
 }
 
 func (e *Engine) removePurgedFiles(ctx context.Context) error {
-	return e.write(ctx, func(tx *writeTx) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
 		sums, err := tx.purgedFiles()
 		if err != nil {
 			return err
 		}
 		for _, sum := range sums {
-			if err := e.payloads().Remove(sum); err != nil {
+			if err := e.store.payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", rootReason(err))
 			}
 		}

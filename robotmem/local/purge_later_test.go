@@ -64,7 +64,7 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	e := openTest(t, Options{})
 	path := e.store.Path()
 	learnAll(t, e, laterText, "something else")
-	err := e.write(t.Context(), func(tx *writeTx) error {
+	err := e.store.write(t.Context(), func(tx *writeTx) error {
 		m, err := tx.memory(1, tx.now)
 		if err == nil {
 			_, err = tx.purge(m, "asked for")
@@ -76,7 +76,7 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
+	if err := e.store.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
 		t.Fatal("an interrupted rewriting is done")
 	}
 	if d, err := e.Doctor(t.Context(), nil); err != nil || !d.Healthy {
@@ -95,7 +95,7 @@ func waitScrubbed(t *testing.T, e *Engine) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var left int64
-		if err := e.read(t.Context(), func(c *conn) (err error) { left, err = c.toScrub(); return err }); err != nil {
+		if err := e.store.read(t.Context(), func(c *conn) (err error) { left, err = c.toScrub(); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if left == 0 {

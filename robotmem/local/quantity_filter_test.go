@@ -178,7 +178,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	ask("restored", "strongest")
 	healthy(t, e)
 	// The numbers at a unit are part of what the doctor compares and mends.
-	if err := e.write(t.Context(), func(tx *writeTx) error {
+	if err := e.store.write(t.Context(), func(tx *writeTx) error {
 		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", quantityMark)
 	}); err != nil {
 		t.Fatal(err)
@@ -276,7 +276,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			e.roster.leaves.sets = nil
 		}
 		got := []int64{}
-		err = e.read(t.Context(), func(c *conn) error {
+		err = e.store.read(t.Context(), func(c *conn) error {
 			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: time.Now()}
 			a, err := e.filter(c, q)
 			if err != nil {
@@ -352,14 +352,14 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 				}
 			}
 			var rows []string
-			if err := e.read(t.Context(), func(c *conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
+			if err := e.store.read(t.Context(), func(c *conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := e.Repair(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			var anew []string
-			if err := e.read(t.Context(), func(c *conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
+			if err := e.store.read(t.Context(), func(c *conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(anew, rows); diff != "" || len(rows) < 8 {

@@ -100,7 +100,7 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 	if len(q.content) > 0 { // no connection is held while the index is loaded
 		q.wordsErr = e.awaitWords(ctx)
 	}
-	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
+	err := e.store.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
 	}

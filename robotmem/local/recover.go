@@ -154,7 +154,7 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 		return err
 	}
 	m := robotmem.MeterOf(ctx)
-	err = e.write(ctx, func(tx *writeTx) error {
+	err = e.store.write(ctx, func(tx *writeTx) error {
 		_, err := e.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))
 	})

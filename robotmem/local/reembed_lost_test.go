@@ -27,7 +27,7 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	defer b.Close()
 	err = b.Reembed(t.Context(), func(done, total int64) {
 		if done == total && total > 0 { // all are there; another process is faster with its own model
-			werr := a.write(t.Context(), func(tx *writeTx) error {
+			werr := a.store.write(t.Context(), func(tx *writeTx) error {
 				m, err := tx.presentModel()
 				if err != nil {
 					return err
@@ -42,7 +42,7 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	if !errors.Is(err, robotmem.Conflict) {
 		t.Errorf("%v, want a conflict", err)
 	}
-	rerr := a.read(t.Context(), func(c *conn) error {
+	rerr := a.store.read(t.Context(), func(c *conn) error {
 		m, err := c.presentModel()
 		if m.name != "test:first" {
 			t.Errorf("the present model is %q", m.name)
@@ -77,7 +77,7 @@ func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 	err = b.Reembed(t.Context(), func(done, _ int64) {
 		if done > 0 {
 			once.Do(func() {
-				_ = a.write(t.Context(), func(tx *writeTx) error {
+				_ = a.store.write(t.Context(), func(tx *writeTx) error {
 					m, err := tx.presentModel()
 					if err != nil {
 						return err

@@ -13,7 +13,7 @@ func TestRepairWhileTheIndexFollows(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.dropIndexesInMemory() // between at's look and follow's lock, or between two pages of catchUp
-	if err := e.read(t.Context(), func(c *conn) error {
+	if err := e.store.read(t.Context(), func(c *conn) error {
 		revision, err := c.changes()
 		if err != nil {
 			return err

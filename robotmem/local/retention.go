@@ -94,7 +94,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*ro
 	}
 	var plan []evicted
 	res := &robotmem.RetainResponse{DryRun: dryRun, Evictions: []robotmem.Eviction{}}
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		held, err := c.holdings()
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*ro
 		next := min(done+evictionsPerCommit, len(plan))
 		part := plan[done:next]
 		if !dryRun {
-			if part, err = e.evict(ctx, part); err != nil {
+			if part, err = e.store.evict(ctx, part); err != nil {
 				return nil, err
 			}
 			m.Add(int64(next - done))
@@ -285,7 +285,7 @@ func thin(held []holding) {
 // runRetention keeps the node's own budgets.
 func (e *Engine) runRetention(ctx context.Context) {
 	seen := int64(-1)
-	ctx = e.as(ctx, robotmem.ToolNode)
+	ctx = e.store.as(ctx, robotmem.ToolNode)
 	for {
 		if err := e.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			e.log.Warn("retention", "err", err)
@@ -305,7 +305,7 @@ func (e *Engine) keepBudgets(ctx context.Context, seen *int64) error {
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
 	idle := false
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if revision, err = c.changes(); err != nil || aging {
 			return err
 		}

@@ -114,7 +114,7 @@ func TestRetainTakesWhatIsWorthLeast(t *testing.T) {
 // everyRow is what the tables hold that retention may change.
 func everyRow(t *testing.T, e *Engine) (rows []string) {
 	t.Helper()
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		for _, sql := range []string{
 			"SELECT id || status || revision || coalesce(hex(perception_data), '') FROM memories", "SELECT hex(sha256) || bytes FROM payloads",
 			"SELECT memory_id || kind FROM features", "SELECT memory_id || reason FROM evictions", "SELECT memory_id || change FROM versions",
@@ -270,7 +270,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 			e := openTest(t, Options{})
 			ids := hoard(t, e)
 			var plan []evicted
-			if err := e.read(t.Context(), func(c *conn) error {
+			if err := e.store.read(t.Context(), func(c *conn) error {
 				held, err := c.holdings()
 				plan = planEvictions(held, Retention{Budgets: []robotmem.Budget{{MaxBytes: 1}}}, -1, e.now())
 				return err
@@ -278,7 +278,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 				t.Fatal(len(plan), err)
 			}
 			tt.change(t, e, ids)
-			gone, err := e.evict(t.Context(), plan)
+			gone, err := e.store.evict(t.Context(), plan)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -429,7 +429,7 @@ func BenchmarkHoldings(b *testing.B) {
 // engine, a quarter of them in one long recording.
 func manyPerceptions(b *testing.B, e *Engine, n int) {
 	b.Helper()
-	err := e.write(b.Context(), func(tx *writeTx) error {
+	err := e.store.write(b.Context(), func(tx *writeTx) error {
 		if err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) SELECT unhex(printf('%064x', i)), 100, 'raw', '', zeroblob(100), 100 FROM n`, n); err != nil {
 			return err

@@ -18,7 +18,7 @@ func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
 	}
 	var item perception.Item
-	err := e.read(ctx, func(c *conn) error {
+	err := e.store.read(ctx, func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
 		if err == nil {
 			item, err = e.item(c, m)

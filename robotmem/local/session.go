@@ -41,7 +41,7 @@ func (e *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 		return nil, sqlite.Wrap("start_session", err)
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
-	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err = e.store.writeInTime(ctx, func(tx *writeTx) (err error) {
 		res.Status, res.SessionID = "started", id.String()
 		known, err := tx.sessionOf(r.Collection, r.Origin)
 		if err != nil || known == "" {
@@ -71,7 +71,7 @@ func fillBriefing(b *robotmem.Briefing) {
 // context, and how the last one went.
 func (e *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if err := e.roster.sync(c); err != nil {
 			return err
 		}
@@ -184,7 +184,7 @@ func (e *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest
 	e.tallies.flush(ctx, e)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *robotmem.Session
-	err := e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err := e.store.writeInTime(ctx, func(tx *writeTx) (err error) {
 		session, err = e.endSession(tx, m, &r, res)
 		return err
 	})
@@ -277,7 +277,7 @@ func describe(c *consolidate.Candidate, content string, object robotmem.Object) 
 // knew about the same thing.
 func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robotmem.EndSessionResponse) error {
 	var words string
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.store.read(ctx, func(c *conn) (err error) {
 		if err := e.roster.sync(c); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func (e *Engine) Session(ctx context.Context, req *robotmem.SessionRequest) (*ro
 	}
 	pending := e.tallies.creditOf(r.SessionID)
 	res := &robotmem.SessionResponse{}
-	err := e.read(ctx, func(c *conn) error { return e.readSession(c, r.SessionID, pending, res) })
+	err := e.store.read(ctx, func(c *conn) error { return e.readSession(c, r.SessionID, pending, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("session", err)
 	}

@@ -52,7 +52,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 	if _, err := e.RecentFailures(t.Context(), &robotmem.RecentFailuresRequest{}); err != nil { // the condition is kept
 		t.Fatal(err)
 	}
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		if _, err := c.changes(); err != nil { // the snapshot begins
 			return err
 		}
@@ -75,7 +75,7 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 	for i := range 3 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("lesson learned %d", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
 	}
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.store.read(t.Context(), func(c *conn) error {
 		if _, err := c.changes(); err != nil { // the snapshot begins
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -12,6 +13,8 @@ import (
 type store struct {
 	*sqlite.DB
 	clock func() time.Time
+	disk  sqlite.Disk
+	user  string // who runs this program
 	// changed is told the change counter after each commit that moved it.
 	changed func(revision int64)
 
@@ -107,25 +110,33 @@ func (s *store) read(ctx context.Context, f func(*conn) error) error {
 	return s.Read(ctx, func(c *sqlite.Conn) error { return f(&conn{c}) })
 }
 
-// read runs f on a reading connection inside one snapshot.
-func (e *Engine) read(ctx context.Context, f func(*conn) error) error { return e.store.read(ctx, f) }
-
-// write runs f in a transaction and returns once it is durable, or has failed
-// and left no trace.
-func (e *Engine) write(ctx context.Context, f func(*writeTx) error) error {
-	return e.store.Write(ctx, e.store.job(e.caller(ctx), f))
+// write runs f in a transaction and returns once it is durable, or has failed and
+// left no trace.
+func (s *store) write(ctx context.Context, f func(*writeTx) error) error {
+	return s.Write(ctx, s.job(s.caller(ctx), f))
 }
 
 // writeInTime is write for a caller who does not wait past the end of ctx for a
 // disk that hangs.
-func (e *Engine) writeInTime(ctx context.Context, f func(*writeTx) error) error {
-	return e.store.WriteInTime(ctx, e.store.job(e.caller(ctx), f))
+func (s *store) writeInTime(ctx context.Context, f func(*writeTx) error) error {
+	return s.WriteInTime(ctx, s.job(s.caller(ctx), f))
 }
 
 // writeAlone runs f on the writing connection outside any transaction.
-func (e *Engine) writeAlone(ctx context.Context, f func(*conn) error) error {
-	return e.store.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(&conn{c}) })
+func (s *store) writeAlone(ctx context.Context, f func(*conn) error) error {
+	return s.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(&conn{c}) })
 }
+
+// payloads is the folder of large payloads, beside the file.
+func (s *store) payloads() payload.Folder { return payloadFolder(s.Path(), s.disk) }
+
+// payloadFolder is the folder of large payloads of the file at path.
+func payloadFolder(path string, d sqlite.Disk) payload.Folder {
+	return payload.Folder{Dir: path + payloadsSuffix, Disk: d}
+}
+
+// payloadsSuffix makes the folder's name of the file's.
+const payloadsSuffix = ".payloads"
 
 // openStoreConn opens a connection to a file that is not this process's own.
 func openStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*conn, error) {

@@ -59,7 +59,7 @@ func (e *Engine) settlePayloads(tx *writeTx, p *importPart, stored map[int64]*ar
 			p.unnamed = append(p.unnamed, w)
 			continue
 		}
-		if err := e.insertPayload(tx, &perceptionRecord{stored: w}); err != nil {
+		if err := tx.insertPayload(&perceptionRecord{stored: w}); err != nil {
 			return err
 		}
 		if err := tx.foundAgain(w.Sum[:]); err != nil {

@@ -112,10 +112,10 @@ func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole boo
 	}
 	var err error
 	if whole {
-		err = e.payloads().Verify(ctx, p.sum, p.codec, p.size, count)
+		err = e.store.payloads().Verify(ctx, p.sum, p.codec, p.size, count)
 	} else {
 		var r *payload.Reader
-		if r, err = e.payloads().Open(p.sum, p.codec, p.size); err == nil {
+		if r, err = e.store.payloads().Open(p.sum, p.codec, p.size); err == nil {
 			err = r.Close()
 		}
 	}
@@ -223,7 +223,7 @@ type unnamed struct {
 }
 
 func (e *Engine) orphans(c *conn) (*unnamed, error) {
-	sums, stray, err := e.payloads().List()
+	sums, stray, err := e.store.payloads().List()
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", rootReason(err))
 	}
@@ -245,7 +245,7 @@ func (e *Engine) orphans(c *conn) (*unnamed, error) {
 // whether its file is there.
 func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
 	before := time.Now().Add(-orphanAge) // the disk's clock, not the engine's
-	swept, err := e.payloads().SweepStrays(before)
+	swept, err := e.store.payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", rootReason(err))
 	}
@@ -255,10 +255,10 @@ func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
 	}
 	removed = len(swept)
 	for _, sum := range orphans.sums {
-		if written, err := e.payloads().Modified(sum); err != nil || written.After(before) {
+		if written, err := e.store.payloads().Modified(sum); err != nil || written.After(before) {
 			continue
 		}
-		if err := e.payloads().Remove(sum); err != nil {
+		if err := e.store.payloads().Remove(sum); err != nil {
 			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", rootReason(err))
 		}
 		removed++

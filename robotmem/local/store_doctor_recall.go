@@ -149,7 +149,7 @@ const measuredPairs = 4_000_000
 // the search where it is too few. It compares with every stored vector.
 func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
 	const name = "index of vectors in memory"
-	return e.read(ctx, func(c *conn) error {
+	return e.store.read(ctx, func(c *conn) error {
 		codes, m, err := e.meaning.at(c)
 		if err != nil || codes == nil || codes.Len() < 2 {
 			if err == nil {

@@ -34,7 +34,7 @@ var errPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload 
 // insertPayload stores the row of a payload, with its bytes when they are few.
 // The same bytes are stored once; a row that does not lead to them any more is
 // written anew, as it has just been saved.
-func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
+func (tx *writeTx) insertPayload(p *perceptionRecord) error {
 	w := p.stored
 	if w == nil {
 		return nil
@@ -43,13 +43,13 @@ func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
 	if err != nil {
 		return err
 	}
-	if known != nil && e.leadsTo(known) {
+	if known != nil && tx.store.leadsTo(known) {
 		return nil
 	}
 	var data any
 	if w.Inline != nil {
 		data = w.Inline
-	} else if !e.inFolder(w) {
+	} else if !tx.store.inFolder(w) {
 		// What nothing names is removed under the same lock as this.
 		return errPayloadGone
 	}
@@ -60,13 +60,13 @@ func (e *Engine) insertPayload(tx *writeTx, p *perceptionRecord) error {
 
 // leadsTo reports whether a row leads to the bytes. A file's have just been read,
 // and are only looked for.
-func (e *Engine) leadsTo(p *storedPayload) bool {
-	r, err := e.open(p)
+func (s *store) leadsTo(p *storedPayload) bool {
+	r, err := s.openPayload(p)
 	return err == nil && r.Close() == nil
 }
 
-func (e *Engine) inFolder(w *payload.Written) bool {
-	r, err := e.payloads().Open(w.Sum, w.Codec, w.Size)
+func (s *store) inFolder(w *payload.Written) bool {
+	r, err := s.payloads().Open(w.Sum, w.Codec, w.Size)
 	return err == nil && r.Close() == nil
 }
 
@@ -105,9 +105,9 @@ func (c *conn) lostPayload(m *robotmem.Memory) error {
 	return errors.Join(qerr, err)
 }
 
-// open returns the bytes of a payload. Those of the file are checked at once,
+// openPayload returns the bytes of a payload. Those of the file are checked at once,
 // those of the folder as they are read.
-func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
+func (s *store) openPayload(p *storedPayload) (io.ReadSeekCloser, error) {
 	if p.inline != nil {
 		data, ok := p.bytes()
 		if !ok {
@@ -115,7 +115,7 @@ func (e *Engine) open(p *storedPayload) (io.ReadSeekCloser, error) {
 		}
 		return robotmem.NewDataReader(&robotmem.DataResponse{DataBase64: data}), nil
 	}
-	r, err := e.payloads().Open(p.sum, p.codec, p.size)
+	r, err := s.payloads().Open(p.sum, p.codec, p.size)
 	switch {
 	case errors.Is(err, payload.ErrMissing):
 		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing from the folder beside the file; run robotmem doctor")

@@ -70,12 +70,12 @@ func (c *conn) holdings() (held []holding, err error) {
 
 // evict takes perceptions out of recall, removes their payloads and records it.
 // It returns those that went: one that has changed since it was planned stays.
-func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err error) {
-	if err := e.mayRemove(plan); err != nil {
+func (s *store) evict(ctx context.Context, plan []evicted) (gone []evicted, err error) {
+	if err := s.mayRemove(plan); err != nil {
 		return nil, err
 	}
 	var files [][sha256.Size]byte
-	err = e.write(ctx, func(tx *writeTx) error {
+	err = s.write(ctx, func(tx *writeTx) error {
 		gone, files = nil, nil // a job may run twice
 		for _, p := range plan {
 			m, err := tx.memory(p.id, tx.now)
@@ -102,19 +102,19 @@ func (e *Engine) evict(ctx context.Context, plan []evicted) (gone []evicted, err
 	if err != nil || len(files) == 0 {
 		return gone, err
 	}
-	return gone, e.removeFiles(ctx, files)
+	return gone, s.removeFiles(ctx, files)
 }
 
 // mayRemove fails when the folder keeps its files: perceptions would be lost and
 // no room made. A full disk does not stop it.
-func (e *Engine) mayRemove(plan []evicted) error {
+func (s *store) mayRemove(plan []evicted) error {
 	if !slices.ContainsFunc(plan, func(p evicted) bool { return p.inFolder }) {
 		return nil
 	}
-	name := filepath.Join(e.payloads().Dir, "tmp-"+rand.Text()) // one that is swept
-	probe, err := e.options.Disk.Create(name, 0o600)
+	name := filepath.Join(s.payloads().Dir, "tmp-"+rand.Text()) // one that is swept
+	probe, err := s.disk.Create(name, 0o600)
 	if err == nil {
-		err = errors.Join(probe.Close(), e.options.Disk.Remove(name))
+		err = errors.Join(probe.Close(), s.disk.Remove(name))
 	}
 	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
 		if errors.Is(err, final) {
@@ -172,8 +172,8 @@ func (tx *writeTx) evict(m *robotmem.Memory, p *evicted) error {
 
 // removeFiles removes files that no row names. The rows went in a commit before:
 // a crash between the two leaves files that nothing names, and loses nothing.
-func (e *Engine) removeFiles(ctx context.Context, sums [][sha256.Size]byte) error {
-	return e.write(ctx, func(tx *writeTx) error {
+func (s *store) removeFiles(ctx context.Context, sums [][sha256.Size]byte) error {
+	return s.write(ctx, func(tx *writeTx) error {
 		for _, sum := range sums {
 			n, err := tx.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
 			if err != nil {
@@ -182,7 +182,7 @@ func (e *Engine) removeFiles(ctx context.Context, sums [][sha256.Size]byte) erro
 			if n > 0 {
 				continue // saved again meanwhile
 			}
-			if err := e.payloads().Remove(sum); err != nil {
+			if err := s.payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", rootReason(err))
 			}
 		}

@@ -23,23 +23,23 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // saveSnapshot stores what write writes, unless the file has a snapshot that
 // is as new. purges are those that it has followed: what has missed one would
 // bring back what was taken away, and is not stored.
-func (e *Engine) saveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
-	w := &partWriter{ctx: ctx, e: e, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
+func (s *store) saveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
+	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
 	err := write(w)
 	if err == nil {
 		err = w.flush()
 	}
 	if err == nil {
-		err = e.write(ctx, func(tx *writeTx) error { return w.finish(tx, revision) })
+		err = s.write(ctx, func(tx *writeTx) error { return w.finish(tx, revision) })
 	}
-	return errors.Join(err, e.dropParts(context.WithoutCancel(ctx), name))
+	return errors.Join(err, s.dropParts(context.WithoutCancel(ctx), name))
 }
 
 // dropParts deletes the parts that no head names, one at a time.
-func (e *Engine) dropParts(ctx context.Context, name string) error {
+func (s *store) dropParts(ctx context.Context, name string) error {
 	for {
 		var changed int64
-		err := e.write(ctx, func(tx *writeTx) error {
+		err := s.write(ctx, func(tx *writeTx) error {
 			before := tx.TotalChanges()
 			err := tx.Exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
 				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
@@ -54,7 +54,7 @@ func (e *Engine) dropParts(ctx context.Context, name string) error {
 
 type partWriter struct {
 	ctx        context.Context // of one saveSnapshot
-	e          *Engine
+	s          *store
 	name       string
 	purges     int64
 	generation int64
@@ -82,7 +82,7 @@ func (w *partWriter) flush() error {
 	if len(w.buf) == 0 {
 		return nil
 	}
-	err := w.e.write(w.ctx, func(tx *writeTx) error {
+	err := w.s.write(w.ctx, func(tx *writeTx) error {
 		if err := w.mayStore(tx); err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ var _ perception.Sink = (*Engine)(nil)
 // compared by is worked out later, in the background, save what comes with their
 // summaries.
 func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
-	err := e.keep(e.as(ctx, robotmem.ToolRecorder), b)
+	err := e.keep(e.store.as(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
 		e.rouseFeatures()
 		return nil
@@ -45,7 +45,7 @@ func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 
 func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
 	// Before files are written for a session that takes nothing more.
-	if err := e.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
+	if err := e.store.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
 		return err
 	}
 	records := make([]*record, 0, len(b.Items))
@@ -81,7 +81,7 @@ func (c *conn) batchCollection(b *perception.Batch) (string, error) {
 }
 
 func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []*record) error {
-	return e.write(ctx, func(tx *writeTx) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
 		collection, err := tx.batchCollection(b)
 		if err != nil {
 			return err

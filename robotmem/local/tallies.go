@@ -171,7 +171,7 @@ func (t *tallies) flush(ctx context.Context, e *Engine) {
 	if taken.recalls == 0 {
 		return
 	}
-	err := e.write(ctx, func(tx *writeTx) error { return tx.storeTallies(&taken) })
+	err := e.store.write(ctx, func(tx *writeTx) error { return tx.storeTallies(&taken) })
 	if err == nil {
 		return
 	}

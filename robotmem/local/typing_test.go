@@ -38,7 +38,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 		}
 		zero := 0.0
 		var got []int64
-		err := e.read(t.Context(), func(c *conn) error {
+		err := e.store.read(t.Context(), func(c *conn) error {
 			q := &question{RecallRequest: robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}}
 			if err := q.parse(e.now()); err != nil {
 				return err

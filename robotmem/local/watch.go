@@ -77,7 +77,7 @@ func (e *Engine) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*ro
 
 // lookForChange reads the counter from the file.
 func (e *Engine) lookForChange(ctx context.Context) (change int64, err error) {
-	err = e.read(ctx, func(c *conn) (err error) { change, err = c.changes(); return err })
+	err = e.store.read(ctx, func(c *conn) (err error) { change, err = c.changes(); return err })
 	if err == nil {
 		e.watch.saw(change)
 	}

@@ -18,14 +18,14 @@ func TestWritersShareACommit(t *testing.T) {
 	hold := make(chan struct{})
 	started := make(chan struct{})
 	go func() {
-		_ = e.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
+		_ = e.store.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
 	}()
 	<-started
 	var wg sync.WaitGroup
 	errs := make([]error, 40)
 	for i := range errs {
 		wg.Go(func() {
-			errs[i] = e.write(context.Background(), func(tx *writeTx) error {
+			errs[i] = e.store.write(context.Background(), func(tx *writeTx) error {
 				rec, err := e.prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
 				if err != nil {
 					return err
@@ -69,7 +69,7 @@ func TestWithdrawnWrite(t *testing.T) {
 	started := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- e.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
+		done <- e.store.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
 	}()
 	<-started
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -109,7 +109,7 @@ func TestRepair(t *testing.T) {
 		"DELETE FROM signatures",
 	} {
 		t.Run(damage, func(t *testing.T) {
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			d, err := e.Doctor(t.Context(), nil)
