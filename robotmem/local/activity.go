@@ -69,11 +69,11 @@ func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBuc
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
 func (e *Engine) activity(c *conn, collection string, res *robotmem.ActivityResponse) error {
-	if err := e.roster.sync(c); err != nil {
+	if err := e.index.roster.sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.roster.each(func(row *rosterRow, text func(uint32) string) {
+	e.index.roster.each(func(row *rosterRow, text func(uint32) string) {
 		b := at(row.created)
 		switch {
 		case b == nil || collection != "*" && text(row.collection) != collection:
@@ -87,7 +87,7 @@ func (e *Engine) activity(c *conn, collection string, res *robotmem.ActivityResp
 	if err != nil {
 		return err
 	}
-	e.roster.eachCreated(failures, func(ns int64) {
+	e.index.roster.eachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}

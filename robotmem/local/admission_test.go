@@ -38,23 +38,23 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 			_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1 + rng.Int64N(n), NewContent: fmt.Sprintf("renewed %d", step)})
 		}
 		now = now.Add([]time.Duration{time.Second, 20 * time.Minute, 7 * time.Hour, 3 * 24 * time.Hour, -time.Minute}[rng.IntN(5)])
-		if err := e.store.read(t.Context(), e.roster.sync); err != nil {
+		if err := e.store.read(t.Context(), e.index.roster.sync); err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range whom {
-			got, all := e.roster.admit(basic{audience: who, now: now})
-			e.roster.mu.Lock()
-			want := e.roster.admission(who, now.UnixNano()).set
-			e.roster.mu.Unlock()
+			got, all := e.index.roster.admit(basic{audience: who, now: now})
+			e.index.roster.mu.Lock()
+			want := e.index.roster.admission(who, now.UnixNano()).set
+			e.index.roster.mu.Unlock()
 			if got.SymmetricDifferenceCardinality(want) != 0 {
 				t.Fatalf("step %d, %+v: kept %v, want %v", step, who, got, want)
 			}
-			if want := int(want.Count()) == e.roster.actives; all != want {
+			if want := int(want.Count()) == e.index.roster.actives; all != want {
 				t.Fatalf("step %d, %+v: all is %v, want %v", step, who, all, want)
 			}
 		}
-		sure, _ := e.roster.admit(basic{audience: whom[0], now: now})
-		if every, _ := e.roster.admit(basic{audience: audience{collection: "*"}, now: now}); sure.Count() < every.Count() {
+		sure, _ := e.index.roster.admit(basic{audience: whom[0], now: now})
+		if every, _ := e.index.roster.admit(basic{audience: audience{collection: "*"}, now: now}); sure.Count() < every.Count() {
 			fewer++
 		}
 	}
@@ -71,10 +71,10 @@ func TestRosterSnapshot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	e := openTest(t, Options{})
 	randomMemories(t, e, rng, 500)
-	if err := e.store.read(t.Context(), e.roster.sync); err != nil {
+	if err := e.store.read(t.Context(), e.index.roster.sync); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+	if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.index.roster.revision, 0, e.index.roster.freeze().write); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 2, Reason: "after the snapshot"}); err != nil {
@@ -83,10 +83,10 @@ func TestRosterSnapshot(t *testing.T) {
 	restored := &roster{}
 	err := e.store.read(t.Context(), func(c *conn) error {
 		restored.restore(c)
-		if restored.revision == 0 || len(restored.rows) != len(e.roster.rows) {
-			t.Fatalf("restored revision %d and %d rows, want %d", restored.revision, len(restored.rows), len(e.roster.rows))
+		if restored.revision == 0 || len(restored.rows) != len(e.index.roster.rows) {
+			t.Fatalf("restored revision %d and %d rows, want %d", restored.revision, len(restored.rows), len(e.index.roster.rows))
 		}
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
 		return restored.sync(c)
@@ -108,9 +108,9 @@ func TestRosterSnapshot(t *testing.T) {
 		}
 		return distinct(out)
 	}
-	got, want := spell(restored), spell(&e.roster)
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.actives != e.roster.actives {
-		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.actives, len(want), e.roster.actives)
+	got, want := spell(restored), spell(&e.index.roster)
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.actives != e.index.roster.actives {
+		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.actives, len(want), e.index.roster.actives)
 	}
 }
 
@@ -131,10 +131,10 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 5))
 			e := openTest(t, Options{})
 			randomMemories(t, e, rng, 100)
-			if err := e.store.read(t.Context(), e.roster.sync); err != nil {
+			if err := e.store.read(t.Context(), e.index.roster.sync); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+			if err := e.store.saveSnapshot(t.Context(), rosterSnapshot, e.index.roster.revision, 0, e.index.roster.freeze().write); err != nil {
 				t.Fatal(err)
 			}
 			if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
@@ -144,8 +144,8 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			if err := e.store.read(t.Context(), fresh.sync); err != nil {
 				t.Fatal(err)
 			}
-			if len(fresh.rows) != len(e.roster.rows) || fresh.actives != e.roster.actives {
-				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.rows), fresh.actives, len(e.roster.rows), e.roster.actives)
+			if len(fresh.rows) != len(e.index.roster.rows) || fresh.actives != e.index.roster.actives {
+				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.rows), fresh.actives, len(e.index.roster.rows), e.index.roster.actives)
 			}
 		})
 	}

@@ -86,9 +86,9 @@ func readCodes(in io.Reader, m model) (b codebook, err error) {
 
 // restoreCodes begins with the stored snapshot of a model's codes, or without
 // any.
-func (e *Engine) restoreCodes(ctx context.Context, m model) error {
+func (x *indexes) restoreCodes(ctx context.Context, m model) error {
 	var b codebook
-	err := e.store.read(ctx, func(c *conn) (err error) {
+	err := x.store.read(ctx, func(c *conn) (err error) {
 		revision, err := c.loadSnapshot(codesSnapshot, func(in io.Reader) (err error) {
 			b, err = readCodes(in, m)
 			return err
@@ -101,11 +101,11 @@ func (e *Engine) restoreCodes(ctx context.Context, m model) error {
 	})
 	if err != nil {
 		if !errors.Is(err, errNoSnapshot) && ctx.Err() == nil {
-			e.log.Warn("the snapshot of the vectors cannot be read; their codes are made anew", "err", err)
+			x.log.Warn("the snapshot of the vectors cannot be read; their codes are made anew", "err", err)
 		}
 		b, m.seq = newCodebook(m.dims, nil, 0), 0
 	}
-	e.meaning.replace(b, m)
+	x.vectors.replace(b, m)
 	return ctx.Err()
 }
 
@@ -123,7 +123,7 @@ func newCodebook(dims int, mean []float32, taken int) codebook {
 	return codebook{vector.New(dims, mean), mean, taken}
 }
 
-func (g *meaning) replace(b codebook, m model) {
+func (g *vectors) replace(b codebook, m model) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.codebook, g.model = b, m
@@ -132,26 +132,26 @@ func (g *meaning) replace(b codebook, m model) {
 // centre makes the codes anew around the mean of the vectors there are now, and
 // reads as many candidates as it takes to find nearly all of the nearest.
 // Recall goes on with the old codes meanwhile.
-func (e *Engine) centre(ctx context.Context, m model) error {
+func (x *indexes) centre(ctx context.Context, m model) error {
 	var mean vector.MeanBuilder
-	err := e.eachVector(ctx, &m, func(_ int64, v []float32) error { return mean.Add(v) })
+	err := x.eachVector(ctx, &m, func(_ int64, v []float32) error { return mean.Add(v) })
 	if err != nil {
 		return err
 	}
 	b := newCodebook(m.dims, mean.Mean(), 0)
-	if err := e.eachVector(ctx, &m, b.codes.Put); err != nil {
+	if err := x.eachVector(ctx, &m, b.codes.Put); err != nil {
 		return err
 	}
 	b.taken = b.codes.Len()
-	err = e.store.read(ctx, func(c *conn) error {
-		tuned, err := b.codes.Tune(vector.Measurement{Questions: tuneQuestions}, e.source(c, &m))
-		e.log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
+	err = x.store.read(ctx, func(c *conn) error {
+		tuned, err := b.codes.Tune(vector.Measurement{Questions: tuneQuestions}, x.source(c, &m))
+		x.log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	e.meaning.replace(b, m)
+	x.vectors.replace(b, m)
 	return nil
 }
 
@@ -161,12 +161,12 @@ const tuneQuestions = 32
 
 // eachVector visits every vector of a model in pages, each in a snapshot of its
 // own, and moves m.seq on.
-func (e *Engine) eachVector(ctx context.Context, m *model, visit func(id int64, v []float32) error) error {
+func (x *indexes) eachVector(ctx context.Context, m *model, visit func(id int64, v []float32) error) error {
 	from := *m
 	m.seq = 0
 	for {
 		before := m.seq
-		err := e.store.read(ctx, func(c *conn) error {
+		err := x.store.read(ctx, func(c *conn) error {
 			return c.vectorsSince(&from, m.seq, fewBehind, eachDecoded(&m.seq, m.dims, visit))
 		})
 		if err != nil {

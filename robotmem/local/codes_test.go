@@ -13,9 +13,9 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)
-	e.meaning.mu.RLock()
-	book, m := e.meaning.codebook, e.meaning.model
-	e.meaning.mu.RUnlock()
+	e.index.vectors.mu.RLock()
+	book, m := e.index.vectors.codebook, e.index.vectors.model
+	e.index.vectors.mu.RUnlock()
 	save := func(m model) error {
 		return e.store.saveSnapshot(t.Context(), codesSnapshot, codesRevision(m.id, m.seq), 0, func(w io.Writer) error { return writeCodes(w, book, m) })
 	}
@@ -30,7 +30,7 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	if err := save(gone); !errors.Is(err, errSuperseded) {
 		t.Errorf("the dropped model's again: %v, want %v", err, errSuperseded)
 	}
-	if err := e.restoreCodes(t.Context(), late); err != nil || e.meaning.codes.Len() != 1 || e.meaning.model.seq != late.seq {
-		t.Errorf("restored %d codes up to %d (%v)", e.meaning.codes.Len(), e.meaning.model.seq, err)
+	if err := e.index.restoreCodes(t.Context(), late); err != nil || e.index.vectors.codes.Len() != 1 || e.index.vectors.model.seq != late.seq {
+		t.Errorf("restored %d codes up to %d (%v)", e.index.vectors.codes.Len(), e.index.vectors.model.seq, err)
 	}
 }

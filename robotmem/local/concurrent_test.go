@@ -74,8 +74,8 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 	}
 	held := func(e *Engine) []moment {
-		set, _ := e.roster.admit(basic{audience: audience{collection: "*"}})
-		return e.roster.moments(set)
+		set, _ := e.index.roster.admit(basic{audience: audience{collection: "*"}})
+		return e.index.roster.moments(set)
 	}
 	a, b := held(engines[0]), held(engines[1])
 	if fmt.Sprint(a) != fmt.Sprint(b) {

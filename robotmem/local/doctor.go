@@ -16,11 +16,11 @@ func (e *Engine) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem
 	res.Recalls, res.ZeroHits = e.tallies.recalls, e.tallies.zeroHits
 	e.tallies.mu.Unlock()
 	err := e.store.read(ctx, func(c *conn) error {
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		e.roster.tally(res, e.now())
-		if err := e.meaning.stats(c, res); err != nil {
+		e.index.roster.tally(res, e.now())
+		if err := e.embeddings.stats(c, res); err != nil {
 			return err
 		}
 		if e.behind.Load() { // counting walks over all perceptions
@@ -215,7 +215,7 @@ func (e *Engine) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotm
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
-	e.dropIndexesInMemory()
+	e.index.drop()
 	if err := e.refillFeatures(ctx, m); err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}

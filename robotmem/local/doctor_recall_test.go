@@ -53,16 +53,16 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		check  string
 		damage func()
 	}{
-		{"index of words in memory", func() { e.words.index.Apply(nil, []int64{7}) }},
+		{"index of words in memory", func() { e.index.words.index.Apply(nil, []int64{7}) }},
 		{"index of words in memory", func() {
 			put, _, _, err := readDocuments(t, e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			put[0].Terms[0] = "otherwise"
-			e.words.index.Apply(put[:1], nil)
+			e.index.words.index.Apply(put[:1], nil)
 		}},
-		{"index of vectors in memory", func() { e.meaning.codes.Remove(9) }},
+		{"index of vectors in memory", func() { e.index.vectors.codes.Remove(9) }},
 		{"vectors", func() {
 			err := e.store.write(t.Context(), func(tx *writeTx) error {
 				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")

@@ -21,13 +21,13 @@ func (e *Engine) runEmbedder(ctx context.Context) {
 		case more:
 			continue
 		}
-		if until := e.meaning.embedder.State().Until; !until.IsZero() {
+		if until := e.embeddings.embedder.State().Until; !until.IsZero() {
 			rest = max(rest, until.Sub(e.now()))
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(min(rest, time.Minute)): // a clock that is set must not keep it asleep
-		case <-e.meaning.wake:
+		case <-e.embeddings.wake:
 			// What is learnt in one go is embedded in one go, and stored in one
 			// commit.
 			select {
@@ -42,7 +42,7 @@ func (e *Engine) runEmbedder(ctx context.Context) {
 // it is the first to name if the file has none. more is true when it should be
 // called again at once.
 func (e *Engine) embedSome(ctx context.Context) (more bool, err error) {
-	state := e.meaning.embedder.State()
+	state := e.embeddings.embedder.State()
 	if state.Model == "" || state.Reason != "" {
 		return false, nil
 	}
@@ -92,8 +92,8 @@ func (e *Engine) bindModel(ctx context.Context, name, state string) (m model, er
 // fill embeds the next page of memories that wait for a model and moves m on.
 // done is true when none is left; embedded is how many it embedded.
 func (e *Engine) fill(ctx context.Context, m *model) (done bool, embedded int, err error) {
-	e.meaning.filling.Lock()
-	defer e.meaning.filling.Unlock()
+	e.embeddings.filling.Lock()
+	defer e.embeddings.filling.Unlock()
 	var items []waiting
 	upto := m.upto
 	err = e.store.read(ctx, func(c *conn) (err error) {
@@ -164,14 +164,14 @@ func (e *Engine) Reembed(ctx context.Context, progress func(done, total int64)) 
 }
 
 func (e *Engine) reembed(ctx context.Context, progress func(done, total int64)) error {
-	if e.meaning.embedder == nil {
+	if e.embeddings.embedder == nil {
 		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
 	}
 	// The first text finds out whether the model answers, and its full name.
 	if _, err := e.embed(ctx, robotmem.ForMemory, []string{"robot"}); err != nil {
 		return err
 	}
-	name := e.meaning.embedder.State().Model
+	name := e.embeddings.embedder.State().Model
 	m, err := e.bindModel(ctx, name, modelFilling)
 	if err != nil || m.id == 0 {
 		return err

@@ -72,14 +72,9 @@ type Engine struct {
 	rules   *classify.Rules
 	log     *slog.Logger
 
-	roster  roster
-	tallies tallies
-	meaning meaning
-	words   words
-	paths   pathIndex
-	alike   keptFeatures
-	keeping sync.Mutex    // held by who brings words and meaning up from far behind
-	asked   chan struct{} // rouses the keeper
+	index      *indexes
+	embeddings embeddings
+	tallies    tallies
 	// scrubbing rouses who finishes purges.
 	scrubbing chan struct{}
 	// featureless rouses who works out features.
@@ -122,24 +117,25 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{options: o, rules: rules, log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
-	e.meaning.embedder, e.meaning.wake = o.Embedder, make(chan struct{}, 1)
-	e.asked, e.featureless = make(chan struct{}, 1), make(chan struct{}, 1)
+	e.embeddings.embedder, e.embeddings.wake = o.Embedder, make(chan struct{}, 1)
+	e.featureless = make(chan struct{}, 1)
 	e.scrubbing = make(chan struct{}, 1)
 	e.store = &store{clock: o.Clock, disk: o.Disk, user: OSUser(), paths: map[string]int64{}, changed: func(revision int64) {
 		e.watch.saw(revision)
-		e.meaning.rouse()
+		e.embeddings.rouse()
 	}}
+	e.index = &indexes{store: e.store, log: o.Logger, quitting: e.quitting, withVectors: o.Embedder != nil, asked: make(chan struct{}, 1)}
 	if e.store.DB, err = sqlite.OpenDB(ctx, o.Path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: payloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
-			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) { return e.nearest(&conn{c}, unit, k) })
+			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) { return e.index.nearest(&conn{c}, unit, k) })
 		},
 		Check: refuseForeign, Migrate: migrate, Version: schemaVersion(), Group: e.store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	e.background.Go(func() { e.runKeeper(background) })
+	e.background.Go(func() { e.index.run(background) })
 	if e.store.ReadOnly() != "" {
 		return e, nil
 	}
@@ -251,11 +247,11 @@ func (e *Engine) Close() error {
 	// Side by side: both may wait for another process's lock.
 	var last sync.WaitGroup
 	last.Go(func() { e.tallies.stop(e) })
-	if err := e.keepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
+	if err := e.index.keepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
 		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
 	last.Wait()
 	err := e.store.Close()
-	e.meaning.asking.Wait()
+	e.embeddings.asking.Wait()
 	return err
 }

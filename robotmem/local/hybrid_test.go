@@ -246,7 +246,7 @@ func TestRefusedTextIsSkipped(t *testing.T) {
 	texts[37] = "poison in the middle"
 	learnAll(t, e, texts...)
 	embedded(t, e)
-	if n := e.meaning.codes.Len(); n != 99 {
+	if n := e.index.vectors.codes.Len(); n != 99 {
 		t.Errorf("%d codes, want 99", n)
 	}
 	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "poison", N: 1})

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
@@ -26,28 +28,28 @@ const (
 
 // runKeeper works until ctx ends. Each call of rouse, and each pause, lets it
 // look again.
-func (e *Engine) runKeeper(ctx context.Context) {
+func (x *indexes) run(ctx context.Context) {
 	select { // nothing is read before somebody asks
 	case <-ctx.Done():
 		return
-	case <-e.asked:
+	case <-x.asked:
 	}
 	for ctx.Err() == nil {
-		if err := errors.Join(e.keepIndexes(ctx), e.keepSnapshots(ctx)); err != nil && ctx.Err() == nil {
-			e.log.Warn("keeping the indexes", "err", err)
+		if err := errors.Join(x.keepIndexes(ctx), x.keepSnapshots(ctx)); err != nil && ctx.Err() == nil {
+			x.log.Warn("keeping the indexes", "err", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-e.asked:
+		case <-x.asked:
 		case <-time.After(keeperPause):
 		}
 	}
 }
 
 // rouseKeeper begins the keeper's work, or ends its pause.
-func (e *Engine) rouseKeeper() {
+func (x *indexes) rouseKeeper() {
 	select {
-	case e.asked <- struct{}{}:
+	case x.asked <- struct{}{}:
 	default:
 	}
 }
@@ -55,46 +57,46 @@ func (e *Engine) rouseKeeper() {
 // Warm reads the indexes into memory now, so that the first recall finds them
 // there. Without it the first recall waits for them.
 func (e *Engine) Warm(ctx context.Context) error {
-	err := e.store.read(ctx, e.roster.sync)
+	err := e.store.read(ctx, e.index.roster.sync)
 	if err == nil {
-		err = e.keepIndexes(ctx)
+		err = e.index.keepIndexes(ctx)
 	}
-	e.rouseKeeper()
+	e.index.rouseKeeper()
 	return sqlite.Wrap("warm", err)
 }
 
-func (e *Engine) keepIndexes(ctx context.Context) error {
-	e.keeping.Lock()
-	defer e.keeping.Unlock()
-	return errors.Join(e.keepWords(ctx), e.keepCodes(ctx))
+func (x *indexes) keepIndexes(ctx context.Context) error {
+	x.keeping.Lock()
+	defer x.keeping.Unlock()
+	return errors.Join(x.keepWords(ctx), x.keepCodes(ctx))
 }
 
 // keepWords reads the postings index from its snapshot, or builds it, and
 // brings it into step.
-func (e *Engine) keepWords(ctx context.Context) (err error) {
-	defer func() { e.words.settle(err) }()
-	e.words.mu.RLock()
-	have := e.words.index != nil
-	e.words.mu.RUnlock()
+func (x *indexes) keepWords(ctx context.Context) (err error) {
+	defer func() { x.words.settle(err) }()
+	x.words.mu.RLock()
+	have := x.words.index != nil
+	x.words.mu.RUnlock()
 	if !have {
-		fresh := e.restoreWords(ctx)
-		if err := e.catchUp(ctx, fresh); err != nil {
+		fresh := x.restoreWords(ctx)
+		if err := x.catchUp(ctx, fresh); err != nil {
 			return err
 		}
-		e.words.mu.Lock()
-		e.words.index, e.words.revision, e.words.purges = fresh.index, fresh.revision, fresh.purges
-		e.words.mu.Unlock()
+		x.words.mu.Lock()
+		x.words.index, x.words.revision, x.words.purges = fresh.index, fresh.revision, fresh.purges
+		x.words.mu.Unlock()
 	}
-	return e.catchUp(ctx, &e.words)
+	return x.catchUp(ctx, &x.words)
 }
 
 // catchUp follows page by page, each in a snapshot of its own.
-func (e *Engine) catchUp(ctx context.Context, w *words) error {
+func (x *indexes) catchUp(ctx context.Context, w *words) error {
 	for done := false; !done; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		err := e.store.read(ctx, func(c *conn) error {
+		err := x.store.read(ctx, func(c *conn) error {
 			revision, err := c.changes()
 			if err != nil {
 				return err
@@ -114,9 +116,9 @@ const (
 	codesSnapshot = "codes"
 )
 
-func (e *Engine) restoreWords(ctx context.Context) *words {
+func (x *indexes) restoreWords(ctx context.Context) *words {
 	stored := &words{}
-	err := e.store.read(ctx, func(c *conn) (err error) {
+	err := x.store.read(ctx, func(c *conn) (err error) {
 		if stored.purges, err = c.purges(); err != nil {
 			return err
 		}
@@ -130,31 +132,31 @@ func (e *Engine) restoreWords(ctx context.Context) *words {
 		return stored
 	}
 	if !errors.Is(err, errNoSnapshot) && ctx.Err() == nil {
-		e.log.Warn("the snapshot of the words cannot be read; the index is built anew", "err", err)
+		x.log.Warn("the snapshot of the words cannot be read; the index is built anew", "err", err)
 	}
 	return &words{index: lexical.New(bm25Params), purges: stored.purges}
 }
 
 // keepCodes reads the vectors' codes, and takes their mean anew when there are
 // four times as many as it was taken of.
-func (e *Engine) keepCodes(ctx context.Context) error {
-	if e.meaning.embedder == nil {
+func (x *indexes) keepCodes(ctx context.Context) error {
+	if !x.withVectors {
 		return nil
 	}
 	var m model
-	if err := e.store.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil || m.id == 0 {
+	if err := x.store.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil || m.id == 0 {
 		return err
 	}
-	g := &e.meaning
+	g := &x.vectors
 	g.mu.RLock()
 	held := g.model
 	g.mu.RUnlock()
 	if held.id != m.id {
-		if err := e.restoreCodes(ctx, m); err != nil {
+		if err := x.restoreCodes(ctx, m); err != nil {
 			return err
 		}
 	}
-	if err := e.followCodes(ctx, m.id); err != nil {
+	if err := x.followCodes(ctx, m.id); err != nil {
 		return err
 	}
 	g.mu.RLock()
@@ -167,19 +169,19 @@ func (e *Engine) keepCodes(ctx context.Context) error {
 	if has < centredLeast || has < 4*taken {
 		return nil
 	}
-	return e.centre(ctx, m)
+	return x.centre(ctx, m)
 }
 
 // followCodes brings the codes of a model into step, page by page, while the
 // model is there: the reembed of another process may end at any time.
-func (e *Engine) followCodes(ctx context.Context, id int64) error {
+func (x *indexes) followCodes(ctx context.Context, id int64) error {
 	for done := false; !done; {
-		err := e.store.read(ctx, func(c *conn) error {
+		err := x.store.read(ctx, func(c *conn) error {
 			m, err := c.model(id)
 			if done = m.id == 0; err != nil || done {
 				return err
 			}
-			_, held, err := e.meaning.follow(c, m, fewBehind)
+			_, held, err := x.vectors.follow(c, m, fewBehind)
 			done = held.seq >= m.seq || held.id != m.id
 			return err
 		})
@@ -194,8 +196,8 @@ func (e *Engine) followCodes(ctx context.Context, id int64) error {
 const centredLeast = 2
 
 // keepSnapshots stores what has moved on far enough since the last snapshot.
-func (e *Engine) keepSnapshots(ctx context.Context) error {
-	if e.store.ReadOnly() != "" {
+func (x *indexes) keepSnapshots(ctx context.Context) error {
+	if x.store.ReadOnly() != "" {
 		return nil
 	}
 	var errs []error
@@ -205,29 +207,29 @@ func (e *Engine) keepSnapshots(ctx context.Context) error {
 			return
 		}
 		var stored int64
-		err := e.store.read(ctx, func(c *conn) (err error) { stored, err = c.snapshotRevision(name); return err })
+		err := x.store.read(ctx, func(c *conn) (err error) { stored, err = c.snapshotRevision(name); return err })
 		if err == nil && revision-max(first, stored) >= max(snapshotLeast, size/snapshotShare) {
-			err = e.store.saveSnapshot(ctx, name, revision, purges, write)
+			err = x.store.saveSnapshot(ctx, name, revision, purges, write)
 		}
 		if err != nil && !errors.Is(err, errSuperseded) {
 			errs = append(errs, err)
 		}
 	}
-	e.roster.mu.RLock()
-	revision, purges, size := e.roster.revision, e.roster.purges, int64(e.roster.actives)
-	e.roster.mu.RUnlock()
-	keep(rosterSnapshot, purges, 0, revision, size, func(w io.Writer) error { return e.roster.freeze().write(w) })
+	x.roster.mu.RLock()
+	revision, purges, size := x.roster.revision, x.roster.purges, int64(x.roster.actives)
+	x.roster.mu.RUnlock()
+	keep(rosterSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.roster.freeze().write(w) })
 
-	e.words.mu.RLock()
-	index, revision, purges := e.words.index, e.words.revision, e.words.purges
-	e.words.mu.RUnlock()
+	x.words.mu.RLock()
+	index, revision, purges := x.words.index, x.words.revision, x.words.purges
+	x.words.mu.RUnlock()
 	if index != nil {
 		keep(wordsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
 			_, err := index.Freeze().WriteTo(w)
 			return err
 		})
 	}
-	g := &e.meaning
+	g := &x.vectors
 	g.mu.RLock()
 	book, m, purges := g.codebook, g.model, g.purges
 	g.mu.RUnlock()
@@ -235,4 +237,32 @@ func (e *Engine) keepSnapshots(ctx context.Context) error {
 		keep(codesSnapshot, purges, codesRevision(m.id, 0), codesRevision(m.id, m.seq), size, func(w io.Writer) error { return writeCodes(w, book, m) })
 	}
 	return errors.Join(errs...)
+}
+
+// indexes are what is kept in memory and follows the file.
+type indexes struct {
+	store       *store
+	log         *slog.Logger
+	quitting    <-chan struct{} // closed when the memory is closed
+	withVectors bool            // there is an embedder
+
+	roster   roster
+	words    words
+	vectors  vectors
+	paths    pathIndex
+	features keptFeatures
+	keeping  sync.Mutex    // held by who brings words and vectors up from far behind
+	asked    chan struct{} // rouses the keeper
+}
+
+// drop forgets what was read into memory, so that it is read from the tables again.
+func (x *indexes) drop() {
+	x.roster.reset()
+	x.paths.reset()
+	x.words.mu.Lock()
+	x.words.index, x.words.revision = nil, 0
+	x.words.mu.Unlock()
+	x.vectors.mu.Lock()
+	x.vectors.model, x.vectors.codebook = model{}, codebook{}
+	x.vectors.mu.Unlock()
 }

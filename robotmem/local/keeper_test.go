@@ -89,8 +89,8 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 func TestRecallWaitsForTheIndex(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
-	e.keeping.Lock() // loading has to wait
-	unlock := sync.OnceFunc(e.keeping.Unlock)
+	e.index.keeping.Lock() // loading has to wait
+	unlock := sync.OnceFunc(e.index.keeping.Unlock)
 	defer unlock()
 	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 50})
 	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + wordsNotRead}) {

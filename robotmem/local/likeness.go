@@ -31,7 +31,7 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	}
 	var items []ranked
 	limit := q.listDepth()
-	err = e.alike.each(c, want.kind, len(want.vector), func(id int64, vector []float32) {
+	err = e.index.features.each(c, want.kind, len(want.vector), func(id int64, vector []float32) {
 		if _, past := a.past[id]; id != want.self && (past || a.set.Test(uint(id))) {
 			items = keepNearest(items, ranked{id, perception.Distance(want.kind, want.vector, vector)}, limit)
 		}

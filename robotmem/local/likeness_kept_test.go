@@ -29,7 +29,7 @@ func sameAsFile(t *testing.T, e *Engine, step string) int {
 		n = len(want)
 		for range 2 { // as it comes, and as it is kept
 			got = nil
-			if err := e.alike.each(c, kind, length, note(&got)); err != nil {
+			if err := e.index.features.each(c, kind, length, note(&got)); err != nil {
 				return err
 			}
 			if !slices.Equal(got, want) {
@@ -117,15 +117,15 @@ func TestWhatDoesNotFitIsRead(t *testing.T) {
 	ids := saveTraces(t, e, rng, 30)
 	const room = 3 * (8 + 4*2*64)
 	if err := e.store.read(t.Context(), func(c *conn) (err error) {
-		_, err = e.alike.follow(c, "none", 1)
+		_, err = e.index.features.follow(c, "none", 1)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	e.alike.bytes = maxKeptFeatures - room
+	e.index.features.bytes = maxKeptFeatures - room
 	n := sameAsFile(t, e, "too many")
-	if kept, known := e.alike.kinds["trace/v2/2"]; n < 4 || !known || kept != nil || e.alike.bytes != maxKeptFeatures-room {
-		t.Errorf("of %d traces %v are kept in %d bytes", n, kept, e.alike.bytes-maxKeptFeatures+room)
+	if kept, known := e.index.features.kinds["trace/v2/2"]; n < 4 || !known || kept != nil || e.index.features.bytes != maxKeptFeatures-room {
+		t.Errorf("of %d traces %v are kept in %d bytes", n, kept, e.index.features.bytes-maxKeptFeatures+room)
 	}
 	if _, got := recalled(t, e, &robotmem.RecallRequest{Collection: "*", Like: &robotmem.Like{MemoryID: ids[0]}, N: 3}); len(got) != 3 {
 		t.Errorf("like the first: %v", got)

@@ -87,10 +87,10 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
 	res := &robotmem.CollectionsResponse{}
 	err := e.store.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		res.Collections, err = c.collections(&e.roster)
+		res.Collections, err = c.collections(&e.index.roster)
 		return err
 	})
 	if err != nil {
@@ -107,10 +107,10 @@ func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest
 	}
 	res := &robotmem.CategoriesResponse{}
 	err := e.store.read(ctx, func(c *conn) error {
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		res.Categories = e.roster.categories(r.Collection)
+		res.Categories = e.index.roster.categories(r.Collection)
 		return nil
 	})
 	if err != nil {

@@ -138,7 +138,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.roster.leaves.sets = nil // half of the filters may use what is kept
+			e.index.roster.leaves.sets = nil // half of the filters may use what is kept
 		}
 		err = e.store.read(t.Context(), func(c *conn) error {
 			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
@@ -146,7 +146,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.roster.moments(a.set) {
+			for _, m := range e.index.roster.moments(a.set) {
 				got = append(got, m.id)
 			}
 			return nil

@@ -37,17 +37,17 @@ func (e *Engine) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotm
 }
 
 func (e *Engine) listPaths(c *conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	if err := e.roster.sync(c); err != nil {
+	if err := e.index.roster.sync(c); err != nil {
 		return err
 	}
-	set, _, err := e.admit(c, basic{audience: audience{collection: r.Collection}, now: e.now()})
+	set, _, err := e.index.admit(c, basic{audience: audience{collection: r.Collection}, now: e.now()})
 	if err != nil {
 		return err
 	}
-	if err := e.paths.sync(c); err != nil {
+	if err := e.index.paths.sync(c); err != nil {
 		return err
 	}
-	groups := e.paths.count(set, func(path string) bool {
+	groups := e.index.paths.count(set, func(path string) bool {
 		return (r.Path == "" || path == r.Path) && strings.HasPrefix(path, r.Prefix)
 	})
 	res.Total = len(groups)

@@ -135,9 +135,9 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 		learn(by, 30)
 		checkPaths(t, e, fmt.Sprint("round ", round))
 	}
-	e.paths.mu.Lock()
-	e.paths.revision -= maxPathSteps // as if far behind
-	e.paths.mu.Unlock()
+	e.index.paths.mu.Lock()
+	e.index.paths.revision -= maxPathSteps // as if far behind
+	e.index.paths.mu.Unlock()
 	checkPaths(t, e, "read anew")
 	if _, err := e.Repair(t.Context(), &robotmem.RepairRequest{}); err != nil {
 		t.Fatal(err)

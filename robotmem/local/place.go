@@ -21,7 +21,7 @@ func (e *Engine) placeSignal(c *conn, q *question, a *admitted) ([]ranked, error
 	if q.strict() {
 		limit = q.N
 	}
-	items, frames := e.roster.near(path, q.SpatialSort, a.set, limit)
+	items, frames := e.index.roster.near(path, q.SpatialSort, a.set, limit)
 	for id, s := range a.past {
 		_, places := flatten(s.memory.Context)
 		for _, p := range places {

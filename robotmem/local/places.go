@@ -32,7 +32,7 @@ func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robo
 }
 
 func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *condition, res *robotmem.PlacesResponse) error {
-	if err := e.roster.sync(c); err != nil {
+	if err := e.index.roster.sync(c); err != nil {
 		return err
 	}
 	if r.SessionID != "" {
@@ -41,21 +41,21 @@ func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *condition,
 		}
 	}
 	now := e.now()
-	set, _, err := e.admit(c, basic{
+	set, _, err := e.index.admit(c, basic{
 		audience: audience{collection: r.Collection, session: r.SessionID, category: r.Category, kind: r.Type},
 		after:    r.After, before: r.Before, now: now,
 	})
 	if err != nil {
 		return err
 	}
-	if set, err = e.narrow(c, filter, set, now); err != nil {
+	if set, err = e.index.narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.pathNames(e.roster.pointPaths())
+	names, err := c.pathNames(e.index.roster.pointPaths())
 	if err != nil {
 		return err
 	}
-	res.Fields = e.roster.placeFields(set, names)
+	res.Fields = e.index.roster.placeFields(set, names)
 	if r.Field == "" {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *condition,
 	if err != nil {
 		return err
 	}
-	points := e.roster.within(path, r, set)
+	points := e.index.roster.within(path, r, set)
 	outcome, err := e.outcomes(c, set)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ type outcomes struct{ succeeded, failed *bitset.BitSet }
 
 func (e *Engine) outcomes(c *conn, set *bitset.BitSet) (o outcomes, err error) {
 	said := func(blob string) (*bitset.BitSet, error) {
-		return e.attributes(c, &condition{op: "$eq", path: "task.success", values: []any{[]byte(blob)}}, set)
+		return e.index.attributes(c, &condition{op: "$eq", path: "task.success", values: []any{[]byte(blob)}}, set)
 	}
 	if o.succeeded, err = said(blobTrue); err == nil {
 		o.failed, err = said(blobFalse)
@@ -108,7 +108,7 @@ func sample(points []point, n int) []point {
 func (e *Engine) placePoints(c *conn, points []point, o outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
-		row, known := e.roster.row(p.memoryID)
+		row, known := e.index.roster.row(p.memoryID)
 		if !known {
 			continue
 		}

@@ -191,7 +191,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.roster.leaves.sets = nil
+	e.index.roster.leaves.sets = nil
 	ask("repaired", "strongest")
 }
 
@@ -273,7 +273,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		if i%2 == 0 {
-			e.roster.leaves.sets = nil
+			e.index.roster.leaves.sets = nil
 		}
 		got := []int64{}
 		err = e.store.read(t.Context(), func(c *conn) error {
@@ -282,7 +282,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.roster.moments(a.set) {
+			for _, m := range e.index.roster.moments(a.set) {
 				got = append(got, m.id)
 			}
 			return nil

@@ -56,7 +56,7 @@ func (e *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		return res, nil // one question is many of these
 	}
 	collection := askedOf(req)
-	if !e.roster.knows(collection) {
+	if !e.index.roster.knows(collection) {
 		collection = ""
 	}
 	one := oneRecall(collection, len(res.Memories), e.now())
@@ -98,7 +98,7 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		q.lookout.wait(ctx)
 	}
 	if len(q.content) > 0 { // no connection is held while the index is loaded
-		q.wordsErr = e.awaitWords(ctx)
+		q.wordsErr = e.index.awaitWords(ctx)
 	}
 	err := e.store.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
 	if err != nil {
@@ -188,7 +188,7 @@ func (a *admitted) count() int { return int(a.set.Count()) + len(a.past) }
 
 // filter evaluates every condition before anything is ranked.
 func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
-	if err := e.roster.sync(c); err != nil {
+	if err := e.index.roster.sync(c); err != nil {
 		return nil, err
 	}
 	b := basic{
@@ -197,7 +197,7 @@ func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
 	}
 	a := &admitted{}
 	var err error
-	if a.set, a.all, err = e.admit(c, b); err != nil {
+	if a.set, a.all, err = e.index.admit(c, b); err != nil {
 		return nil, err
 	}
 	if len(q.Tags) == 0 && q.filter == nil && q.AsOf == nil {
@@ -207,7 +207,7 @@ func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
 	if a.set, err = tagged(c, q.Tags, a.set); err != nil {
 		return nil, err
 	}
-	if a.set, err = e.narrow(c, q.filter, a.set, q.now); err != nil {
+	if a.set, err = e.index.narrow(c, q.filter, a.set, q.now); err != nil {
 		return nil, err
 	}
 	if q.AsOf != nil {
@@ -314,7 +314,7 @@ type signal func() ([]ranked, error)
 // sideBySide lets words and vectors search at once where the words' index is in
 // memory: only one of them may use the connection.
 func (e *Engine) sideBySide(c *conn, q *question, a *admitted, words, vectors signal) (signal, signal, error) {
-	index, err := e.words.at(c)
+	index, err := e.index.words.at(c)
 	if err != nil || index == nil {
 		return words, vectors, err
 	}
@@ -340,7 +340,7 @@ func (a *admitted) only(items []ranked) *admitted {
 // timeSignal orders by time of observation: an episode is replayed from its
 // beginning, anything else comes newest first.
 func (e *Engine) timeSignal(q *question, a *admitted) []ranked {
-	moments := e.roster.moments(a.set)
+	moments := e.index.roster.moments(a.set)
 	for id, s := range a.past {
 		moments = append(moments, moment{id, s.memory.ObservedAt.UnixNano()})
 	}
@@ -394,7 +394,7 @@ func (e *Engine) fuse(q *question, lists []rankedList) []hit {
 		}
 	}
 	for i := range hits {
-		if row, ok := e.roster.row(hits[i].id); ok && row.real && !q.stopOnly[hits[i].id] {
+		if row, ok := e.index.roster.row(hits[i].id); ok && row.real && !q.stopOnly[hits[i].id] {
 			hits[i].score *= e.options.RealWeight
 		}
 	}

@@ -159,7 +159,7 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
-		e.dropIndexesInMemory()
+		e.index.drop()
 		err = e.refillFeatures(ctx, m)
 	}
 	if err == nil {

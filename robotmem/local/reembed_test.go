@@ -33,7 +33,7 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	}
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
 	// What reembed does until its first page; then the process is killed.
-	a.meaning.embedder = newWordEmbedder("test:words", 64)
+	a.embeddings.embedder = newWordEmbedder("test:words", 64)
 	if _, err := a.bindModel(t.Context(), "test:words", modelFilling); err != nil {
 		t.Fatal(err)
 	}

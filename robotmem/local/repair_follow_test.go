@@ -12,13 +12,13 @@ func TestRepairWhileTheIndexFollows(t *testing.T) {
 	if err := e.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e.dropIndexesInMemory() // between at's look and follow's lock, or between two pages of catchUp
+	e.index.drop() // between at's look and follow's lock, or between two pages of catchUp
 	if err := e.store.read(t.Context(), func(c *conn) error {
 		revision, err := c.changes()
 		if err != nil {
 			return err
 		}
-		_, err = e.words.follow(c, revision)
+		_, err = e.index.words.follow(c, revision)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -72,10 +72,10 @@ func fillBriefing(b *robotmem.Briefing) {
 func (e *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
 	err := e.store.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		res.ActiveMemoriesCount = e.roster.active(res.Collection)
+		res.ActiveMemoriesCount = e.index.roster.active(res.Collection)
 		if b.Rules, err = c.rules(res.Collection, briefLength, e.now()); err != nil {
 			return err
 		}
@@ -278,10 +278,10 @@ func describe(c *consolidate.Candidate, content string, object robotmem.Object) 
 func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := e.store.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = e.roster.faded(s.Collection, e.now())
+		res.DecayedCount = e.index.roster.faded(s.Collection, e.now())
 		words, err = c.sessionWords(s.SessionID)
 		return err
 	})

@@ -125,9 +125,9 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 				return
 			default:
 			}
-			e.roster.mu.Lock() // what sync does for a memory that changed
-			e.roster.leaves.change(17, `{"i":17}`)
-			e.roster.mu.Unlock()
+			e.index.roster.mu.Lock() // what sync does for a memory that changed
+			e.index.roster.leaves.change(17, `{"i":17}`)
+			e.index.roster.mu.Unlock()
 		}
 	})
 	for k := range 300 {

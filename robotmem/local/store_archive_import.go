@@ -175,10 +175,10 @@ func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (m mod
 		}
 		return m, why, err
 	}
-	if e.meaning.embedder == nil {
+	if e.embeddings.embedder == nil {
 		return model{}, "this memory has none, and no embedder is set", nil
 	}
-	if name := e.meaning.embedder.State().Model; name != o.Model {
+	if name := e.embeddings.embedder.State().Model; name != o.Model {
 		return model{}, "this memory has none, and its embedder is of " + orText(name, "a model that it has not named yet"), nil
 	}
 	m, err = tx.createModel(o.Model, len(p.arrivals[i].Vector), modelPresent)

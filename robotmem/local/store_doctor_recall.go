@@ -17,7 +17,7 @@ import (
 // memories in how many texts each finds them.
 func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 	const name = "index of words in memory"
-	index, err := e.words.at(c)
+	index, err := e.index.words.at(c)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 		return err
 	}
 	have := index.Stats(lexical.All)
-	moved, err := e.words.movedOn(c)
+	moved, err := e.index.words.movedOn(c)
 	if err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (e *Engine) examineEmbedder(c *conn, d *robotmem.DoctorResponse) error {
 		return err
 	}
 	var state robotmem.EmbedderState
-	if e.meaning.embedder != nil {
-		state = e.meaning.embedder.State()
+	if e.embeddings.embedder != nil {
+		state = e.embeddings.embedder.State()
 	}
 	switch {
 	case state.Reason != "":
@@ -150,7 +150,7 @@ const measuredPairs = 4_000_000
 func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
 	const name = "index of vectors in memory"
 	return e.store.read(ctx, func(c *conn) error {
-		codes, m, err := e.meaning.at(c)
+		codes, m, err := e.index.vectors.at(c)
 		if err != nil || codes == nil || codes.Len() < 2 {
 			if err == nil {
 				return nil
@@ -168,12 +168,12 @@ func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) e
 		}
 		before := codes.Rescore()
 		questions := max(4, min(tuneQuestions, measuredPairs/codes.Len()))
-		share, err := codes.Measure(vector.Measurement{Questions: questions}, e.source(c, &m))
+		share, err := codes.Measure(vector.Measurement{Questions: questions}, e.index.source(c, &m))
 		if err != nil {
 			return err
 		}
 		if share < nearlyAll {
-			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, e.source(c, &m))
+			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, e.index.source(c, &m))
 			if err != nil {
 				return err
 			}
@@ -190,17 +190,4 @@ func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) e
 		addCheck(d, name, status, detail, "vectors without any structure are found by words better than by meaning; try another model with: robotmem reembed")
 		return nil
 	})
-}
-
-// dropIndexesInMemory forgets what was read into memory, so that it is read
-// anew from tables that have changed.
-func (e *Engine) dropIndexesInMemory() {
-	e.roster.reset()
-	e.paths.reset()
-	e.words.mu.Lock()
-	e.words.index, e.words.revision = nil, 0
-	e.words.mu.Unlock()
-	e.meaning.mu.Lock()
-	e.meaning.model, e.meaning.codebook = model{}, codebook{}
-	e.meaning.mu.Unlock()
 }

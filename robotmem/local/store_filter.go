@@ -18,8 +18,8 @@ const fewMemories = 64
 
 // admit is what the roster admits, as far as the snapshot has it: the roster
 // may have followed a later commit than the one that c reads.
-func (e *Engine) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
-	set, all = e.roster.admit(b)
+func (x *indexes) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
+	set, all = x.roster.admit(b)
 	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
 		return nil, false, err
@@ -34,25 +34,25 @@ func (e *Engine) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err erro
 }
 
 // narrow returns the members of base that satisfy the filter.
-func (e *Engine) narrow(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *indexes) narrow(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	if filter == nil || base.None() {
 		return base, nil
 	}
 	if base.Count() <= fewMemories {
-		return e.narrowEach(c, filter, base, now)
+		return x.narrowEach(c, filter, base, now)
 	}
-	return e.answer(c, filter, base, now)
+	return x.answer(c, filter, base, now)
 }
 
-func (e *Engine) narrowEach(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *indexes) narrowEach(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := e.roster.row(int64(id))
+		row, known := x.roster.row(int64(id))
 		if !known {
 			continue
 		}
 		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
-			v := e.roster.view(row, s.ColumnText(0), now)
+			v := x.roster.view(row, s.ColumnText(0), now)
 			if filter.match(&v) {
 				out.Set(id)
 			}
@@ -79,13 +79,13 @@ func (r *roster) view(row rosterRow, context string, now time.Time) view {
 }
 
 // answer evaluates one node of the filter within base.
-func (e *Engine) answer(c *conn, n *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *indexes) answer(c *conn, n *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	switch n.op {
 	case "$and":
 		set := base
 		for i := range n.kids {
 			var err error
-			if set, err = e.narrow(c, &n.kids[i], set, now); err != nil {
+			if set, err = x.narrow(c, &n.kids[i], set, now); err != nil {
 				return nil, err
 			}
 		}
@@ -93,7 +93,7 @@ func (e *Engine) answer(c *conn, n *condition, base *bitset.BitSet, now time.Tim
 	case "$or":
 		out := bitset.New(base.Len())
 		for i := range n.kids {
-			set, err := e.answer(c, &n.kids[i], base, now)
+			set, err := x.answer(c, &n.kids[i], base, now)
 			if err != nil {
 				return nil, err
 			}
@@ -101,31 +101,31 @@ func (e *Engine) answer(c *conn, n *condition, base *bitset.BitSet, now time.Tim
 		}
 		return out, nil
 	case "$not":
-		set, err := e.answer(c, &n.kids[0], base, now)
+		set, err := x.answer(c, &n.kids[0], base, now)
 		if err != nil {
 			return nil, err
 		}
 		return base.Difference(set), nil
 	}
 	if ownField(n.path) {
-		return e.roster.own(n, base, now), nil
+		return x.roster.own(n, base, now), nil
 	}
 	if n.namesObject() {
 		// The index holds an object only through its values.
-		set, err := e.attributes(c, &condition{op: "$exists", path: n.path}, base)
+		set, err := x.attributes(c, &condition{op: "$exists", path: n.path}, base)
 		if err != nil {
 			return nil, err
 		}
-		return e.narrowEach(c, n, set, now)
+		return x.narrowEach(c, n, set, now)
 	}
-	return e.attributes(c, n, base)
+	return x.attributes(c, n, base)
 }
 
 // attributes answers a leaf over a context path from what is kept, or from the
 // index.
-func (e *Engine) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+func (x *indexes) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	key := leafKey(n)
-	if set, ok := e.roster.leaf(key, base); ok {
+	if set, ok := x.roster.leaf(key, base); ok {
 		return set, nil
 	}
 	set := bitset.New(base.Len())
@@ -137,7 +137,7 @@ func (e *Engine) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset
 		return nil, err
 	}
 	answer := base.Intersection(set) // once it is kept, set follows every change
-	e.roster.keepLeaf(key, n, set, revision)
+	x.roster.keepLeaf(key, n, set, revision)
 	return answer, nil
 }
 

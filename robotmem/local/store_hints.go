@@ -12,8 +12,8 @@ import (
 // slip of the pen for "nothing worked here".
 func (e *Engine) explainNothing(c *conn, q *question) error {
 	note := func(format string, args ...any) { q.degraded = append(q.degraded, fmt.Sprintf(format, args...)) }
-	if q.Collection != "*" && e.roster.active(q.Collection) == 0 {
-		if elsewhere := e.roster.active("*"); elsewhere > 0 {
+	if q.Collection != "*" && e.index.roster.active(q.Collection) == 0 {
+		if elsewhere := e.index.roster.active("*"); elsewhere > 0 {
 			note("collection: %s holds nothing, other collections hold %d; * looks in all", q.Collection, elsewhere)
 		}
 		return nil

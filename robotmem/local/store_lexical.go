@@ -46,7 +46,7 @@ func (e *Engine) lexicalSignal(c *conn, q *question, a *admitted) ([]ranked, err
 // search ranks the admitted memories that hold any of the terms. A negative limit
 // is none.
 func (e *Engine) search(c *conn, q *question, a *admitted, w wanted, limit int) ([]ranked, error) {
-	index, err := e.words.at(c)
+	index, err := e.index.words.at(c)
 	if err != nil {
 		return nil, err
 	}

@@ -197,13 +197,13 @@ func (e *Engine) failures(c *conn, collection string, since time.Time, n int) ([
 	if err != nil {
 		return nil, 0, err
 	}
-	out, err := c.newest(e.roster.moments(set), n, e.now())
+	out, err := c.newest(e.index.roster.moments(set), n, e.now())
 	return out, int64(set.Count()), err
 }
 
 // failureSet is what went wrong since a time, if one is given.
 func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if err := e.roster.sync(c); err != nil {
+	if err := e.index.roster.sync(c); err != nil {
 		return nil, err
 	}
 	now := e.now()
@@ -211,11 +211,11 @@ func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitse
 	if !since.IsZero() {
 		b.after = &since
 	}
-	base, _, err := e.admit(c, b)
+	base, _, err := e.index.admit(c, b)
 	if err != nil {
 		return nil, err
 	}
-	return e.narrow(c, &failed, base, now)
+	return e.index.narrow(c, &failed, base, now)
 }
 
 // eachRecallHour visits what was asked in each hour from a time on.

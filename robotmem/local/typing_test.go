@@ -71,7 +71,7 @@ func TestTypingAfterTheIndexIsDropped(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery", "the floor is dry")
 	for range 20 {
-		e.dropIndexesInMemory()
+		e.index.drop()
 		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true})
 		if !slices.Equal(ids, []int64{1}) || len(res.Degraded) > 0 {
 			t.Fatalf("got %v, want 1: %v", ids, res.Degraded)

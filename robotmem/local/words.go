@@ -35,8 +35,8 @@ const wordsNotRead = "the index of words is still being read into memory; allow 
 // awaitWords returns once the index is loaded. It fails when it cannot be loaded,
 // or not within three quarters of the time until the deadline: the rest is for
 // what can be answered without it.
-func (e *Engine) awaitWords(ctx context.Context) error {
-	w := &e.words
+func (x *indexes) awaitWords(ctx context.Context) error {
+	w := &x.words
 	w.mu.Lock()
 	if w.index != nil {
 		w.mu.Unlock()
@@ -47,7 +47,7 @@ func (e *Engine) awaitWords(ctx context.Context) error {
 	}
 	l := w.loading
 	w.mu.Unlock()
-	e.rouseKeeper()
+	x.rouseKeeper()
 	patience := (<-chan time.Time)(nil)
 	if deadline, ok := ctx.Deadline(); ok {
 		timer := time.NewTimer(time.Until(deadline) * 3 / 4)
@@ -61,7 +61,7 @@ func (e *Engine) awaitWords(ctx context.Context) error {
 		return silent(wordsNotRead)
 	case <-ctx.Done():
 		return silent(wordsNotRead)
-	case <-e.quitting:
+	case <-x.quitting:
 		return sqlite.ErrClosed
 	}
 }

@@ -23,10 +23,10 @@ func (e *Engine) workers(s *robotmem.StatsResponse) []robotmem.Worker {
 
 func (e *Engine) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	w := robotmem.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
-	if e.meaning.embedder == nil {
+	if e.embeddings.embedder == nil {
 		return w
 	}
-	state := e.meaning.embedder.State()
+	state := e.embeddings.embedder.State()
 	switch {
 	case state.Reason != "":
 		w.Status, w.Detail = workerWaiting, state.Reason
@@ -50,9 +50,9 @@ func (e *Engine) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
 }
 
 func (e *Engine) keeperWorker() robotmem.Worker {
-	e.words.mu.RLock()
-	defer e.words.mu.RUnlock()
-	if e.words.index == nil {
+	e.index.words.mu.RLock()
+	defer e.index.words.mu.RUnlock()
+	if e.index.words.index == nil {
 		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
 	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
