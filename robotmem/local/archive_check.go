@@ -45,7 +45,7 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 	}
 	m.Metadata = archivedObject(raw)
 	m.Summary = orText(m.Summary, summarize(m.Content))
-	rec, err := e.recordOf(&robotmem.Memory{
+	rec, err := e.records.recordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
 		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,
 	})

@@ -34,7 +34,7 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
 	for i := range memories {
 		m := &memories[i]
-		rec, err := e.recordOf(m)
+		rec, err := e.records.recordOf(m)
 		if err != nil {
 			t.Fatal(err)
 		}

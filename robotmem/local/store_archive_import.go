@@ -203,7 +203,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	if err != nil {
 		return err
 	}
-	old, err := e.recordOf(stored)
+	old, err := e.records.recordOf(stored)
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (ic indexCheck) run(c *conn, d *robotmem.DoctorResponse) error {
 }
 
 // rebuild makes every index anew from the tables.
-func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
+func (mt *maintainer) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 	if m != nil {
 		all, err := tx.Number("SELECT count(*) FROM memories")
 		if err != nil {
@@ -181,7 +181,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 			return nil, err
 		}
 		for i := range memories {
-			if err := e.reindex(tx, &memories[i]); err != nil {
+			if err := mt.reindex(tx, &memories[i]); err != nil {
 				return nil, err
 			}
 			after = memories[i].MemoryID
@@ -194,7 +194,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 			break
 		}
 	}
-	e.store.groups.reset()
+	mt.store.groups.reset()
 	if err := tx.dropDamagedVectors(); err != nil {
 		return nil, err
 	}
@@ -202,13 +202,13 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 		return nil, err
 	}
 	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
-	removed, err := e.sweepFolder(tx)
+	removed, err := mt.sweepFolder(tx)
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
 	if errors.Is(err, robotmem.Unavailable) {
 		// The indexes are mended all the same; the check that follows names what stays.
-		e.log.Warn("the folder of payloads is left as it is", "err", err)
+		mt.log.Warn("the folder of payloads is left as it is", "err", err)
 		err = nil
 	}
 	return repaired, err
@@ -230,8 +230,8 @@ func (tx *writeTx) emptyIndexes() error {
 	return tx.dropFeatures()
 }
 
-func (e *Engine) reindex(tx *writeTx, m *robotmem.Memory) error {
-	rec, err := e.recordOf(m)
+func (mt *maintainer) reindex(tx *writeTx, m *robotmem.Memory) error {
+	rec, err := mt.records.recordOf(m)
 	if err != nil {
 		return err
 	}
@@ -254,18 +254,18 @@ const sampleSize = 500
 
 // examineSample compares what the indexes hold of some memories, spread over
 // the file, with what they should hold.
-func (e *Engine) examineSample(c *conn, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineSample(c *conn, d *robotmem.DoctorResponse) error {
 	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
 		return err
 	}
-	memories, err := c.page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, e.now())
+	memories, err := c.page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, mt.store.now())
 	if err != nil {
 		return err
 	}
 	wrong := 0
 	for i := range memories {
-		same, err := e.sameIndexes(c, &memories[i])
+		same, err := mt.sameIndexes(c, &memories[i])
 		if err != nil {
 			return err
 		}
@@ -283,8 +283,8 @@ func (e *Engine) examineSample(c *conn, d *robotmem.DoctorResponse) error {
 
 // sameIndexes compares one memory with its words, attributes, points, signature
 // and features. Tags may come from other rules than those of today.
-func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
-	rec, err := e.recordOf(m)
+func (mt *maintainer) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
+	rec, err := mt.records.recordOf(m)
 	if err != nil {
 		return false, err
 	}
@@ -321,7 +321,7 @@ func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
 	if gone, err := c.evicted(m.MemoryID); err != nil || gone && f.kind == "" {
 		return err == nil, err // its bytes are back, by another perception
 	}
-	item, err := e.item(c, m)
+	item, err := mt.store.item(c, m)
 	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
 		return true, nil // its own check names it
 	}

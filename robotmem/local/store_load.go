@@ -96,7 +96,7 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 		past.Category, past.Version = s.memory.Category, s.memory.Version
 		past.Confidence = fadedConfidence(&past, s.memory.Confidence, q.now)
 		liftSections(&past)
-		then, err := e.recordFor(past.Type, past.Content, past.Context)
+		then, err := e.records.recordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, err
 		}

@@ -31,7 +31,7 @@ var _ perception.Sink = (*Engine)(nil)
 func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 	err := e.keep(e.store.as(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		e.rouseFeatures()
+		e.maintenance.rouseFeatures()
 		return nil
 	}
 	err = sqlite.Wrap("record", err)
