@@ -6,6 +6,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const maxEcho = 100 // characters of a memory's text in a confirmation
@@ -29,7 +30,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
+		res.Content = text.Clip(m.Content, maxEcho)
 		if err := tx.unindexText(m.MemoryID); err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
+		res.Content = text.Clip(m.Content, maxEcho)
 		ch := changeOf(actionRestored, m)
 		ch.after = m.Content
 		by, err := tx.supersededBefore(m)

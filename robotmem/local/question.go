@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/when"
 )
@@ -13,7 +14,7 @@ import (
 // question is a parsed recall.
 type question struct {
 	robotmem.RecallRequest
-	filter        *condition
+	filter        *filter.Condition
 	content, stop []string          // terms of the query
 	equivalents   []text.Equivalent // further terms, of quantities in other units
 	typing        *text.Unfinished  // its last word, while it is being typed
@@ -43,7 +44,7 @@ func (q *question) parse(now time.Time) error {
 		return err
 	}
 	var err error
-	if q.filter, err = parseFilter(q.ContextFilter); err != nil {
+	if q.filter, err = filter.Parse(q.ContextFilter); err != nil {
 		return err
 	}
 	if q.AsOf != nil && q.AsOf.Before(now) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -129,10 +130,10 @@ func (o *oracle) meaning(q *question, v []float32, admitted []*robotmem.Memory) 
 func (o *oracle) places(q *question, admitted []*robotmem.Memory) []ranked {
 	var out []ranked
 	for _, m := range admitted {
-		_, places := flatten(m.Context)
+		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			if p.path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.frame, p.mapID) {
-				if d, ok := distanceTo(q.SpatialSort, p.xyz); ok {
+			if p.Path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+				if d, ok := distanceTo(q.SpatialSort, p.XYZ); ok {
 					out = append(out, ranked{m.MemoryID, d})
 				}
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -36,8 +37,8 @@ type record struct {
 	pinAsked   bool // pinned is the caller's wish, not the category's
 	statement  consolidate.Statement
 	signature  signature // of a fact
-	attrs      []attribute
-	places     []place
+	attrs      []filter.Attribute
+	places     []filter.Place
 
 	ftsContent, ftsSummary, ftsFiles, ftsEntities string
 
@@ -81,7 +82,7 @@ func (b *builder) recordFor(kind, content string, context robotmem.Object) (*rec
 		r.statement = statementOf(content)
 		r.signature = signatureOf(r.statement)
 	}
-	r.attrs, r.places = flatten(r.context)
+	r.attrs, r.places = filter.Flatten(r.context)
 	r.ftsContent = strings.Join(terms, " ")
 	r.ftsFiles = text.Index(strings.Join(r.inferred.ScopeFiles, " "))
 	r.ftsEntities = text.Index(strings.Join(r.inferred.ScopeEntities, " "))
@@ -111,7 +112,7 @@ func hasOwnSummary(m *robotmem.Memory) bool {
 // summarize is the first 300 characters on one line.
 func summarize(s string) string {
 	line := strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
-	return clip(line, maxSummary-1)
+	return text.Clip(line, maxSummary-1)
 }
 
 func (r *record) decayRate() float64 { return decayOf(r.inferred.Category, r.pinned) }

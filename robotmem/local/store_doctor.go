@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // tally counts what the roster knows.
@@ -97,7 +98,7 @@ func (c *conn) integrity(deep bool) (string, error) {
 		}
 		return nil
 	})
-	return clip(strings.Join(lines, "; "), 500), err
+	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
 // pageDamage is what integrity finds wrong with pages, "" if nothing. What a
@@ -110,7 +111,7 @@ func (c *conn) pageDamage() (string, error) {
 		}
 		return nil
 	})
-	return clip(strings.Join(lines, "; "), 500), err
+	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
 const repairRemedy = "run: robotmem doctor --repair"
@@ -293,7 +294,7 @@ func (mt *maintainer) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
 		return false, err
 	}
 	for _, a := range rec.attrs {
-		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.path, a.value, m.MemoryID)
+		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.Path, a.Value, m.MemoryID)
 		if err != nil || n != 1 {
 			return false, err
 		}

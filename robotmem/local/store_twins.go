@@ -187,7 +187,7 @@ func (c *conn) activeFact(group int64, sig *signature) (m robotmem.Memory, ok bo
 // dissentReason says how a text contradicts a record, with the numbers as they
 // are written.
 func dissentReason(theirs consolidate.Statement, mine *record, content string) string {
-	about := clip(content, 120)
+	about := text.Clip(content, 120)
 	if theirs.Negated != mine.statement.Negated {
 		return "says the opposite: " + about
 	}

@@ -1,6 +1,7 @@
-package local
+package filter
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"math/big"
@@ -18,39 +19,39 @@ import (
 // value and unit) has a further row: its number in the canonical unit, at a path
 // that names the unit, so that a range finds what was given in any other.
 
-// attribute is a path with its value as SQLite compares it: int64, float64,
+// Attribute is a path with its value as SQLite compares it: int64, float64,
 // string, or a blob for all else.
-type attribute struct {
-	path  string
-	value any
+type Attribute struct {
+	Path  string
+	Value any
 }
 
-// place is a coordinate in a context with the frame and the map it is in.
-type place struct {
-	path         string
-	xyz          []float64
-	frame, mapID string
+// Place is a coordinate in a context with the frame and the map it is in.
+type Place struct {
+	Path         string
+	XYZ          []float64
+	Frame, MapID string
 }
 
 // Blobs that stand for values that are neither number nor text.
 const (
-	blobNull   = "\x00"
-	blobFalse  = "\x01"
-	blobTrue   = "\x02"
-	blobObject = "\x03" // and 16 bytes of SHA-256 over its canonical JSON
-	blobList   = "\x04" // likewise
+	BlobNull   = "\x00"
+	BlobFalse  = "\x01"
+	BlobTrue   = "\x02"
+	BlobObject = "\x03" // and 16 bytes of SHA-256 over its canonical JSON
+	BlobList   = "\x04" // likewise
 )
 
 // attributeValue is how a JSON value is stored and compared.
 func attributeValue(v any) any {
 	switch v := v.(type) {
 	case nil:
-		return []byte(blobNull)
+		return []byte(BlobNull)
 	case bool:
 		if v {
-			return []byte(blobTrue)
+			return []byte(BlobTrue)
 		}
-		return []byte(blobFalse)
+		return []byte(BlobFalse)
 	case string:
 		return v
 	case json.Number:
@@ -63,12 +64,12 @@ func attributeValue(v any) any {
 		}
 		return f
 	case map[string]any:
-		return digest(blobObject, v)
+		return Digest(BlobObject, v)
 	}
-	return digest(blobList, v)
+	return Digest(BlobList, v)
 }
 
-func digest(mark string, v any) []byte {
+func Digest(mark string, v any) []byte {
 	data, err := robotmem.CanonicalJSON(v)
 	if err != nil {
 		data = nil // it came from JSON, so it has a JSON form
@@ -77,12 +78,12 @@ func digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// quantityMark stands between a path and a unit. It is a control character, so
+// QuantityMark stands between a path and a unit. It is a control character, so
 // that no key of a caller's is likely to read like it.
-const quantityMark = "\x1f"
+const QuantityMark = "\x1f"
 
-// quantityPath is where a quantity at a path is indexed.
-func quantityPath(path, unit string) string { return path + quantityMark + unit }
+// QuantityPath is where a quantity at a path is indexed.
+func QuantityPath(path, unit string) string { return path + QuantityMark + unit }
 
 // quantityOf reads a JSON value as a quantity.
 func quantityOf(v any) (units.Quantity, bool) {
@@ -99,8 +100,8 @@ func quantityOf(v any) (units.Quantity, bool) {
 	return units.Quantity{}, false
 }
 
-// flatten lists every attribute and every place of a context.
-func flatten(context robotmem.Object) (attrs []attribute, places []place) {
+// Flatten lists every attribute and every place of a context.
+func Flatten(context robotmem.Object) (attrs []Attribute, places []Place) {
 	var walk func(prefix string, m map[string]any, frame, mapID string)
 	walk = func(prefix string, m map[string]any, frame, mapID string) {
 		if s, ok := m["frame_id"].(string); ok {
@@ -112,30 +113,30 @@ func flatten(context robotmem.Object) (attrs []attribute, places []place) {
 		for key, v := range m {
 			path := prefix + key
 			if q, ok := quantityOf(v); ok {
-				attrs = append(attrs, attribute{quantityPath(path, q.Unit), q.Value})
+				attrs = append(attrs, Attribute{QuantityPath(path, q.Unit), q.Value})
 			}
 			object, isObject := v.(map[string]any)
 			if isObject && len(object) > 0 {
 				walk(path+".", object, frame, mapID) // its values stand for it
 				continue
 			}
-			attrs = append(attrs, attribute{path, attributeValue(v)})
+			attrs = append(attrs, Attribute{path, attributeValue(v)})
 			if v, ok := v.([]any); ok {
-				if xyz := coordinates(v); xyz != nil {
-					places = append(places, place{path, xyz, frame, mapID})
+				if xyz := Coordinates(v); xyz != nil {
+					places = append(places, Place{path, xyz, frame, mapID})
 				}
 			}
 		}
 	}
 	walk("", context, "", "")
 	// The order of a map is random; that of the rows is not.
-	slices.SortFunc(attrs, func(a, b attribute) int { return strings.Compare(a.path, b.path) })
-	slices.SortFunc(places, func(a, b place) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(attrs, func(a, b Attribute) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
 	return attrs, places
 }
 
-// coordinates reads a list of two or three numbers; nil if it is anything else.
-func coordinates(v []any) []float64 {
+// Coordinates reads a list of two or three numbers; nil if it is anything else.
+func Coordinates(v []any) []float64 {
 	if len(v) != 2 && len(v) != 3 {
 		return nil
 	}
@@ -154,14 +155,14 @@ func coordinates(v []any) []float64 {
 	return xyz
 }
 
-// compareValues orders two stored values of one type the way SQLite does; ok
+// CompareValues orders two stored values of one type the way SQLite does; ok
 // is false when the types differ or the type has no order.
-func compareValues(a, b any) (order int, ok bool) {
+func CompareValues(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case int64:
 		switch b := b.(type) {
 		case int64:
-			return cmpOrdered(a, b), true
+			return cmp.Compare(a, b), true
 		case float64:
 			return -compareFloatInt(b, a), true
 		}
@@ -170,7 +171,7 @@ func compareValues(a, b any) (order int, ok bool) {
 		case int64:
 			return compareFloatInt(a, b), true
 		case float64:
-			return cmpOrdered(a, b), true
+			return cmp.Compare(a, b), true
 		}
 	case string:
 		if b, ok := b.(string); ok {
@@ -178,20 +179,10 @@ func compareValues(a, b any) (order int, ok bool) {
 		}
 	case units.Quantity:
 		if b, ok := b.(units.Quantity); ok && a.Unit == b.Unit {
-			return cmpOrdered(a.Value, b.Value), true
+			return cmp.Compare(a.Value, b.Value), true
 		}
 	}
 	return 0, false
-}
-
-func cmpOrdered[T int64 | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // compareFloatInt is exact: 2^53 + 1 is not equal to 2^53.
@@ -204,6 +195,6 @@ func equalValues(a, b any) bool {
 		y, ok := b.([]byte)
 		return ok && string(x) == string(y)
 	}
-	order, ok := compareValues(a, b)
+	order, ok := CompareValues(a, b)
 	return ok && order == 0
 }
