@@ -37,7 +37,7 @@ var rules = []rule{
 	{"robotmem/internal/text", module, "a leaf"},
 	{"robotmem/internal/lexical", module, "a leaf"},
 	{"robotmem/internal/vector", module, "a leaf"},
-	{"robotmem/when", module, "a leaf"},
+	{"robotmem/internal/timeparse", module, "a leaf"},
 	{"robotmem/salvage", module, "a leaf"},
 	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
 	{"robotmem/pagesum", module, "a leaf"},
