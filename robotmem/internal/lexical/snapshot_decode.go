@@ -6,9 +6,9 @@ import (
 	"math"
 )
 
-// Building an index from the sections of a snapshot. The checksum vouches for
-// the bytes, not for who wrote them: whatever they are, what is built is sound,
-// so that no question can fail on it.
+// Building an index from the sections of a snapshot. The checksum does not prove who
+// wrote the bytes, so every section is checked: no search can fail on an index that
+// was built from a snapshot.
 
 var (
 	errDocuments  = errors.New("the documents are not sound")
@@ -16,13 +16,13 @@ var (
 	errPostings   = errors.New("the postings are not sound")
 )
 
-// numbers reads the numbers of a section.
-type numbers struct {
+// varints reads the numbers of a section.
+type varints struct {
 	data []byte
 	bad  bool
 }
 
-func (n *numbers) next() uint64 {
+func (n *varints) next() uint64 {
 	value, size := binary.Uvarint(n.data)
 	if size <= 0 {
 		n.data, n.bad = nil, true
@@ -32,8 +32,8 @@ func (n *numbers) next() uint64 {
 	return value
 }
 
-// below returns the next number, which is below limit.
-func (n *numbers) below(limit uint64) uint64 {
+// below returns the next number, which must be below limit.
+func (n *varints) below(limit uint64) uint64 {
 	value := n.next()
 	if value >= limit {
 		n.data, n.bad = nil, true
@@ -42,13 +42,13 @@ func (n *numbers) below(limit uint64) uint64 {
 	return value
 }
 
-func (n *numbers) signed() int64 {
+func (n *varints) signed() int64 {
 	value := n.next()
 	return int64(value>>1) ^ -int64(value&1)
 }
 
-// build adds a collection.
-func (x *Index) build(s *storedCollection) error {
+// addStored adds a collection.
+func (x *Index) addStored(s *storedCollection) error {
 	if _, taken := x.names[s.name]; taken {
 		return errors.New("the name comes twice")
 	}
@@ -57,27 +57,27 @@ func (x *Index) build(s *storedCollection) error {
 		return errDocuments
 	}
 	for doc, id := range c.ids {
-		if c.dead.has(uint32(doc)) {
+		if c.deleted.has(uint32(doc)) {
 			continue
 		}
-		if _, taken := x.directory.get(id); taken {
+		if _, taken := x.locations.get(id); taken {
 			return errDocuments
 		}
-		x.directory.set(id, place{c.place, uint32(doc)})
-		c.living.rows++
-		c.living.terms += int64(c.lengths[doc])
+		x.locations.set(id, location{c.number, uint32(doc)})
+		c.live.rows++
+		c.live.terms += int64(c.lengths[doc])
 	}
-	if c.living.rows == 0 {
+	if c.live.rows == 0 {
 		return errDocuments
 	}
-	x.living.rows += c.living.rows
-	x.living.terms += c.living.terms
-	return c.readLists(s)
+	x.live.rows += c.live.rows
+	x.live.terms += c.live.terms
+	return c.readPostings(s)
 }
 
 func (c *collection) readDocuments(s *storedCollection) bool {
-	// Every number takes a byte at least, which bounds the memory.
-	ids, lengths, dead := numbers{data: s.ids}, numbers{data: s.lengths}, numbers{data: s.dead}
+	// Every number takes at least a byte, which bounds the memory.
+	ids, lengths, deleted := varints{data: s.ids}, varints{data: s.lengths}, varints{data: s.deleted}
 	count := 0
 	for _, b := range s.ids {
 		if b < 0x80 {
@@ -92,18 +92,18 @@ func (c *collection) readDocuments(s *storedCollection) bool {
 		c.lengths[i] = uint32(lengths.below(math.MaxUint32 + 1))
 	}
 	before := uint32(none)
-	for len(dead.data) > 0 {
-		before += uint32(dead.below(uint64(count)-uint64(before+1))) + 1
-		if !dead.bad {
-			c.dead.set(before)
-			c.deaths = append(c.deaths, before)
+	for len(deleted.data) > 0 {
+		before += uint32(deleted.below(uint64(count)-uint64(before+1))) + 1
+		if !deleted.bad {
+			c.deleted.set(before)
+			c.deletions = append(c.deletions, before)
 		}
 	}
-	return !ids.bad && !lengths.bad && !dead.bad && len(ids.data)+len(lengths.data) == 0
+	return !ids.bad && !lengths.bad && !deleted.bad && len(ids.data)+len(lengths.data) == 0
 }
 
-func (c *collection) readLists(s *storedCollection) error {
-	dictionary, postings := numbers{data: s.dictionary}, s.postings
+func (c *collection) readPostings(s *storedCollection) error {
+	dictionary, postings := varints{data: s.dictionary}, s.postings
 	for len(dictionary.data) > 0 {
 		size := dictionary.next()
 		if size > uint64(len(dictionary.data)) {
@@ -131,63 +131,63 @@ func (c *collection) readLists(s *storedCollection) error {
 	return nil
 }
 
-// readList makes a list of its bytes, and checks every posting.
-func readList(data []byte, count uint32, lengths []uint32) (l list, ok bool) {
-	l = newList()
-	l.data, l.count = data, count
+// readList makes a posting list from its bytes and checks every posting.
+func readList(data []byte, count uint32, lengths []uint32) (l postingList, ok bool) {
+	l = newPostingList()
+	l.data, l.length = data, count
 	if full := count / blockSize; full > 0 {
 		l.blocks = make([]block, 0, full)
 	}
-	var r run
+	var r decoded
 	start := 0
 	for range count / blockSize {
-		size, ok := soundBlock(data[start:])
+		size, ok := checkBlock(data[start:])
 		if !ok {
 			return l, false
 		}
-		r.unpack(data[start:start+size], l.last)
-		p, ok := r.peak(blockSize, l.last, lengths)
+		r.decodeBlock(data[start:start+size], l.last)
+		p, ok := r.max(blockSize, l.last, lengths)
 		if !ok {
 			return l, false
 		}
 		start += size
 		l.last = r.docs[blockSize-1]
-		l.blocks = append(l.blocks, block{last: l.last, end: uint32(start), peak: p})
-		l.whole.merge(p)
+		l.blocks = append(l.blocks, block{last: l.last, end: uint32(start), max: p})
+		l.packedMax.merge(p)
 	}
-	size, ok := soundTail(data[start:], int(count%blockSize))
+	size, ok := checkTail(data[start:], int(count%blockSize))
 	if !ok || start+size != len(data) {
 		return l, false
 	}
-	if n := r.read(data[start:], l.last); n > 0 {
-		l.tail, ok = r.peak(n, l.last, lengths)
+	if n := r.decodeTail(data[start:], l.last); n > 0 {
+		l.tailMax, ok = r.max(n, l.last, lengths)
 		l.last = r.docs[n-1]
 	}
 	return l, ok
 }
 
-// peak returns the peak of the first n postings. It fails if the documents do
-// not ascend from before, or if there is no length for one.
-func (r *run) peak(n int, before uint32, lengths []uint32) (peak, bool) {
-	p := noPeak
+// max returns the block maximum of the first n postings. It fails if the documents
+// do not ascend from before, or if one has no length.
+func (r *decoded) max(n int, before uint32, lengths []uint32) (blockMax, bool) {
+	p := emptyMax
 	for i, doc := range r.docs[:n] {
 		if before != none && doc <= before || doc >= uint32(len(lengths)) {
 			return p, false
 		}
 		before = doc
-		p.add(r.more[i]+1, lengths[doc])
+		p.add(r.repeats[i]+1, lengths[doc])
 	}
 	return p, true
 }
 
-// soundBlock returns the size of the block at the start of data, if there is a
-// sound one: decoding it cannot fail.
-func soundBlock(data []byte) (size int, ok bool) {
+// checkBlock returns the size of the block at the start of data if it can be decoded
+// without failure.
+func checkBlock(data []byte) (size int, ok bool) {
 	if len(data) == 0 {
 		return 0, false
 	}
 	if data[0] == plainTail {
-		size, ok = soundTail(data[1:], blockSize)
+		size, ok = checkTail(data[1:], blockSize)
 		return 1 + size, ok
 	}
 	width := int(data[0] &^ withRepeats)
@@ -204,16 +204,16 @@ func soundBlock(data []byte) (size int, ok bool) {
 	if width > maxWidth || len(data) < size {
 		return 0, false
 	}
-	counts := numbers{data: data[size:]}
+	counts := varints{data: data[size:]}
 	for range repeats {
 		counts.below(math.MaxUint32 - 1)
 	}
 	return len(data) - len(counts.data), !counts.bad
 }
 
-// soundTail is soundBlock for a tail of n postings.
-func soundTail(data []byte, n int) (size int, ok bool) {
-	all := numbers{data: data}
+// checkTail is checkBlock for a tail of n postings.
+func checkTail(data []byte, n int) (size int, ok bool) {
+	all := varints{data: data}
 	for range n {
 		if all.below(1<<33)&1 == 0 {
 			all.below(math.MaxUint32 - 1)

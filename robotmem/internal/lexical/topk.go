@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// slack is by how much two sums of the same parts may differ, and more than
-// that. What a bound rules out must score less even after rounding, and a tie
-// is not less.
-const slack = 1e-9
+// scoreSlack exceeds the relative difference of two sums of the same values in
+// different order. A document is ruled out only if its bound is below the threshold
+// even after rounding; a tie is not below it.
+const scoreSlack = 1e-9
 
-// best keeps the best hits so far: a heap with the worst on top once it is full.
-type best struct {
-	limit int     // hits to keep
-	cut   float64 // what scores less is not among them
-	hits  []Hit
+// topK keeps the k best hits: a heap with the worst on top once it is full.
+type topK struct {
+	k         int     // hits to keep
+	threshold float64 // a hit with a lower score is not among them
+	hits      []Hit
 }
 
-// reset empties b for a question with at most so many matches.
-func (b *best) reset(limit, matches int) {
+// reset empties b for a query with at most matches matches.
+func (b *topK) reset(limit, matches int) {
 	if limit <= 0 || limit > matches {
 		limit = matches
 	}
-	b.limit, b.cut, b.hits = limit, 0, b.hits[:0]
+	b.k, b.threshold, b.hits = limit, 0, b.hits[:0]
 }
 
-// add takes a hit in if it is among the best, and tells whether the cut rose.
-func (b *best) add(h Hit) bool {
+// add adds a hit if it is among the best and reports whether the threshold rose.
+func (b *topK) add(h Hit) bool {
 	switch n := len(b.hits); {
-	case n < b.limit-1:
+	case n < b.k-1:
 		b.hits = append(b.hits, h)
 		return false
-	case n < b.limit:
+	case n < b.k:
 		b.hits = append(b.hits, h)
 		for i := n / 2; i >= 0; i-- {
 			b.sink(i)
@@ -42,14 +42,14 @@ func (b *best) add(h Hit) bool {
 		b.hits[0] = h
 		b.sink(0)
 	}
-	cut := b.hits[0].Score * (1 - slack)
-	rose := cut > b.cut
-	b.cut = cut
+	threshold := b.hits[0].Score * (1 - scoreSlack)
+	rose := threshold > b.threshold
+	b.threshold = threshold
 	return rose
 }
 
 // sink moves the i-th hit down to its place.
-func (b *best) sink(i int) {
+func (b *topK) sink(i int) {
 	for {
 		worst := i
 		for child := 2*i + 1; child <= 2*i+2 && child < len(b.hits); child++ {
@@ -65,7 +65,7 @@ func (b *best) sink(i int) {
 	}
 }
 
-// before tells whether h ranks before o: by score, ties by the smaller ID.
+// before reports whether h ranks before o: by score, ties by the smaller ID.
 func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score && h.ID < o.ID }
 
 func compareHits(a, b Hit) int {
@@ -79,17 +79,16 @@ func compareHits(a, b Hit) int {
 }
 
 const (
-	// fewHits are sorted faster without buckets.
+	// fewHits is up to where sorting is faster without buckets.
 	fewHits = 200
 
 	// bucketHits is the mean number of hits in a bucket.
 	bucketHits = 4
 )
 
-// ranked returns the hits in order, or nil if there are none. Whole lists are
-// long: they are put in buckets by their score first, each of which is in order
-// with the next and soon sorted in itself.
-func (b *best) ranked() []Hit {
+// sorted returns the hits in order, or nil if there are none. Long lists are first
+// distributed over buckets by score, and each bucket is sorted.
+func (b *topK) sorted() []Hit {
 	n := len(b.hits)
 	if n == 0 {
 		return nil
@@ -105,7 +104,7 @@ func (b *best) ranked() []Hit {
 		top, bottom = max(top, h.Score), min(bottom, h.Score)
 	}
 	buckets := n / bucketHits
-	scale := float64(buckets-1) / max(top-bottom, top*slack)
+	scale := float64(buckets-1) / max(top-bottom, top*scoreSlack)
 	// Subtraction, multiplication and truncation keep the order.
 	bucket := func(h Hit) int { return int((top - h.Score) * scale) }
 	ends := make([]int, buckets+1)

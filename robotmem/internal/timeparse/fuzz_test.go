@@ -1,4 +1,4 @@
-package when_test
+package timeparse_test
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/robotmem/robotmem-go/robotmem/when"
+	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
 func FuzzParse(f *testing.F) {
@@ -20,7 +20,7 @@ func FuzzParse(f *testing.F) {
 	start := wednesday(f)
 	f.Fuzz(func(t *testing.T, ask string, later int64) {
 		now := start.Add(time.Duration(later%(20*366*86_400)) * time.Second)
-		r := when.Parse(ask, now, when.Options{SundayFirst: later%2 == 0})
+		r := timeparse.Parse(ask, now)
 		ordered(t, r.After, r.Before)
 		end := 0
 		for _, ph := range r.Phrases {
@@ -85,7 +85,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(bc.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				when.Parse(bc.ask, now, when.Options{})
+				timeparse.Parse(bc.ask, now)
 			}
 		})
 	}
