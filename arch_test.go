@@ -29,6 +29,7 @@ var arrows = []struct {
 	{"robotmem/eval", []string{"robotmem", "robotmem/internal/text"}, "quality is measured through Service"},
 	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
 	{"robotmem/internal/sqlite", []string{"robotmem", "perception/payload"}, "files and connections, without tables"},
+	{"robotmem/internal/recall", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/timeparse", "consolidate"}, "ranking knows no store"},
 	{"robotmem/internal/lexical", nil, "a leaf"},
 	{"robotmem/internal/vector", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},

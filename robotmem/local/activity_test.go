@@ -105,7 +105,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door opens inwards", Collection: "arm"}); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"arm", "*", defaultCollection}
+	names := []string{"arm", "*", robotmem.DefaultCollection}
 	for i := range 50 {
 		names = append(names, fmt.Sprintf("made-up-%d", i))
 	}
@@ -122,7 +122,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile
 		t.Errorf("%d rows, %v, of three collections and what is none", rows, err)
 	}
-	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, defaultCollection: 1} {
+	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, robotmem.DefaultCollection: 1} {
 		a, err := e.Activity(t.Context(), &robotmem.ActivityRequest{Collection: collection})
 		if err != nil {
 			t.Fatal(err)

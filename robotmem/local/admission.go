@@ -52,22 +52,20 @@ const (
 	never       = int64(math.MaxInt64)
 )
 
-// admit returns the active memories that pass b. all is true when every
-// active memory does. The set is shared: it must not be changed.
-func (r *roster) admit(b basic) (set *bitset.BitSet, all bool) {
+// admit returns the active memories that pass b. The set is shared: it must not be
+// changed.
+func (r *roster) admit(b basic) *bitset.BitSet {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case b.asOf != nil:
 		a := r.admission(b.audience, b.now.UnixNano())
 		stood := b.asOf.UnixNano()
-		set = r.members(a.set, func(row *rosterRow) bool { return row.validFrom <= stood && within(row, b) })
+		return r.members(a.set, func(row *rosterRow) bool { return row.validFrom <= stood && within(row, b) })
 	case b.after != nil || b.before != nil:
-		set = r.members(r.keptAdmission(b).set, func(row *rosterRow) bool { return within(row, b) })
-	default:
-		set = r.keptAdmission(b).set
+		return r.members(r.keptAdmission(b).set, func(row *rosterRow) bool { return within(row, b) })
 	}
-	return set, int(set.Count()) == r.actives
+	return r.keptAdmission(b).set
 }
 
 func within(row *rosterRow, b basic) bool {

@@ -121,7 +121,7 @@ func TestAsOfWithAContextOfOldRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec.collection = defaultCollection
+	rec.collection = robotmem.DefaultCollection
 	var id int64
 	if err := e.store.write(t.Context(), func(tx *writeTx) (err error) { id, _, err = tx.insert(rec); return err }); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 	}
 	held := func(e *Engine) []moment {
-		set, _ := e.index.roster.admit(basic{audience: audience{collection: "*"}})
+		set := e.index.roster.admit(basic{audience: audience{collection: "*"}})
 		return e.index.roster.moments(set)
 	}
 	a, b := held(engines[0]), held(engines[1])

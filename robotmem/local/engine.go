@@ -13,6 +13,7 @@ import (
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
@@ -111,11 +112,12 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{options: o, records: &builder{rules}, log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
-	e.embeddings.embedder, e.embeddings.wake = o.Embedder, make(chan struct{}, 1)
+
 	e.store = &store{clock: o.Clock, disk: o.Disk, user: OSUser(), paths: map[string]int64{}, changed: func(revision int64) {
 		e.watch.saw(revision)
 		e.embeddings.rouse()
 	}}
+	e.embeddings = embeddings{store: e.store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
 	e.index = &indexes{store: e.store, log: o.Logger, quitting: e.quitting, withVectors: o.Embedder != nil, asked: make(chan struct{}, 1)}
 	e.maintenance = &maintainer{
 		store: e.store, index: e.index, records: e.records, log: o.Logger, retention: o.Retention, embedder: o.Embedder,
@@ -140,7 +142,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 		e.background.Go(func() { e.maintenance.runRetention(background) })
 	}
 	if o.Embedder != nil {
-		e.background.Go(func() { e.runEmbedder(background) })
+		e.background.Go(func() { e.embeddings.run(background) })
 	}
 	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -200,7 +202,7 @@ func (o *Options) complete() error {
 
 func (o *Options) checkWeights() error {
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{listWords, listVector, listPlace, listLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
 			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
 		}
 	}

@@ -9,6 +9,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
+// features is what a perception is compared by; only equal kinds compare. An
+// empty kind compares with nothing.
+type features struct {
+	kind   string
+	vector []float32
+	self   int64 // the memory they come from, left out of the answer
+}
+
 // featureBatch is how many perceptions are worked out for one commit.
 const featureBatch = 16
 

@@ -226,7 +226,7 @@ func TestDeadlineNamesTheVector(t *testing.T) {
 	w.set(func() { w.hang = hang })
 	start := time.Now()
 	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "wet glass", DeadlineMS: 50})
-	if took := time.Since(start); took > questionLimit/2 {
+	if took := time.Since(start); took > queryLimit/2 {
 		t.Errorf("it took %v", took)
 	}
 	if res.Mode != "bm25_only" || !slices.Equal(ids, []int64{1}) || !slices.Equal(res.Degraded, []string{"vector: the embedder did not answer before the deadline"}) {
@@ -341,9 +341,6 @@ func TestNearMeaningCountsLikeAWord(t *testing.T) {
 	if res.Mode != "hybrid" || !slices.Equal(ids, []int64{31}) {
 		t.Errorf("found %v, mode %s %v", ids, res.Mode, res.Degraded)
 	}
-	if low, high := vectorWeight(0.4), vectorWeight(0.95); low > 0.11 || high < 0.9 {
-		t.Errorf("weights %v and %v", low, high)
-	}
 }
 
 // A recall that waits for its question's vector holds no connection.
@@ -363,7 +360,7 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(start); took > questionLimit/4 {
+	if took := time.Since(start); took > queryLimit/4 {
 		t.Errorf("a get took %v beside recalls that wait", took)
 	}
 	close(hang)

@@ -93,7 +93,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 	unlock := sync.OnceFunc(e.index.keeping.Unlock)
 	defer unlock()
 	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 50})
-	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + wordsNotRead}) {
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + detailOf(errWordsNotRead)}) {
 		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}
 	found := make(chan map[int64]bool)

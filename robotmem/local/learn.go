@@ -14,8 +14,6 @@ import (
 // that a robot's single write does not wait long behind an import.
 const batchChunk = 500
 
-const defaultCollection = "default"
-
 // Learn implements Service.
 func (e *Engine) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	r := *req

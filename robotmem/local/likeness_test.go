@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
 // trace is a random walk of some channels as CSV.
@@ -60,7 +60,7 @@ func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n in
 	if !ok {
 		t.Fatal("the item has no features")
 	}
-	var found []ranked
+	var found []recall.Ranked
 	for i := range l.Memories {
 		m := &l.Memories[i]
 		if m.MemoryID == self || m.SHA256 == "" || !admit(m) {
@@ -72,13 +72,13 @@ func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n in
 		}
 		k, v, ok := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: d.DataBase64, Metadata: m.Metadata})
 		if ok && k == kind {
-			found = append(found, ranked{m.MemoryID, perception.Distance(kind, want, v)})
+			found = append(found, recall.Ranked{ID: m.MemoryID, Value: perception.Distance(kind, want, v)})
 		}
 	}
-	slices.SortFunc(found, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.value, y.value), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(found, recall.Smaller)
 	ids := []int64{}
 	for _, r := range found[:min(n, len(found))] {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	return ids
 }
@@ -154,14 +154,14 @@ func TestLikenessIsFusedWithWords(t *testing.T) {
 		sum := 0.0
 		for _, f := range m.Found {
 			lists[f.List] = f.Rank
-			sum += 1 / float64(rrfK+f.Rank+1)
+			sum += 1 / float64(oracleRRF+f.Rank+1)
 		}
 		if len(lists) == 2 {
 			both++
 		}
 		first := 0.0
 		for _, f := range res.Memories[0].Found {
-			first += 1 / float64(rrfK+f.Rank+1)
+			first += 1 / float64(oracleRRF+f.Rank+1)
 		}
 		if math.Abs(*m.Score-sum/first) > 1e-9 {
 			t.Errorf("answer %d scores %v, its ranks %v make %v", i, *m.Score, lists, sum/first)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
 // The indexes are compared with a pass over all rows that uses none of them.
@@ -142,8 +143,8 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			e.index.roster.leaves.sets = nil // half of the filters may use what is kept
 		}
 		err = e.store.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
-			a, err := e.filter(c, q)
+			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
+			a, err := (&source{Engine: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}
@@ -235,24 +236,24 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 			s.FrameID = "odom"
 		}
 		n := 1 + rng.IntN(100)
-		var want []ranked
+		var want []recall.Ranked
 		for _, m := range all {
 			_, places := filter.Flatten(m.Context)
 			for _, p := range places {
 				if d, ok := distanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
-					want = append(want, ranked{m.MemoryID, d})
+					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
 				}
 			}
 		}
-		slices.SortFunc(want, nearer)
+		slices.SortFunc(want, recall.Smaller)
 		want = want[:min(n, len(want))]
 		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Collection: "a", SpatialSort: s, N: n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []ranked
+		var got []recall.Ranked
 		for _, m := range res.Memories {
-			got = append(got, ranked{m.MemoryID, *m.Distance})
+			got = append(got, recall.Ranked{ID: m.MemoryID, Value: *m.Distance})
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("%+v: got %v, want %v", s, got, want)

@@ -41,7 +41,7 @@ func (e *Engine) listPaths(c *conn, r *robotmem.PathsRequest, res *robotmem.Path
 	if err := e.index.roster.sync(c); err != nil {
 		return err
 	}
-	set, _, err := e.index.admit(c, basic{audience: audience{collection: r.Collection}, now: e.now()})
+	set, err := e.index.admit(c, basic{audience: audience{collection: r.Collection}, now: e.now()})
 	if err != nil {
 		return err
 	}

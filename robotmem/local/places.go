@@ -42,7 +42,7 @@ func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *filter.Con
 		}
 	}
 	now := e.now()
-	set, _, err := e.index.admit(c, basic{
+	set, err := e.index.admit(c, basic{
 		audience: audience{collection: r.Collection, session: r.SessionID, category: r.Category, kind: r.Type},
 		after:    r.After, before: r.Before, now: now,
 	})

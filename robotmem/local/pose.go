@@ -2,11 +2,7 @@ package local
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -93,27 +89,4 @@ func mapOf(context robotmem.Object) string {
 		}
 	}
 	return ""
-}
-
-// nameOtherMaps says when answers were found by coordinates of another map than
-// the one that the asking episode is on.
-func (q *question) nameOtherMaps(answers []robotmem.Memory) {
-	if q.SpatialSort == nil || q.mapID == "" {
-		return
-	}
-	n, others := 0, map[string]bool{}
-	for i := range answers {
-		_, places := filter.Flatten(answers[i].Context)
-		for _, p := range places {
-			if answers[i].Distance != nil && p.Path == q.SpatialSort.Field && p.MapID != "" && p.MapID != q.mapID {
-				n++
-				others[p.MapID] = true
-			}
-		}
-	}
-	if n == 0 {
-		return
-	}
-	q.degraded = append(q.degraded, fmt.Sprintf("place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
-		n, strings.Join(slices.Sorted(maps.Keys(others)), ", "), q.mapID))
 }

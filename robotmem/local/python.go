@@ -163,7 +163,7 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	m := &archive.Memory{Version: 1, Sightings: 1}
 	now := formatTime(p.mtime)
 	m.Where = fmt.Sprintf("memory %d", r.number("id"))
-	m.UID, m.Collection, m.Session = p.uid(r), orText(r.text("collection"), defaultCollection), sessionUID(r.text("session_id"))
+	m.UID, m.Collection, m.Session = p.uid(r), orText(r.text("collection"), robotmem.DefaultCollection), sessionUID(r.text("session_id"))
 	m.Type, m.Content = orText(r.text("type"), "fact"), r.text("content")
 	m.Summary = orText(r.text("human_summary"), summarize(m.Content))
 	m.Context, m.Metadata = p.object(r.text("context"), "context"), p.object(r.text("perception_metadata"), "metadata")

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
 
@@ -24,7 +25,7 @@ func (p *Python) sessions() (*archive.Entry, error) {
 func (p *Python) session(r row) (*archive.Session, error) {
 	s := &archive.Session{}
 	id := r.text("external_id")
-	s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), orText(r.text("collection"), defaultCollection)
+	s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), orText(r.text("collection"), robotmem.DefaultCollection)
 	s.Context, s.Status, s.ClientType, s.Count = p.object(r.text("context"), "context"), "ended", r.text("client_type"), r.number("session_count")
 	if r.text("status") == "active" {
 		s.Status = "active"

@@ -12,6 +12,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -278,8 +279,8 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		}
 		got := []int64{}
 		err = e.store.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: time.Now()}
-			a, err := e.filter(c, q)
+			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: time.Now()}
+			a, err := (&source{Engine: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // roster holds what the most common filters ask of every memory, in columns
@@ -110,7 +111,7 @@ func (r *roster) knows(collection string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	_, known := r.names.find(collection)
-	return known || collection == "*" || collection == defaultCollection
+	return known || collection == "*" || collection == robotmem.DefaultCollection
 }
 
 func (r *roster) text(id uint32) string { return r.names.values[id] }

@@ -310,8 +310,8 @@ func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robot
 // 0.3 now.
 func (r *roster) faded(collection string, now time.Time) int64 {
 	alive := basic{audience: audience{collection: collection}, now: now}
-	all, _ := r.admit(alive)
+	all := r.admit(alive)
 	alive.minConfidence = fadedBelow
-	sure, _ := r.admit(alive)
+	sure := r.admit(alive)
 	return int64(all.Count() - sure.Count())
 }

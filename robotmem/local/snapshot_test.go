@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -89,12 +90,12 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
-		q := &question{RecallRequest: robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}}
-		if err := q.parse(e.now()); err != nil {
+		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.now())
+		if err != nil {
 			return err
 		}
-		res := &robotmem.RecallResponse{}
-		if err := e.ask(t.Context(), c, q, res); err != nil {
+		res, err := (&source{Engine: e}).answer(t.Context(), c, q)
+		if err != nil {
 			return err
 		}
 		if len(res.Memories) != 2 {

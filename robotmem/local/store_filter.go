@@ -17,11 +17,11 @@ const fewMemories = 64
 
 // admit is what the roster admits, as far as the snapshot has it: the roster
 // may have followed a later commit than the one that c reads.
-func (x *indexes) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
-	set, all = x.roster.admit(b)
+func (x *indexes) admit(c *conn, b basic) (*bitset.BitSet, error) {
+	set := x.roster.admit(b)
 	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	if _, later := set.NextSet(uint(last) + 1); later {
 		set = set.Clone()
@@ -29,7 +29,7 @@ func (x *indexes) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err err
 			set.Clear(id)
 		}
 	}
-	return set, all, nil
+	return set, nil
 }
 
 // narrow returns the members of base that satisfy the filter.

@@ -164,7 +164,7 @@ func (r *roster) each(visit func(row *rosterRow, text func(uint32) string)) {
 }
 
 func (r *roster) active(collection string) (n int64) {
-	set, _ := r.admit(basic{audience: audience{collection: collection}})
+	set := r.admit(basic{audience: audience{collection: collection}})
 	return int64(set.Count())
 }
 
@@ -212,7 +212,7 @@ func (e *Engine) failureSet(c *conn, collection string, since time.Time) (*bitse
 	if !since.IsZero() {
 		b.after = &since
 	}
-	base, _, err := e.index.admit(c, b)
+	base, err := e.index.admit(c, b)
 	if err != nil {
 		return nil, err
 	}

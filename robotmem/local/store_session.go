@@ -15,7 +15,7 @@ func (c *conn) joinSession(r *record) error {
 	r.robot = robotOf(r.context)
 	if r.session == "" {
 		if r.collection == "" {
-			r.collection = defaultCollection
+			r.collection = robotmem.DefaultCollection
 		}
 		return nil
 	}

@@ -47,17 +47,6 @@ const (
 	lastTally = 2 * time.Second
 )
 
-// askedOf is the collection that a recall looks in, * for all.
-func askedOf(r *robotmem.RecallRequest) string {
-	switch {
-	case r.Collection != "":
-		return r.Collection
-	case r.SessionID != "":
-		return "*" // an episode lies in one collection, whichever it is
-	}
-	return defaultCollection
-}
-
 // oneRecall is a recall in a collection, at a time, that found n memories.
 func oneRecall(collection string, n int, now time.Time) tally {
 	one := tally{recalls: 1}

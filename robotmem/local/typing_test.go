@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -39,22 +40,23 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 		zero := 0.0
 		var got []int64
 		err := e.store.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}}
-			if err := q.parse(e.now()); err != nil {
-				return err
-			}
-			a, err := e.filter(c, q)
+			q, err := recall.Parse(&robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}, e.now())
 			if err != nil {
 				return err
 			}
-			items, err := e.search(c, q, a, q.words(), -1)
-			for _, r := range items {
-				got = append(got, r.id)
+			s := &source{Engine: e, c: c}
+			a, err := s.filter(q)
+			if err != nil {
+				return err
 			}
-			if len(q.degraded) > 0 {
-				t.Errorf("degraded: %v", q.degraded)
+			index, err := e.index.words.at(c)
+			if err != nil {
+				return err
 			}
-			return err
+			for _, r := range searchWords(index, "*", a, recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
+				got = append(got, r.ID)
+			}
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +109,7 @@ func TestTypingBesideVectors(t *testing.T) {
 	}
 	res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true, Explain: true})
 	if res.Mode != "hybrid" || len(res.Memories) == 0 || res.Memories[0].MemoryID != 1 ||
-		!slices.ContainsFunc(res.Memories[0].Found, func(l robotmem.ListEntry) bool { return l.List == listWords }) {
+		!slices.ContainsFunc(res.Memories[0].Found, func(l robotmem.ListEntry) bool { return l.List == recall.ListWords }) {
 		t.Errorf("mode %s, memories %+v; want the first by words too", res.Mode, res.Memories)
 	}
 }

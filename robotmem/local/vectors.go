@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -42,7 +43,7 @@ func (x *indexes) nearest(c *conn, unit []float32, k int) ([]vector.Hit, error) 
 	if err != nil || codes == nil {
 		return nil, err
 	}
-	set, _, err := x.admit(c, basic{audience: audience{collection: "*"}})
+	set, err := x.admit(c, basic{audience: audience{collection: "*"}})
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +64,7 @@ func (g *vectors) at(c *conn) (*vector.Index, model, error) {
 		return codes, held, nil
 	}
 	if behind := m.seq - held.seq; held.id != m.id && m.seq > fewBehind || behind > fewBehind {
-		return nil, m, silentf("the vectors are still being read")
+		return nil, m, robotmem.Errorf(robotmem.Unavailable, "", "the vectors are still being read")
 	}
 	return g.follow(c, m, fewBehind)
 }

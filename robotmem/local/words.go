@@ -3,10 +3,12 @@ package local
 import (
 	"context"
 	"math"
-	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -30,7 +32,7 @@ type wordsLoad struct {
 	err  error // valid once done is closed
 }
 
-const wordsNotRead = "the index of words is still being read into memory; allow more time with deadline_ms"
+var errWordsNotRead = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
 
 // awaitWords returns once the index is loaded. It fails when it cannot be loaded,
 // or not within three quarters of the time until the deadline: the rest is for
@@ -58,9 +60,9 @@ func (x *indexes) awaitWords(ctx context.Context) error {
 	case <-l.done:
 		return l.err
 	case <-patience:
-		return silent(wordsNotRead)
+		return errWordsNotRead
 	case <-ctx.Done():
-		return silent(wordsNotRead)
+		return errWordsNotRead
 	case <-x.quitting:
 		return sqlite.ErrClosed
 	}
@@ -149,82 +151,26 @@ func (w *words) follow(c *conn, revision int64) (done bool, err error) {
 	return w.revision >= revision, nil
 }
 
-// searchWords ranks the admitted memories by the index in memory. Past states
-// are not in it: they are scored one by one with its figures.
-func searchWords(index *lexical.Index, collection string, a *admitted, w wanted, limit int) []ranked {
-	stems := make([]string, 0, len(w.terms))
-	for _, t := range w.terms {
-		if stem := text.Stem(t); !slices.Contains(stems, stem) {
-			stems = append(stems, stem)
+// documentsSince reads the next memories that changed after a revision, as the
+// postings index wants them, and how far it came.
+func (c *conn) documentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, err error) {
+	upto = revision
+	err = c.Query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
+		FROM memories m LEFT JOIN memories_fts f ON f.rowid = m.id
+		WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{revision, most}, func(s *sqlite3.Stmt) error {
+		upto = s.ColumnInt64(3)
+		if !s.ColumnBool(2) {
+			remove = append(remove, s.ColumnInt64(0))
+			return nil
 		}
-	}
-	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: w.unfinished(index, collection, stems), Within: a.set, N: max(limit, 0)}
-	hits := index.Search(q)
-	items := make([]ranked, len(hits), len(hits)+len(a.past))
-	for i, h := range hits {
-		items[i] = ranked{h.ID, h.Score}
-	}
-	if len(a.past) == 0 {
-		return items
-	}
-	scorer := index.Scorer(q)
-	for id, s := range a.past {
-		words := text.Terms(s.memory.Content)
-		if score, ok := scorer.Score(w.counts(words, &q), len(words)); ok {
-			items = append(items, ranked{id, score})
+		var terms []string
+		for column := 4; column < 8; column++ {
+			for _, t := range strings.Fields(s.ColumnText(column)) {
+				terms = append(terms, text.Stem(t))
+			}
 		}
-	}
-	slices.SortFunc(items, better)
-	if limit >= 0 {
-		items = items[:min(limit, len(items))]
-	}
-	return items
-}
-
-// wanted are the words of a search.
-type wanted struct {
-	terms []string
-	// typing is the last word while it is being typed; nil when it is finished.
-	typing *text.Unfinished
-}
-
-// maxLonger is how many words an unfinished one may become.
-const maxLonger = 64
-
-// unfinished looks the longer words up in the index, most frequent first, those
-// aside that are asked for anyway.
-func (w *wanted) unfinished(index *lexical.Index, collection string, asked []string) *lexical.Unfinished {
-	if w.typing == nil {
+		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(1), Terms: terms})
 		return nil
-	}
-	u := &lexical.Unfinished{}
-	u.Longer = index.Frequent(collection, maxLonger, func(stem string) bool {
-		return w.typing.Begins(stem) && !slices.Contains(asked, stem)
 	})
-	for _, t := range w.typing.Terms {
-		if stem := text.Stem(t); !text.Stop(t) && slices.Contains(asked, stem) {
-			u.Whole = append(u.Whole, stem)
-		}
-	}
-	return u
-}
-
-// counts are how often a past state holds each term of a question. The words that
-// the index has may not be those that it had then, so any longer one counts.
-func (w *wanted) counts(words []string, q *lexical.Query) []int {
-	counts := make([]int, len(q.Terms)+1)
-	longer, whole := 0, false
-	for _, word := range words {
-		stem := text.Stem(word)
-		if i := slices.Index(q.Terms, stem); i >= 0 {
-			counts[i]++
-			whole = whole || q.Unfinished != nil && slices.Contains(q.Unfinished.Whole, stem)
-		} else if w.typing != nil && w.typing.Begins(stem) {
-			longer++
-		}
-	}
-	if !whole {
-		counts[len(q.Terms)] = longer
-	}
-	return counts
+	return put, remove, upto, err
 }

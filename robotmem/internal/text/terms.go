@@ -1,6 +1,9 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Tokenize is the tokenizer clause of an FTS5 table that holds Index texts.
 // Marks count as word characters so that Indic vowel signs do not split words;
@@ -19,6 +22,18 @@ func Terms(s string) []string {
 	p.out = make([]string, 0, len(p.s)/5+4)
 	p.scan()
 	return p.out
+}
+
+// Stems returns the stems of BaseTerms, other than stop words, sorted and each once.
+func Stems(s string) []string {
+	var stems []string
+	for _, t := range BaseTerms(s) {
+		if !Stop(t) {
+			stems = append(stems, Stem(t))
+		}
+	}
+	slices.Sort(stems)
+	return slices.Compact(stems)
 }
 
 // BaseTerms returns Terms with every number that has a unit in the canonical unit
