@@ -9,23 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
-)
 
-// The media types that are found here, not by the mimetype library. MCAP's and
-// FLAC's are registered; the others have none, so theirs are marked by the x-.
-const (
-	typeMCAP  = "application/vnd.mcap"
-	typeFLAC  = "audio/flac"
-	typeNPY   = "application/x-npy"
-	typePCD   = "application/x-pcd"
-	typePLY   = "application/x-ply"
-	typeBytes = "application/octet-stream"
-)
-
-const (
-	npyMagic  = "\x93NUMPY"
-	mcapMagic = "\x89MCAP0\r\n"
-	flacMagic = "fLaC"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/pointcloud"
 )
 
 // maxMediaType is twice the 127 characters that RFC 6838 allows a name, with
@@ -49,7 +35,7 @@ func Sniff(data []byte, declared string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if t == typeBytes || strings.HasPrefix(t, typeBytes+";") {
+	if t == media.TypeBytes || strings.HasPrefix(t, media.TypeBytes+";") {
 		return sniff(data), nil
 	}
 	return t, nil
@@ -75,46 +61,26 @@ func canonicalType(declared string) (string, error) {
 func sniff(data []byte) string {
 	switch {
 	case len(data) == 0:
-		return typeBytes
-	case bytes.HasPrefix(data, []byte(npyMagic)):
-		return typeNPY
-	case bytes.HasPrefix(data, []byte(flacMagic)):
+		return media.TypeBytes
+	case bytes.HasPrefix(data, []byte(media.NPYMagic)):
+		return media.TypeNPY
+	case bytes.HasPrefix(data, []byte("fLaC")):
 		// The library misses a file whose only metadata is the stream's own.
-		return typeFLAC
-	case bytes.HasPrefix(data, []byte(mcapMagic)):
-		return typeMCAP
-	case isPCD(data):
-		return typePCD
-	case isPLY(data):
-		return typePLY
+		return "audio/flac"
+	case bytes.HasPrefix(data, []byte(media.MCAPMagic)):
+		return media.TypeMCAP
+	case pointcloud.IsPCD(data):
+		return media.TypePCD
+	case pointcloud.IsPLY(data):
+		return media.TypePLY
 	}
 	t := mimetype.Detect(data).String()
 	// The library judges text by the first few kilobytes alone.
 	if t == "text/plain; charset=utf-8" && !utf8.Valid(data) {
-		return typeBytes
+		return media.TypeBytes
 	}
 	if t == "text/plain" {
 		return "text/plain; charset=utf-8"
 	}
 	return t
-}
-
-// isPCD looks at the first line that is no comment: files of the Point Cloud
-// Library begin with the comment "# .PCD", but need not.
-func isPCD(data []byte) bool {
-	head := data[:min(len(data), maxCloudHeader)]
-	for line := range bytes.Lines(head) {
-		line = bytes.TrimSpace(line)
-		if len(line) == 0 || line[0] == '#' {
-			continue
-		}
-		return bytes.HasPrefix(line, []byte("VERSION ")) &&
-			(bytes.Contains(head, []byte("\nFIELDS ")) || bytes.Contains(head, []byte("\nCOLUMNS ")))
-	}
-	return false
-}
-
-func isPLY(data []byte) bool {
-	first, rest, ok := bytes.Cut(data[:min(len(data), maxCloudHeader)], []byte("\n"))
-	return ok && string(bytes.TrimRight(first, "\r")) == "ply" && bytes.Contains(rest, []byte("format "))
 }

@@ -3,11 +3,11 @@ package robotmem
 import (
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 )
 
 // countStream adds to the account of a stream.
-func (tx *writeTx) countStream(session, collection string, n perception.SourceCount) error {
+func (tx *writeTx) countStream(session, collection string, n recorder.SourceCount) error {
 	return tx.exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 		VALUES (?,?,?,?,?,?,?,?,?)
 		ON CONFLICT(session_id, collection, source) DO UPDATE SET received = received + excluded.received,

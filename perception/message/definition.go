@@ -32,7 +32,7 @@ func ownText(name string) (string, bool) {
 // Definition returns the built-in definition of a type, such as
 // sensor_msgs/msg/Imu, as ros2msg text with all the types it is made of.
 func Definition(name string) (string, bool) {
-	root := shortName(name)
+	root := ShortName(name)
 	text, ok := ownText(root)
 	if !ok {
 		return "", false

@@ -36,7 +36,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		}
 	}
 	p := &parser{types: map[string]*Type{}}
-	if err := p.parse(shortName(name), string(text)); err != nil {
+	if err := p.parse(ShortName(name), string(text)); err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
 	return &Schema{Root: p.order[0]}, nil
@@ -69,7 +69,7 @@ func (p *parser) parse(root, text string) error {
 			if !ok {
 				return fmt.Errorf("line %d: %.60q where MSG: and a type's name are due", number, line)
 			}
-			current, err = p.add(shortName(strings.TrimSpace(name)))
+			current, err = p.add(ShortName(strings.TrimSpace(name)))
 			divided = false
 		default:
 			err = p.line(current, line)
@@ -179,11 +179,11 @@ func parseType(s string) (f Field, ref string, err error) {
 		return f, "", fmt.Errorf("%.60q is no type", whole)
 	}
 	f.Kind = Struct
-	return f, shortName(s), nil
+	return f, ShortName(s), nil
 }
 
-// shortName is pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
-func shortName(name string) string {
+// ShortName returns pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
+func ShortName(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) == 3 {
 		return parts[0] + "/" + parts[2]

@@ -49,3 +49,14 @@ func (v *Value) At(names ...string) *Value {
 func (v *Value) IsNumber() bool {
 	return v != nil && Bool <= v.Kind && v.Kind <= Float64
 }
+
+// Time returns a ROS time of seconds and a fraction field in nanoseconds since 1970. It
+// reports false if the value is no time or not after 1970.
+func Time(v *Value, fraction string) (ns uint64, ok bool) {
+	const maxSeconds = 1 << 33 // the year 2242
+	sec, nanosec := v.Field("sec"), v.Field(fraction)
+	if !sec.IsNumber() || !nanosec.IsNumber() || sec.Int <= 0 || sec.Int > maxSeconds || nanosec.Int < 0 || nanosec.Int >= 1e9 {
+		return 0, false
+	}
+	return uint64(sec.Int)*1e9 + uint64(nanosec.Int), true
+}
