@@ -27,6 +27,10 @@ func openWAV(data []byte) (w wavFile, err error) {
 	if err != nil {
 		return w, err
 	}
+	const maxRate = 10_000_000 // more than any converter of sound or vibration
+	if h.Rate == 0 || h.Rate > maxRate {
+		return w, fmt.Errorf("the WAV file has %d Hz; 1 to %d Hz are read", h.Rate, maxRate)
+	}
 	switch h.Code {
 	case wav.PCM, wav.Float, wav.ALaw, wav.MuLaw:
 	default: // compressed blocks, whose samples cannot be counted
