@@ -1,7 +1,6 @@
 package lerobot
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // Limits of meta/info.json.
@@ -53,7 +54,7 @@ type feature struct {
 func parseInfo(data []byte) (*info, error) {
 	in := new(info)
 	if err := json.Unmarshal(data, in); err != nil {
-		return nil, jsonError(data, err)
+		return nil, importing.JSONError(data, -1, err)
 	}
 	if err := in.checkVersion(); err != nil {
 		return nil, err
@@ -229,20 +230,4 @@ func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("has %d bytes; the limit is %d", size, limit)
 	}
 	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// jsonError adds the line to an error of encoding/json.
-func jsonError(data []byte, err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	at := int64(-1)
-	if errors.As(err, &syntax) {
-		at = syntax.Offset
-	} else if errors.As(err, &kind) {
-		at = kind.Offset
-	}
-	if at < 0 || at > int64(len(data)) {
-		return err
-	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
 }
