@@ -14,19 +14,15 @@ import (
 	"github.com/robotmem/robotmem-go/perception/pointcloud"
 )
 
-// maxMediaType is twice the 127 characters that RFC 6838 allows a name, with
-// the slash; no type in use comes near.
+// maxMediaType is two names of 127 characters, the limit of RFC 6838, with the slash.
 const maxMediaType = 255
 
-var errMediaType = errors.New("is no media type; give one such as image/png, or leave it out and the data decides")
+var errMediaType = errors.New("is not a media type; give one such as image/png, or omit it to detect the type from the data")
 
-// Sniff returns the media type of data: declared, in its canonical spelling, if
-// it is a media type and not application/octet-stream, which says nothing; else
-// what the bytes show. Bytes that show nothing are text/plain; charset=utf-8 if
-// they are UTF-8 and application/octet-stream otherwise.
-//
-// The error says that declared is malformed. A declared type is believed, not
-// checked against the data.
+// Sniff returns the media type of data. A declared type counts, in its canonical form, unless
+// it is "" or application/octet-stream; it is not compared with the data. Otherwise the bytes
+// decide. Unknown bytes are text/plain; charset=utf-8 if they are UTF-8, and otherwise
+// application/octet-stream. Sniff fails only if declared is malformed.
 func Sniff(data []byte, declared string) (string, error) {
 	if strings.TrimSpace(declared) == "" {
 		return sniff(data), nil
@@ -46,7 +42,7 @@ func canonicalType(declared string) (string, error) {
 		return "", fmt.Errorf("of %d bytes %w", len(declared), errMediaType)
 	}
 	base, params, err := mime.ParseMediaType(declared)
-	// mime also takes a lone word (a content disposition) and a range (*/*).
+	// mime also accepts a single word (a content disposition) and a range (*/*).
 	kind, sub, ok := strings.Cut(base, "/")
 	if err != nil || !ok || kind == "" || sub == "" || strings.Contains(base, "*") {
 		return "", fmt.Errorf("%q %w", declared, errMediaType)
@@ -65,7 +61,7 @@ func sniff(data []byte) string {
 	case bytes.HasPrefix(data, []byte(media.NPYMagic)):
 		return media.TypeNPY
 	case bytes.HasPrefix(data, []byte("fLaC")):
-		// The library misses a file whose only metadata is the stream's own.
+		// The library does not recognise a file with only a STREAMINFO block.
 		return "audio/flac"
 	case bytes.HasPrefix(data, []byte(media.MCAPMagic)):
 		return media.TypeMCAP
@@ -75,7 +71,7 @@ func sniff(data []byte) string {
 		return media.TypePLY
 	}
 	t := mimetype.Detect(data).String()
-	// The library judges text by the first few kilobytes alone.
+	// The library looks at the first few kilobytes of text only.
 	if t == "text/plain; charset=utf-8" && !utf8.Valid(data) {
 		return media.TypeBytes
 	}
