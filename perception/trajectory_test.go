@@ -85,7 +85,7 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 		{"a word", csvItem("x,y\n1,2\n1,up\n"), `line 2 has "up"`},
 		{"declared, seven", perception.Item{MediaType: "text/x-tum", Data: []byte("1 2 3 4 5 6 7\n")}, "has 7 numbers where a pose has 8"},
 		{"json without", jsonItem(`{"samples":[1]}`), "no poses"},
-		{"json, no list", jsonItem(`{"poses":1}`), "no list"},
+		{"json, no list", jsonItem(`{"poses":1}`), "not a list"},
 		{"json, no position", jsonItem(`{"poses":[{"stamp":1}]}`), "pose 1 has no position"},
 		{"json, five numbers", jsonItem(`[{"position":[1,2,3,4,5]}]`), "more than four"},
 		{"json, cut", jsonItem(`[{"position":[1,2]},{"position":[1,2]}`), "does not end"},

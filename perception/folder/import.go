@@ -89,14 +89,11 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := importing.OpenFolder(folder, &o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
-		return nil, err
-	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	return im.report, im.walk(".", 0, new(episode))
 }

@@ -61,7 +61,7 @@ func (g *grid) features() (kind string, vector []float32) {
 }
 
 // normalise scales coefficients to the length of one, unless there is hardly any
-// contrast: the noise of a blank picture is no layout.
+// contrast: the noise of a blank picture is not a layout.
 func normalise(coefficients []float64) []float64 {
 	const faint = 0.02
 	sum := 0.0

@@ -242,7 +242,7 @@ func bytesPerPixel(data []byte, h header) int64 {
 	return 4 * passes
 }
 
-// greyValues reads 0 as no value: depth cameras write it where they see nothing.
+// greyValues reads 0 as a missing value, as depth cameras write it.
 func greyValues(img *image.Gray16) *values {
 	r := img.Bounds()
 	return &values{r.Dx(), r.Dy(), func(x, y int) float64 {

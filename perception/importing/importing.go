@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -149,16 +150,16 @@ func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(n, len(s))], "")
 }
 
-// FolderName returns name, or the name of the folder if it is "".
-func FolderName(name, folder string) (string, error) {
-	if name != "" {
-		return name, nil
+// OpenFolder opens the folder of a source. If *name is "", it becomes the name of the folder.
+func OpenFolder(folder string, name *string) (*os.Root, error) {
+	if *name == "" {
+		full, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, err
+		}
+		*name = filepath.Base(full)
 	}
-	full, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Base(full), nil
+	return os.OpenRoot(folder)
 }
 
 // JSONError adds the line to an error of encoding/json about data. For an error without an

@@ -56,14 +56,11 @@ type importer struct {
 // format or if the sink fails. The report lists damage within the dataset; everything else
 // is stored.
 func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
-	root, err := os.OpenRoot(folder)
+	root, err := importing.OpenFolder(folder, &o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
-		return nil, err
-	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err

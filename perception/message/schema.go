@@ -147,7 +147,7 @@ func (v *Value) IsNumber() bool {
 }
 
 // Time returns a ROS time of seconds and a fraction field in nanoseconds since 1970. It
-// reports false if the value is no time or not after 1970.
+// reports false if the value is not a time after 1970.
 func Time(v *Value, fraction string) (ns uint64, ok bool) {
 	const maxSeconds = 1 << 33 // the year 2242
 	sec, nanosec := v.Field("sec"), v.Field(fraction)

@@ -27,25 +27,24 @@ func (l layout) strides(rows int) strides {
 	return strides{l.row(), l.element, 1}
 }
 
-// span returns the number of whole rows, and where they end.
-func (l layout) span(size int) (rows, end int) {
-	if l.element == 0 || size < l.lead {
-		return 0, l.lead
+// table copies the bytes that stay unchanged, and returns the whole rows.
+func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
+	if l.element > 0 && len(src) > l.lead {
+		rows = (len(src) - l.lead) / l.row()
 	}
-	rows = (size - l.lead) / l.row()
-	return rows, l.lead + rows*l.row()
+	if rows == 0 {
+		copy(dst, src)
+		return 0, nil, nil
+	}
+	end := l.lead + rows*l.row()
+	copy(dst[:l.lead], src)
+	copy(dst[end:], src[end:])
+	return rows, dst[l.lead:end], src[l.lead:end]
 }
 
 // arrange fills dst, which is as long as src, for the compressor.
 func (l layout) arrange(dst, src []byte) {
-	rows, end := l.span(len(src))
-	if rows == 0 {
-		copy(dst, src)
-		return
-	}
-	copy(dst[:l.lead], src)
-	copy(dst[end:], src[end:])
-	src, dst = src[l.lead:end], dst[l.lead:end]
+	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
 	for c := range l.columns {
 		above := uint64(0)
@@ -66,14 +65,7 @@ func (l layout) arrange(dst, src []byte) {
 
 // restore undoes arrange.
 func (l layout) restore(dst, src []byte) {
-	rows, end := l.span(len(src))
-	if rows == 0 {
-		copy(dst, src)
-		return
-	}
-	copy(dst[:l.lead], src)
-	copy(dst[end:], src[end:])
-	src, dst = src[l.lead:end], dst[l.lead:end]
+	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
 	for c := range l.columns {
 		above := uint64(0)

@@ -52,7 +52,7 @@ type layout struct {
 	array
 }
 
-// array is where the numbers are in the bytes. The zero value is no array.
+// array is where the numbers are in the bytes. The zero value means that there is no array.
 type array struct {
 	bigEndian        bool
 	element, columns int // bytes of a number; numbers in a row

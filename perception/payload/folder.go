@@ -116,7 +116,7 @@ func (f Folder) syncNames(folder string) error {
 	return nil
 }
 
-// Remove removes a payload. A missing payload is no error, so that an interrupted removal
+// Remove removes a payload. A missing payload is not an error, so that an interrupted removal
 // can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
 	plain, coded := f.paths(sum)
@@ -370,7 +370,7 @@ func (c cancellable) Read(p []byte) (int, error) {
 }
 
 // Settle syncs the names of all payloads, of their subfolders and of the folder. A folder
-// that does not exist is no error.
+// that does not exist is not an error.
 func (f Folder) Settle() error {
 	folders, err := readDir(f.Dir)
 	if err != nil || folders == nil {

@@ -36,7 +36,7 @@ func headerLines(data []byte, f func(words []string) bool) (rest []byte, ended b
 // records (binary), or field after field behind the compressed and the full size, of
 // 32 bits each (binary_compressed).
 
-// IsPCD looks at the first line that is no comment. Files of the library begin with
+// IsPCD looks at the first line that is not a comment. Files of the library begin with
 // the comment "# .PCD", but other files may not.
 func IsPCD(data []byte) bool {
 	head := data[:min(len(data), maxHeader)]

@@ -200,7 +200,7 @@ type TraceOptions struct {
 // The metadata of a chunk says how to read it: dtype ("<f8" or "<f4"), shape (samples,
 // channels), channels, units, kind, rate_hz (as given, or by the stamps), source,
 // first_seq and last_seq, missed and dropped (between those two: never offered, and
-// offered in vain), start and end (stamps of the first and last sample, RFC 3339).
+// offered and lost), start and end (stamps of the first and last sample, RFC 3339).
 //
 // If an interval differs by more than 10 % from the period, a chunk of at most 64 samples
 // has times_s, the offset of each sample from start. A longer one has gaps, the first 64

@@ -151,7 +151,7 @@ func (e *exporter) item(item *Exported) error {
 func (e *exporter) manifest(data []byte) error {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		e.report.Skipped["manifest that is no JSON"]++
+		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
 	// The header comes before the first channel and has the profile of all.

@@ -141,7 +141,7 @@ func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
 	return s + " of " + imp.name
 }
 
-// context says where the robot was. A v of nil is no message.
+// context says where the robot was. v is nil if there is no message.
 func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 	c := map[string]any{"source": map[string]any{"recording": imp.name, "recording_id": imp.id}}
 	if imp.o.Robot != "" {

@@ -245,7 +245,7 @@ func transformOf(position, orientation *message.Value) transform {
 	return transform{t.position, unit(t.orientation)}
 }
 
-// unit scales a quaternion to length 1. A quaternion of length 0 is no rotation.
+// unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
 func unit(q [4]float64) [4]float64 {
 	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
 	if n < 1e-9 {

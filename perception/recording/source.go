@@ -214,7 +214,7 @@ func openCompressed(path string, f *os.File) (_ Source, err error) {
 	}
 	head := make([]byte, len(zstdMagic))
 	if err == nil {
-		_, _ = out.ReadAt(head, 0) // a shorter file is no recording, which openFile says
+		_, _ = out.ReadAt(head, 0) // openFile refuses a shorter file
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		return nil, fmt.Errorf("decompressing %s: %w", filepath.Base(path), err)

@@ -70,7 +70,7 @@ func (s *Segment) firstText() string {
 }
 
 // textOf returns the text of a message. The numbers of a message with text, such as
-// the line of a program in a log, are no readings.
+// the line of a program in a log, are not readings.
 func textOf(v *message.Value) string {
 	for _, name := range []string{"data", "msg", "message", "text"} {
 		if f := v.At(name); f.Kind == message.String && f.Text != "" {
@@ -343,7 +343,7 @@ const (
 )
 
 // readingsOf lists the numbers of a message without its header and its covariances,
-// which are no measurements. Of joint states it lists the positions by the names of the
+// which are not measurements. Of joint states it lists the positions by the names of the
 // joints, or else the velocities or the efforts.
 func readingsOf(v *message.Value) readings {
 	var out readings

@@ -90,7 +90,7 @@ type Segment struct {
 const recordHead = 1 + 8
 
 // Decode reads a segment. The data of its messages are parts of the given data. The
-// error says why the data is no segment. Recordings with chunks or several channels are
+// error says why the data is not a segment. Recordings with chunks or several channels are
 // read by the package recording.
 func Decode(data []byte) (*Segment, error) {
 	if !bytes.HasPrefix(data, []byte(media.MCAPMagic)) {

@@ -41,7 +41,7 @@ func readJSON(data []byte) (*Series, error) {
 	}
 	var object traceObject
 	if err := json.Unmarshal(data, &object); err != nil {
-		return nil, fmt.Errorf("the JSON object is no trace: %w", err)
+		return nil, fmt.Errorf("the JSON object is not a trace: %w", err)
 	}
 	var s *Series
 	var err error
@@ -78,7 +78,7 @@ func readJSON(data []byte) (*Series, error) {
 func parseColumns(data []byte) (*Series, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
-		return nil, errors.New("the JSON columns are no object of lists")
+		return nil, errors.New("the JSON columns are not an object of lists")
 	}
 	s := &Series{}
 	var columns []float64 // one after another
@@ -129,7 +129,7 @@ func transpose(columns []float64, rows int) []float64 {
 	return values
 }
 
-var errMixed = errors.New("the JSON is no list of numbers, nor one of lists of numbers")
+var errMixed = errors.New("the JSON is neither a list of numbers nor a list of lists of numbers")
 
 // ParseMatrix reads [[1, 2], [3, 4]] or [1, 2, 3] from valid JSON, so that only the
 // kinds of the tokens must be checked. null is a missing reading. A decoder into

@@ -347,7 +347,7 @@ func (s *Series) extent(channels []int) (low, high float64) {
 	if low > high {
 		return 0, 1
 	}
-	// A difference near the precision of a float64 makes no axis.
+	// An axis cannot show a difference near the precision of a float64.
 	size := max(math.Abs(low), math.Abs(high))
 	if high-low <= size*1e-9 {
 		half := size / 10

@@ -82,8 +82,8 @@ const maxMedian = 1001
 
 // rest is the level of a channel at rest: the smallest in magnitude of its first,
 // median and last reading. A recording often begins with the impact that triggered
-// it, so that the first reading is no rest, and a grip lasts for most of its
-// recording, so that the median is none. It is not found if no reading is finite.
+// it, so that the first reading is not at rest, and a grip lasts for most of its
+// recording, so that the median is not either. It is not found if no reading is finite.
 func (s *Series) rest(c int) (level float64, found bool) {
 	n := s.Len()
 	step := (n + maxMedian - 1) / maxMedian

@@ -13,7 +13,7 @@ import (
 
 // readText reads a table of numbers with one sample per line. Blank lines and
 // comments (#) are skipped. A field in quotes may hold the separator but no line
-// break. The first line is a header if any of its fields is no number. A comment
+// break. The first line is a header if any of its fields is not a number. A comment
 // above the first sample is a header if it has as many fields, as numpy.savetxt
 // writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
@@ -53,7 +53,7 @@ type table struct {
 	s         *Series
 	separator byte // ' ' is any run of spaces
 	mark      byte // the decimal mark, once one has been read
-	begun     bool // the first line that is no comment has been read
+	begun     bool // a line that is not a comment has been read
 	fields    [][]byte
 	header    []string
 	comment   []byte

@@ -49,7 +49,7 @@ type Trace struct {
 //     many channels as names, or one.
 //
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
-// (s)"), gives the rate, and the times if they are uneven. It is no channel then.
+// (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
 //
 // These keys of the metadata add to and override what the data says: channels (a
 // list of names), units (a list, one string for all channels, or an object by
@@ -58,7 +58,7 @@ type Trace struct {
 // interval). A key that does not fit the data, such as five names for six channels,
 // is ignored.
 //
-// The error says why the data is no trace, and where.
+// The error says why the data is not a trace, and where.
 func Decode(in media.Payload) (*Trace, error) {
 	s, err := Read(in)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *Series) time(i int) float64 {
 	return float64(i) / s.RateHz
 }
 
-// SetRate sets the rate unless it is no positive number.
+// SetRate sets the rate if it is a positive number.
 func (s *Series) SetRate(hz float64) {
 	if hz > 0 && !math.IsInf(hz, 1) {
 		s.RateHz = hz
@@ -174,7 +174,7 @@ func Read(in media.Payload) (s *Series, err error) {
 	case encoding == media.Table:
 		s, err = readText(in.Data, 1)
 	case encoding == media.FreeText:
-		// One number alone is a remark and no recording.
+		// A single number is a remark, not a recording.
 		s, err = readText(in.Data, 2)
 	case encoding == media.JSON:
 		s, err = readJSON(in.Data)
@@ -254,7 +254,7 @@ type File struct{ media.Payload }
 func Accepts(in media.Payload) bool { return isRaw(in) || in.Encoding() != media.Opaque }
 
 // Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
-// and "" if the payload is no trace.
+// and "" if the payload is not a trace.
 func (f File) Summary() string {
 	s, err := Read(f.Payload)
 	if err != nil {

@@ -138,7 +138,7 @@ func enterList(d *json.Decoder, key string) error {
 		}
 	}
 	if open != json.Delim('[') {
-		return fmt.Errorf("%s is no list", key)
+		return fmt.Errorf("%s is not a list", key)
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func (t *Trajectory) readText(in media.Payload) error {
 			t.Add(Pose{nil, [3]float64{v[3], v[7], v[11]}, &q})
 		})
 	}
-	return errors.New("the text is no trajectory: it is neither TUM nor KITTI, and no header names x and y")
+	return errors.New("the text is not a trajectory: it is neither TUM nor KITTI, and no header names x and y")
 }
 
 // isPoseText looks at the first line if it names columns, and otherwise at some lines.

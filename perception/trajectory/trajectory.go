@@ -51,7 +51,7 @@ const MinPoses = 2
 // else: times that never fall before quaternions of length 1, or rotation matrices. A
 // pose without a position is left out.
 //
-// The error says why the data is no trajectory.
+// The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err

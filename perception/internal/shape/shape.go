@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Weights of the parts of a vector that are no histograms, chosen so that no part
+// Weights of the parts of a vector that are not histograms, chosen so that no part
 // decides a distance alone.
 const (
 	AxesWeight = 0.5
