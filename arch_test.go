@@ -14,55 +14,47 @@ import (
 
 const module = "github.com/robotmem/robotmem-go/"
 
-// rule bans an import, direct or through other packages of this module, for a
-// package and all below it.
-type rule struct{ from, banned, why string }
-
-// rules are the arrows: each points one way.
-var rules = []rule{
-	{"robotmem", module + "web", "faces import the engine, never the reverse"},
-	{"robotmem", module + "cmd", "commands wire everything; nothing imports them"},
-	{"web", module + "cmd", "commands wire everything; nothing imports them"},
-	{"web", module + "robotmem/mcp", "cmd mounts the MCP handler on the web server"},
-	{"web", module + "robotmem/client", "a server does not need its client"},
-	{"robotmem/mcp", module + "robotmem/client", "faces know nothing of each other"},
-	{"robotmem/client", module + "robotmem/mcp", "faces know nothing of each other"},
-	{"robotmem", module + "robotmem/embedding", "an embedder is handed in; the engine runs without one"},
-	{"robotmem/embedding", module + "robotmem/mcp", "an embedder serves the engine, not its faces"},
-	{"robotmem/embedding", module + "robotmem/client", "an embedder serves the engine, not its faces"},
-	{"robotmem/embedding", module + "web", "an embedder serves the engine, not its faces"},
-	{"classify", module, "a leaf"},
-	{"consolidate", module, "a leaf"},
-	{"perception", module, "a leaf"},
-	{"robotmem/text", module, "a leaf"},
-	{"robotmem/lexical", module, "a leaf"},
-	{"robotmem/vector", module, "a leaf"},
-	{"robotmem/when", module, "a leaf"},
-	{"robotmem/salvage", module, "a leaf"},
-	{"robotmem/salvage", "github.com/ncruces/go-sqlite3", "it reads what the driver refuses, without it"},
-	{"robotmem/pagesum", module, "a leaf"},
-	{"robotmem/quantity", module, "a leaf"},
-	{"robotmem/archive", module, "a leaf"},
-	{"ui", module, "a leaf"},
-	{"classify", "net/http", "classifiers are pure"},
-	{"consolidate", "net/http", "plans are pure"},
-	{"classify", "os", "classifiers are pure"},
-	{"consolidate", "os", "plans are pure"},
+// arrows lists, for a package and those below it, the packages of this module
+// that it may import, and why no others. The longest matching folder decides.
+var arrows = []struct {
+	from string
+	may  []string
+	why  string
+}{
+	{"robotmem", []string{"perception"}, "the domain knows no implementation and does no I/O"},
+	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "robotmem/when", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
+	{"robotmem/client", []string{"robotmem"}, "implementations of Service know nothing of each other"},
+	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
+	{"robotmem/embedding", []string{"robotmem"}, "an embedder serves a memory, not its transports"},
+	{"robotmem/eval", []string{"robotmem", "robotmem/internal/text"}, "quality is measured through Service"},
+	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
+	{"robotmem/internal/sqlite", []string{"robotmem", "perception/payload"}, "files and connections, without tables"},
+	{"robotmem/internal/lexical", nil, "a leaf"},
+	{"robotmem/internal/vector", nil, "a leaf"},
+	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},
+	{"robotmem/internal/units", nil, "a leaf"},
+	{"robotmem/when", nil, "a leaf"},
+	{"robotmem/internal/timeparse", nil, "a leaf"},
+	{"perception", []string{"perception"}, "formats know nothing of the memory that keeps them"},
+	{"classify", nil, "rules are pure"},
+	{"consolidate", nil, "plans are pure"},
+	{"web", []string{"ui", "robotmem"}, "a transport takes any Service"},
+	{"ui", nil, "files"},
 }
 
-// ground is the one leaf that others may stand on: who writes a page and who
-// salvages one must mean the same sum.
-const ground = module + "robotmem/pagesum"
+// pure packages do no I/O.
+var pure = []string{"classify", "consolidate", "robotmem"}
+
+var banned = []string{"net/http", "os/exec", "database/sql", "github.com/ncruces/go-sqlite3"}
 
 // owners are the only packages that may import a library, so that it can be
 // replaced in one place.
 var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
-	"github.com/cespare/xxhash/v2":           {"robotmem/pagesum"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem", "robotmem/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
-	"github.com/go-ego/gse":                  {"robotmem/text"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/local", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
+	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
@@ -120,33 +112,48 @@ func imports(t *testing.T) map[string][]string {
 	return found
 }
 
+func within(dir, folder string) bool {
+	return dir == folder || folder != "" && strings.HasPrefix(dir, folder+"/")
+}
+
 func TestArrows(t *testing.T) {
-	all := imports(t)
-	for _, r := range rules {
-		for dir := range all {
-			if dir != r.from && (!strings.HasPrefix(dir, r.from+"/") || r.why == "a leaf") {
+	for dir, deps := range imports(t) {
+		at := -1
+		for i, a := range arrows {
+			if within(dir, a.from) && (at < 0 || len(a.from) > len(arrows[at].from)) {
+				at = i
+			}
+		}
+		if at < 0 {
+			continue // cmd, examples and test programs wire everything
+		}
+		a := arrows[at]
+		if a.from == "robotmem" && dir != "robotmem" {
+			continue // test programs
+		}
+		for _, dep := range deps {
+			in, ours := strings.CutPrefix(dep+"/", module)
+			in = strings.TrimSuffix(in, "/")
+			if !ours || within(in, a.from) && a.from != "robotmem" {
 				continue
 			}
-			if r.from == "robotmem" && dir != "robotmem" {
-				continue // its faces have rules of their own
+			// "robotmem" allows the domain alone, any other folder all below it.
+			if !slices.ContainsFunc(a.may, func(may string) bool { return in == may || may != "robotmem" && within(in, may) }) {
+				t.Errorf("%s imports %s: %s", dir, in, a.why)
 			}
-			seen := map[string]bool{}
-			var walk func(dir, via string)
-			walk = func(dir, via string) {
-				for _, dep := range all[dir] {
-					if r.why == "a leaf" && (strings.HasPrefix(dep, module+r.from+"/") || dep == ground) {
-						continue // its own rooms
-					}
-					if dep == r.banned || strings.HasPrefix(dep, strings.TrimSuffix(r.banned, "/")+"/") {
-						t.Errorf("%s imports %s: %s", via, dep, r.why)
-					}
-					if in, ok := strings.CutPrefix(dep, module); ok && !seen[in] {
-						seen[in] = true
-						walk(in, via+" -> "+in)
-					}
-				}
+		}
+	}
+}
+
+func TestPureFoldersDoNoIO(t *testing.T) {
+	for dir, deps := range imports(t) {
+		if !slices.Contains(pure, dir) {
+			continue
+		}
+		for _, dep := range deps {
+			if slices.ContainsFunc(banned, func(b string) bool { return within(dep, b) }) {
+				t.Errorf("%s imports %s, and does no I/O", dir, dep)
 			}
-			walk(dir, dir)
 		}
 	}
 }
@@ -155,32 +162,8 @@ func TestLibrariesHaveOneOwner(t *testing.T) {
 	for dir, deps := range imports(t) {
 		for _, dep := range deps {
 			for lib, allowed := range owners {
-				if (dep == lib || strings.HasPrefix(dep, lib+"/")) && !slices.Contains(allowed, dir) {
+				if within(dep, lib) && !slices.Contains(allowed, dir) {
 					t.Errorf("%s imports %s, which is for %s alone", dir, dep, strings.Join(allowed, ", "))
-				}
-			}
-		}
-	}
-}
-
-func TestSQLStandsInStoreFiles(t *testing.T) {
-	for _, dir := range []string{"robotmem", "robotmem/mcp", "robotmem/client", "robotmem/text", "robotmem/lexical", "web", "classify", "consolidate", "perception", "perception/recording", "cmd/robotmem"} {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range files {
-			name := filepath.Base(f)
-			if strings.HasSuffix(name, "_test.go") || dir == "robotmem" && (strings.HasPrefix(name, "store_") || name == "migrate.go" || name == "sqlite.go") || name == "doc.go" || f == "perception/recording/rosbag.go" {
-				continue
-			}
-			data, err := os.ReadFile(f)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, word := range []string{"SELECT ", "INSERT INTO", "DELETE FROM", "UPDATE memories"} {
-				if strings.Contains(string(data), word) {
-					t.Errorf("%s holds SQL (%s): it belongs into a store_*.go", f, strings.TrimSpace(word))
 				}
 			}
 		}

@@ -4,7 +4,8 @@
 //
 // Evidence from robots repeats itself in words and differs in numbers, so a
 // number is content: two facts that differ in a number or its unit are two
-// facts, however alike their words are.
+// facts, however alike their words are. The caller gives quantities of one
+// dimension in one unit.
 //
 //	a, b := consolidate.Statement{…}, consolidate.Statement{…}
 //	switch v, similarity := consolidate.Compare(a, b); v {

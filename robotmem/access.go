@@ -16,8 +16,8 @@ func WithReadOnly(ctx context.Context) context.Context {
 
 // Allowed returns a Forbidden error if the caller may not use the operation.
 func (o *Op) Allowed(ctx context.Context) error {
-	if readOnly(ctx) && !o.Hints.ReadOnly {
-		return wrap(o.Name, fail(Forbidden, "", "the token is for reading only; use one that may write, which `robotmem token create NAME` makes"))
+	if ReadOnly(ctx) && !o.Hints.ReadOnly {
+		return inOp(o.Name, Errorf(Forbidden, "", "the token is for reading only; use one that may write, which `robotmem token create NAME` makes"))
 	}
 	return nil
 }
@@ -31,13 +31,14 @@ func (o *Op) offered(ctx context.Context, req any) error {
 	v := reflect.ValueOf(req).Elem()
 	for i := range v.NumField() {
 		if f := v.Type().Field(i); f.Tag.Get("tool") == "-" && !v.Field(i).IsZero() {
-			return wrap(o.Name, fail(Invalid, jsonName(f), "is not offered to models; a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
+			return inOp(o.Name, Errorf(Invalid, jsonName(f), "is not offered to models; a person does it with `robotmem forget %s` or over REST", "--"+jsonName(f)))
 		}
 	}
 	return nil
 }
 
-func readOnly(ctx context.Context) bool {
+// ReadOnly reports whether WithReadOnly has marked ctx.
+func ReadOnly(ctx context.Context) bool {
 	marked, _ := ctx.Value(readOnlyKey{}).(bool)
 	return marked
 }

@@ -18,11 +18,11 @@ func decode(data []byte, req any) error {
 		data = []byte("{}")
 	}
 	if !utf8.Valid(data) {
-		return fail(Invalid, "", "the request is not UTF-8")
+		return Errorf(Invalid, "", "the request is not UTF-8")
 	}
 	var fields map[string]json.RawMessage
 	if err := unmarshalOne(data, &fields); err != nil {
-		return fail(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
+		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
 	v := reflect.ValueOf(req).Elem()
 	known := make([]string, 0, v.NumField())
@@ -42,7 +42,7 @@ func decode(data []byte, req any) error {
 		}
 	}
 	for name := range fields {
-		return fail(Invalid, name, "unknown field; known are %s", strings.Join(known, ", "))
+		return Errorf(Invalid, name, "unknown field; known are %s", strings.Join(known, ", "))
 	}
 	return nil
 }
@@ -75,9 +75,9 @@ func namedError(name string, err error) error {
 		if e.Field != "" {
 			name += "." + e.Field
 		}
-		return fail(Invalid, name, "must be %s, not %s", wireType(e.Type), e.Value)
+		return Errorf(Invalid, name, "must be %s, not %s", wireType(e.Type), e.Value)
 	}
-	return fail(Invalid, name, "%s", jsonReason(err))
+	return Errorf(Invalid, name, "%s", jsonReason(err))
 }
 
 // jsonReason is a decoder's complaint without its package prefix.
@@ -186,7 +186,7 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 
 func jsonLiteral(s, want string) (json.RawMessage, error) {
 	if !json.Valid([]byte(s)) {
-		return nil, fmt.Errorf("must be %s, not %q", want, clip(s, 40))
+		return nil, fmt.Errorf("must be %s, not %q", want, abbreviate(s))
 	}
 	return json.RawMessage(s), nil
 }

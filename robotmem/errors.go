@@ -61,17 +61,13 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// fail makes an *Error that has no operation yet; wrap names it.
-func fail(kind Kind, field, format string, args ...any) *Error {
+// Errorf makes an *Error that has no operation yet.
+func Errorf(kind Kind, field, format string, args ...any) *Error {
 	return &Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// wrap gives err its operation. Anything that is not an *Error yet is
-// classified here, so that no SQL, path or stack reaches a caller.
-func wrap(op string, err error) error {
-	if err == nil {
-		return nil
-	}
+// inOp gives an *Error its operation.
+func inOp(op string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		named := *e
 		if named.Op == "" {
@@ -79,7 +75,5 @@ func wrap(op string, err error) error {
 		}
 		return &named
 	}
-	named := classifySQLite(err)
-	named.Op = op
-	return named
+	return err
 }

@@ -63,13 +63,30 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// decodeObject reads what EncodeJSON wrote.
-func decodeObject(data string) Object {
+// ParseObject reads what EncodeJSON wrote; nil for an empty object and for what is
+// no object.
+func ParseObject(data string) Object {
 	var o Object
 	if data == "" || data == "{}" || o.UnmarshalJSON([]byte(data)) != nil {
 		return nil
 	}
 	return o
+}
+
+// CanonicalJSON is the JSON of v with every number in one spelling, so that 12.50
+// and 12.5 compare equal. Values are nil, bool, string, json.Number, []any and
+// map[string]any.
+func CanonicalJSON(v any) ([]byte, error) {
+	return EncodeJSON(canonical(v))
+}
+
+// Canonical is CanonicalJSON of o, whose JSON is raw.
+func (o Object) Canonical(raw string) (string, error) {
+	if isCanonical(map[string]any(o)) {
+		return raw, nil
+	}
+	data, err := CanonicalJSON(map[string]any(o))
+	return string(data), err
 }
 
 // canonical is v with every number in one spelling, so that 12.50 and 12.5
@@ -137,29 +154,32 @@ func canonicalNumber(s string) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
+// MaxContext bounds the context of one memory, in bytes of JSON.
+const MaxContext = 1 << 20
+
 const (
-	maxContext = 1 << 20 // bytes of one memory's context as JSON
-	maxDepth   = 32      // levels of nesting in a context
-	maxLeaves  = 4096    // values in one context
+	maxDepth  = 32   // levels of nesting in a context
+	maxLeaves = 4096 // values in one context
 )
 
-// normalObject passes o through JSON, so that what was given by a Go caller
-// and what came over the wire are the same from here on, and refuses what
-// cannot be stored. limit is in bytes.
-func normalObject(field string, o Object, limit int) (Object, string, error) {
+// Normalize passes o through JSON, so that what a Go caller gave and what came
+// over the wire are the same from here on, and returns it with its JSON. It fails
+// with Invalid, and names field, if o cannot be stored (NaN, nested more than 32
+// deep), and with TooLarge over limit bytes or 4,096 values.
+func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	if len(o) == 0 {
 		return nil, "{}", nil
 	}
 	data, err := EncodeJSON(map[string]any(o))
 	if err != nil {
-		return nil, "", fail(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
+		return nil, "", Errorf(Invalid, field, "must be JSON; NaN and infinite numbers have no JSON form, leave them out: %s", jsonReason(err))
 	}
 	if len(data) > limit {
-		return nil, "", fail(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
+		return nil, "", Errorf(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
 	}
 	var out Object
 	if err := out.UnmarshalJSON(data); err != nil {
-		return nil, "", fail(Invalid, field, "%v", err)
+		return nil, "", Errorf(Invalid, field, "%v", err)
 	}
 	leaves := 0
 	if err := checkValue(field, map[string]any(out), 0, &leaves); err != nil {
@@ -170,15 +190,15 @@ func normalObject(field string, o Object, limit int) (Object, string, error) {
 
 func checkValue(path string, v any, depth int, leaves *int) error {
 	if depth > maxDepth {
-		return fail(Invalid, path, "is nested more than %d deep", maxDepth)
+		return Errorf(Invalid, path, "is nested more than %d deep", maxDepth)
 	}
 	if *leaves++; *leaves > maxLeaves {
-		return fail(TooLarge, path, "holds more than %d values; store arrays of data with save_perception", maxLeaves)
+		return Errorf(TooLarge, path, "holds more than %d values; store arrays of data with save_perception", maxLeaves)
 	}
 	switch v := v.(type) {
 	case json.Number:
 		if _, err := strconv.ParseFloat(string(v), 64); err != nil {
-			return fail(Invalid, path, "%s is outside the range of a number (about -1.8e308 to 1.8e308)", clip(string(v), 40))
+			return Errorf(Invalid, path, "%s is outside the range of a number (about -1.8e308 to 1.8e308)", abbreviate(string(v)))
 		}
 	case []any:
 		for i := range v {
@@ -196,11 +216,12 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	return nil
 }
 
-// clip cuts s to n runes, with an ellipsis when something was cut.
-func clip(s string, n int) string {
+// abbreviate shortens a caller's value for an error's text.
+func abbreviate(s string) string {
+	const most = 40 // characters
 	seen := 0
 	for i := range s {
-		if seen == n {
+		if seen == most {
 			return s[:i] + "…"
 		}
 		seen++
@@ -208,9 +229,9 @@ func clip(s string, n int) string {
 	return s
 }
 
-// at returns the value at a dot path. A key that holds dots itself is found
+// At returns the value at a dot path. A key that holds dots itself is found
 // too, the shorter key first.
-func (o Object) at(path string) (any, bool) { return lookup(map[string]any(o), path) }
+func (o Object) At(path string) (any, bool) { return lookup(map[string]any(o), path) }
 
 func lookup(m map[string]any, path string) (any, bool) {
 	if v, ok := m[path]; ok {

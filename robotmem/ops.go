@@ -147,7 +147,7 @@ func (o *Op) Decode(request json.RawMessage, req any) (err error) {
 	} else {
 		err = decode(request, req)
 	}
-	return wrap(o.Name, err)
+	return inOp(o.Name, err)
 }
 
 // Call decodes a JSON request strictly, runs the operation on s and returns

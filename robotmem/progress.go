@@ -23,23 +23,15 @@ const progressPause = 100 * time.Millisecond
 // goroutine at a time, in order; it must not block for long, since the work
 // waits for it. It is a hint: nothing else depends on it.
 func WithProgress(ctx context.Context, report func(Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, &meter{report: report})
-}
-
-// ProgressOf returns what WithProgress has put into ctx, nil if nothing: for
-// who passes an operation on to where it is done.
-func ProgressOf(ctx context.Context) func(Progress) {
-	if m := meterOf(ctx); m != nil {
-		return m.set
-	}
-	return nil
+	return context.WithValue(ctx, progressKey{}, &Meter{report: report})
 }
 
 type progressKey struct{}
 
-// meter gathers the progress of one call. A nil meter does nothing, so that work
-// which nobody watches pays a comparison.
-type meter struct {
+// Meter gathers the progress of one call and passes it to the function of
+// WithProgress. A nil Meter does nothing, so that work which nobody watches pays a
+// comparison.
+type Meter struct {
 	report func(Progress)
 
 	mu   sync.Mutex // guards the fields below, and is held while report runs
@@ -47,29 +39,31 @@ type meter struct {
 	told time.Time
 }
 
-func meterOf(ctx context.Context) *meter {
-	m, _ := ctx.Value(progressKey{}).(*meter)
+// MeterOf returns the meter that WithProgress has put into ctx, nil if there is
+// none.
+func MeterOf(ctx context.Context) *Meter {
+	m, _ := ctx.Value(progressKey{}).(*Meter)
 	return m
 }
 
-// stage begins a part of the work. total 0 is unknown.
-func (m *meter) stage(name, unit string, total int64) {
+// Stage begins a part of the work. total 0 is unknown.
+func (m *Meter) Stage(name, unit string, total int64) {
 	if m == nil {
 		return
 	}
-	m.set(Progress{Total: total, Unit: unit, Stage: name})
+	m.Set(Progress{Total: total, Unit: unit, Stage: name})
 }
 
-// step begins a part of work that is counted in parts, done of which are over.
-func (m *meter) step(name string, done, total int64) {
+// Step begins a part of work that is counted in parts, done of which are over.
+func (m *Meter) Step(name string, done, total int64) {
 	if m == nil {
 		return
 	}
-	m.set(Progress{Done: done, Total: total, Unit: "stages", Stage: name})
+	m.Set(Progress{Done: done, Total: total, Unit: "stages", Stage: name})
 }
 
-// add counts n more as done.
-func (m *meter) add(n int64) {
+// Add counts n more as done.
+func (m *Meter) Add(n int64) {
 	if m == nil {
 		return
 	}
@@ -79,7 +73,8 @@ func (m *meter) add(n int64) {
 	m.tell(false)
 }
 
-func (m *meter) set(p Progress) {
+// Set reports progress as another node counted it.
+func (m *Meter) Set(p Progress) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	begins := p.Stage != m.now.Stage || m.told.IsZero()
@@ -88,7 +83,7 @@ func (m *meter) set(p Progress) {
 }
 
 // tell reports, unless it did a moment ago. The caller holds the lock.
-func (m *meter) tell(always bool) {
+func (m *Meter) tell(always bool) {
 	if now := time.Now(); always || now.Sub(m.told) >= progressPause {
 		m.told = now
 		m.report(m.now)

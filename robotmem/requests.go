@@ -47,6 +47,9 @@ func (r LearnBatchRequest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(wire)
 }
 
+// ItemError is why an item could not be decoded, nil if it could.
+func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
+
 // UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded is
 // reported in its place of the response; the others are not held up by it.
 func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
@@ -116,7 +119,7 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 		Target []*float64 `json:"target"`
 	}
 	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
-		return fail(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
+		return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
 	}
 	return decode(data, (*plain)(s))
 }
@@ -362,6 +365,16 @@ func (r *RecallRequest) trim() {
 	r.Query = strings.TrimSpace(r.Query)
 }
 
+func (r *RecallRequest) check() error {
+	if r.Like == nil {
+		return nil
+	}
+	if err := r.Like.check(); err != nil {
+		return Errorf(Invalid, "like", "%v", err)
+	}
+	return nil
+}
+
 func (l *Like) check() error {
 	given := 0
 	for _, has := range []bool{l.MemoryID != 0, l.Data != "", len(l.DataBase64) > 0} {
@@ -373,4 +386,38 @@ func (l *Like) check() error {
 		return errors.New("takes exactly one of memory_id, data and data_base64")
 	}
 	return nil
+}
+
+// AuditRequest pages through the audit log.
+type AuditRequest struct {
+	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
+	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported" doc:"Only this action."`
+	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only at or after this time (RFC 3339)."`
+	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only before this time (RFC 3339)."`
+	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries a page, 1 to 1,000."`
+	Cursor     string     `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was changed meanwhile."`
+}
+
+// Retention keeps the payloads of perceptions within budgets. Facts are never
+// touched. What is worth least goes first, in this order:
+//
+//  1. what was forgotten or superseded, oldest first;
+//  2. every second one of a long recording (many perceptions of one source in
+//     one episode), and again every second one of what is left: a recording is
+//     thinned before any other is lost;
+//  3. the rest, oldest first, but those that were recalled after those that were
+//     not, then those that an episode found useful, those of failed episodes, and
+//     at the very end those that are pinned.
+//
+// A perception that goes is no longer recalled and its payload is removed; its
+// description, summary and history stay, and the eviction is on record.
+
+// Budget bounds the payloads of some perceptions. Fields that are zero do not.
+type Budget struct {
+	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
+	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`
+	MaxBytes       int64   `json:"max_bytes,omitempty" validate:"min=0" doc:"Bytes that they may take as they are stored; 0 for any number."`
+	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay."`
 }

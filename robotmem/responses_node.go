@@ -1,6 +1,8 @@
 package robotmem
 
-import "time"
+import (
+	"time"
+)
 
 // CollectionCount counts one collection.
 type CollectionCount struct {
@@ -197,4 +199,27 @@ type Eviction struct {
 	Bytes          int64  `json:"bytes"`
 	Value          string `json:"value" doc:"Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned."`
 	Reason         string `json:"reason"`
+}
+
+// AuditResponse is a page of the audit log, newest first.
+type AuditResponse struct {
+	Entries []AuditEntry `json:"entries"`
+	Limit   int          `json:"limit"`
+	Next    string       `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+}
+
+// AuditEntry is one change.
+type AuditEntry struct {
+	ID         int64     `json:"id"`
+	At         time.Time `json:"at"`
+	Action     string    `json:"action" doc:"updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one of a whole import); created only of what was purged, since a memory itself says who stored it."`
+	MemoryID   int64     `json:"memory_id,omitempty"`
+	UID        string    `json:"uid,omitempty"`
+	SessionID  string    `json:"session_id,omitempty" doc:"Of an episode that ended."`
+	Collection string    `json:"collection,omitempty"`
+	Who        string    `json:"who,omitempty" doc:"The name of the token, or the user of the machine; absent where nobody was asked for a name."`
+	Tool       string    `json:"tool,omitempty" doc:"The face and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder, node."`
+	Reason     string    `json:"reason,omitempty"`
+	Before     string    `json:"before,omitempty" doc:"SHA-256 of the text before, hex."`
+	After      string    `json:"after,omitempty" doc:"SHA-256 of the text after, hex."`
 }

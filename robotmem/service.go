@@ -1,6 +1,7 @@
 package robotmem
 
 import (
+	"bytes"
 	"context"
 	"io"
 )
@@ -95,3 +96,23 @@ type Streams interface {
 	// OpenData is Data as a stream. The caller closes it.
 	OpenData(ctx context.Context, r *DataRequest) (*DataReader, error)
 }
+
+// DataReader reads the bytes of a perception from any place in them, and must
+// be closed. The reader that has read them all from the first to the last fails
+// with Corrupt if they are not what was saved.
+type DataReader struct {
+	io.ReadSeekCloser
+	MemoryID  int64
+	MediaType string
+	Bytes     int64
+	SHA256    string // hex
+}
+
+// NewDataReader reads a response that holds all bytes.
+func NewDataReader(res *DataResponse) *DataReader {
+	return &DataReader{ReadSeekCloser: inMemory{bytes.NewReader(res.DataBase64)}, MemoryID: res.MemoryID, MediaType: res.MediaType, Bytes: res.Bytes, SHA256: res.SHA256}
+}
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }

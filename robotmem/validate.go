@@ -56,9 +56,11 @@ var validate = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// normalize trims, fills defaults and checks every rule of *req. It is the
-// first line of every Engine method.
-func normalize(opName string, req any) error {
+// Validate trims, fills in defaults and checks every rule of *req, a pointer to a
+// struct whose fields carry the rules. It is the first line of every Service
+// method, in every implementation. It fails with Invalid or TooLarge and names the
+// field.
+func Validate(opName string, req any) error {
 	if t, ok := req.(interface{ trim() }); ok {
 		t.trim()
 	}
@@ -67,6 +69,9 @@ func normalize(opName string, req any) error {
 	var fields validator.ValidationErrors
 	switch {
 	case err == nil:
+		if c, ok := req.(interface{ check() error }); ok {
+			return inOp(opName, c.check())
+		}
 		return nil
 	case !errors.As(err, &fields):
 		return &Error{Op: opName, Kind: Internal, Err: err}
@@ -125,7 +130,7 @@ func setDefault(f reflect.Value, s string) {
 
 // ruleText says what is allowed and what was given.
 func ruleText(f validator.FieldError, root reflect.Type) string {
-	given := clip(fmt.Sprintf("%v", f.Value()), 40)
+	given := abbreviate(fmt.Sprintf("%v", f.Value()))
 	switch f.Tag() {
 	case "required":
 		return "is required: " + docOf(root, f.StructNamespace())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -58,7 +59,7 @@ func follow(t *testing.T, method, url, body string, headers ...string) (res *htt
 	}
 }
 
-func learn(t *testing.T, e *robotmem.Engine, insight string) {
+func learn(t *testing.T, e *local.Engine, insight string) {
 	t.Helper()
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: insight}); err != nil {
 		t.Fatal(err)
@@ -90,10 +91,10 @@ func TestEventsTellOfChanges(t *testing.T) {
 
 func TestEventsTellOfAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	_, ts := serveEngine(t, robotmem.Options{Path: path}, web.Options{})
+	_, ts := serveEngine(t, local.Options{Path: path}, web.Options{})
 	_, next := follow(t, "GET", ts.URL+"/api/events", "")
 	next()
-	other, err := robotmem.Open(t.Context(), robotmem.Options{Path: path})
+	other, err := local.Open(t.Context(), local.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

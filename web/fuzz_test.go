@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -40,7 +41,7 @@ func FuzzHTTP(f *testing.F) {
 		f.Add(index(seed.op), seed.query, []byte(seed.body), seed.mediaType, seed.header, false)
 		f.Add(index(seed.op), seed.query, []byte(seed.body), seed.mediaType, seed.header, true)
 	}
-	e, err := robotmem.Open(context.Background(), robotmem.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: robotmem.DurabilityNormal, MaxStream: 1 << 20})
+	e, err := local.Open(context.Background(), local.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: local.DurabilityNormal, MaxStream: 1 << 20})
 	if err != nil {
 		f.Fatal(err)
 	}

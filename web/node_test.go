@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -29,9 +30,9 @@ var dashboardFiles = fstest.MapFS{
 
 // serveNode runs a whole node (REST, dashboard and MCP on an engine) on a real
 // listener, with the server that the program uses.
-func serveNode(t *testing.T, o web.Options) (*robotmem.Engine, string) {
+func serveNode(t *testing.T, o web.Options) (*local.Engine, string) {
 	t.Helper()
-	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func askBody(t *testing.T, method, url string, body string, headers ...string) (
 	return res, string(data)
 }
 
-func total(t *testing.T, e *robotmem.Engine) int64 {
+func total(t *testing.T, e *local.Engine) int64 {
 	t.Helper()
 	stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -28,7 +29,7 @@ func TestOpenAPIExamplesWork(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]sampledOperation
 	}
-	e, _ := serveEngine(t, robotmem.Options{}, web.Options{})
+	e, _ := serveEngine(t, local.Options{}, web.Options{})
 	h := web.New(e, web.Options{})
 	if err := json.Unmarshal([]byte(bodyOf(t, do(h, "GET", "/api/openapi.json", ""))), &doc); err != nil {
 		t.Fatal(err)

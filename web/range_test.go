@@ -17,10 +17,11 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func save(t *testing.T, e *robotmem.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	res, err := e.SavePerception(t.Context(), r)
 	if err != nil {
@@ -32,7 +33,7 @@ func save(t *testing.T, e *robotmem.Engine, r *robotmem.SavePerceptionRequest) *
 // Ranges are asked of a payload in the file, one beside it as it came, and one
 // beside it in blocks.
 func TestDataInRanges(t *testing.T) {
-	e, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	for name, data := range map[string][]byte{
 		"small": everyByte(3000), "plain": noise(1 << 20), "in blocks": bytes.Repeat(everyByte(250), 3<<20/250),
 	} {
@@ -110,7 +111,7 @@ func refusedRange(t *testing.T, name string, res *http.Response, body []byte, si
 }
 
 func TestNoBytesHaveNoRange(t *testing.T) {
-	e, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "no bytes at all", DataBase64: []byte{}})
 	for _, asked := range []string{"bytes=-1", "bytes=0-0", "bytes=5-"} {
 		res, body := ask(t, "GET", fmt.Sprintf("%s/api/memory/%d/data", ts.URL, saved.MemoryID), nil, "Range: "+asked)
@@ -145,7 +146,7 @@ func severalRanges(t *testing.T, url string, data []byte) {
 }
 
 func TestPreviewIsCached(t *testing.T) {
-	e, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "a trace to draw", Data: string(wrench(100))})
 	url := fmt.Sprintf("%s/api/memory/%d/preview", ts.URL, saved.MemoryID)
 	res, first := ask(t, "GET", url, nil)
@@ -169,7 +170,7 @@ func TestPreviewIsCached(t *testing.T) {
 
 // What a browser would run comes as a file to save, whatever it was called.
 func TestDownloadsDoNotRun(t *testing.T) {
-	e, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	for _, tt := range []struct {
 		declared, data, contentType string
 		attached                    bool
@@ -200,7 +201,7 @@ func TestDownloadsDoNotRun(t *testing.T) {
 func TestDamagedDataEndsTheAnswer(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, ts := serveEngine(t, robotmem.Options{Path: path}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	e, ts := serveEngine(t, local.Options{Path: path}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "soon damaged", DataBase64: noise(1 << 20)})
 	flipped := 0
 	err := filepath.WalkDir(path+".payloads", func(path string, d fs.DirEntry, err error) error {

@@ -22,14 +22,15 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
 // serveEngine is a node on a file of its own.
-func serveEngine(t *testing.T, o robotmem.Options, w web.Options) (*robotmem.Engine, *httptest.Server) {
+func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Engine, *httptest.Server) {
 	t.Helper()
 	o.Path = cmp.Or(o.Path, filepath.Join(t.TempDir(), "memory.db"))
-	e, err := robotmem.Open(t.Context(), o)
+	e, err := local.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func asForm(t *testing.T, s sample) (io.Reader, string) {
 }
 
 func TestEveryFormatComesBackAsItWas(t *testing.T) {
-	_, ts := serveEngine(t, robotmem.Options{}, web.Options{})
+	_, ts := serveEngine(t, local.Options{}, web.Options{})
 	for _, s := range samples(t) {
 		for way, encode := range map[string]func(*testing.T, sample) (io.Reader, string){"JSON": asJSON, "form": asForm} {
 			t.Run(s.name+" as "+way, func(t *testing.T) {

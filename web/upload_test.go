@@ -18,18 +18,19 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
 // uploads is a node with an eye on what it leaves on the disk.
 type uploads struct {
 	*httptest.Server
-	engine *robotmem.Engine
+	engine *local.Engine
 	path   string // of the memory
 	temp   string // folder of temporary files
 }
 
-func serveUploads(t *testing.T, o robotmem.Options, w web.Options) *uploads {
+func serveUploads(t *testing.T, o local.Options, w web.Options) *uploads {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	temp := t.TempDir()
@@ -112,7 +113,7 @@ func asProblem(t *testing.T, res *http.Response, body []byte) problem {
 var description = part{"description", "a view of the drawer"}
 
 func TestUploadInAnyOrder(t *testing.T) {
-	u := serveUploads(t, robotmem.Options{}, web.Options{})
+	u := serveUploads(t, local.Options{}, web.Options{})
 	large := string(noise(700 << 10))
 	for _, tt := range []struct {
 		name  string
@@ -191,7 +192,7 @@ func TestBadUploadsStoreNothing(t *testing.T) {
 		{"over what is set aside", []part{{"file", strings.Repeat(large, 4)}, description}, 413, "data", "send the fields first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			u := serveUploads(t, robotmem.Options{MaxStream: 1 << 20}, web.Options{MaxAside: 2 << 20})
+			u := serveUploads(t, local.Options{MaxStream: 1 << 20}, web.Options{MaxAside: 2 << 20})
 			res, body := u.post(t, tt.parts...)
 			p := asProblem(t, res, body)
 			if p.Status != tt.status || p.Field != tt.field || !strings.Contains(p.Detail, tt.detail) || p.Op != "save_perception" {
@@ -203,7 +204,7 @@ func TestBadUploadsStoreNothing(t *testing.T) {
 }
 
 func TestFormsThatAreNone(t *testing.T) {
-	u := serveUploads(t, robotmem.Options{}, web.Options{})
+	u := serveUploads(t, local.Options{}, web.Options{})
 	whole := encodeParts(t, []part{description, {"file", string(noise(600 << 10))}})
 	for _, tt := range []struct{ name, contentType, body, field, detail string }{
 		{"no boundary", "multipart/form-data", whole, "Content-Type", "boundary"},
@@ -228,7 +229,7 @@ func TestFormsThatAreNone(t *testing.T) {
 
 // Without room for temporary files only the order of the parts decides.
 func TestFieldsFirstNeedNoTemporaryFile(t *testing.T) {
-	u := serveUploads(t, robotmem.Options{}, web.Options{})
+	u := serveUploads(t, local.Options{}, web.Options{})
 	t.Setenv("TMPDIR", filepath.Join(u.temp, "missing"))
 	t.Setenv("TMP", filepath.Join(u.temp, "missing"))
 	if res, body := u.post(t, part{"file", "x"}, description); res.StatusCode != 503 || !strings.Contains(asProblem(t, res, body).Detail, "send the fields before the payload") {
@@ -251,7 +252,7 @@ func TestBrokenConnectionStoresNothing(t *testing.T) {
 		"set aside": {[]part{{"file", string(noise(16 << 20))}, description}, runtime.GOOS == "windows"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			u := serveUploads(t, robotmem.Options{}, web.Options{})
+			u := serveUploads(t, local.Options{}, web.Options{})
 			body := encodeParts(t, tt.parts)
 			conn, err := net.Dial("tcp", u.Listener.Addr().String())
 			if err != nil {
@@ -307,7 +308,7 @@ func TestUploadTakesLittleMemory(t *testing.T) {
 	const size = 200 << 20
 	for name, payloadFirst := range map[string]bool{"streamed": false, "set aside": true} {
 		t.Run(name, func(t *testing.T) {
-			u := serveUploads(t, robotmem.Options{}, web.Options{})
+			u := serveUploads(t, local.Options{}, web.Options{})
 			src := &peak{left: size, random: rand.NewChaCha8([32]byte{7})}
 			src.look()
 			before := src.inUse

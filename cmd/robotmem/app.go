@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // app is what every command is given: the streams, the settings, and the ways
@@ -59,11 +60,11 @@ const (
 )
 
 // Open opens the memory at path with the settings of the command line.
-func (a *app) Open(ctx context.Context, path string) (*robotmem.Engine, error) {
+func (a *app) Open(ctx context.Context, path string) (*local.Engine, error) {
 	return a.open(ctx, path, clientCLI)
 }
 
-func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engine, error) {
+func (a *app) open(ctx context.Context, path, clientType string) (*local.Engine, error) {
 	o, err := a.options(path, clientType)
 	if err != nil {
 		return nil, err
@@ -71,15 +72,15 @@ func (a *app) open(ctx context.Context, path, clientType string) (*robotmem.Engi
 	if o.Embedder, err = a.embedder(); err != nil {
 		return nil, err
 	}
-	return robotmem.Open(ctx, o)
+	return local.Open(ctx, o)
 }
 
 // options are the settings of the command line for a memory, but its embedder.
-func (a *app) options(path, clientType string) (o robotmem.Options, err error) {
-	o = robotmem.Options{
+func (a *app) options(path, clientType string) (o local.Options, err error) {
+	o = local.Options{
 		Path:       path,
 		ReadOnly:   a.Config.ReadOnly,
-		Durability: robotmem.Durability(a.Config.Durability),
+		Durability: local.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,
 		ClientType: clientType,
 		Logger:     a.Log,
@@ -134,7 +135,7 @@ func (a *app) hasEmbedder() bool {
 func noEmbedder() (robotmem.Embedder, error) { return nil, nil }
 
 // OpenDefault opens the user's own memory: --db, or memory.db in the home.
-func (a *app) OpenDefault(ctx context.Context, clientType string) (*robotmem.Engine, error) {
+func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Engine, error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // backupCmd makes a backup unless it is told what else.
@@ -46,8 +47,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := m.Backup(ctx, robotmem.BackupOptions{
-		Dir: c.Dir, Keep: robotmem.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
+	res, err := m.Backup(ctx, local.BackupOptions{
+		Dir: c.Dir, Keep: local.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
 	})
 	bar.Done()
 	if err := errors.Join(err, m.Close()); err != nil {
@@ -65,14 +66,14 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	return w.err
 }
 
-func heldText(f robotmem.BackupFigures) string {
+func heldText(f local.BackupFigures) string {
 	if f.Memories == 1 {
 		return "1 memory"
 	}
 	return fmt.Sprintf("%d memories", f.Memories)
 }
 
-func payloadText(r *robotmem.BackupReport) string {
+func payloadText(r *local.BackupReport) string {
 	text := fmt.Sprintf("%s (%s)", count(r.Held.Payloads, "payload"), sizeText(r.Held.PayloadBytes))
 	if r.Copied > 0 {
 		text += fmt.Sprintf(", %d copied", r.Copied)
@@ -111,14 +112,14 @@ func (c *backupListCmd) Run(a *app) error {
 	if c.Dir != "" && !exists(dir) {
 		return noFolder(dir)
 	}
-	all, err := robotmem.ListBackups(dir)
+	all, err := local.ListBackups(dir)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return a.PrintJSON(struct {
-			Dir     string            `json:"dir"`
-			Backups []robotmem.Backup `json:"backups"`
+			Dir     string         `json:"dir"`
+			Backups []local.Backup `json:"backups"`
 		}{dir, all})
 	}
 	w := &lines{w: a.Stdout}
@@ -159,7 +160,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := robotmem.ListBackups(dir)
+	all, err := local.ListBackups(dir)
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
 			return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("no backups in %s", dir)}
 		}
-		all = []robotmem.Backup{{Path: dir}}
+		all = []local.Backup{{Path: dir}}
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
@@ -179,7 +180,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	var damaged error
 	for _, b := range all {
 		v := verdict{Path: b.Path, Healthy: true}
-		_, err := robotmem.VerifyBackup(ctx, b.Path)
+		_, err := local.VerifyBackup(ctx, b.Path)
 		told := (*robotmem.Error)(nil)
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
@@ -236,7 +237,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	res, err := robotmem.RestoreBackup(ctx, backup, robotmem.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
+	res, err := local.RestoreBackup(ctx, backup, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
 	bar.Done()
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func printRestored(a *app, r *robotmem.RestoreReport) error {
+func printRestored(a *app, r *local.RestoreReport) error {
 	w := &lines{w: a.Stdout}
 	w.line("restored %s from %s", r.Path, r.Backup.Name)
 	switch {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // benchCmd measures facts unless it is told what else.
@@ -63,7 +64,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.PrintJSON(r)
 	}
-	err := a.inTempMemory(ctx, c.Dir, func(m *robotmem.Engine, path string) error {
+	err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
 		b := &bench{ctx: ctx, a: a, m: m, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, report: &r}
 		err := b.run(c.N, path)
 		if err == nil {
@@ -86,7 +87,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 type bench struct {
 	ctx   context.Context
 	a     *app
-	m     *robotmem.Engine
+	m     *local.Engine
 	facts *eval.Facts
 	made  int
 	calls int

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 const (
@@ -67,7 +68,7 @@ type demoLikeness struct {
 
 // demoAsker asks what a controller would ask.
 type demoAsker struct {
-	m           *robotmem.Engine
+	m           *local.Engine
 	experiences []*experience
 }
 

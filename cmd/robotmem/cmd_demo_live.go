@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // How the demo turns recordings into a robot's life: each task has a
@@ -84,7 +85,7 @@ func (x *experience) succeeded() bool { return x.Class == "normal" || x.Class ==
 
 // demoLife lives.
 type demoLife struct {
-	m           *robotmem.Engine
+	m           *local.Engine
 	report      *demoLived
 	bar         *progress
 	experiences []*experience

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // runDemo runs the command as a user does, with a home of its own.
@@ -45,7 +46,7 @@ func TestDemo(t *testing.T) {
 	t.Run("answers what a controller asks", func(t *testing.T) { checkDemoAnswers(t, r) })
 	t.Run("tells it in lines of a terminal", func(t *testing.T) { checkDemoStory(t, r) })
 	t.Run("keeps a file that answers", func(t *testing.T) {
-		m, err := robotmem.Open(t.Context(), robotmem.Options{Path: r.DB})
+		m, err := local.Open(t.Context(), local.Options{Path: r.DB})
 		if err != nil {
 			t.Fatal(err)
 		}

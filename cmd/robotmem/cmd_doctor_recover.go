@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // recover recovers a file that is damaged, or with --into any file. done is false
@@ -15,10 +16,10 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bo
 	if err != nil {
 		return false, err
 	}
-	do, damage := robotmem.RecoverInPlace, ""
+	do, damage := local.RecoverInPlace, ""
 	if c.Into != "" {
-		do = func(ctx context.Context, o robotmem.Options) (*robotmem.RecoverReport, error) {
-			return robotmem.Recover(ctx, path, o)
+		do = func(ctx context.Context, o local.Options) (*local.RecoverReport, error) {
+			return local.Recover(ctx, path, o)
 		}
 	} else if damage, err = damageOf(ctx, a, path); damage == "" || err != nil {
 		return false, err
@@ -44,13 +45,9 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bo
 	return true, nil
 }
 
-// damageOf says what is wrong with a file, "" if it only needs its indexes made
-// anew. Its log is looked at first: opening the file would cut it short. A file
-// that looks like a newer version's may have a damaged head.
+// damageOf says what is wrong with a file, "" if only its indexes may need to be
+// rebuilt. A file that looks like a newer version's may have a damaged header.
 func damageOf(ctx context.Context, a *app, path string) (string, error) {
-	if damage, err := robotmem.LogDamage(path); damage != "" || err != nil {
-		return damage, err
-	}
 	m, err := a.open(ctx, path, clientCLI)
 	if told := (*robotmem.Error)(nil); errors.As(err, &told) && (told.Kind == robotmem.Corrupt || told.Kind == robotmem.Conflict) {
 		return told.Detail(), nil
@@ -68,7 +65,7 @@ func damageOf(ctx context.Context, a *app, path string) (string, error) {
 	return "", errors.Join(err, m.Close())
 }
 
-func (c *doctorCmd) showRecovered(a *app, r *robotmem.RecoverReport, damage string) error {
+func (c *doctorCmd) showRecovered(a *app, r *local.RecoverReport, damage string) error {
 	if c.JSON {
 		return a.PrintJSON(r)
 	}
@@ -76,25 +73,14 @@ func (c *doctorCmd) showRecovered(a *app, r *robotmem.RecoverReport, damage stri
 	if damage != "" {
 		w.line("damaged: %s", oneLine(damage))
 	}
-	w.line("recovered: %d memories, from %d pages of which %d are damaged", r.Memories, r.Pages, r.DamagedPages)
-	if r.MissingPages > 0 {
-		w.line("  the file ends early: %d pages are not there", r.MissingPages)
-	}
-	if r.DamagedFrames > 0 {
-		w.line("  %d pages of the log do not check", r.DamagedFrames)
-	}
+	w.line("recovered: %d memories", r.Memories)
 	for _, t := range r.Tables {
-		if t.Name == "memories" || t.Found == t.Kept && t.Doubtful+t.Unreadable+t.Missing == 0 && !t.Torn {
+		if t.Unreadable == 0 && !t.Torn {
 			continue
 		}
 		text := fmt.Sprintf("  %s: %d rows kept", t.Name, t.Kept)
-		for _, n := range []struct {
-			count int64
-			what  string
-		}{{t.Doubtful, "of them doubtful"}, {t.Unreadable, "cannot be read"}, {t.Missing, "missing at most"}} {
-			if n.count > 0 {
-				text += fmt.Sprintf(", %d %s", n.count, n.what)
-			}
+		if t.Unreadable > 0 {
+			text += fmt.Sprintf(", %d could not be read", t.Unreadable)
 		}
 		if t.Torn {
 			text += ", more may be missing"

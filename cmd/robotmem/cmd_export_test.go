@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // busyService changes the memory behind the back of who lists it: after the
 // second page another fact comes and one of the first page goes.
 type busyService struct {
-	*robotmem.Engine
+	*local.Engine
 	pages int
 	t     *testing.T
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type importCmd struct {
@@ -46,7 +47,7 @@ type importer struct {
 // in batches. A bad line is reported and left out. A
 // signal ends it after the batch that is under way.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
-	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolImport})
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolImport})
 	kind, err := a.source(ctx, c.File)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
@@ -91,7 +92,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 
 // warm reads the indexes in the background: whoever serves will be asked, and
 // the first question should not wait. The returned func ends it.
-func warm(ctx context.Context, a *app, m *robotmem.Engine) (stop func()) {
+func warm(ctx context.Context, a *app, m *local.Engine) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {

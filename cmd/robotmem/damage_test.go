@@ -9,7 +9,7 @@ import (
 )
 
 // damage FILE PAGE zero writes zeros over a page, from 1. For PAGE memories it is
-// the first leaf page that holds the text of a fact.
+// the first leaf page that holds facts, and not the schema.
 func damageCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 || args[2] != "zero" {
 		ts.Fatalf("usage: damage FILE PAGE zero")
@@ -20,7 +20,7 @@ func damageCmd(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	at := 0
 	if args[1] == "memories" {
-		for at = size; at < len(data) && (data[at] != 13 || !bytes.Contains(data[at:at+size], []byte("fact"))); at += size {
+		for at = size; at < len(data) && (data[at] != 13 || !bytes.Contains(data[at:at+size], []byte("fact")) || bytes.Contains(data[at:at+size], []byte("CREATE "))); at += size {
 		}
 	} else {
 		n, err := strconv.Atoi(args[1])

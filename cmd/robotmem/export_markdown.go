@@ -12,8 +12,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // markdownSink writes a file for every memory and episode:
@@ -35,7 +35,7 @@ const (
 )
 
 // markdown writes a folder that is new or empty.
-func (c *exportCmd) markdown(ctx context.Context, _ *app, m *robotmem.Engine, o robotmem.ExportOptions) (*robotmem.ExportReport, error) {
+func (c *exportCmd) markdown(ctx context.Context, _ *app, m *local.Engine, o local.ExportOptions) (*local.ExportReport, error) {
 	refused := func(err error) error { return invalid("markdown", "%v", err) }
 	if err := os.MkdirAll(c.Markdown, 0o700); err != nil {
 		return nil, refused(err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // archive imports what an export --archive made.
@@ -30,7 +31,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		}
 		in = f
 	}
-	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
+	return c.useFile(ctx, a, func(m *local.Engine) error {
 		bar := a.newProgress("import", size).inBytes()
 		defer bar.Done()
 		src, err := archive.NewReader(&counted{in, bar}, archive.ReaderOptions{})
@@ -38,7 +39,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 			return archiveError(err)
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, robotmem.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun})
 		bar.Done()
 		return c.arrived(a, report, err)
 	})
@@ -46,7 +47,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 // useFile is UseFile, which in a dry run makes no memory where there is none: an
 // empty one of its own answers instead.
-func (c *importCmd) useFile(ctx context.Context, a *app, f func(*robotmem.Engine) error) error {
+func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Engine) error) error {
 	if !c.DryRun || a.Config.URL != "" {
 		return a.UseFile(ctx, "file", f)
 	}
@@ -75,7 +76,7 @@ func archiveError(err error) error {
 
 // arrived prints the account of an import, of one that failed too: what it says
 // is stored.
-func (c *importCmd) arrived(a *app, r *robotmem.ImportReport, failed error) error {
+func (c *importCmd) arrived(a *app, r *local.ImportReport, failed error) error {
 	if r == nil {
 		return failed
 	}
@@ -91,7 +92,7 @@ func (c *importCmd) arrived(a *app, r *robotmem.ImportReport, failed error) erro
 	return errors.Join(failed, err)
 }
 
-func (c *importCmd) printArrived(a *app, r *robotmem.ImportReport) error {
+func (c *importCmd) printArrived(a *app, r *local.ImportReport) error {
 	if c.JSON {
 		return a.PrintJSON(r)
 	}
@@ -102,7 +103,7 @@ func (c *importCmd) printArrived(a *app, r *robotmem.ImportReport) error {
 	}
 	for _, sort := range []struct {
 		name string
-		n    robotmem.ImportCount
+		n    local.ImportCount
 	}{{"memories", r.Memories}, {"sessions", r.Sessions}} {
 		w.line("%s %s: %d new, %d brought up to date, %d the same, %d newer here and kept, %d refused", verb, sort.name,
 			sort.n.Created, sort.n.Updated, sort.n.Same, sort.n.Kept, sort.n.Refused)
@@ -208,7 +209,7 @@ func sourceOfFile(ctx context.Context, path string) (importSource, error) {
 	}
 	defer f.Close()
 	if beginsWith(path, sqliteMagic) {
-		if is, err := robotmem.IsPythonMemory(ctx, path); err == nil && is {
+		if is, err := local.IsPythonMemory(ctx, path); err == nil && is {
 			return sourcePython, nil
 		}
 	}

@@ -12,24 +12,25 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The import of an archive is killed again and again, each time a little later,
 // and completed in the end: the node is then what one import makes of it.
 func TestImportKilledAgainAndAgain(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	open := func(name string) *robotmem.Engine {
+	open := func(name string) *local.Engine {
 		t.Helper()
-		e, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(dir, name), Durability: robotmem.DurabilityNormal})
+		e, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, name), Durability: local.DurabilityNormal})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return e
 	}
-	hashes := func(e *robotmem.Engine) string {
+	hashes := func(e *local.Engine) string {
 		t.Helper()
 		var b bytes.Buffer
-		if _, err := e.Export(ctx, archive.NewHashes(&b), robotmem.ExportOptions{HashesOnly: true}); err != nil {
+		if _, err := e.Export(ctx, archive.NewHashes(&b), local.ExportOptions{HashesOnly: true}); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
@@ -55,7 +56,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Export(ctx, archive.NewWriter(f, archive.WriterOptions{}), robotmem.ExportOptions{}); err != nil {
+	if _, err := a.Export(ctx, archive.NewWriter(f, archive.WriterOptions{}), local.ExportOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want := hashes(a)

@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // markdown imports notes.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
-	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
+	return c.useFile(ctx, a, func(m *local.Engine) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		bad := 0
@@ -23,7 +24,7 @@ func (c *importCmd) markdown(ctx context.Context, a *app) error {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
-		report, err := m.Import(ctx, src, robotmem.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: refused})
+		report, err := m.Import(ctx, src, local.ImportOptions{Collection: a.Config.Collection, DryRun: c.DryRun, Refused: refused})
 		learnt := &notesLearnt{}
 		if err == nil && !c.DryRun {
 			err = learnt.learn(ctx, inCollection(m, a.Config.Collection), src.written, refused)
@@ -81,11 +82,11 @@ func (l *notesLearnt) learn(ctx context.Context, m robotmem.Service, found []lea
 	return nil
 }
 
-func (c *importCmd) arrivedNotes(a *app, r *robotmem.ImportReport, l *notesLearnt, failed error) error {
+func (c *importCmd) arrivedNotes(a *app, r *local.ImportReport, l *notesLearnt, failed error) error {
 	var err error
 	if c.JSON {
 		err = a.PrintJSON(struct {
-			*robotmem.ImportReport
+			*local.ImportReport
 			Learnt *notesLearnt `json:"learnt"`
 		}{r, l})
 	} else {

@@ -46,7 +46,7 @@ func TestNothingIsWatchedWithoutATerminal(t *testing.T) {
 	a := &app{Stderr: &bytes.Buffer{}}
 	ctx, bar := a.watched(context.Background())
 	defer bar.Done()
-	if robotmem.ProgressOf(ctx) != nil {
+	if robotmem.MeterOf(ctx) != nil {
 		t.Error("a bar is watched that is not drawn")
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // pythonFlags say how a memory.db of the Python robotmem is read.
@@ -25,15 +24,15 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
-	return c.useFile(ctx, a, func(m *robotmem.Engine) error {
-		src, err := robotmem.OpenPython(ctx, c.File, robotmem.PythonOptions{Location: zone})
+	return c.useFile(ctx, a, func(m *local.Engine) error {
+		src, err := local.OpenPython(ctx, c.File, local.PythonOptions{Location: zone})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = src.Close() }() // it was only read
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
-		report, err := m.Import(ctx, src, robotmem.ImportOptions{
+		report, err := m.Import(ctx, src, local.ImportOptions{
 			Collection: a.Config.Collection, DryRun: c.DryRun, Model: c.VectorsOf,
 			Refused: func(where string, err error) {
 				bar.Clear()
@@ -49,7 +48,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 }
 
 // notedPython says what was read otherwise than it stood there.
-func (c *importCmd) notedPython(out io.Writer, r robotmem.PythonReport, got *robotmem.ImportReport, zone *time.Location) error {
+func (c *importCmd) notedPython(out io.Writer, r local.PythonReport, got *local.ImportReport, zone *time.Location) error {
 	w := &lines{w: out}
 	if r.Naive > 0 {
 		w.line("%s without a zone, read as %s", plural(r.Naive, "time", "times"), zone)
@@ -68,49 +67,6 @@ func (c *importCmd) notedPython(out io.Writer, r robotmem.PythonReport, got *rob
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
 		w.line("%s: %d", oneLine(what), r.Notes[what])
-	}
-	return w.err
-}
-
-// writePython makes a memory.db that appears whole or not at all.
-func (c *exportCmd) writePython(ctx context.Context, m *robotmem.Engine, o robotmem.ExportOptions) (report *robotmem.ExportReport, beside map[string]int64, err error) {
-	if _, err := os.Lstat(c.Python); err == nil {
-		return nil, nil, invalid("python", "%s is there already; name a new file", c.Python)
-	}
-	refuse := func(err error) error { return invalid("python", "%v", err) }
-	err = wholeFile(c.Python, refuse, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil {
-			return err
-		}
-		sink, err := robotmem.NewPythonWriter(ctx, f.Name())
-		if err != nil {
-			return err
-		}
-		if report, err = m.Export(ctx, sink, o); err != nil {
-			return errors.Join(err, sink.Discard())
-		}
-		beside = sink.Beside
-		return nil
-	})
-	return report, beside, err
-}
-
-func (c *exportCmd) movedPython(a *app, r *robotmem.ExportReport, beside map[string]int64) error {
-	if r == nil {
-		return nil
-	}
-	if c.JSON {
-		return a.PrintJSON(struct {
-			*robotmem.ExportReport
-			Beside map[string]int64 `json:"beside,omitempty"`
-		}{r, beside})
-	}
-	if err := c.moved(a, c.Python, r); err != nil {
-		return err
-	}
-	w := &lines{w: a.Stdout}
-	for _, what := range slices.Sorted(maps.Keys(beside)) {
-		w.line("no column for %s (%d): kept in tables robotmem_* of the file", what, beside[what])
 	}
 	return w.err
 }

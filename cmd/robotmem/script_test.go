@@ -106,7 +106,7 @@ func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
 
 // sqlite FILE SQL runs SQL, with the checksums of pages that the engine makes.
 func sqliteCmd(ts *testscript.TestScript, neg bool, args []string) {
-	db, err := sqlite3.Open("file:" + ts.MkAbs(args[0]) + "?vfs=robotmem")
+	db, err := sqlite3.Open("file:" + ts.MkAbs(args[0]) + "")
 	ts.Check(err)
 	ts.Check(db.Exec(args[1]))
 	ts.Check(db.Close())

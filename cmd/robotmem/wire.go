@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // globals are the settings that every command takes. nil is not given.
@@ -111,7 +111,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 		}
 	}
 	a.Log = a.Config.logger(a)
-	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: robotmem.OSUser(), Tool: robotmem.ToolCLI})
+	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolCLI})
 	if c := ops.find(k.Selected()); c != nil {
 		return 0, c.run(ctx, a)
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func main() {
@@ -26,7 +27,7 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(dir, "memory.db")})
+	m, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, "memory.db")})
 	if err != nil {
 		return err
 	}

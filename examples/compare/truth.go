@@ -11,7 +11,7 @@ import (
 
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
-	"github.com/robotmem/robotmem-go/robotmem/text"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
 )
 
 // The right answers come from looking at every row; nothing is shared with the
@@ -159,7 +159,7 @@ func (t *truth) index() error {
 	for row, s := range t.c.texts {
 		counts := map[string]int32{}
 		for _, term := range terms(rules, s) {
-			counts[text.Stem(term)]++
+			counts[eval.Stem(term)]++
 			t.lengths[row]++
 		}
 		for stem, n := range counts {
@@ -175,19 +175,19 @@ func (t *truth) index() error {
 // and names that it speaks of.
 func terms(rules *classify.Rules, s string) []string {
 	found := rules.Classify(s, 0)
-	all := text.Terms(s)
+	all := eval.Terms(s)
 	for _, names := range [][]string{found.ScopeFiles, found.ScopeEntities} {
-		all = append(all, text.Terms(strings.Join(names, " "))...)
+		all = append(all, eval.Terms(strings.Join(names, " "))...)
 	}
 	return all
 }
 
 // words scores every row that holds a word of the question.
 func (t *truth) words(q *question, rare bool, p saturation) []scored {
-	terms, _ := text.Query(q.text)
+	terms := eval.QueryTerms(q.text)
 	scores := map[int32]float64{}
 	for _, term := range terms {
-		list := t.postings[text.Stem(term)]
+		list := t.postings[eval.Stem(term)]
 		df, n := float64(len(list)), float64(t.c.len())
 		idf := max(minIDF, math.Log((n-df+0.5)/(df+0.5)))
 		for _, at := range list {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func main() {
@@ -39,7 +40,7 @@ func run(ctx context.Context, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(dir, "memory.db")})
+	m, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, "memory.db")})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func main() {
@@ -78,7 +79,7 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 // live drives once through every world. It opens the file and closes it again,
 // so that what the next session knows can only come from the disk.
 func live(ctx context.Context, db string, trips []trip, session func(*trip) *drive) (err error) {
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: db})
+	m, err := local.Open(ctx, local.Options{Path: db})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func live(ctx context.Context, db string, trips []trip, session func(*trip) *dri
 	return nil
 }
 
-func liveOne(ctx context.Context, m *robotmem.Engine, collection string, w *world) (drive, error) {
+func liveOne(ctx context.Context, m *local.Engine, collection string, w *world) (drive, error) {
 	e, err := startEpisode(ctx, m, collection, w)
 	if err != nil {
 		return drive{}, err
@@ -130,7 +131,7 @@ func report(trips []trip) trip {
 // reportMemory shows what is left in the file: how much, and the trips of the
 // first world in their own words.
 func reportMemory(ctx context.Context, db string) (err error) {
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: db})
+	m, err := local.Open(ctx, local.Options{Path: db})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A robot remembers three things: a cell it bumped into, a straight corridor
@@ -21,13 +22,13 @@ const (
 
 // episode is one session in one world: where its memories go.
 type episode struct {
-	m          *robotmem.Engine
+	m          *local.Engine
 	collection string // one for each world
 	id         string
 	used       []int64
 }
 
-func startEpisode(ctx context.Context, m *robotmem.Engine, collection string, w *world) (*episode, error) {
+func startEpisode(ctx context.Context, m *local.Engine, collection string, w *world) (*episode, error) {
 	s, err := m.StartSession(ctx, &robotmem.StartSessionRequest{
 		Collection: collection,
 		Context: robotmem.Object{

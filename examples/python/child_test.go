@@ -178,13 +178,13 @@ func newService(c *children, url string) service {
 			answerAs(w, res, err)
 		})
 	}
-	return service{client.New("http://python", client.Options{HTTP: &http.Client{Transport: local{routes}}}), c, url}
+	return service{client.New("http://python", client.Options{HTTP: &http.Client{Transport: inProcess{routes}}}), c, url}
 }
 
-// local answers requests without a network.
-type local struct{ http.Handler }
+// inProcess answers requests without a network.
+type inProcess struct{ http.Handler }
 
-func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	l.ServeHTTP(w, r)
 	return w.Result(), nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -14,7 +15,7 @@ import (
 // serve is a node on a file of its own.
 func serve(t *testing.T) string {
 	t.Helper()
-	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

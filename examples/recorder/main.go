@@ -18,6 +18,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // closeLimit is what a signal leaves for the last batches.
@@ -46,7 +47,7 @@ func run(recording context.Context, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(dir, "memory.db")})
+	m, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, "memory.db")})
 	if err != nil {
 		return err
 	}

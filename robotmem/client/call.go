@@ -30,7 +30,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	if err != nil {
 		return nil, err
 	}
-	if op.Hints.Progress && robotmem.ProgressOf(ctx) != nil {
+	if op.Hints.Progress && robotmem.MeterOf(ctx) != nil {
 		req.Header.Set("Accept", eventStream)
 	}
 	return answer[Out](c, op, req)
@@ -45,7 +45,7 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	defer res.Body.Close()
 	var body []byte
 	if mediaType(res) == eventStream {
-		if body, err = c.follow(op, res, robotmem.ProgressOf(req.Context())); err != nil {
+		if body, err = c.follow(op, res, robotmem.MeterOf(req.Context()).Set); err != nil {
 			return nil, err
 		}
 	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {

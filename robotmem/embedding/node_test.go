@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 	"github.com/robotmem/robotmem-go/robotmem/embedding/embedtest"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A node lives through its Ollama: it recalls by meaning, goes on by words when
@@ -30,7 +31,7 @@ func TestNodeWithOllama(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer embedder.(io.Closer).Close()
-	node, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Embedder: embedder, Clock: clock})
+	node, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Embedder: embedder, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

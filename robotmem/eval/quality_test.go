@@ -9,9 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 var update = flag.Bool("update", false, "write testdata/golden.txt anew")
@@ -54,7 +53,7 @@ func TestQuality(t *testing.T) {
 				}
 				o.Where = append(o.Where, c)
 			}
-			m, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Durability: robotmem.DurabilityNormal})
+			m, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Durability: local.DurabilityNormal})
 			if err != nil {
 				t.Fatal(err)
 			}

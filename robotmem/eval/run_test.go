@@ -8,8 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // writeSet writes a data set and returns its folder.
@@ -46,7 +45,7 @@ func chats() map[string]string {
 }
 
 func TestRunAsksEachChatAboutItself(t *testing.T) {
-	m, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	m, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 	"github.com/robotmem/robotmem-go/perception/payload"
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // Disk passes the changes of one folder on to the real disk, records them and
@@ -31,7 +31,7 @@ type Disk struct {
 	faults faults
 }
 
-var _ robotmem.Disk = (*Disk)(nil)
+var _ local.Disk = (*Disk)(nil)
 
 // New makes a disk of an empty folder, and records. Close it when nothing uses it
 // any more.

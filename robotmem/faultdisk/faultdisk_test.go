@@ -8,15 +8,16 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // record learns so many facts, marks each and returns what the disk was asked
 // for. The engine is left open: closing it would bring everything to the disk.
-func record(t *testing.T, n int, durability robotmem.Durability, lies bool) *faultdisk.Log {
+func record(t *testing.T, n int, durability local.Durability, lies bool) *faultdisk.Log {
 	t.Helper()
 	d := newDisk(t)
 	dir := d.Root()
-	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(dir, "sub", "memory.db"), Disk: d, Durability: durability})
+	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(dir, "sub", "memory.db"), Disk: d, Durability: durability})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func cutAt(t *testing.T, log *faultdisk.Log, points []int) (got cuts) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(d.Root(), "sub", "memory.db"), Disk: d})
+		e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(d.Root(), "sub", "memory.db"), Disk: d})
 		if err != nil {
 			t.Logf("at %d, %+v: %v", at, loss, err)
 			got.refused++
@@ -94,7 +95,7 @@ func cutAt(t *testing.T, log *faultdisk.Log, points []int) (got cuts) {
 // Whatever a loss of power takes, from the file's first byte on: it opens, and
 // what was acknowledged is there.
 func TestWhatWasAcknowledgedSurvivesEveryCut(t *testing.T) {
-	log := record(t, 2, robotmem.DurabilityFull, false)
+	log := record(t, 2, local.DurabilityFull, false)
 	got := cutAt(t, log, log.Turns())
 	if got.lossy == 0 {
 		t.Error("no cut took anything away: the test tests nothing")
@@ -108,11 +109,11 @@ func TestWhatWasAcknowledgedSurvivesEveryCut(t *testing.T) {
 func TestCutsLoseWhatWasNotSynced(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		durability robotmem.Durability
+		durability local.Durability
 		lies       bool
 	}{
-		{"normal durability", robotmem.DurabilityNormal, false},
-		{"a disk that lies about syncs", robotmem.DurabilityFull, true},
+		{"normal durability", local.DurabilityNormal, false},
+		{"a disk that lies about syncs", local.DurabilityFull, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			log := record(t, 5, c.durability, c.lies)

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -46,7 +46,7 @@ func (d *Disk) FreeBytes(path string) (int64, error) {
 	if free != unlimited {
 		return free, nil
 	}
-	return robotmem.SystemDisk{}.FreeBytes(path)
+	return sqlite.SystemDisk{}.FreeBytes(path)
 }
 
 // Refused is how many writes the limit has refused.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // patient is a memory whose reads and writes go on until they are told to stop,
@@ -217,7 +218,7 @@ func TestCancellationReachesItsOwnClientOverHTTP(t *testing.T) {
 // A write that the disk has begun is carried through: the engine decides, and
 // is only told that nobody waits any more.
 func TestCancelledWriteIsStoredOrLeavesNothing(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	const n = 60
 	toServer, feed := io.Pipe()
 	answers, fromServer := io.Pipe()

@@ -9,8 +9,7 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/server"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -28,7 +27,7 @@ const asksTheModel = "tools-call-sampling"
 func TestConformanceSuite(t *testing.T) {
 	dir, node := suite(t)
 	serve := func(more ...server.StreamableHTTPOption) string {
-		svc, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+		svc, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 		if err != nil {
 			t.Fatal(err)
 		}

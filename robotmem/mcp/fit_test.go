@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A model learns from a tool's description how to call it, so the example must
@@ -46,7 +46,7 @@ func TestToolDescriptionsHoldAWorkingExample(t *testing.T) {
 			}
 		}
 		// What is named must be there; otherwise the example is a good request.
-		res := callTool(t, connect(t, NewServer(engine(t, robotmem.Options{}), Options{})), op.Name, args)
+		res := callTool(t, connect(t, NewServer(engine(t, local.Options{}), Options{})), op.Name, args)
 		if kind := res.Meta; res.IsError && !strings.Contains(fmt.Sprint(kind.AdditionalFields["robotmem/error"]), "not_found") {
 			t.Errorf("%s: the example fails: %+v", op.Name, res.Content)
 		}
@@ -59,7 +59,7 @@ func TestLargestAnswersFit(t *testing.T) {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
 	const most = 82_000 // bytes of JSON, with what surrounds a shortened part
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	c := connect(t, NewServer(e, Options{}))
 	// 16 KiB of file names, which are answered once more as scope_files.
 	var files strings.Builder

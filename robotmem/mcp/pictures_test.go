@@ -21,14 +21,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-func engine(t *testing.T, o robotmem.Options) *robotmem.Engine {
+func engine(t *testing.T, o local.Options) *local.Engine {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	e, err := robotmem.Open(t.Context(), o)
+	e, err := local.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func engine(t *testing.T, o robotmem.Options) *robotmem.Engine {
 	return e
 }
 
-func save(t *testing.T, e *robotmem.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	r.Description = "what a test senses"
 	res, err := e.SavePerception(t.Context(), r)
@@ -56,9 +56,9 @@ func picture(t *testing.T, width, height int, noisy bool) []byte {
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range width * height {
-		c := color.RGBA{uint8(i), 90, 200, 255}
+		c := color.RGBA{R: uint8(i), G: 90, B: 200, A: 255}
 		if noisy {
-			c = color.RGBA{uint8(random.Int()), uint8(random.Int()), uint8(random.Int()), 255}
+			c = color.RGBA{R: uint8(random.Int()), G: uint8(random.Int()), B: uint8(random.Int()), A: 255}
 		}
 		m.SetRGBA(i%width, i/width, c)
 	}
@@ -117,7 +117,7 @@ func readResource(t *testing.T, c *client.Client, uri string) mcp.ResourceConten
 }
 
 func TestPreviewIsSeen(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	c := connect(t, NewServer(e, Options{Address: "http://127.0.0.1:7878/"}))
 	seen := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: picture(t, 800, 400, false)})
 	res := callTool(t, c, "preview", map[string]any{"memory_id": seen.MemoryID})
@@ -141,7 +141,7 @@ func TestPreviewIsSeen(t *testing.T) {
 }
 
 func TestDrawingsAndLargePicturesAreLinked(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	drawn := save(t, e, &robotmem.SavePerceptionRequest{Data: trace(), PerceptionType: "tactile"})
 	large := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: picture(t, 1500, 1000, true)})
 	for _, tt := range []struct {
@@ -200,7 +200,7 @@ func TestDrawingsAndLargePicturesAreLinked(t *testing.T) {
 }
 
 func TestResourcesAreReadable(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	c := connect(t, NewServer(e, Options{}))
 	templates, err := c.ListResourceTemplates(t.Context(), mcp.ListResourceTemplatesRequest{})
 	if err != nil {
@@ -236,7 +236,7 @@ func TestResourcesAreReadable(t *testing.T) {
 
 // Both eras of the protocol, over both transports.
 func TestResourceErrorsHaveTheirCodes(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	s := NewServer(e, Options{})
 	opaque := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: []byte{0, 1, 2}}).MemoryID
 	ts := httptest.NewServer(s.Handler())
@@ -319,7 +319,7 @@ func TestResourceErrorsHaveTheirCodes(t *testing.T) {
 }
 
 func TestBytesAreLinkedWhereTheyAre(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	c := connect(t, NewServer(e, Options{Address: "http://127.0.0.1:7878"}))
 	res := callTool(t, c, "save_perception", map[string]any{"description": "a small one", "data": "0.1,0.2"})
 	if l := linkAt(t, res, 1); l.URI != "robotmem://perception/1/data" || strings.Contains(textAt(t, res, 0), "http://") || len(res.Content) != 2 {
@@ -357,7 +357,7 @@ func TestPathsStayWithinTheAllowedFolders(t *testing.T) {
 			t.Skip("no symbolic links here:", err)
 		}
 	}
-	e := engine(t, robotmem.Options{AllowPaths: []string{folder}})
+	e := engine(t, local.Options{AllowPaths: []string{folder}})
 	c := connect(t, NewServer(e, Options{}))
 	cases := map[string]string{ // path to the kind of error, "" if it is read
 		"trace.csv": "", "large.bin": "", "sub/../trace.csv": "", "within": "",

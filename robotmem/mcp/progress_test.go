@@ -23,9 +23,9 @@ type reporter struct {
 }
 
 func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	if report := robotmem.ProgressOf(ctx); report != nil {
+	if m := robotmem.MeterOf(ctx); m != nil {
 		for _, p := range r.reports {
-			report(p)
+			m.Set(p)
 		}
 	}
 	if r.worked != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func prompt(t *testing.T, c *client.Client, name string, args map[string]string) string {
@@ -78,7 +78,7 @@ func TestPromptsDescribeThemselves(t *testing.T) {
 }
 
 func TestBriefMe(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	lived(t, e, "arm")
 	learn(t, e, &robotmem.LearnRequest{Insight: "a glass of another cell", Collection: "other"})
 	c := connect(t, NewServer(e, Options{}))
@@ -145,7 +145,7 @@ func TestPlaceIsCoordinatesOrWords(t *testing.T) {
 }
 
 func TestReviewEpisode(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	session := lived(t, e, "arm")
 	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", Collection: "arm", ForSession: session, N: 2, ContextFilter: robotmem.Object{"task.success": robotmem.Object{"$exists": true}}}); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestReviewEpisode(t *testing.T) {
 }
 
 func TestPromptErrorsHaveTheirCodes(t *testing.T) {
-	s := NewServer(engine(t, robotmem.Options{}), Options{})
+	s := NewServer(engine(t, local.Options{}), Options{})
 	for _, tt := range []struct {
 		name, args, text string
 		code             int

@@ -8,13 +8,12 @@ import (
 	"testing"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A failure over HTTP has its own code whatever the request calls itself.
 func TestCodeOfAFailureWithAnOddID(t *testing.T) {
-	e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // lived fills a memory with one episode and returns its id.
-func lived(t *testing.T, e *robotmem.Engine, collection string) string {
+func lived(t *testing.T, e *local.Engine, collection string) string {
 	t.Helper()
 	started, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Context: robotmem.Object{"task": map[string]any{"name": "hold a glass"}}})
 	if err != nil {
@@ -33,7 +33,7 @@ func lived(t *testing.T, e *robotmem.Engine, collection string) string {
 	return started.SessionID
 }
 
-func learn(t *testing.T, e *robotmem.Engine, r *robotmem.LearnRequest) int64 {
+func learn(t *testing.T, e *local.Engine, r *robotmem.LearnRequest) int64 {
 	t.Helper()
 	res, err := e.Learn(t.Context(), r)
 	if err != nil {
@@ -43,7 +43,7 @@ func learn(t *testing.T, e *robotmem.Engine, r *robotmem.LearnRequest) int64 {
 }
 
 func TestMemoriesAndEpisodesAreResources(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	session := lived(t, e, "arm")
 	// Larger than the tool get may answer: the resource is whole.
 	large := learn(t, e, &robotmem.LearnRequest{Insight: "a long trace", Context: robotmem.Object{"params": map[string]any{"trace": strings.Repeat("7", 200_000)}}})
@@ -84,7 +84,7 @@ func readJSON(t *testing.T, c *client.Client, uri string, v any) {
 }
 
 func TestPipelinedReadSeesTheLearnBeforeIt(t *testing.T) {
-	s := NewServer(engine(t, robotmem.Options{}), Options{})
+	s := NewServer(engine(t, local.Options{}), Options{})
 	var in strings.Builder
 	for i := 1; i <= 20; i++ {
 		in.WriteString(call(fmt.Sprint("learn ", i), "learn", fmt.Sprintf(`{"insight":"force %d N holds"}`, i)))
@@ -102,7 +102,7 @@ func TestPipelinedReadSeesTheLearnBeforeIt(t *testing.T) {
 }
 
 func TestResourcesListShowsTheNewest(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	for i := range maxListed + 5 {
 		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
 	}
@@ -130,7 +130,7 @@ func TestResourcesListShowsTheNewest(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	e := engine(t, robotmem.Options{})
+	e := engine(t, local.Options{})
 	session := lived(t, e, "arm")
 	lived(t, e, "armoury")
 	for i := range 240 {

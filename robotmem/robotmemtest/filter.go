@@ -119,6 +119,15 @@ var filterCases = []testCase{
 			checkFilter(t, s, id, tt.filter, tt.want)
 		}
 	}},
+	{"AMetreIs1000Millimetres", func(t *testing.T, s robotmem.Service) {
+		var id []int64
+		for _, width := range []any{"1000 mm", "1001 mm", "1 m", object{"value": 100, "unit": "cm"}} {
+			id = append(id, learn(t, s, fmt.Sprintf("filtered fact %v", width), object{"width": width}))
+		}
+		checkFilter(t, s, id, `{"width":"1 m"}`, []int{0, 2, 3})
+		checkFilter(t, s, id, `{"width":"1000 mm"}`, []int{0, 2, 3})
+		checkFilter(t, s, id, `{"width":{"$gt":"1 m"}}`, []int{1})
+	}},
 	{"AMemorysOwnFieldsWin", func(t *testing.T, s robotmem.Service) {
 		id := learnFiltered(t, s)
 		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id[3]})

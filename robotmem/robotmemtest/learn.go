@@ -82,6 +82,38 @@ var learnCases = []testCase{
 			learn(t, s, text, nil)
 		}
 	}},
+	{"ANumberInAnotherUnitIsADuplicate", func(t *testing.T, s robotmem.Service) {
+		for _, pair := range [][2]string{
+			{"the shelf above the bench is 1000 mm wide", "the shelf above the bench is 1 m wide"},
+			{"shelf_width=1000mm", "shelf_width = 1 m"},
+			{"the oven of the east lab cools in 2 hours", "the oven of the east lab cools in 120 min"},
+			{"the wrist turns by 180 degrees at speed=36 km/h", "the wrist turns by 180° at speed=10 m/s"},
+			{"heat the plate to 20 °C first", "heat the plate to 68 °F first"},
+			{"工作台上方的货架宽1000毫米", "工作台上方的货架宽1米"},
+			{"工作台旁边的箱子重2千克", "工作台旁边的箱子重2公斤"},
+		} {
+			id := learn(t, s, pair[0], nil)
+			if res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]}); res.Status != "duplicate" || res.ExistingID != id || len(res.Conflicts) > 0 {
+				t.Errorf("%q after %q: got %+v, want a duplicate of %d", pair[1], pair[0], res, id)
+			}
+		}
+	}},
+	{"AnotherNumberInAnotherUnitIsAConflict", func(t *testing.T, s robotmem.Service) {
+		for _, pair := range [][2]string{
+			{"the shelf above the bench is 1001 mm wide", "the shelf above the bench is 1 m wide"},
+			{"shelf_width=999.999999999 mm", "shelf_width=1 m"},
+		} {
+			id := learn(t, s, pair[0], nil)
+			res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]})
+			if res.Status != "created" || len(res.Conflicts) != 1 || res.Conflicts[0].MemoryID != id {
+				t.Errorf("%q after %q: got %+v, want it created in conflict with %d", pair[1], pair[0], res, id)
+			}
+		}
+		m := do(t, s.List, &robotmem.ListRequest{}).Memories[0]
+		if full := do(t, s.Get, &robotmem.GetRequest{MemoryID: m.MemoryID}); len(full.Conflicts) != 1 || !strings.Contains(full.Conflicts[0].Reason, "999.999999999 mm, not 1 m") {
+			t.Errorf("got %+v, want a reason with the numbers as they were written", full.Conflicts)
+		}
+	}},
 	{"AnyDifferenceInTheContextIsNew", func(t *testing.T, s robotmem.Service) {
 		for _, ctx := range []object{
 			nil,

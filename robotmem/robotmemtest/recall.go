@@ -47,6 +47,22 @@ var recallCases = []testCase{
 			}
 		}
 	}},
+	{"ANumberInAnotherUnit", func(t *testing.T, s robotmem.Service) {
+		shelf := learn(t, s, "the shelf is 1000 mm wide", nil)
+		table := learn(t, s, "the table is 1.001 m wide", nil)
+		pause := learn(t, s, "a pause of 90 s cools the motor", nil)
+		box := learn(t, s, "箱子重2千克", nil)
+		learn(t, s, "a gap of 3 mm stays open", nil)
+		for query, want := range map[string]int64{"1 m": shelf, "100cm": shelf, "wide 1001 mm": table, "1.5 minutes": pause, "1.5 min": pause, "2000g": box, "2公斤": box} {
+			if got := recalled(t, s, &robotmem.RecallRequest{Query: query}); len(got) == 0 || got[0] != want {
+				t.Errorf("%q: got %v, want %d first", query, got, want)
+			}
+		}
+		same := recall(t, s, &robotmem.RecallRequest{Query: "shelf 1000 mm"}).Memories[0].Relevance
+		if other := recall(t, s, &robotmem.RecallRequest{Query: "shelf 100 cm"}).Memories[0].Relevance; same == nil || other == nil || *same != *other {
+			t.Errorf("relevance %v in millimetres, %v in centimetres", same, other)
+		}
+	}},
 	{"Identifiers", func(t *testing.T, s robotmem.Service) {
 		servo := learn(t, s, "servo MX-64AT overheats", nil)
 		joint := learn(t, s, "joint_3 drifts by two counts an hour", nil)

@@ -13,16 +13,17 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/client"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func openEngine(t *testing.T) *robotmem.Engine { return openWith(t, robotmem.Options{}) }
+func openEngine(t *testing.T) *local.Engine { return openWith(t, local.Options{}) }
 
-func openWith(t *testing.T, o robotmem.Options) *robotmem.Engine {
+func openWith(t *testing.T, o local.Options) *local.Engine {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	e, err := robotmem.Open(t.Context(), o)
+	e, err := local.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +45,7 @@ func TestClientOverHTTP(t *testing.T) {
 	})
 }
 
-func overHTTP(t *testing.T, e *robotmem.Engine) *client.Client {
+func overHTTP(t *testing.T, e *local.Engine) *client.Client {
 	t.Helper()
 	ts := httptest.NewServer(web.New(e, web.Options{}))
 	t.Cleanup(ts.Close)
@@ -55,7 +56,7 @@ func overHTTP(t *testing.T, e *robotmem.Engine) *client.Client {
 // the suite.
 func TestStreamLimit(t *testing.T) {
 	const limit = 1 << 20
-	e := openWith(t, robotmem.Options{MaxStream: limit})
+	e := openWith(t, local.Options{MaxStream: limit})
 	for name, s := range map[string]robotmem.Streams{"engine": e, "client over HTTP": overHTTP(t, e)} {
 		for _, size := range []int64{limit, limit + 1, 20 * limit} {
 			random := io.LimitReader(rand.NewChaCha8([32]byte{1}), size)

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // acks is what the node has acknowledged. It is told in lines, which a child
@@ -128,7 +129,7 @@ func (a *acks) sample(r *rand.Rand, n int) []int64 {
 
 // verify compares memories with what was acknowledged of them, and counts those
 // that are lost.
-func (a *acks) verify(ctx context.Context, r *rig, m *robotmem.Engine, ids []int64) {
+func (a *acks) verify(ctx context.Context, r *rig, m *local.Engine, ids []int64) {
 	for _, id := range ids {
 		if err := a.compare(ctx, m, id); err != nil && ctx.Err() == nil {
 			r.lost("memory %d: %v", id, err)
@@ -138,7 +139,7 @@ func (a *acks) verify(ctx context.Context, r *rig, m *robotmem.Engine, ids []int
 
 // compare looks one memory up. What was under way when the writer died is
 // settled by what is found.
-func (a *acks) compare(ctx context.Context, m *robotmem.Engine, id int64) error {
+func (a *acks) compare(ctx context.Context, m *local.Engine, id int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k := a.kept[id]

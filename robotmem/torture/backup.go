@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The part "backup": processes write without a pause while the program makes one
@@ -44,7 +45,7 @@ const (
 // number once it is acknowledged.
 func storer(args []string) error {
 	ctx := context.Background()
-	e, err := robotmem.Open(ctx, robotmem.Options{Path: args[0], BusyTimeout: time.Minute})
+	e, err := local.Open(ctx, local.Options{Path: args[0], BusyTimeout: time.Minute})
 	if err != nil {
 		return err
 	}
@@ -201,7 +202,7 @@ func runBackup(ctx context.Context, r *rig) error {
 }
 
 // backUp runs the program as its user does.
-func backUp(ctx context.Context, program, path, backups string) (*robotmem.BackupReport, error) {
+func backUp(ctx context.Context, program, path, backups string) (*local.BackupReport, error) {
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "backup", backups, "--db", path, "--keep", strconv.Itoa(backupKept), "--json")
 	cmd.Stderr = &errs
@@ -209,12 +210,12 @@ func backUp(ctx context.Context, program, path, backups string) (*robotmem.Backu
 	if err != nil {
 		return nil, fmt.Errorf("a backup: %w: %s", err, errs.String())
 	}
-	b := &robotmem.BackupReport{}
+	b := &local.BackupReport{}
 	return b, json.Unmarshal(out, b)
 }
 
 // checkRestored compares what was restored with what was acknowledged before.
-func checkRestored(ctx context.Context, r *rig, b *robotmem.BackupReport, to string, began map[string]int) error {
+func checkRestored(ctx context.Context, r *rig, b *local.BackupReport, to string, began map[string]int) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
@@ -230,8 +231,8 @@ func checkRestored(ctx context.Context, r *rig, b *robotmem.BackupReport, to str
 }
 
 // checkFacts opens a restored file and compares what it holds.
-func checkFacts(ctx context.Context, r *rig, b *robotmem.BackupReport, file string, began map[string]int) error {
-	e, err := robotmem.Open(ctx, robotmem.Options{Path: file})
+func checkFacts(ctx context.Context, r *rig, b *local.BackupReport, file string, began map[string]int) error {
+	e, err := local.Open(ctx, local.Options{Path: file})
 	if err != nil {
 		r.broken("backup %d, restored, does not open: %v", b.Number, err)
 		return nil
@@ -271,7 +272,7 @@ func checkFacts(ctx context.Context, r *rig, b *robotmem.BackupReport, file stri
 }
 
 // heldFacts are the numbers of each writer's facts. Every payload is read.
-func heldFacts(ctx context.Context, r *rig, e *robotmem.Engine) (map[string]map[int]bool, error) {
+func heldFacts(ctx context.Context, r *rig, e *local.Engine) (map[string]map[int]bool, error) {
 	held := map[string]map[int]bool{}
 	for req := (&robotmem.ListRequest{Limit: 100, Collection: "*"}); ; {
 		page, err := e.List(ctx, req)

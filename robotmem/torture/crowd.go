@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The part of many processes on one file: four that models talk to over stdio,
@@ -106,7 +107,7 @@ func (c *crowd) happened() error {
 
 // create makes the file before the crowd comes.
 func (c *crowd) create(ctx context.Context) error {
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: c.path})
+	m, err := local.Open(ctx, local.Options{Path: c.path})
 	if err != nil {
 		return err
 	}
@@ -359,7 +360,7 @@ func (c *crowd) bounds() {
 func (c *crowd) inspect(ctx context.Context) error {
 	writes, _ := c.acks.take()
 	c.acknowledged(writes)
-	m, err := robotmem.Open(ctx, robotmem.Options{Path: c.path})
+	m, err := local.Open(ctx, local.Options{Path: c.path})
 	if err != nil {
 		c.broken("the file does not open afterwards: %v", err)
 		return nil

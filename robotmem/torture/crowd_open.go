@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // roleGuest waits until its stdin ends, then opens a file, learns one fact and
@@ -26,7 +26,7 @@ func guest(args []string) error {
 	ctx, stop := untilStdinEnds()
 	defer stop()
 	<-ctx.Done()
-	m, err := robotmem.Open(context.Background(), robotmem.Options{Path: path})
+	m, err := local.Open(context.Background(), local.Options{Path: path})
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The part flips damages the files of a memory and asks it everything. It may
@@ -255,12 +256,12 @@ func (f *flipper) lay(im flipImage) error {
 	return im.write(f.dir)
 }
 
-func (f *flipper) open(ctx context.Context, readOnly bool) (*robotmem.Engine, error) {
+func (f *flipper) open(ctx context.Context, readOnly bool) (*local.Engine, error) {
 	o := flipOptions(filepath.Join(f.dir, flipDB), []byte(flipRules))
 	o.ReadOnly = readOnly
 	f.said.Store(false)
 	o.Logger = slog.New(&f.ear)
-	return robotmem.Open(ctx, o)
+	return local.Open(ctx, o)
 }
 
 func (f *flipper) learnTruth(ctx context.Context, im flipImage) error {
@@ -375,8 +376,10 @@ func (f *flipper) told(fault flipFault, readOnly bool) bool {
 type ear struct{ said atomic.Bool }
 
 func (e *ear) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelError }
-func (e *ear) WithAttrs([]slog.Attr) slog.Handler               { return e }
-func (e *ear) WithGroup(string) slog.Handler                    { return e }
+
+func (e *ear) WithAttrs([]slog.Attr) slog.Handler { return e }
+
+func (e *ear) WithGroup(string) slog.Handler { return e }
 
 func (e *ear) Handle(_ context.Context, r slog.Record) error {
 	if strings.Contains(r.Message, "log of the file is damaged") {

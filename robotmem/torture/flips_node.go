@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The memory whose bits are flipped: facts with contexts and places, episodes,
@@ -53,12 +54,12 @@ func (flipEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string)
 
 func flipNow() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
 
-func flipOptions(path string, rules []byte) robotmem.Options {
-	return robotmem.Options{Path: path, Taxonomy: rules, Embedder: flipEmbedder{}, Clock: flipNow, Location: time.UTC, BusyTimeout: time.Second}
+func flipOptions(path string, rules []byte) local.Options {
+	return local.Options{Path: path, Taxonomy: rules, Embedder: flipEmbedder{}, Clock: flipNow, Location: time.UTC, BusyTimeout: time.Second}
 }
 
 // fillFlips writes the memory, as a robot would, and returns its ids.
-func fillFlips(ctx context.Context, m *robotmem.Engine) error {
+func fillFlips(ctx context.Context, m *local.Engine) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	for s := range flipSessions {
 		session, err := m.StartSession(ctx, &robotmem.StartSessionRequest{Context: robotmem.Object{"task": "dock", "round": s}})
@@ -114,7 +115,7 @@ func fillFlips(ctx context.Context, m *robotmem.Engine) error {
 	return errors.New("the vectors were not made")
 }
 
-func fillPerceptions(ctx context.Context, m *robotmem.Engine, session string, random *rand.Rand, s int) error {
+func fillPerceptions(ctx context.Context, m *local.Engine, session string, random *rand.Rand, s int) error {
 	trace := func(rows int) []byte {
 		var out bytes.Buffer
 		out.WriteString("t,fx,fy,fz\n")
@@ -160,7 +161,7 @@ type flipAnswer struct {
 }
 
 // askAll puts all questions.
-func askAll(ctx context.Context, m *robotmem.Engine, last int64) answers {
+func askAll(ctx context.Context, m *local.Engine, last int64) answers {
 	out := answers{}
 	put := func(name string, v any, err error) {
 		data, jerr := robotmem.EncodeJSON(v)
@@ -198,7 +199,7 @@ func askAll(ctx context.Context, m *robotmem.Engine, last int64) answers {
 	return out
 }
 
-func recallAll(ctx context.Context, m *robotmem.Engine, out answers) {
+func recallAll(ctx context.Context, m *local.Engine, out answers) {
 	for name, r := range map[string]*robotmem.RecallRequest{
 		"words":   {Query: "gripper held part"},
 		"rare":    {Query: "shelf 77"},
@@ -258,7 +259,7 @@ func (im flipImage) write(dir string) error {
 // leaves it, and as one that died: with all that it last wrote in the log.
 func makeImages(ctx context.Context, dir string) (closed, live flipImage, err error) {
 	path := filepath.Join(dir, flipDB)
-	m, err := robotmem.Open(ctx, flipOptions(path, []byte(flipRules)))
+	m, err := local.Open(ctx, flipOptions(path, []byte(flipRules)))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -271,7 +272,7 @@ func makeImages(ctx context.Context, dir string) (closed, live flipImage, err er
 	if closed, err = readImage(dir); err != nil {
 		return nil, nil, err
 	}
-	if m, err = robotmem.Open(ctx, flipOptions(path, []byte(flipRules))); err != nil {
+	if m, err = local.Open(ctx, flipOptions(path, []byte(flipRules))); err != nil {
 		return nil, nil, err
 	}
 	for i := range 12 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // Full: a disk is filled until it refuses, asked while it does, emptied and
@@ -61,7 +62,7 @@ func full(ctx context.Context, r *rig) error {
 type fullRun struct {
 	*rig
 	where  string
-	engine *robotmem.Engine
+	engine *local.Engine
 	known  map[int64]memo
 	n      int
 }
@@ -72,12 +73,12 @@ func (f *fullRun) onQuota(ctx context.Context, dir string) error {
 		return err
 	}
 	defer d.Close()
-	options := robotmem.Options{Path: filepath.Join(d.Root(), memoryName), Disk: d}
+	options := local.Options{Path: filepath.Join(d.Root(), memoryName), Disk: d}
 	return f.run(ctx, options, func() error { d.Limit(100_000 + f.rand.Int64N(2_000_000)); return nil }, func() error { d.Limit(-1); return nil })
 }
 
 func (f *fullRun) onTmpfs(ctx context.Context, dir string) error {
-	options := robotmem.Options{Path: filepath.Join(dir, memoryName)}
+	options := local.Options{Path: filepath.Join(dir, memoryName)}
 	more := func() error {
 		return exec.CommandContext(ctx, "mount", "-o", "remount,size="+tmpfsMore, dir).Run()
 	}
@@ -92,8 +93,8 @@ func mountTmpfs(ctx context.Context, dir string) error {
 
 // run fills the disk once limit has made it small, and gives it space again with
 // more.
-func (f *fullRun) run(ctx context.Context, o robotmem.Options, limit, more func() error) (err error) {
-	if f.engine, err = robotmem.Open(ctx, o); err != nil {
+func (f *fullRun) run(ctx context.Context, o local.Options, limit, more func() error) (err error) {
+	if f.engine, err = local.Open(ctx, o); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.engine.Close()) }()
@@ -111,7 +112,7 @@ func (f *fullRun) run(ctx context.Context, o robotmem.Options, limit, more func(
 			f.ask(ctx, f.engine)
 		}
 	}
-	other, err := robotmem.Open(ctx, o) // as another process would
+	other, err := local.Open(ctx, o) // as another process would
 	if err != nil {
 		f.broken("%s: it does not open while another has it open: %v", f.where, err)
 	} else {
@@ -136,11 +137,11 @@ func (f *fullRun) run(ctx context.Context, o robotmem.Options, limit, more func(
 
 // reopen starts the node again on the full disk: what its end gave back is
 // enough to begin with.
-func (f *fullRun) reopen(ctx context.Context, o robotmem.Options) error {
+func (f *fullRun) reopen(ctx context.Context, o local.Options) error {
 	if err := f.engine.Close(); err != nil {
 		f.broken("%s: closing on the full disk: %v", f.where, err)
 	}
-	e, err := robotmem.Open(ctx, o)
+	e, err := local.Open(ctx, o)
 	if err != nil {
 		f.broken("%s: it does not open on the full disk: %v", f.where, err)
 		return err
@@ -232,7 +233,7 @@ func (f *fullRun) stored(err error) bool {
 }
 
 // ask reads while the disk is full.
-func (f *fullRun) ask(ctx context.Context, e *robotmem.Engine) {
+func (f *fullRun) ask(ctx context.Context, e *local.Engine) {
 	for id, m := range f.known { // any of them
 		got, err := e.Get(ctx, &robotmem.GetRequest{MemoryID: id})
 		if err != nil || memoOf(got) != m {

@@ -34,6 +34,6 @@ func integrity(path string) (said string, err error) {
 
 // openFile opens a memory's file as the engine does, with checksums of its pages.
 func openFile(path string) (*sqlite3.Conn, error) {
-	name := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "vfs=robotmem"}
+	name := url.URL{Scheme: "file", OmitHost: true, Path: path}
 	return sqlite3.OpenFlags(name.String(), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 }

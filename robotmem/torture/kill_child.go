@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The engine in a process of its own, until its stdin ends. It prints where it
@@ -69,7 +69,7 @@ func visits(args []string, times, robots, steps int) error {
 	out := &say{out: os.Stdout}
 	for visit := 0; visit < times && ctx.Err() == nil; visit++ {
 		out.line("opening")
-		m, err := robotmem.Open(context.Background(), robotmem.Options{Path: path})
+		m, err := local.Open(context.Background(), local.Options{Path: path})
 		if err != nil {
 			out.line("failed to open: " + err.Error())
 			return err

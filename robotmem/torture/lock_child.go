@@ -7,8 +7,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // roleHolder takes the file's write lock again and again, as a program in the
@@ -90,7 +89,7 @@ func logger(args []string) error {
 	ctx, stop := untilStdinEnds()
 	defer stop()
 	out := &say{out: os.Stdout}
-	m, err := robotmem.Open(context.Background(), robotmem.Options{Path: path})
+	m, err := local.Open(context.Background(), local.Options{Path: path})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,5 @@ var parts = []part{
 	{name: "soak", what: "hostile requests over HTTP and stdio", full: amount{time: 10 * time.Minute}, short: amount{time: 15 * time.Second}, run: soak},
 	{name: "backup", what: "backups and restores under load", full: amount{times: 50}, short: amount{times: 2}, run: runBackup},
 	{name: "stopped", what: "SIGSTOP of who holds a lock", full: amount{times: 10}, short: amount{times: 1}, run: runStopped},
-	{name: "salvage", what: "files damaged and repaired", full: amount{times: 300}, short: amount{times: 15}, run: runSalvage},
 	{name: "flips", what: "bits flipped in the files", full: amount{times: 10_000}, short: amount{times: 200}, run: runFlips},
 }

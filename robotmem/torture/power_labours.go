@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // labour is a way to use a node.
@@ -36,7 +37,7 @@ var labours = []labour{
 // worker uses a node and keeps what it was told.
 type worker struct {
 	disk   *faultdisk.Disk
-	engine *robotmem.Engine
+	engine *local.Engine
 	rnd    *rand.Rand
 
 	mu    sync.Mutex // guards what follows
@@ -46,7 +47,7 @@ type worker struct {
 }
 
 func (w *worker) open(ctx context.Context) (err error) {
-	w.engine, err = robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(w.disk.Root(), memoryName), Disk: w.disk})
+	w.engine, err = local.Open(ctx, local.Options{Path: filepath.Join(w.disk.Root(), memoryName), Disk: w.disk})
 	return err
 }
 

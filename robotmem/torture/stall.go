@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // Stall: a control loop records at 1 kHz while the disk holds up its syncs, or
@@ -41,7 +42,7 @@ func stall(ctx context.Context, r *rig) error {
 	}
 	defer d.Close()
 	hang := &hangingEmbedder{}
-	e, err := robotmem.Open(ctx, robotmem.Options{Path: filepath.Join(d.Root(), memoryName), Disk: d, Embedder: hang})
+	e, err := local.Open(ctx, local.Options{Path: filepath.Join(d.Root(), memoryName), Disk: d, Embedder: hang})
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func stall(ctx context.Context, r *rig) error {
 type stallRun struct {
 	*rig
 	disk   *faultdisk.Disk
-	engine *robotmem.Engine
+	engine *local.Engine
 	hang   *hangingEmbedder
 
 	mu      sync.Mutex // guards what follows

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The part that stops a process (SIGSTOP: a debugger, a container that is
@@ -34,7 +35,7 @@ type standstill struct {
 	*rig
 	path string
 	acks *acks
-	near *robotmem.Engine // opened before
+	near *local.Engine // opened before
 	n    int
 }
 
@@ -72,7 +73,7 @@ func runStopped(ctx context.Context, r *rig) error {
 
 // prepare makes a file that has something to recall.
 func (s *standstill) prepare(ctx context.Context) (err error) {
-	if s.near, err = robotmem.Open(ctx, robotmem.Options{Path: s.path}); err != nil {
+	if s.near, err = local.Open(ctx, local.Options{Path: s.path}); err != nil {
 		return err
 	}
 	b := newBusyRobot("before", s.near, uint64(s.n), s.hear)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // The locks that are held for a moment only, while a file is opened or closed.
@@ -119,7 +119,7 @@ func (s *standstill) stopIn(p *spawned, suffix string, lock lockedByte) (held bo
 func (s *standstill) opensWhileStill(ctx context.Context, p *spawned) error {
 	start := time.Now()
 	s.takes("opening", stillOpens, func(ctx context.Context) error {
-		m, err := robotmem.Open(ctx, robotmem.Options{Path: s.path})
+		m, err := local.Open(ctx, local.Options{Path: s.path})
 		if err != nil {
 			return refused(err)
 		}

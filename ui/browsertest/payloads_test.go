@@ -20,12 +20,12 @@ func picturePNG(step int) []byte {
 	cx, cy := 160+60*math.Cos(float64(step)), 120+40*math.Sin(float64(step))
 	for y := range 240 {
 		for x := range 320 {
-			c := color.RGBA{uint8(120 + y/4), uint8(90 + x/8), 70, 255}
+			c := color.RGBA{R: uint8(120 + y/4), G: uint8(90 + x/8), B: 70, A: 255}
 			if d := math.Hypot(float64(x)-cx, float64(y)-cy); d < 50 {
-				c = color.RGBA{230, 230, uint8(235 - d), 255}
+				c = color.RGBA{R: 230, G: 230, B: uint8(235 - d), A: 255}
 			}
 			if (x/20+y/20)%2 == 0 && y > 180 {
-				c = color.RGBA{40, 60, 90, 255}
+				c = color.RGBA{R: 40, G: 60, B: 90, A: 255}
 			}
 			img.SetRGBA(x, y, c)
 		}

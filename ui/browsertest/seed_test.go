@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // seed is a file with the demo's 463 failures and, in the collection of a
@@ -38,7 +39,7 @@ func (w *world) newSeed(t *testing.T) *seed {
 		t.Fatal(err)
 	}
 	s := &seed{db: demo.DB, perceptions: map[string]int64{}}
-	m, err := robotmem.Open(t.Context(), robotmem.Options{Path: s.db})
+	m, err := local.Open(t.Context(), local.Options{Path: s.db})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func (w *world) newSeed(t *testing.T) *seed {
 // planter writes the seed.
 type planter struct {
 	t *testing.T
-	m *robotmem.Engine
+	m *local.Engine
 	s *seed
 }
 

@@ -1,5 +1,0 @@
-package robotmem
-
-import "golang.org/x/sys/unix"
-
-const setLockOFD = unix.F_OFD_SETLK

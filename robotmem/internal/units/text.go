@@ -1,0 +1,159 @@
+package units
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// In running text fewer spellings are units than in a value: "5 T", "3 d" and
+// "2 turns" are too often something else. A search index stores the symbol of a
+// unit, so a change of these lists makes stored indexes stale.
+
+// textSymbols are the symbols that are units behind a number in a text. Case is
+// part of them: mN is not MN.
+var textSymbols = strings.Fields(`
+m mm cm dm km um nm ft N mN kN MN uN kgf lbf Nm mNm kNm Nmm Ncm
+s ms us ns min h rad mrad deg degC degF rpm rps
+Hz kHz MHz GHz mHz fps mph kg g mg ug lb oz
+V mV kV A mA uA W mW kW MW Wh kWh Ah mAh ohm kohm Mohm uF nF pF mH uH
+Pa kPa MPa hPa bar mbar psi atm K J mJ kJ MJ L mL
+B kB KB MB GB TB KiB MiB GiB kbps Mbps Gbps
+px dB dBm ppm lux lm cd mol T mT %`)
+
+// textSpellings are other spellings of symbols in a text. One without a symbol
+// has the symbol of the same unit in the table.
+var textSpellings = strings.Fields(`
+° °C °F Ω kΩ MΩ N*m mN*m kN*m N*mm=Nmm N*cm W*h A*h l ml hr hrs=h sec secs=s msec=ms mins=min lbs
+kmh=km/h kph=km/h HZ=Hz hz=Hz khz=kHz Khz=kHz KHz=kHz n=N v=V kw=kW w=W kn=kN`)
+
+// textWords are units that are written out, in lower case or in Chinese.
+var textWords = strings.Fields(`
+feet foot percent hertz celsius rev/min inches=in frame=frame frames=frame day=d days=d
+newton newtons newton-meter newton-meters=Nm second seconds millisecond milliseconds microsecond microseconds
+minute minutes hour hours degree degrees radian radians meter meters metre metres
+millimeter millimeters millimetre millimetres centimeter centimeters centimetre centimetres
+kilometer kilometers kilometre kilometres kilogram kilograms gram grams volt volts amp amps ampere amperes
+watt watts joule joules pascal pascals liter liters litre litres pixel pixels ohm ohms pound pounds inch=in inchs=in
+牛 牛顿 牛頓=N 毫牛 千牛 牛米 牛·米 米 毫米 厘米 公分=cm 公里 千米 微米 米/秒=m/s 米每秒=m/s
+秒 毫秒 微秒 分钟 分鐘=min 小时 小時=h 天=d 度 摄氏度 攝氏度=degC 弧度 度/秒=deg/s 弧度/秒=rad/s
+公斤 千克 克 毫克 伏 伏特 毫伏 安培 毫安 瓦 千瓦 赫兹 赫茲=Hz 赫 欧姆 帕 千帕 兆帕
+转/分 转每分 升 毫升 像素 帧=frame`)
+
+// textUnit is a unit of the table with its symbol, and 1 of it in the canonical
+// unit.
+type textUnit struct {
+	symbol string
+	unit   unit
+	one    float64
+}
+
+var textUnits, bySymbol, byWord = textIndex()
+
+func textIndex() (known []textUnit, bySymbol, byWord map[string]string) {
+	bySymbol, byWord = map[string]string{}, map[string]string{}
+	same := map[unit]string{}
+	for _, s := range textSymbols {
+		bySymbol[s] = s
+		if u, ok := ofSymbol(s); ok {
+			one, _ := decimal{mant: 1}.in(u)
+			known = append(known, textUnit{s, u, one})
+			if same[u.plain()] == "" {
+				same[u.plain()] = s
+			}
+		}
+	}
+	add := func(to map[string]string, spellings []string) {
+		for _, s := range spellings {
+			s, symbol, _ := strings.Cut(s, "=")
+			if symbol == "" {
+				u, _ := resolve(s)
+				symbol = same[u.plain()]
+			}
+			to[s] = symbol
+		}
+	}
+	add(bySymbol, textSpellings)
+	add(byWord, textWords)
+	return known, bySymbol, byWord
+}
+
+// ofSymbol is the unit of a symbol of a text, which may spell kΩ as kohm.
+func ofSymbol(s string) (unit, bool) { return resolve(strings.ReplaceAll(s, "ohm", "Ω")) }
+
+// plain is the unit without the prefixes that it takes.
+func (u unit) plain() unit {
+	u.takes = 0
+	return u
+}
+
+// Symbol is the symbol of a unit that a text spells by a symbol: "mN", "°C", or
+// a product with one sign, "N*m". Case matters.
+func Symbol(s string) (symbol string, ok bool) {
+	symbol, ok = bySymbol[s]
+	return symbol, ok
+}
+
+// WordSymbol is the symbol of a unit that a text writes out in lower case or in
+// Chinese: "minutes", "毫米".
+func WordSymbol(s string) (symbol string, ok bool) {
+	symbol, ok = byWord[s]
+	return symbol, ok
+}
+
+// Numbers with more digits than these are not converted by [Base]: the precision
+// of a Quantity could make two different ones equal.
+const (
+	maxBaseMantissa     = 1e13
+	maxBaseTempDecimals = 9
+)
+
+// Base converts a decimal number with the symbol of a unit to the canonical unit
+// of its dimension, so that 1000 mm and 1 m are equal strings. A unit that is not
+// known and a number of more than 13 digits stay as they are.
+func Base(value, symbol string) (string, string) {
+	d, n, ok := scan(value)
+	if !ok || n != len(value) || d.mant >= maxBaseMantissa {
+		return value, symbol
+	}
+	u, ok := ofSymbol(symbol)
+	if !ok || u.zero != 0 && d.exp < -maxBaseTempDecimals {
+		return value, symbol
+	}
+	f, ok := d.in(u)
+	if !ok {
+		return value, symbol
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64), u.canonical
+}
+
+const (
+	maxOtherDecimals = 6
+	maxOther         = 1e7
+)
+
+// Others lists the same quantity in the other units that a text may have, number
+// and symbol without a space: of 1 m also 100cm and 1000mm. It leaves out units
+// in which the number has no short decimal form, and temperatures.
+func Others(value, symbol string) (others []string) {
+	base, canonical := Base(value, symbol)
+	u, known := ofSymbol(symbol)
+	number, err := strconv.ParseFloat(base, 64)
+	if !known || err != nil || number == 0 || u.zero != 0 {
+		return nil
+	}
+	for i := range textUnits {
+		v := &textUnits[i]
+		if v.unit.dims != u.dims || v.unit.zero != 0 || v.unit.factor == u.factor {
+			continue
+		}
+		other := strconv.FormatFloat(number/v.one, 'f', maxOtherDecimals, 64)
+		other = strings.TrimRight(strings.TrimRight(other, "0"), ".")
+		// The division rounds: only what converts back is the same quantity.
+		back, unit := Base(other, v.symbol)
+		if back == base && unit == canonical && math.Abs(number/v.one) < maxOther {
+			others = append(others, other+v.symbol)
+		}
+	}
+	return others
+}

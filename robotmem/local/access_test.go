@@ -1,0 +1,78 @@
+package local_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A caller who may change nothing is counted and leaves no other trace: neither
+// in an episode, nor in what decides which payloads go first.
+func TestReadersGiveNoCredit(t *testing.T) {
+	e := open(t, local.Options{Path: t.TempDir() + "/m.db"})
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"}); err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	question := json.RawMessage(fmt.Sprintf(`{"query":"glass","for_session":%q}`, s.SessionID))
+	recalled := func() int {
+		t.Helper()
+		got, err := e.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(got.Recalled)
+	}
+	for _, op := range robotmem.Ops() {
+		if op.Name != "recall" {
+			continue
+		}
+		if _, err := op.Call(robotmem.WithReadOnly(t.Context()), e, question); err != nil {
+			t.Fatal(err)
+		}
+		if n := recalled(); n != 0 {
+			t.Errorf("%d memories were recalled for the episode by who may only read", n)
+		}
+		if _, err := op.Call(t.Context(), e, question); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := recalled(); n != 1 {
+		t.Errorf("%d memories were recalled for the episode, want 1", n)
+	}
+	end, err := e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: s.SessionID})
+	if err != nil || end.Summary.Recalled != 1 {
+		t.Errorf("%+v, %v", end, err)
+	}
+	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); err != nil || m.ReturnCount != 1 {
+		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
+	}
+	if st, err := e.Stats(t.Context(), &robotmem.StatsRequest{}); err != nil || st.Recalls != 2 {
+		t.Errorf("%d recalls, %v; want both counted", st.Recalls, err)
+	}
+}
+
+// A caller who may read and change nothing is refused every operation that does,
+// before its request is looked at.
+func TestReadOnlyCallersChangeNothing(t *testing.T) {
+	e := open(t, local.Options{})
+	ctx := robotmem.WithReadOnly(t.Context())
+	refused := 0
+	for _, op := range robotmem.Ops() {
+		_, err := op.Call(ctx, e, []byte(`{"no such field":1}`))
+		if forbidden := robotmem.KindOf(err) == robotmem.Forbidden; forbidden == op.Hints.ReadOnly {
+			t.Errorf("%s: %v", op.Name, err)
+		} else if forbidden {
+			refused++
+		}
+	}
+	if refused < 9 {
+		t.Errorf("%d operations were refused", refused)
+	}
+}

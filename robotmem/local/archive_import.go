@@ -1,0 +1,407 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// ImportOptions say how records are taken in. The zero value works.
+type ImportOptions struct {
+	// Collection takes everything into this one; each record's own if empty. What
+	// the node knows already stays where it is.
+	Collection string
+	DryRun     bool // check and count, store nothing
+	// Refused is told of each record that cannot be stored, and the rest goes on.
+	// nil ends the import at the first.
+	Refused func(where string, err error)
+	// Model is what the vectors of the source were made with. They are stored when
+	// the node's vectors are of the same model and length, and made anew otherwise.
+	Model string
+}
+
+// ImportReport says what became of the records of an import.
+type ImportReport struct {
+	Memories ImportCount      `json:"memories"`
+	Sessions ImportCount      `json:"sessions"`
+	Payloads PayloadCount     `json:"payloads"`
+	Links    LinkCount        `json:"links"`
+	Vectors  int64            `json:"vectors,omitempty"`  // taken over from the source
+	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
+
+	// VectorsLeft are the vectors of Model that were not taken over, by why.
+	VectorsLeft map[string]int64 `json:"vectors_left,omitempty"`
+}
+
+// ImportCount is what became of the records of one sort.
+type ImportCount struct {
+	Created int64 `json:"created"`
+	Updated int64 `json:"updated"`          // known, and newer in the archive: replaced; the state here became a past one
+	Same    int64 `json:"same"`             // known with the same content
+	Kept    int64 `json:"kept"`             // known, and newer or otherwise different here: left as it is
+	Purged  int64 `json:"purged,omitempty"` // purged here: not taken back
+	Refused int64 `json:"refused"`
+}
+
+// PayloadCount is what became of the payloads.
+type PayloadCount struct {
+	Stored  int64 `json:"stored"`
+	Bytes   int64 `json:"bytes"` // of those
+	Known   int64 `json:"known"`
+	Missing int64 `json:"missing"` // named by a memory, and neither here nor in the source
+}
+
+// LinkCount is what became of the references.
+type LinkCount struct {
+	Set      int64 `json:"set"`
+	Dangling int64 `json:"dangling"` // refer to what this node does not hold
+}
+
+// Import takes in the records of a source. Who a memory is says its uid: one that
+// the node does not know is stored under it; of one that it knows, the state that
+// was changed last stays, and the other becomes a past one; so that the same
+// source twice stores nothing twice. Each part is stored whole, with its
+// payloads, after it was checked: what an interrupted or damaged import has
+// stored is right, and another run goes on. It fails with Corrupt when the source
+// is damaged, Invalid when it is no source or holds what no node may store,
+// TooLarge and Conflict as the source does.
+func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions) (*ImportReport, error) {
+	ctx = e.store.as(ctx, robotmem.ToolImport)
+	in := &importing{e: e, o: o, report: &ImportReport{}}
+	err := in.run(ctx, src)
+	if !o.DryRun {
+		err = errors.Join(err, in.audit(ctx, err != nil))
+	}
+	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
+		e.rouseFeatures()
+	}
+	if err != nil {
+		return in.report, sqlite.Wrap("import", sourceError(err))
+	}
+	return in.report, nil
+}
+
+// audit writes down what an import has stored, of one that was cut short too. One
+// that brought nothing leaves no row.
+func (in *importing) audit(ctx context.Context, short bool) error {
+	r := in.report
+	if r.Memories.Created+r.Memories.Updated+r.Sessions.Created+r.Sessions.Updated+r.Payloads.Stored == 0 {
+		return nil
+	}
+	reason := fmt.Sprintf("memories: %d new, %d brought up to date; episodes: %d new, %d brought up to date; payloads: %d",
+		r.Memories.Created, r.Memories.Updated, r.Sessions.Created, r.Sessions.Updated, r.Payloads.Stored)
+	if short {
+		reason += "; it did not come to its end"
+	}
+	// Whoever stopped the import did not undo what it has stored.
+	return in.e.store.write(context.WithoutCancel(ctx), func(tx *writeTx) error {
+		return tx.audit(change{action: actionImported, collection: in.o.Collection, reason: reason})
+	})
+}
+
+// sourceError gives an error of a source a kind.
+func sourceError(err error) error {
+	for class, kind := range map[error]robotmem.Kind{archive.ErrDamaged: robotmem.Corrupt, archive.ErrFormat: robotmem.Invalid, archive.ErrLimit: robotmem.TooLarge, archive.ErrNewer: robotmem.Conflict} {
+		if errors.Is(err, class) {
+			return &robotmem.Error{Kind: kind, Field: "file", Err: err}
+		}
+	}
+	return err
+}
+
+// importing is one run of Import.
+type importing struct {
+	e      *Engine
+	o      ImportOptions
+	report *ImportReport
+	part   *importPart
+}
+
+// importPart is some memories that are stored together, with their payloads.
+type importPart struct {
+	arrivals []*arrival
+	named    map[string]*arrival // by the payloads that they name and that are wanted
+	payloads map[string]*payload.Written
+	known    map[string]bool
+	missing  map[string]bool    // named by what was stored, and nowhere to be had
+	unnamed  []*payload.Written // that no memory names any more
+}
+
+func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
+	defer func() {
+		if err != nil {
+			in.dropPart(ctx)
+		}
+	}()
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		entry, err := src.Next()
+		if err == nil && entry.Payload != nil {
+			if err := in.payload(ctx, entry.Payload); err != nil {
+				return err
+			}
+			continue
+		}
+		if err == nil || err == io.EOF {
+			if err := in.flush(ctx); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case entry.Manifest != nil:
+			robotmem.MeterOf(ctx).Stage("importing", "memories", entry.Manifest.Memories)
+		case entry.Sessions != nil:
+			err = in.sessions(ctx, entry.Sessions)
+		case entry.Memories != nil:
+			err = in.begin(ctx, entry.Memories)
+		case entry.Links != nil:
+			err = in.links(ctx, entry.Links)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// refuse counts a record that cannot be stored, or ends the import.
+func (in *importing) refuse(where string, count *ImportCount, err error) error {
+	told := (*robotmem.Error)(nil)
+	if !errors.As(err, &told) {
+		return err
+	}
+	if in.o.Refused == nil {
+		return &robotmem.Error{Kind: told.Kind, Field: "file", Err: fmt.Errorf("%s: %s: %w; nothing of this part was stored", where, told.Field, told.Err)}
+	}
+	count.Refused++
+	in.o.Refused(where, err)
+	return nil
+}
+
+// begin checks the memories of a part, on all cores, and looks which of their
+// payloads the node wants.
+func (in *importing) begin(ctx context.Context, memories []archive.Memory) error {
+	found := make([]*arrival, len(memories))
+	errs := make([]error, len(memories))
+	parallel(len(memories), func(i int) {
+		m := &memories[i]
+		if in.o.Collection != "" {
+			m.Collection = in.o.Collection
+		}
+		found[i], errs[i] = in.e.arrive(m)
+	})
+	p := &importPart{named: map[string]*arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
+	uids := map[string]bool{}
+	for i, a := range found {
+		err := errs[i]
+		if err == nil && uids[memories[i].UID] {
+			err = robotmem.Errorf(robotmem.Invalid, "uid", "is that of another memory of this part")
+		}
+		if err != nil {
+			if err := in.refuse(memories[i].Where, &in.report.Memories, err); err != nil {
+				return err
+			}
+			continue
+		}
+		uids[a.UID] = true
+		p.arrivals = append(p.arrivals, a)
+	}
+	in.part = p
+	return in.e.store.read(ctx, func(c *conn) error { return in.want(c) })
+}
+
+// want notes the payloads that the part's memories name: which are there, and
+// which are to be taken. What a budget took away here is taken again only with a
+// newer state of its memory, and what was purged never.
+func (in *importing) want(c *conn) error {
+	p := in.part
+	for _, a := range p.arrivals {
+		if a.Payload == nil || p.known[a.Payload.SHA256] || p.named[a.Payload.SHA256] != nil {
+			continue
+		}
+		stored, err := c.payload(a.Payload.SHA256)
+		if err != nil {
+			return err
+		}
+		if stored != nil && in.e.store.leadsTo(stored) {
+			p.known[a.Payload.SHA256] = true
+			continue
+		}
+		wanted, err := c.wantsPayload(a)
+		if err != nil {
+			return err
+		}
+		if wanted {
+			p.named[a.Payload.SHA256] = a
+		}
+	}
+	return nil
+}
+
+// flush stores the part whose payloads have all come.
+func (in *importing) flush(ctx context.Context) error {
+	p := in.part
+	if p == nil {
+		return nil
+	}
+	var counts ImportReport
+	err := in.apply(ctx, func(tx *writeTx) error {
+		counts = ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
+		return in.e.storePart(tx, p, &in.o, &counts)
+	}, func(c *conn) error {
+		counts = ImportReport{}
+		return foreseePart(c, p, &counts)
+	})
+	if err != nil {
+		return err
+	}
+	in.part = nil
+	in.report.add(&counts)
+	in.e.dropWritten(ctx, p.unnamed...)
+	for sum, w := range p.payloads {
+		delete(p.named, sum)
+		if slices.Contains(p.unnamed, w) {
+			continue
+		}
+		in.report.Payloads.Stored++
+		in.report.Payloads.Bytes += w.Size
+	}
+	in.report.Payloads.Known += int64(len(p.known))
+	for sum, a := range p.named {
+		if !a.Payload.Lost {
+			p.missing[sum] = true
+		}
+	}
+	in.report.Payloads.Missing += int64(len(p.missing))
+	robotmem.MeterOf(ctx).Add(int64(len(p.arrivals)))
+	return nil
+}
+
+// apply writes, or in a dry run looks.
+func (in *importing) apply(ctx context.Context, write func(*writeTx) error, look func(*conn) error) error {
+	if in.o.DryRun {
+		return in.e.store.read(ctx, look)
+	}
+	return in.e.store.write(ctx, write)
+}
+
+func (r *ImportReport) add(n *ImportReport) {
+	r.Memories.add(&n.Memories)
+	r.Sessions.add(&n.Sessions)
+	r.Links.Set += n.Links.Set
+	r.Links.Dangling += n.Links.Dangling
+	r.Vectors += n.Vectors
+	addCounts(&r.Unplaced, n.Unplaced)
+	addCounts(&r.VectorsLeft, n.VectorsLeft)
+}
+
+func addCounts(to *map[string]int64, from map[string]int64) {
+	for name, count := range from {
+		if *to == nil {
+			*to = map[string]int64{}
+		}
+		(*to)[name] += count
+	}
+}
+
+func (c *ImportCount) add(n *ImportCount) {
+	c.Created += n.Created
+	c.Updated += n.Updated
+	c.Same += n.Same
+	c.Kept += n.Kept
+	c.Purged += n.Purged
+	c.Refused += n.Refused
+}
+
+func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
+	var good []*archive.Session
+	for i := range sessions {
+		s := &sessions[i]
+		if in.o.Collection != "" {
+			s.Collection = in.o.Collection
+		}
+		if err := arriveSession(s); err != nil {
+			if err := in.refuse(s.Where, &in.report.Sessions, err); err != nil {
+				return err
+			}
+			continue
+		}
+		good = append(good, s)
+	}
+	var counts ImportReport
+	err := in.apply(ctx, func(tx *writeTx) error {
+		counts = ImportReport{}
+		for _, s := range good {
+			if err := tx.storeSession(s, &counts.Sessions); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(c *conn) error {
+		counts = ImportReport{}
+		for _, s := range good {
+			if _, err := c.judgeSession(s, &counts.Sessions); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.report.add(&counts)
+	return err
+}
+
+func (in *importing) links(ctx context.Context, links []archive.Link) error {
+	for i := range links {
+		l := &links[i]
+		if in.o.Collection != "" && l.Origin != "" {
+			l.Collection = in.o.Collection
+		}
+		if len(l.Origin) > maxArchivedName || l.Origin != "" && checkNames(l.Collection) != nil {
+			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
+		}
+	}
+	if in.o.DryRun {
+		return nil
+	}
+	var counts ImportReport
+	err := in.e.store.write(ctx, func(tx *writeTx) error {
+		counts = ImportReport{}
+		for i := range links {
+			if err := tx.storeLink(&links[i], &counts.Links); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	in.report.add(&counts)
+	return err
+}
+
+// unit is a vector of length 1; nil, which is made anew, when it has none.
+func unit(v []float32) []float32 {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if !(sum > 0) || math.IsInf(sum, 0) {
+		return nil
+	}
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(float64(x) / math.Sqrt(sum))
+	}
+	return out
+}

@@ -1,0 +1,78 @@
+package local
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// payload takes in the bytes of one that the part wants. What is not wanted is
+// read past by the source, which checks it.
+func (in *importing) payload(ctx context.Context, d *archive.Data) error {
+	if in.part == nil {
+		return fmt.Errorf("%w: payload %s comes before any memory", archive.ErrFormat, d.SHA256)
+	}
+	a := in.part.named[d.SHA256]
+	switch {
+	case a == nil || in.part.payloads[d.SHA256] != nil:
+		return nil
+	case d.Bytes > in.e.options.MaxStream:
+		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.e.options.MaxStream)
+	case in.o.DryRun:
+		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
+		return nil
+	}
+	w, err := in.e.takePayload(ctx, a, d)
+	if err != nil {
+		return err
+	}
+	in.part.payloads[d.SHA256] = w
+	return nil
+}
+
+// takePayload writes the bytes of a payload, in the codec that fits what its
+// memory says of them.
+func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (*payload.Written, error) {
+	metadata := robotmem.ParseObject(string(a.Metadata))
+	w, err := e.store.payloads().Write(ctx, d.Reader, payload.Options{
+		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
+		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
+	})
+	if failed := e.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	w.Head = nil
+	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
+		e.dropWritten(ctx, w)
+		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
+	}
+	return w, nil
+}
+
+// dropWritten removes files that no row will name.
+func (e *Engine) dropWritten(ctx context.Context, written ...*payload.Written) {
+	var records []*record
+	for _, w := range written {
+		records = append(records, &record{perception: &perceptionRecord{stored: w}})
+	}
+	e.dropUnused(ctx, records...)
+}
+
+// dropPart lets go of a part that was not stored.
+func (in *importing) dropPart(ctx context.Context) {
+	if in.part == nil || in.o.DryRun {
+		return
+	}
+	for _, w := range in.part.payloads {
+		in.e.dropWritten(ctx, w)
+	}
+	in.part = nil
+}

@@ -1,0 +1,758 @@
+package local
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/perception/recorder"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+)
+
+// lived is a node that has seen everything that a node can hold.
+func lived(t *testing.T) *Engine {
+	t.Helper()
+	ctx, e := t.Context(), openTest(t, Options{})
+	worth := hoard(t, e)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	pinned := true
+	fact, err := e.Learn(ctx, &robotmem.LearnRequest{
+		Insight: "the lid turns at 3.50 Nm <b>&\u2028 数字 12.50", Context: exact(t, `{"params":{"torque":3.50,"big":12345678901234567890,"small":1e-7}}`),
+		Collection: "lab", Tags: []string{"lid", "torque"}, Pinned: &pinned, Source: "a test",
+	})
+	must(err)
+	_, err = e.Update(ctx, &robotmem.UpdateRequest{MemoryID: fact.MemoryID, NewContent: "the lid turns at 3.75 Nm"})
+	must(err)
+	_, err = e.Learn(ctx, &robotmem.LearnRequest{Insight: "the lid turns at 3.75 Nm", Collection: "lab", Context: exact(t, `{"params":{"torque":3.50,"big":12345678901234567890,"small":1e-7}}`)})
+	must(err)
+	score := 0.25
+	s, err := e.StartSession(ctx, &robotmem.StartSessionRequest{Collection: "lab", Origin: "run 7", Context: exact(t, `{"task":{"name":"open"},"n":1.0}`)})
+	must(err)
+	for _, text := range []string{"the drawer sticks at the left rail", "the drawer sticks at the left rail again", "the drawer sticks at the old left rail"} {
+		_, err := e.LearnBatch(ctx, &robotmem.LearnBatchRequest{KeepDuplicates: true, Items: []robotmem.LearnRequest{{Insight: text, SessionID: s.SessionID}}})
+		must(err)
+	}
+	p, err := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "force at the wrist", PerceptionType: "tactile", SessionID: s.SessionID, Data: "t,fx\n0,1\n1,2\n", MediaType: "text/csv", Metadata: exact(t, `{"rate_hz":1000.0}`), Origin: "topic/1"})
+	must(err)
+	must(e.store.write(ctx, func(tx *writeTx) error {
+		return tx.countStream(s.SessionID, "lab", recorder.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
+	}))
+	_, err = e.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{fact.MemoryID, p.MemoryID}})
+	must(err)
+	open, err := e.StartSession(ctx, &robotmem.StartSessionRequest{Collection: "lab"})
+	must(err)
+	_, err = e.Recall(ctx, &robotmem.RecallRequest{Query: "drawer", Collection: "lab", ForSession: open.SessionID})
+	must(err)
+	_, err = e.Restore(ctx, &robotmem.RestoreRequest{MemoryID: worth["forgotten"]})
+	must(err)
+	_, err = e.Forget(ctx, &robotmem.ForgetRequest{MemoryID: worth["forgotten"], Reason: "still a mistake"})
+	must(err)
+	res, err := e.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1_500_000}}, Apply: true})
+	must(err)
+	if res.Count == 0 {
+		t.Fatal("nothing was evicted")
+	}
+	return e
+}
+
+// exact is a context with its numbers as they are spelt.
+func exact(t *testing.T, text string) robotmem.Object {
+	t.Helper()
+	var o robotmem.Object
+	if err := o.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func hashes(t *testing.T, e *Engine) string {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := e.Export(t.Context(), archive.NewHashes(&b), ExportOptions{HashesOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func exported(t *testing.T, e *Engine, o ExportOptions) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := e.Export(t.Context(), archive.NewWriter(&b, archive.WriterOptions{}), o); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func imported(t *testing.T, e *Engine, data []byte, o ImportOptions) (*ImportReport, error) {
+	t.Helper()
+	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	return e.Import(t.Context(), r, o)
+}
+
+// inStep demands that the indexes say what the tables say.
+func inStep(t *testing.T, e *Engine) {
+	t.Helper()
+	res, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range res.Checks {
+		if c.Status != "ok" && c.Name != "likeness" && c.Name != "embedder" && c.Name != "zero-hit rate" {
+			t.Errorf("doctor: %s is %s: %s", c.Name, c.Status, c.Detail)
+		}
+	}
+}
+
+func TestArchiveLosesNothing(t *testing.T) {
+	a, b := lived(t), openTest(t, Options{})
+	want := hashes(t, a)
+	for _, part := range []string{"  session ", "  memory ", "  payload ", "  link\n"} {
+		if !strings.Contains(want, part) {
+			t.Fatalf("the node holds no%s", part)
+		}
+	}
+	data := exported(t, a, ExportOptions{})
+	for _, state := range []string{`"status":"superseded"`, `"status":"invalidated"`, `"evictions":[`, `"versions":[`, `"user_tags":[`, `"streams":[`, `"origin":"run 7"`, `"origin":"topic/1"`, `12345678901234567890`, `"torque":3.50`, `"used":true`, `"sightings":2`} {
+		if !bytes.Contains(data, []byte(state)) {
+			t.Errorf("the archive holds no %s", state)
+		}
+	}
+	res, err := imported(t, b, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Memories.Created == 0 || res.Payloads.Missing != 0 || res.Links.Dangling != 0 {
+		t.Errorf("report %+v", res)
+	}
+	if diff := cmp.Diff(want, hashes(t, b)); diff != "" {
+		t.Errorf("the copy differs (-original +copy):\n%s", diff)
+	}
+	inStep(t, b)
+	again, err := imported(t, b, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Memories.Created+again.Memories.Updated+again.Memories.Kept != 0 || again.Sessions.Created+again.Sessions.Updated != 0 || again.Payloads.Stored != 0 {
+		t.Errorf("the second import stored something: %+v", again)
+	}
+	if diff := cmp.Diff(want, hashes(t, b)); diff != "" {
+		t.Errorf("the second import changed something:\n%s", diff)
+	}
+	if diff := cmp.Diff(strings.Split(string(data), "\n")[1:3], strings.Split(string(exported(t, b, ExportOptions{})), "\n")[1:3]); diff == "" {
+		t.Error("two archives of different moments have the same manifest")
+	}
+}
+
+func TestArchiveIntoAUsedNode(t *testing.T) {
+	ctx, a, b := t.Context(), lived(t), openTest(t, Options{})
+	if _, err := b.Learn(ctx, &robotmem.LearnRequest{Insight: "this node knows the door at 40 cm"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := imported(t, b, exported(t, a, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	list, err := a.List(ctx, &robotmem.ListRequest{Collection: "lab", Type: "fact", Limit: 100})
+	if err != nil || len(list.Memories) < 2 {
+		t.Fatal(err, len(list.Memories))
+	}
+	newer, older := list.Memories[0], list.Memories[len(list.Memories)-1]
+	idIn := func(e *Engine, uid string) (id int64) {
+		t.Helper()
+		if err := e.store.read(ctx, func(c *conn) (err error) { id, err = c.idOf(uid); return err }); err != nil || id == 0 {
+			t.Fatal(uid, id, err)
+		}
+		return id
+	}
+	update := func(e *Engine, uid, text string) {
+		t.Helper()
+		if _, err := e.Update(ctx, &robotmem.UpdateRequest{MemoryID: idIn(e, uid), NewContent: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(b, newer.UID, "what b said before at 1 N")
+	update(a, newer.UID, "what a says now at 7 N")
+	update(a, older.UID, "what a said before at 2 N")
+	update(b, older.UID, "what b says now at 9 N")
+	res, err := imported(t, b, exported(t, a, ExportOptions{}), ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.Memories.Updated != 1 || res.Memories.Kept != 1 || res.Memories.Created != 0 {
+		t.Errorf("report %+v", res.Memories)
+	}
+	for uid, want := range map[string]string{newer.UID: "what a says now at 7 N", older.UID: "what b says now at 9 N"} {
+		m, err := b.Get(ctx, &robotmem.GetRequest{MemoryID: idIn(b, uid)})
+		if err != nil || m.Content != want {
+			t.Errorf("%s says %q (%v), want %q", uid, m.Content, err, want)
+		}
+	}
+	h, err := b.History(ctx, &robotmem.HistoryRequest{MemoryID: idIn(b, newer.UID)})
+	if err != nil || !slices.ContainsFunc(h.Versions, func(v robotmem.Version) bool { return v.Content == "what b said before at 1 N" }) {
+		t.Errorf("what this node said is not in the history: %+v (%v)", h, err)
+	}
+	if _, ids := recalled(t, b, &robotmem.RecallRequest{Query: "a says now 7 N", Collection: "lab", N: 1}); !slices.Equal(ids, []int64{idIn(b, newer.UID)}) {
+		t.Errorf("recall finds %v", ids)
+	}
+	inStep(t, b)
+}
+
+func TestArchiveNarrowedAndMapped(t *testing.T) {
+	a, b := lived(t), openTest(t, Options{})
+	data := exported(t, a, ExportOptions{Collection: "lab"})
+	if bytes.Contains(data, []byte(`"collection":"default"`)) {
+		t.Error("another collection is in it")
+	}
+	if _, err := imported(t, b, data, ImportOptions{Collection: "attic"}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := b.Collections(t.Context(), &robotmem.CollectionsRequest{})
+	if err != nil || len(res.Collections) != 1 || res.Collections[0].Collection != "attic" {
+		t.Errorf("collections %+v (%v)", res, err)
+	}
+	inStep(t, b)
+	sessions, err := a.Sessions(t.Context(), &robotmem.SessionsRequest{Collection: "lab"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sessions.Sessions {
+		one := exported(t, a, ExportOptions{Session: s.SessionID})
+		if n := bytes.Count(one, []byte(`{"session_id":"`)); n < 1 || bytes.Contains(one, []byte("the lid turns")) {
+			t.Errorf("session %s: %d episodes, or the memories of another", s.SessionID, n)
+		}
+	}
+	if _, err := a.Export(t.Context(), archive.NewHashes(io.Discard), ExportOptions{Session: "01a1feaa-a80c-7a1b-9c31-251ec8f2a842"}); !errors.Is(err, robotmem.NotFound) {
+		t.Errorf("an unknown session: %v", err)
+	}
+}
+
+func TestArchiveDryRunStoresNothing(t *testing.T) {
+	a, b := lived(t), openTest(t, Options{})
+	data := exported(t, a, ExportOptions{})
+	dry, err := imported(t, b, data, ImportOptions{DryRun: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := hashes(t, b); got != "" {
+		t.Errorf("a dry run stored\n%s", got)
+	}
+	if _, err := os.Stat(b.store.payloads().Dir); err == nil {
+		t.Error("a dry run wrote payloads")
+	}
+	wet, err := imported(t, b, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dry.Memories != wet.Memories || dry.Sessions != wet.Sessions || dry.Payloads.Stored != wet.Payloads.Stored || dry.Payloads.Bytes != wet.Payloads.Bytes {
+		t.Errorf("foreseen %+v, stored %+v", dry, wet)
+	}
+}
+
+// Cut anywhere, an archive stores parts that are whole and nothing else, says so,
+// and the whole one completes it to what one import would have been.
+func TestArchiveCutAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	a := lived(t)
+	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
+	whole := strings.Split(want, "\n")
+	for i := range 12 {
+		b := openTest(t, Options{Durability: DurabilityNormal})
+		cut := len(data) * i / 12
+		_, err := imported(t, b, data[:cut], ImportOptions{})
+		if err == nil || robotmem.KindOf(err) != robotmem.Corrupt && robotmem.KindOf(err) != robotmem.Invalid {
+			t.Errorf("cut at %d: %v", cut, err)
+		}
+		inStep(t, b)
+		var some bytes.Buffer
+		if _, err := b.Export(t.Context(), archive.NewHashes(&some), ExportOptions{HashesOnly: true}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(some.String()) {
+			// What waits for its successor differs until the links come.
+			if sum, name, _ := strings.Cut(strings.TrimSpace(line), "  "); strings.HasPrefix(name, "payload") && !slices.Contains(whole, sum+"  "+name) {
+				t.Errorf("cut at %d: %s is nothing of the original", cut, line)
+			}
+		}
+		if _, err := imported(t, b, data, ImportOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, hashes(t, b)); diff != "" {
+			t.Errorf("cut at %d and completed:\n%s", cut, diff)
+		}
+	}
+}
+
+// A flipped byte anywhere that matters is found before its part is stored.
+func TestArchiveDamagedAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	a := lived(t)
+	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
+	for i := range 40 {
+		at := len(data) * (2*i + 1) / 80
+		bad := slices.Clone(data)
+		bad[at] ^= 0x20
+		b := openTest(t, Options{Durability: DurabilityNormal})
+		_, err := imported(t, b, bad, ImportOptions{})
+		if err == nil && hashes(t, b) != want {
+			t.Errorf("a flipped bit at %d went unseen", at)
+		}
+		if err != nil && robotmem.KindOf(err) == robotmem.Internal {
+			t.Errorf("a flipped bit at %d: %v", at, err)
+		}
+	}
+}
+
+func TestArchiveIsOfOneMoment(t *testing.T) {
+	ctx, a := t.Context(), lived(t)
+	before := hashes(t, a)
+	var late *robotmem.LearnResponse
+	slow := &lateSink{Hashes: archive.NewHashes(&bytes.Buffer{}), then: func() {
+		var err error
+		if late, err = a.Learn(ctx, &robotmem.LearnRequest{Insight: "learnt while the export was written, 5 N"}); err != nil {
+			t.Error(err)
+		}
+	}}
+	var b bytes.Buffer
+	slow.Hashes = archive.NewHashes(&b)
+	if _, err := a.Export(ctx, slow, ExportOptions{HashesOnly: true}); err != nil {
+		t.Fatal(err)
+	}
+	if late == nil || b.String() != before {
+		t.Error("the export is not of the moment that it began at")
+	}
+}
+
+type lateSink struct {
+	*archive.Hashes
+	then func()
+}
+
+func (s *lateSink) Begin(m *archive.Manifest) error {
+	s.then()
+	return s.Hashes.Begin(m)
+}
+
+func TestArchiveOfALostPayload(t *testing.T) {
+	e := openTest(t, Options{})
+	res := savePayload(t, e, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
+	keep := savePayload(t, e, noise(2, 300_000), func(*robotmem.SavePerceptionRequest) {})
+	var sum [32]byte
+	if err := e.store.read(t.Context(), func(c *conn) error {
+		p, err := c.payload(res.SHA256)
+		if err == nil {
+			sum = p.sum
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.store.payloads().Remove(sum); err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	report, err := e.Export(t.Context(), archive.NewWriter(&b, archive.WriterOptions{Zstd: true}), ExportOptions{})
+	if err != nil || report.Lost != 1 || report.Evicted != 0 {
+		t.Fatalf("report %+v (%v)", report, err)
+	}
+	other := openTest(t, Options{})
+	got, err := imported(t, other, b.Bytes(), ImportOptions{})
+	if err != nil || got.Memories.Created != 2 || got.Payloads.Stored != 1 {
+		t.Fatalf("report %+v (%v)", got, err)
+	}
+	data, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 2})
+	if err != nil || data.SHA256 != keep.SHA256 {
+		t.Errorf("the other payload: %v", err)
+	}
+	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), reasonLostBefore) {
+		t.Errorf("the lost payload: %v", err)
+	}
+	if got.Payloads.Missing != 1 {
+		t.Errorf("%d payloads are missing, want 1", got.Payloads.Missing)
+	}
+	sound(t, other)
+	if again, err := imported(t, other, b.Bytes(), ImportOptions{}); err != nil || again.Memories.Same != 2 {
+		t.Errorf("the second time: %+v (%v)", again, err)
+	}
+	// An archive that has the bytes mends the node that has lost them.
+	whole := openTest(t, Options{})
+	savePayload(t, whole, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
+	if _, err := imported(t, whole, b.Bytes(), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := imported(t, other, exported(t, whole, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); err != nil {
+		t.Errorf("the payload was not brought back: %v", err)
+	}
+	sound(t, other)
+}
+
+// entries are the files of an archive, to be put together again otherwise.
+type entryOf struct {
+	tar.Header
+	data []byte
+}
+
+func takeApart(t *testing.T, data []byte) (out []entryOf) {
+	t.Helper()
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, entryOf{*h, body})
+	}
+}
+
+func putTogether(t *testing.T, entries []entryOf) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, e := range entries {
+		if e.Typeflag == tar.TypeReg {
+			e.Size = int64(len(e.data))
+		}
+		if err := w.WriteHeader(&e.Header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(e.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestArchiveRefusesTheHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	good := takeApart(t, exported(t, lived(t), ExportOptions{}))
+	file := func(name string, data string) entryOf {
+		return entryOf{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, []byte(data)}
+	}
+	manifest := good[0]
+	for name, test := range map[string]struct {
+		entries []entryOf
+		want    string
+	}{
+		"no manifest":                  {good[1:], "begins with"},
+		"a path upwards":               {[]entryOf{manifest, file("../../etc/passwd", "x")}, "no name of a part"},
+		"an absolute path":             {[]entryOf{manifest, file("/etc/passwd", "x")}, "no name of a part"},
+		"a payload upwards":            {[]entryOf{manifest, file("payloads/../"+strings.Repeat("a", 64), "x")}, "no name of a part"},
+		"a link":                       {[]entryOf{manifest, {tar.Header{Typeflag: tar.TypeSymlink, Name: "payloads/aa/" + strings.Repeat("a", 64), Linkname: "/etc/passwd"}, nil}}, "is a link"},
+		"a hard link":                  {[]entryOf{manifest, {tar.Header{Typeflag: tar.TypeLink, Name: "manifest.json", Linkname: "/etc/passwd"}, nil}}, "is a link"},
+		"a device":                     {[]entryOf{manifest, {tar.Header{Typeflag: tar.TypeChar, Name: "manifest.json"}, nil}}, "is a link, a folder or a device"},
+		"two manifests":                {[]entryOf{manifest, manifest}, "no name of a part"},
+		"a part left out":              {slices.Concat(good[:1], good[2:]), "part 1 is missing"},
+		"a payload nobody names first": {[]entryOf{manifest, good[slices.IndexFunc(good, func(e entryOf) bool { return strings.HasPrefix(e.Name, "payloads/") })]}, "before any memory"},
+		"another file's manifest":      {[]entryOf{file("manifest.json", `{"format":"other","version":1}`)}, "of something else"},
+		"a newer format":               {[]entryOf{file("manifest.json", `{"format":"robotmem-archive","version":9}`)}, "install a newer robotmem"},
+		"a manifest without end":       {[]entryOf{file("manifest.json", strings.Repeat(" ", 1<<20))}, "limit"},
+		"sums that do not fit":         {append(slices.Clone(good[:len(good)-1]), file("SHA256SUMS", "x\n")), "not those of its SHA256SUMS"},
+		"more after the end":           {append(slices.Clone(good), file("SHA256SUMS", "x\n")), "more after its SHA256SUMS"},
+		"a line that is no JSON":       {[]entryOf{manifest, part("sessions", 1, "{")}, "line 1"},
+		"a session of no name":         {[]entryOf{manifest, part("sessions", 1, `{"session_id":"../x"}`)}, "must be a UUID"},
+		"a memory of no uid":           {[]entryOf{manifest, part("memories", 1, `{"uid":"1"}`)}, "memories/000001: line 1: uid: must be a UUID"},
+		"more lines than told":         {[]entryOf{manifest, part("sessions", 1, strings.Repeat(`{"session_id":"x"}`+"\n", 499))}, "more sessions than its manifest says"},
+		"more lines than a part has":   {[]entryOf{manifest, part("memories", 1, strings.Repeat("{}\n", 501))}, "more than 500 lines"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := openTest(t, Options{})
+			_, err := imported(t, e, putTogether(t, test.entries), ImportOptions{})
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+			if k := robotmem.KindOf(err); k == robotmem.Internal || k == robotmem.Unavailable {
+				t.Errorf("kind %s", k)
+			}
+			// What is wrong at the end is found after the parts were, which were right.
+			late := strings.Contains(test.want, "SHA256SUMS")
+			if got := hashes(t, e); strings.Contains(got, "memory") && !late {
+				t.Errorf("it stored\n%s", got)
+			}
+		})
+	}
+}
+
+func part(kind string, number int, lines string) entryOf {
+	name := fmt.Sprintf("%s/%06d-%x.jsonl", kind, number, sha256.Sum256([]byte(lines)))
+	return entryOf{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, []byte(lines)}
+}
+
+// What a newer node stores with a memory comes back from where there is a column
+// for it, and is counted where there is none.
+func TestArchiveKeepsUnknownColumns(t *testing.T) {
+	a, b, c := openTest(t, Options{}), openTest(t, Options{}), openTest(t, Options{})
+	for _, e := range []*Engine{a, b} {
+		if err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("ALTER TABLE memories ADD COLUMN robot_tool TEXT") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE memories SET robot_tool = 'gripper'") }); err != nil {
+		t.Fatal(err)
+	}
+	data := exported(t, a, ExportOptions{})
+	if _, err := imported(t, b, data, ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(hashes(t, a), hashes(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	res, err := imported(t, c, data, ImportOptions{})
+	if err != nil || res.Unplaced["robot_tool"] != 1 {
+		t.Errorf("report %+v (%v)", res, err)
+	}
+}
+
+func TestArchiveStopsWithItsContext(t *testing.T) {
+	a, b := lived(t), openTest(t, Options{})
+	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
+	for n := range 30 {
+		ctx, cancel := context.WithCancel(t.Context())
+		r, err := archive.NewReader(&cancelling{Reader: bytes.NewReader(data), after: len(data) * n / 30, cancel: cancel}, archive.ReaderOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Import(ctx, r, ImportOptions{}); err == nil {
+			t.Log("it was done before")
+		}
+		cancel()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := imported(t, b, data, ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, hashes(t, b)); diff != "" {
+		t.Error(diff)
+	}
+	inStep(t, b)
+	if orphans := strayPayloads(t, b); orphans != 0 {
+		t.Errorf("%d payloads belong to nothing", orphans)
+	}
+}
+
+func strayPayloads(t *testing.T, e *Engine) int {
+	t.Helper()
+	n := 0
+	err := e.store.read(t.Context(), func(c *conn) error {
+		u, err := e.orphans(c)
+		if err == nil {
+			n = len(u.sums) + len(u.stray)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// cancelling ends a context once so many bytes were read.
+type cancelling struct {
+	io.Reader
+	after  int
+	cancel func()
+}
+
+func (c *cancelling) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p[:min(len(p), 64<<10)])
+	if c.after -= n; c.after < 0 {
+		c.cancel()
+	}
+	return n, err
+}
+
+// What was purged here does not come back from an older archive, nor do its bytes.
+func TestArchiveBringsNothingPurgedBack(t *testing.T) {
+	e := openTest(t, Options{})
+	res := savePayload(t, e, noise(7, 300_000), nil)
+	data := exported(t, e, ExportOptions{})
+	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: res.MemoryID, Reason: "private", Purge: true}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := imported(t, e, data, ImportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (ImportCount{Purged: 1}); got.Memories != want || got.Payloads.Stored != 0 {
+		t.Errorf("report %+v", got)
+	}
+	if got := hashes(t, e); got != "" {
+		t.Errorf("it is back:\n%s", got)
+	}
+}
+
+// sound demands that a node can be backed up and finds nothing wrong with itself.
+func sound(t *testing.T, e *Engine) {
+	t.Helper()
+	if _, err := e.Backup(t.Context(), BackupOptions{Dir: t.TempDir()}); err != nil {
+		t.Errorf("backup: %v", err)
+	}
+	inStep(t, e)
+}
+
+// A payload that a budget took away here comes back with a newer state of its
+// memory from another node.
+func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
+	a, b := openTest(t, Options{}), openTest(t, Options{})
+	res := savePayload(t, a, noise(3, 300_000), func(*robotmem.SavePerceptionRequest) {})
+	if _, err := imported(t, b, exported(t, a, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	old := exported(t, b, ExportOptions{})
+	if got, err := a.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); err != nil || got.Count != 1 {
+		t.Fatalf("retain: %+v (%v)", got, err)
+	}
+	// What is no newer does not undo the eviction.
+	if got, err := imported(t, a, old, ImportOptions{}); err != nil || got.Payloads.Stored != 0 {
+		t.Errorf("an older archive: %+v (%v)", got, err)
+	}
+	if _, err := b.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "the force at the wrist, looked at again"}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{})
+	if err != nil || got.Memories.Updated != 1 || got.Payloads.Stored != 1 || got.Payloads.Missing != 0 {
+		t.Fatalf("report %+v (%v)", got, err)
+	}
+	if data, err := a.Data(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID}); err != nil || data.SHA256 != res.SHA256 {
+		t.Errorf("data: %v", err)
+	}
+	sound(t, a)
+}
+
+// A memory that is purged while its bytes come in gets them not back.
+func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
+	a, b := openTest(t, Options{}), openTest(t, Options{})
+	savePayload(t, b, noise(4, 300_000), func(*robotmem.SavePerceptionRequest) {})
+	if _, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "the force at the wrist, looked at again"}); err != nil {
+		t.Fatal(err)
+	}
+	data := exported(t, b, ExportOptions{})
+	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	purge := func() {
+		if _, err := a.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "private", Purge: true}); err != nil {
+			t.Error(err)
+		}
+	}
+	got, err := a.Import(t.Context(), &afterPayload{Source: r, f: purge}, ImportOptions{})
+	if err != nil || got.Memories.Purged != 1 || got.Payloads.Stored != 0 {
+		t.Errorf("report %+v (%v)", got, err)
+	}
+	if n := strayPayloads(t, a); n != 0 {
+		t.Errorf("%d files of payloads stay", n)
+	}
+	sound(t, a)
+}
+
+// afterPayload does something once a payload has come.
+type afterPayload struct {
+	archive.Source
+	came bool
+	f    func()
+}
+
+func (s *afterPayload) Next() (*archive.Entry, error) {
+	if s.came {
+		s.f()
+		s.came = false
+	}
+	entry, err := s.Source.Next()
+	s.came = err == nil && entry.Payload != nil
+	return entry, err
+}
+
+// A memory whose source names nobody is whose it is that imported it, and what a
+// source names is cleaned as what callers say is.
+func TestImportNamesWhoImported(t *testing.T) {
+	e := openTest(t, Options{})
+	at := "2026-01-02T03:04:05.000000000Z"
+	fact := func(n int, extra map[string]any) archive.Memory {
+		return archive.Memory{
+			UID: fmt.Sprintf("0190a000-0000-7000-8000-%012d", n), Type: "fact", Collection: "lab", Content: fmt.Sprintf("fact %d", n), Category: "observation",
+			Context: []byte(`{"robot":{"id":"arm 1"}}`), Confidence: 1, Status: "active", Sightings: 1, Version: 1,
+			ValidFrom: at, ObservedAt: at, CreatedAt: at, UpdatedAt: at, Extra: extra,
+		}
+	}
+	named := map[string]any{"who": "eve\u202e\nroot" + strings.Repeat("x", 100), "tool": "cli", "robot": json.Number("7")}
+	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolCLI})
+	for _, want := range []ImportCount{{Created: 2}, {Same: 2}} {
+		src := &fixedSource{memories: []archive.Memory{fact(1, nil), fact(2, named)}}
+		if got, err := e.Import(ctx, src, ImportOptions{}); err != nil || got.Memories != want {
+			t.Fatalf("report %+v (%v), want %+v", got, err, want)
+		}
+	}
+	for id, want := range map[int64]robotmem.Provenance{1: {Who: "ann", Tool: "import", Robot: "arm 1"}, 2: {Who: "eve root" + strings.Repeat("x", 56), Tool: "cli"}} {
+		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+		if err != nil || m.Provenance == nil {
+			t.Fatalf("memory %d: %+v (%v)", id, m, err)
+		}
+		if diff := cmp.Diff(want, *m.Provenance); diff != "" {
+			t.Errorf("memory %d (-want +got):\n%s", id, diff)
+		}
+	}
+	log, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: actionImported})
+	if err != nil || len(log.Entries) != 1 || log.Entries[0].Who != "ann" || !strings.Contains(log.Entries[0].Reason, "memories: 2 new") {
+		t.Errorf("the audit log: %+v (%v)", log, err)
+	}
+}
+
+// fixedSource is a source of some memories.
+type fixedSource struct{ memories []archive.Memory }
+
+func (s *fixedSource) Next() (*archive.Entry, error) {
+	if s.memories == nil {
+		return nil, io.EOF
+	}
+	found := s.memories
+	s.memories = nil
+	return &archive.Entry{Memories: found}, nil
+}

@@ -1,0 +1,34 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestCopyWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte("whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := copyWhole(t.Context(), path, path+".copy"); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := sameBytes(t.Context(), path, path+".copy"); !same || err != nil {
+		t.Errorf("the copy is %t, %v", same, err)
+	}
+	if err := copyWhole(t.Context(), path, path+".copy"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := copyWhole(ended, path, path+".other"); err == nil {
+		t.Error("a copy was made after the end")
+	}
+	if names, err := filepath.Glob(path + ".other*"); len(names) > 0 || err != nil {
+		t.Errorf("half a copy lies there: %v, %v", names, err)
+	}
+}

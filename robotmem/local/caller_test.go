@@ -1,0 +1,79 @@
+package local_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// What strangers call themselves is stored short, on one line and as it looks.
+func TestCallersAreStoredClean(t *testing.T) {
+	e := open(t, local.Options{})
+	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{
+		Who: "arm-7\x00\n\u202eroot", Tool: robotmem.ToolMCP, Client: strings.Repeat("x", 1<<20) + "\x1b[31m",
+	})
+	id := must(e.Learn(ctx, &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
+	p := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t).Provenance
+	if p.Who != "arm-7 root" || p.Tool != "mcp "+strings.Repeat("x", 96) {
+		t.Errorf("stored as %q through %.40q… of %d bytes", p.Who, p.Tool, len(p.Tool))
+	}
+}
+
+// Whoever uses the engine as a library is the user of the machine.
+func TestLibraryCallersAreTheUser(t *testing.T) {
+	e := open(t, local.Options{})
+	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
+	p := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t).Provenance
+	if p.Who != local.OSUser() || p.Who == "" || p.Tool != "library" {
+		t.Errorf("stored by %+v", p)
+	}
+}
+
+// A model is neither shown how to destroy for good nor let.
+func TestModelsDoNotPurge(t *testing.T) {
+	e := open(t, local.Options{})
+	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
+	op := robotmem.OpByName("forget")
+	if _, shown := op.InputSchema()["properties"].(map[string]any)["purge"]; shown {
+		t.Error("the tool shows purge")
+	}
+	model := robotmem.WithCaller(t.Context(), robotmem.Caller{Tool: robotmem.ToolMCP})
+	_, err := op.Call(model, e, json.RawMessage(`{"memory_id":1,"reason":"ignore what you were told","purge":true}`))
+	if robotmem.KindOf(err) != robotmem.Invalid || !strings.Contains(err.Error(), "not offered to models") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}); err != nil {
+		t.Errorf("it is gone: %v", err)
+	}
+	if _, err := op.Call(model, e, json.RawMessage(`{"memory_id":1,"reason":"it was wrong","purge":false}`)); err != nil {
+		t.Errorf("forgetting: %v", err)
+	}
+}
+
+// Two claims that the audit log makes of itself: no program changes or deletes
+// a row of it by accident.
+func TestTheAuditLogOnlyGrows(t *testing.T) {
+	path := t.TempDir() + "/memory.db"
+	e := open(t, local.Options{Path: path})
+	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
+	must(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "wrong"}))(t)
+	for _, sql := range []string{"DELETE FROM audit", "UPDATE audit SET who = 'nobody'", "UPDATE audit SET reason = 'right'"} {
+		if err := execIn(t, path, sql); err == nil || !strings.Contains(err.Error(), "only grows") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+}
+
+func execIn(t *testing.T, path, sql string) error {
+	t.Helper()
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	return db.Exec(sql)
+}

@@ -1,0 +1,181 @@
+package local_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// onFaultDisk opens a memory on a disk that can be filled.
+func onFaultDisk(t *testing.T, o local.Options) (*local.Engine, *faultdisk.Disk) {
+	t.Helper()
+	d, err := faultdisk.New(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Close)
+	o.Path, o.Disk = filepath.Join(d.Root(), "memory.db"), d
+	return open(t, o), d
+}
+
+// Whatever does not fit says how much it needs and how much there is, leaves
+// nothing behind, and fits once there is space.
+func TestWhatDoesNotFitSaysHowMuchItNeeds(t *testing.T) {
+	e, d := onFaultDisk(t, local.Options{})
+	learn(t, e, "the wrench is zeroed", nil)
+	noise := func(size int) []byte {
+		data := make([]byte, size)
+		_, _ = rand.Read(data)
+		return data
+	}
+	session, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	perception := func(data []byte) *robotmem.SavePerceptionRequest {
+		return &robotmem.SavePerceptionRequest{Description: "a scan", DataBase64: data}
+	}
+	small, large := noise(100<<10), noise(600<<10)
+	batch := &robotmem.LearnBatchRequest{}
+	for range 100 {
+		batch.Items = append(batch.Items, robotmem.LearnRequest{Insight: rand.Text()})
+	}
+	const someKiB = `needs about [0-9.]+ KiB, `
+	for _, c := range []struct {
+		name  string
+		want  string // of the error
+		write func() error
+	}{
+		{"learn", someKiB, func() error {
+			_, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the bin is 3 m away"})
+			return err
+		}},
+		{"learn_batch", someKiB, func() error { _, err := e.LearnBatch(t.Context(), batch); return err }},
+		{"start_session", someKiB, func() error {
+			_, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+			return err
+		}},
+		{"end_session", someKiB, func() error {
+			_, err := e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: session.SessionID})
+			return err
+		}},
+		{"save_perception, in the file", someKiB, func() error {
+			_, err := e.SavePerception(t.Context(), perception(small))
+			return err
+		}},
+		{"save_perception, in the folder", `needs about 600\.0 KiB, `, func() error {
+			_, err := e.SavePerception(t.Context(), perception(large))
+			return err
+		}},
+		{"save_perception, a stream", `needs more than [0-9.]+ KiB, `, func() error {
+			_, err := e.SavePerceptionFrom(t.Context(), perception(nil), io.MultiReader(bytes.NewReader(noise(600<<10))))
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d.Limit(4 << 10)
+			refused := d.Refused()
+			err := c.write()
+			if !errors.Is(err, robotmem.Unavailable) || !regexp.MustCompile(c.want+`[0-9.]+ (KiB|B) are free; nothing was stored`).MatchString(err.Error()) {
+				t.Errorf("got %v, want unavailable and %q", err, c.want)
+			}
+			if d.Refused() == refused {
+				t.Error("the disk refused nothing: the test tests nothing")
+			}
+			for _, left := range strays(t, d.Root()) {
+				t.Errorf("%s is left over", left)
+			}
+			if got := recall(t, e, &robotmem.RecallRequest{Query: "wrench"}); got.Total != 1 {
+				t.Errorf("recall finds %d, want 1", got.Total)
+			}
+			d.Limit(-1)
+			if err := c.write(); err != nil {
+				t.Errorf("with space again: %v", err)
+			}
+		})
+	}
+	if got, err := e.Doctor(t.Context(), nil); err != nil || !got.Healthy {
+		t.Errorf("doctor: %+v, %v", got, err)
+	}
+}
+
+// strays lists temporary files below a folder.
+func strays(t *testing.T, dir string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if strings.HasPrefix(filepath.Base(path), "tmp-") || strings.Contains(path, ".new-") {
+			found = append(found, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// A memory that was closed opens on a disk that is full to the last byte, or says
+// what it lacks.
+func TestOpeningOnAFullDisk(t *testing.T) {
+	folder := smallDisk(t, "2m")
+	path := filepath.Join(folder, "memory.db")
+	e := open(t, local.Options{Path: path})
+	learn(t, e, "the bin is 3 m away", nil)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	fillDisk(t, filepath.Join(folder, "other"))
+	got, err := local.Open(t.Context(), local.Options{Path: path})
+	if err == nil {
+		defer got.Close()
+		if res := recall(t, got, &robotmem.RecallRequest{Query: "bin"}); res.Total != 1 {
+			t.Errorf("recall finds %d, want 1", res.Total)
+		}
+		return
+	}
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "needs about 32.0 KiB, 0 B are free") {
+		t.Errorf("got %v, want unavailable, what is needed and what is free", err)
+	}
+	_, err = local.Open(t.Context(), local.Options{Path: filepath.Join(folder, "new.db")})
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "0 B are free") {
+		t.Errorf("a new memory: got %v, want unavailable and what is free", err)
+	}
+	for _, left := range strays(t, folder) {
+		t.Errorf("%s is left over", left)
+	}
+	if err := os.Remove(filepath.Join(folder, "other")); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, local.Options{Path: path})
+	if res := recall(t, again, &robotmem.RecallRequest{Query: "bin"}); res.Total != 1 {
+		t.Errorf("recall finds %d once there is space, want 1", res.Total)
+	}
+}
+
+// fillDisk writes a file until the disk is full.
+func fillDisk(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{64 << 10, 4 << 10, 1} {
+		for err == nil {
+			_, err = f.Write(make([]byte, size))
+		}
+		err = nil
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,199 @@
+package local
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+)
+
+func unhealthy(t *testing.T, e *Engine, check string) {
+	t.Helper()
+	d, err := e.Doctor(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == check })
+	if i < 0 || d.Checks[i].Status != checkFail || d.Healthy {
+		t.Errorf("the doctor finds %+v, want %s to fail", d.Checks, check)
+	}
+	if _, err := e.Repair(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, e)
+	if d, err = e.Doctor(t.Context(), nil); err != nil || !d.Healthy {
+		t.Errorf("after the repair: %+v, %v", d.Checks, err)
+	}
+}
+
+// Each way in which what is in memory can differ from the file is found, and
+// mended.
+func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	var texts []string
+	for i := range 300 {
+		texts = append(texts, fmt.Sprintf("fact %d of the gripper", i))
+	}
+	learnAll(t, e, texts...)
+	embedded(t, e)
+	d, err := e.Doctor(t.Context(), nil)
+	if err != nil || !d.Healthy {
+		t.Fatalf("at first: %+v, %v", d, err)
+	}
+	for _, tt := range []struct {
+		check  string
+		damage func()
+	}{
+		{"index of words in memory", func() { e.index.words.index.Apply(nil, []int64{7}) }},
+		{"index of words in memory", func() {
+			put, _, _, err := readDocuments(t, e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			put[0].Terms[0] = "otherwise"
+			e.index.words.index.Apply(put[:1], nil)
+		}},
+		{"index of vectors in memory", func() { e.index.vectors.codes.Remove(9) }},
+		{"vectors", func() {
+			err := e.store.write(t.Context(), func(tx *writeTx) error {
+				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		tt.damage()
+		unhealthy(t, e, tt.check)
+	}
+	_, ids := recalled(t, e, &robotmem.RecallRequest{Query: "fact 8 of the gripper", N: 1})
+	if !slices.Equal(ids, []int64{9}) {
+		t.Errorf("found %v", ids)
+	}
+}
+
+func readDocuments(t *testing.T, e *Engine) (put []lexical.Document, remove []int64, upto int64, err error) {
+	t.Helper()
+	err = e.store.read(t.Context(), func(c *conn) (err error) {
+		put, remove, upto, err = c.documentsSince(0, 10)
+		return err
+	})
+	return put, remove, upto, err
+}
+
+// The virtual table of neighbours joins with the tables, and agrees with the
+// exact distances of vec1.
+func TestMemoriesVec(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	var texts []string
+	for i := range 200 {
+		texts = append(texts, fmt.Sprintf("fact %d of gripper %d", i, i%7))
+	}
+	learnAll(t, e, texts...)
+	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 12, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, e)
+	raw := vector.Encode(w.vector("fact 11 of gripper 4"))
+	ask := func(sql string, args ...any) (ids []int64) {
+		err := e.store.read(t.Context(), func(c *conn) error {
+			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
+				ids = append(ids, s.ColumnInt64(0))
+				return nil
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	got := ask("SELECT m.id FROM memories_vec v JOIN memories m ON m.id = v.memory_id WHERE v.embedding MATCH ? AND v.k = ? ORDER BY v.distance, m.id", raw, 10)
+	want := ask("SELECT v.memory_id FROM vectors_1 v JOIN memories m ON m.id = v.memory_id WHERE m.status = 'active' ORDER BY vec1_cos_distance(v.vector, ?), 1 LIMIT ?", raw, 10)
+	if !slices.Equal(got, want) || len(got) != 10 || slices.Contains(got, 12) {
+		t.Errorf("memories_vec finds %v, vec1 %v", got, want)
+	}
+}
+
+// What another process writes, embeds and forgets is seen at the next recall.
+func TestVectorsOfAnotherProcess(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	open := func() *Engine {
+		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = e.Close() })
+		return e
+	}
+	a, b := open(), open()
+	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
+	embedded(t, a)
+	embedded(t, b)
+	for _, step := range []struct {
+		do    func() error
+		query string
+		want  int64
+	}{
+		{func() error { return nil }, "wet glass", 1},
+		{func() error {
+			_, err := a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "door three sticks"})
+			embedded(t, a)
+			return err
+		}, "door three", 3},
+		{func() error {
+			_, err := a.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 3, Reason: "test"})
+			return err
+		}, "battery low in aisle", 2},
+		{func() error {
+			_, err := a.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "lidar is blind in fog"})
+			embedded(t, a)
+			return err
+		}, "blind in fog", 1},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		res, ids := recalled(t, b, &robotmem.RecallRequest{Query: step.query, N: 1})
+		if res.Mode != "hybrid" || !slices.Equal(ids, []int64{step.want}) {
+			t.Errorf("%q: mode %s %v, ids %v, want %d", step.query, res.Mode, res.Degraded, ids, step.want)
+		}
+	}
+	if _, ids := recalled(t, b, &robotmem.RecallRequest{Query: "door three", N: 10}); slices.Contains(ids, 3) {
+		t.Errorf("what was forgotten is found: %v", ids)
+	}
+}
+
+// The figures that are compared are whole numbers: a mean that no float holds
+// exactly is no damage.
+func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	e := openTest(t, Options{})
+	for i := range 120 {
+		learnAll(t, e, fmt.Sprintf("fact %d of the gripper %s", i, strings.Repeat("holds ", (i*i)%11)))
+		if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "gripper"}); err != nil {
+			t.Fatal(err)
+		}
+		d := &robotmem.DoctorResponse{}
+		if err := e.store.read(t.Context(), func(c *conn) error { return e.examineWords(c, d) }); err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Checks) != 1 || d.Checks[0].Status != checkOK {
+			t.Fatalf("of %d facts: %+v", i+1, d.Checks)
+		}
+	}
+}

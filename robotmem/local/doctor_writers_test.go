@@ -1,0 +1,33 @@
+package local
+
+import (
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// An index that follows a later commit than the check-up's snapshot is no damage.
+func TestDoctorBesideWriters(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := &robotmem.DoctorResponse{}
+	err := e.store.read(t.Context(), func(c *conn) error {
+		if _, err := c.changes(); err != nil { // the snapshot begins
+			return err
+		}
+		learnAll(t, e, "the gripper slips on wet glass again")
+		recalled(t, e, &robotmem.RecallRequest{Query: "gripper"}) // brings the index into step
+		return e.examineWords(c, d)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Checks {
+		if c.Status == checkFail {
+			t.Errorf("%s: %s", c.Name, c.Detail)
+		}
+	}
+}

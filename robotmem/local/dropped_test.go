@@ -1,0 +1,21 @@
+package local
+
+import (
+	"testing"
+)
+
+// The reembed of another process drops the model that the keeper is about to
+// follow.
+func TestKeeperOutlivesADroppedModel(t *testing.T) {
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	learnAll(t, e, "the gripper holds wet glass")
+	embedded(t, e)
+	before := e.index.vectors.codes.Len()
+	if err := e.index.followCodes(t.Context(), 99); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.index.vectors.codes.Len(); got != before || before != 1 {
+		t.Errorf("%d codes, %d before", got, before)
+	}
+}

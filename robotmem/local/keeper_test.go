@@ -1,0 +1,170 @@
+package local
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A file that was closed with its indexes in memory opens with them, and what
+// changed after the snapshot is read too.
+func TestIndexesAreStoredAndReadBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine at a time: nothing for -race")
+	}
+	path := t.TempDir() + "/m.db"
+	open := func() *Engine {
+		t.Helper()
+		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	e := open()
+	rng := rand.New(rand.NewPCG(6, 6))
+	oracleFill(t, e, rng, snapshotLeast+500)
+	embedded(t, e)
+	var questions []*robotmem.RecallRequest
+	var want [][]int64
+	for range 50 {
+		q := oracleQuestion(rng)
+		_, ids := recalled(t, e, q)
+		questions, want = append(questions, q), append(want, ids)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	e = open()
+	defer e.Close()
+	err := e.store.read(t.Context(), func(c *conn) error {
+		for _, name := range []string{rosterSnapshot, wordsSnapshot, codesSnapshot} {
+			n := int64(0)
+			revision, err := c.loadSnapshot(name, func(in io.Reader) (err error) {
+				n, err = io.Copy(io.Discard, in)
+				return err
+			})
+			if err != nil || revision == 0 || n < 1000 {
+				t.Errorf("snapshot %s: revision %d, %d bytes, %v", name, revision, n, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, q := range questions {
+		if _, got := recalled(t, e, q); !slices.Equal(got, want[i]) {
+			t.Fatalf("question %+v: got %v, before it was closed %v", q, got, want[i])
+		}
+	}
+	// Of a thousand more, none is in the snapshot.
+	req := &robotmem.LearnBatchRequest{}
+	for i := range 1000 {
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("afterwards number %d", i), Context: robotmem.Object{"later": i}})
+	}
+	if _, err := e.LearnBatch(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, e)
+	res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "afterwards number 777", N: 1})
+	if res.Mode != "hybrid" || res.Memories[0].Content != "afterwards number 777" {
+		t.Errorf("mode %s, found %q", res.Mode, res.Memories[0].Content)
+	}
+}
+
+// A recall waits until the index of words is in memory, and no longer than its
+// deadline.
+func TestRecallWaitsForTheIndex(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
+	e.index.keeping.Lock() // loading has to wait
+	unlock := sync.OnceFunc(e.index.keeping.Unlock)
+	defer unlock()
+	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 50})
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + wordsNotRead}) {
+		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
+	}
+	found := make(chan map[int64]bool)
+	go func() {
+		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "glass slips"})
+		if err != nil || len(res.Degraded) > 0 {
+			t.Errorf("%+v, %v", res, err)
+		}
+		found <- ids(briefs(res.Memories, nil, 0))
+	}()
+	select {
+	case got := <-found:
+		t.Errorf("answered %v without the index", got)
+	case <-time.After(50 * time.Millisecond):
+	}
+	unlock()
+	if got := <-found; len(got) != 2 || !got[1] || !got[2] {
+		t.Errorf("found %v, want 1 and 2", got)
+	}
+}
+
+// A recall whose index cannot be loaded says so, and does not wait for ever.
+func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "wet glass slips")
+	err := e.store.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TABLE memories_fts") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, found := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips"})
+	if len(found) != 0 || len(res.Degraded) != 1 || !strings.HasPrefix(res.Degraded[0], "bm25: ") {
+		t.Errorf("found %v, degraded %v", found, res.Degraded)
+	}
+}
+
+// Closing while everything is at work neither hangs nor loses what was
+// acknowledged.
+func TestCloseWhileTheKeeperWorks(t *testing.T) {
+	rounds, memories := 5, 2500
+	if testing.Short() { // under -race everything takes fifteen times as long
+		rounds, memories = 2, 200
+	}
+	for round := range rounds {
+		path := t.TempDir() + "/m.db"
+		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(uint64(round), 1))
+		all := oracleFill(t, e, rng, memories)
+		recalled(t, e, oracleQuestion(rng))
+		time.Sleep(time.Duration(rng.IntN(50)) * time.Millisecond)
+		closed := make(chan error, 1)
+		go func() { closed <- e.Close() }()
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Fatal(err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatal("Close hangs")
+		}
+		if e, err = Open(t.Context(), Options{Path: path}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := e.Stats(t.Context(), nil)
+		if err != nil || s.Total != int64(len(all)) {
+			t.Errorf("after reopening: %+v, %v, want %d", s, err, len(all))
+		}
+		if err := e.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// batchChunk is how many items of a batch share a transaction with whoever
+// else is waiting: large enough to spread the cost of a commit, small enough
+// that a robot's single write does not wait long behind an import.
+const batchChunk = 500
+
+const defaultCollection = "default"
+
+// Learn implements Service.
+func (e *Engine) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+	r := *req
+	rec, err := e.learnRecord("learn", &r)
+	if err != nil {
+		return nil, err
+	}
+	var res *robotmem.LearnResponse
+	err = e.store.writeInTime(ctx, func(tx *writeTx) (err error) {
+		res, err = e.learn(tx, rec, false)
+		return err
+	})
+	if err != nil {
+		return nil, sqlite.Wrap("learn", err)
+	}
+	return res, nil
+}
+
+// learnRecord checks a request and prepares what will be stored.
+func (e *Engine) learnRecord(op string, r *robotmem.LearnRequest) (*record, error) {
+	if err := robotmem.Validate(op, r); err != nil {
+		return nil, err
+	}
+	rec, err := e.prepare("fact", r.Insight, r.Context)
+	if err != nil {
+		return nil, sqlite.Wrap(op, err)
+	}
+	rec.collection, rec.session, rec.source = r.Collection, r.SessionID, r.Source
+	rec.observed, rec.userTags = r.ObservedAt, distinct(append([]string(nil), r.Tags...))
+	if r.Pinned != nil {
+		rec.pinned, rec.pinAsked = *r.Pinned, true
+	}
+	return rec, nil
+}
+
+// learn stores a prepared fact, or counts the sighting of one that is known.
+func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
+	if err := tx.joinSession(r); err != nil {
+		return nil, err
+	}
+	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.infer(), Conflicts: []robotmem.ConflictWith{}}
+	if !keepDuplicates {
+		same, conflicts, err := e.findTwin(tx, r, 0)
+		if err != nil {
+			return nil, err
+		}
+		if same != nil {
+			res.Status, res.MemoryID, res.UID = "duplicate", same.id, same.uid
+			res.Method, res.ExistingID, res.Similarity = same.method, same.id, same.similarity
+			return res, tx.sighted(same.id, r)
+		}
+		res.Conflicts = orEmpty(conflicts)
+	}
+	var err error
+	res.MemoryID, res.UID, err = tx.insert(r)
+	return res, err
+}
+
+// LearnBatch implements Service.
+func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+	r := *req
+	if err := robotmem.Validate("learn_batch", &r); err != nil {
+		return nil, err
+	}
+	res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
+	m := robotmem.MeterOf(ctx)
+	m.Stage("learning", "items", int64(len(r.Items)))
+	// The next chunk is prepared while the last one is written.
+	prepared := make(chan []*record, 1)
+	go func() {
+		defer close(prepared)
+		for start := 0; start < len(r.Items); start += batchChunk {
+			end := min(start+batchChunk, len(r.Items))
+			prepared <- e.prepareChunk(&r, start, end, res.Results)
+		}
+	}()
+	var failed error
+	start := 0
+	for records := range prepared {
+		results := res.Results[start : start+len(records)]
+		if failed == nil {
+			mine := slices.Clone(results) // which a job that is given up may still fill
+			failed = e.store.writeInTime(ctx, func(tx *writeTx) error {
+				return e.learnChunk(tx, records, r.KeepDuplicates, mine)
+			})
+			if failed == nil {
+				copy(results, mine)
+			}
+		}
+		if failed != nil {
+			refuseRest(results, sqlite.Wrap("learn_batch", failed))
+		}
+		start += len(records)
+		m.Add(int64(len(records)))
+	}
+	if failed != nil && allRefused(res.Results) {
+		return nil, sqlite.Wrap("learn_batch", failed)
+	}
+	return res, nil
+}
+
+func allRefused(results []robotmem.BatchResult) bool {
+	for i := range results {
+		if results[i].Error == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// refuseRest says of every item that has no error of its own why it was not
+// stored. What was committed before stays, and was reported.
+func refuseRest(results []robotmem.BatchResult, err error) {
+	for i := range results {
+		if results[i].Error == nil {
+			results[i] = robotmem.BatchResult{Error: batchError(err)}
+		}
+	}
+}
+
+// learnChunk learns the records of one transaction. An item that is refused
+// has written nothing yet, so the others go on; any other failure ends it.
+func (e *Engine) learnChunk(tx *writeTx, records []*record, keepDuplicates bool, results []robotmem.BatchResult) error {
+	for i, rec := range records {
+		if rec == nil {
+			continue
+		}
+		got, err := e.learn(tx, rec, keepDuplicates)
+		if refused := (*robotmem.Error)(nil); errors.As(err, &refused) {
+			results[i] = robotmem.BatchResult{Error: batchError(err)}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		results[i] = robotmem.BatchResult{LearnResponse: got}
+	}
+	return nil
+}
+
+// prepareChunk prepares the items from start to end on all cores. A bad item
+// leaves a nil record and its error in results.
+func (e *Engine) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record {
+	records := make([]*record, end-start)
+	parallel(len(records), func(i int) {
+		err := r.ItemError(start + i)
+		if err == nil {
+			item := r.Items[start+i]
+			records[i], err = e.learnRecord("learn_batch", &item)
+		}
+		if err != nil {
+			records[i] = nil
+			results[start+i] = robotmem.BatchResult{Error: batchError(err)}
+		}
+	})
+	return records
+}
+
+func batchError(err error) *robotmem.BatchError {
+	e := (*robotmem.Error)(nil)
+	if !errors.As(err, &e) {
+		return &robotmem.BatchError{Kind: robotmem.Internal, Detail: err.Error()}
+	}
+	return &robotmem.BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
+}

@@ -1,0 +1,148 @@
+package local
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// A large file of version 1 is brought to the present version within the memory
+// that SQLite has here.
+func TestMigrateLargeFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes 400,000 rows")
+	}
+	path := t.TempDir() + "/memory.db"
+	unpack(t, "testdata/v1.db.gz", path)
+	c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
+		INSERT INTO memories(uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
+		SELECT 'u' || i, 'default', 'fact', 'fact ' || i || ' ' || hex(randomblob(180)), 'fact ' || i, '{}', 'code', randomblob(32), t, t, t, t, 1000 + i
+		FROM n, (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func unpack(t *testing.T, from, to string) {
+	t.Helper()
+	in, err := os.Open(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(to, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Facts with units in a file of an older version are found as duplicates in
+// another unit, and their signatures are those that Repair computes.
+func TestSignaturesOfOlderFiles(t *testing.T) {
+	files, err := filepath.Glob("testdata/v*.db.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stored files", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			path := t.TempDir() + "/memory.db"
+			unpack(t, name, path)
+			c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			// As version 5 computed them.
+			old := []struct {
+				content string
+				sig     signature
+			}{
+				{"the shelf above the bench is 1000 mm wide", signature{terms: 7, numbers: 5774876429445146868, skeleton: -8804179262566189209, sketch: consolidate.Sketch{0xfcb84ff8770cd1b7, 0x10de9a42663f29fb}}},
+				{"the oven of the east lab cools in 2 hours", signature{terms: 7, numbers: 2711625374352219237, skeleton: -4920536063327908452, sketch: consolidate.Sketch{0x60ef66849b402e8d, 0x66ed83b322351a05}}},
+				{"no number in this one", signature{terms: 3, numbers: -2991082272771026769, skeleton: -458735883398717237, sketch: consolidate.Sketch{0x49584c0b0c4e8280, 0x27b17a8870de90af}}},
+			}
+			for i, o := range old {
+				id := int64(1000 + i)
+				if err := insertOldFact(c, id, o.content, nil); err != nil {
+					t.Fatal(err)
+				}
+				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
+					hash64("default", "{}"), id, id, o.sig.terms, o.sig.numbers, o.sig.skeleton, int64(o.sig.sketch[0]), int64(o.sig.sketch[1]))
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			// More than one batch.
+			err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+				INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) SELECT i, 5000 + i, 1000, 0, 0, 0, 0, 0 FROM n`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+			e, err := Open(t.Context(), Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			for i, content := range []string{"the shelf above the bench is 1 m wide", "the oven of the east lab cools in 120 min", "no number in this one"} {
+				res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: content})
+				if err != nil || res.Status != "duplicate" || res.MemoryID != int64(1000+i) {
+					t.Errorf("%q: got %+v, %v, want a duplicate of %d", content, res, err, 1000+i)
+				}
+			}
+			signatures := func() (rows []string) {
+				err := e.store.read(t.Context(), func(c *conn) error {
+					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+						row := ""
+						for i := range 6 {
+							row += s.ColumnText(i) + " "
+						}
+						rows = append(rows, row)
+						return nil
+					})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return rows
+			}
+			migrated := signatures()
+			if _, err := e.Repair(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(signatures(), migrated); diff != "" {
+				t.Errorf("the signatures are not those that are computed now (-now +migrated):\n%s", diff)
+			}
+		})
+	}
+}

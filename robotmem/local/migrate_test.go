@@ -1,0 +1,132 @@
+package local_test
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A file of every past version opens, and holds what it held. The stored files
+// were written by the program of that version and are never written again.
+func TestStoredVersionsOpen(t *testing.T) {
+	files, err := filepath.Glob("testdata/v*.db.gz")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stored files", err)
+	}
+	for _, name := range files {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			e := open(t, local.Options{Path: unzip(t, name)})
+			l, err := e.List(t.Context(), &robotmem.ListRequest{Status: "all"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, m := range l.Memories {
+				got = append(got, m.Status+": "+m.Content)
+			}
+			want := []string{
+				"invalidated: a mistake",
+				"active: force trace of a slip",
+				"active: 抓取湿玻璃时必须降低速度",
+				"active: the glass slipped because the pad was worn",
+				"active: grip_force=12.5 N holds wet glass",
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("memories (-want +got):\n%s", diff)
+			}
+			found := recall(t, e, &robotmem.RecallRequest{
+				Query: "wet glass", Collection: "arm", ContextFilter: robotmem.Object{"params.grip_force": 12.5},
+				SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{1, 2, 0}, FrameID: "map"},
+			})
+			if found.Total != 1 || *found.Memories[0].Distance != 0.5 {
+				t.Errorf("recall finds %+v", found.Memories)
+			}
+			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
+			if err != nil || len(h.Versions) != 2 || h.Versions[0].Content != "the glass slipped because the pad was dusty" {
+				t.Errorf("history %+v, %v", h, err)
+			}
+			data, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: 4})
+			if err != nil || string(data.DataBase64) != "Fx,Fy\n1,2\n3,4\n" {
+				t.Errorf("data %+v, %v", data, err)
+			}
+			past, err := e.Sessions(t.Context(), &robotmem.SessionsRequest{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if past.Total != 1 {
+				t.Errorf("%d sessions, want the one", past.Total)
+			}
+			for _, s := range past.Sessions {
+				got, err := e.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID})
+				if err != nil || got.Status != "ended" || got.MemoryCount == 0 || got.Summary == nil || got.Summary.Facts == 0 {
+					t.Errorf("session %+v, %v", got, err)
+				}
+			}
+			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			if err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+		})
+	}
+}
+
+// Pages of version 5 end in bytes that held a checksum. The file is written anew
+// without them when it is opened, whatever other programs have done to it.
+func TestReservedBytesAreDropped(t *testing.T) {
+	const reservedAt = 20
+	for name, script := range map[string]string{
+		"as it was":           "",
+		"written to by stock": "db.execute(\"update counters set value = value + 1 where name = 'recalls'\"); db.commit()",
+		"vacuumed by stock":   "db.execute('vacuum')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := unzip(t, "testdata/v5.db.gz")
+			if script != "" {
+				stock(t, path, script)
+			}
+			e, err := local.Open(t.Context(), local.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			if err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil || data[reservedAt] != 0 {
+				t.Errorf("%d bytes of each page are reserved, want 0; %v", data[reservedAt], err)
+			}
+		})
+	}
+}
+
+func unzip(t *testing.T, name string) string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "memory.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,329 @@
+package local_test
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"pgregory.net/rapid"
+)
+
+// known is a memory as the model has it.
+type known struct {
+	now  belief   // the present state
+	past []belief // oldest first
+
+	id                int64
+	uid               string
+	kind, perception  string
+	collection        string
+	session, source   string
+	created, observed time.Time
+	updated           time.Time
+	useful            *time.Time
+	userTags          []string
+	pinned            bool
+	sightings, uses   int
+	returned          int
+	payload           []byte
+	evicted           bool
+	mediaType         string
+}
+
+// belief is one state of a memory.
+type belief struct {
+	content    string
+	context    situation
+	category   string
+	confidence float64 // as stored
+	tags       []string
+	status     string
+	by         int64 // superseded by
+	version    int
+	from, to   time.Time
+	change     string // what ended it
+	reason     string
+}
+
+// episode is a session as the model has it.
+type episode struct {
+	id, collection, origin string
+	started                time.Time
+	ended                  *time.Time
+	score                  *float64
+	recalled, used         map[int64]bool
+}
+
+// The categories whose memories do not fade, and those that are pinned.
+var (
+	lasting   = []string{"constraint", "preference", "worldview", "postmortem", "gotcha"}
+	protected = []string{"constraint", "postmortem", "gotcha"}
+)
+
+func (k *known) rate() float64 {
+	if k.pinned || slices.Contains(lasting, k.now.category) {
+		return 0
+	}
+	return 0.01
+}
+
+// faded is how sure a state is at a time: it fades since it was last useful, or
+// since it was stored when that is later than the time.
+func (k *known) faded(b *belief, at time.Time) float64 {
+	useful := k.created
+	if k.useful != nil && !k.useful.After(at) {
+		useful = *k.useful
+	}
+	days := at.Sub(useful).Hours() / 24
+	if days <= 0 || k.rate() == 0 {
+		return b.confidence
+	}
+	return b.confidence * math.Pow(1-k.rate(), days)
+}
+
+// at is the state that was believed at a time, nil if there was none.
+func (k *known) at(t time.Time) *belief {
+	if !k.now.from.After(t) {
+		return &k.now
+	}
+	for i := range k.past {
+		if b := &k.past[i]; !b.from.After(t) && b.to.After(t) {
+			return b
+		}
+	}
+	return nil
+}
+
+// archive ends the present state; what follows is changed in place.
+func (k *known) archive(now time.Time, change, reason string) {
+	old := k.now
+	old.to, old.change, old.reason = now, change, reason
+	old.tags = slices.Clone(old.tags)
+	k.past = append(k.past, old)
+	k.now.from, k.updated = now, now
+}
+
+func (k *known) setStatus(now time.Time, status, change, reason string, by int64) {
+	k.archive(now, change, reason)
+	k.now.status, k.now.by = status, by
+}
+
+func (k *known) used(now time.Time) { k.uses++; k.useful = &now }
+
+// answer is the memory as get must answer it.
+func (k *known) answer(now time.Time) robotmem.Memory {
+	m := robotmem.Memory{
+		MemoryID: k.id, UID: k.uid, Type: k.kind, Content: k.now.content, Category: k.now.category,
+		Tags: tagsOf(k.now.tags, k.userTags), UserTags: slices.Clone(k.userTags), Confidence: math.Round(k.faded(&k.now, now)*1e6) / 1e6,
+		Context: k.now.context.object(), SessionID: k.session, Collection: k.collection, CreatedAt: k.created, ObservedAt: k.observed,
+		PerceptionType: k.perception, Status: k.now.status, SupersededBy: k.now.by, Version: k.now.version, Pinned: k.pinned,
+		Source: k.source, Sightings: k.sightings, AccessCount: k.uses, DecayRate: k.rate(), LastAccessed: k.useful, UpdatedAt: &k.updated,
+		MediaType: k.mediaType,
+	}
+	m.Params, m.Spatial, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["task"], m.Context["env"]
+	return m
+}
+
+// plain leaves out of a memory what the model does not know.
+func plain(m robotmem.Memory) robotmem.Memory {
+	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts, m.Provenance = "", 0, nil, nil, "", "", 0, nil, nil
+	return m
+}
+
+func tagsOf(lists ...[]string) []string {
+	out := append([]string{}, slices.Concat(lists...)...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// compare reads all that is stored, past what any page or filter hides.
+func (w *world) compare(t *rapid.T) {
+	res, err := w.engine().List(context.Background(), &robotmem.ListRequest{Status: "all", Limit: 1000})
+	if err != nil {
+		t.Fatalf("list: %v", err)
+	}
+	got, want := []robotmem.Memory{}, []robotmem.Memory{}
+	for _, m := range res.Memories {
+		got = append(got, plain(m))
+	}
+	for _, k := range slices.Backward(w.memories) {
+		want = append(want, k.answer(w.time()))
+	}
+	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("what is stored (-want +got):\n%s", diff)
+	}
+	sessions, err := w.engine().Sessions(context.Background(), &robotmem.SessionsRequest{Limit: 1000})
+	if err != nil {
+		t.Fatalf("sessions: %v", err)
+	}
+	gotSessions, wantSessions := []robotmem.Session{}, []robotmem.Session{}
+	for _, s := range sessions.Sessions {
+		s.ClientType, s.Context = "", nil
+		gotSessions = append(gotSessions, s)
+	}
+	for _, s := range slices.Backward(w.sessions) {
+		wantSessions = append(wantSessions, w.sessionOf(s))
+	}
+	if diff := gocmp.Diff(wantSessions, gotSessions); diff != "" {
+		t.Fatalf("sessions (-want +got):\n%s", diff)
+	}
+}
+
+func (w *world) sessionOf(s *episode) robotmem.Session {
+	out := robotmem.Session{SessionID: s.id, Collection: s.collection, Status: "active", CreatedAt: s.started, EndedAt: s.ended, OutcomeScore: s.score}
+	if s.ended != nil {
+		out.Status = "ended"
+	}
+	for _, k := range w.memories {
+		if k.session == s.id {
+			out.MemoryCount++
+		}
+	}
+	return out
+}
+
+// credits compares what recalls have counted, once it is in the file.
+func (w *world) credits(t *rapid.T) {
+	for _, k := range w.memories {
+		m, err := w.engine().Get(context.Background(), &robotmem.GetRequest{MemoryID: k.id})
+		if err != nil || m.ReturnCount != k.returned {
+			t.Fatalf("memory %d was returned %d times (%v), want %d", k.id, m.ReturnCount, err, k.returned)
+		}
+	}
+	for _, s := range w.sessions {
+		res, err := w.engine().Session(context.Background(), &robotmem.SessionRequest{SessionID: s.id})
+		if err != nil {
+			t.Fatalf("session: %v", err)
+		}
+		got := map[int64]bool{}
+		for _, r := range res.Recalled {
+			got[r.MemoryID] = r.Used
+		}
+		want := map[int64]bool{}
+		for id := range s.recalled {
+			want[id] = s.used[id]
+		}
+		if diff := gocmp.Diff(want, got); diff != "" {
+			t.Fatalf("recalled for session %s, and whether it helped (-want +got):\n%s", s.id, diff)
+		}
+	}
+}
+
+// says is what a text comes to: its search terms without stop words, its number,
+// and whether it is negated.
+type says struct {
+	terms   []string
+	number  string
+	negated bool
+}
+
+func meaningOf(content string) says {
+	s := says{negated: strings.HasPrefix(content, negation)}
+	// A number is its parameter's too, which is named by the word before it.
+	if number, _, ok := strings.Cut(content+" ", " N "); ok {
+		s.number = number
+	}
+	for _, term := range text.Terms(content) {
+		if !text.Stop(term) {
+			s.terms = append(s.terms, text.Stem(term))
+		}
+	}
+	s.terms = tagsOf(s.terms)
+	return s
+}
+
+// alike is the Jaccard similarity of two sets of terms.
+func alike(a, b []string) float64 {
+	both := 0
+	for _, t := range a {
+		if slices.Contains(b, t) {
+			both++
+		}
+	}
+	return float64(both) / float64(len(a)+len(b)-both)
+}
+
+// twins are the active facts of a collection and context that say the same, by
+// how: the oldest of the same text alone, else all that are near it.
+func (w *world) twins(collection, content string, in situation) (ids []int64, method string) {
+	mine := meaningOf(content)
+	for _, k := range w.memories {
+		if k.kind == "fact" && k.now.status == "active" && k.collection == collection && k.now.context == in && k.now.content == content {
+			return []int64{k.id}, "exact"
+		}
+	}
+	for _, k := range w.memories {
+		if k.kind != "fact" || k.now.status != "active" || k.collection != collection || k.now.context != in {
+			continue
+		}
+		theirs := meaningOf(k.now.content)
+		if theirs.number == mine.number && theirs.negated == mine.negated && alike(theirs.terms, mine.terms) >= 0.7 {
+			ids = append(ids, k.id)
+		}
+	}
+	return ids, "jaccard"
+}
+
+// merge is what the end of an episode supersedes: of its facts that nothing but
+// their words keeps apart, those that are near to each other in every pair.
+func (w *world) merge(s *episode) (by map[int64]int64) {
+	by = map[int64]int64{}
+	var all []*known
+	for _, k := range w.memories {
+		if k.session == s.id && k.kind == "fact" && k.now.status == "active" && !k.pinned &&
+			!slices.Contains(protected, k.now.category) && k.now.confidence < 0.95 {
+			all = append(all, k)
+		}
+	}
+	if len(all) < 3 {
+		return by
+	}
+	slices.SortFunc(all, func(a, b *known) int {
+		return cmp.Or(cmp.Compare(b.now.confidence, a.now.confidence), cmp.Compare(b.uses, a.uses), b.created.Compare(a.created), cmp.Compare(a.id, b.id))
+	})
+	var groups [][]*known
+	for _, k := range all {
+		home := slices.IndexFunc(groups, func(g []*known) bool {
+			return !slices.ContainsFunc(g, func(o *known) bool { return !mergeable(k, o) })
+		})
+		if home < 0 {
+			groups = append(groups, []*known{k})
+			continue
+		}
+		groups[home] = append(groups[home], k)
+		by[k.id] = groups[home][0].id
+	}
+	return by
+}
+
+func mergeable(a, b *known) bool {
+	x, y := meaningOf(a.now.content), meaningOf(b.now.content)
+	c, d := a.now.context, b.now.context
+	return a.now.category == b.now.category && x.number == y.number && x.negated == y.negated && alike(x.terms, y.terms) > 0.5 &&
+		c.success == d.success && c.place == d.place && c.frame == d.frame && c.force == d.force && c.try == d.try
+}
+
+func (w *world) memory(id int64) *known {
+	for _, k := range w.memories {
+		if k.id == id {
+			return k
+		}
+	}
+	return nil
+}
+
+func (w *world) session(id string) *episode {
+	for _, s := range w.sessions {
+		if s.id == id {
+			return s
+		}
+	}
+	return nil
+}

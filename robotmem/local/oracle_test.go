@@ -1,0 +1,260 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The indexes are compared with a pass over all rows that uses none of them.
+
+func openTest(t testing.TB, o Options) *Engine {
+	t.Helper()
+	o.Path = filepath.Join(t.TempDir(), "memory.db")
+	e, err := Open(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// randomMemories fills a node and returns what is in it.
+func randomMemories(t *testing.T, e *Engine, rng *rand.Rand, n int) []robotmem.Memory {
+	t.Helper()
+	words := []string{"gripper", "wet", "glass", "slips", "holds", "torque", "battery", "aisle", "blocked", "door", "must never", "because", "not", "pose", "drift"}
+	var req robotmem.LearnBatchRequest
+	req.KeepDuplicates = true
+	for i := range n {
+		var s string
+		for range 3 + rng.IntN(6) {
+			s += words[rng.IntN(len(words))] + " "
+		}
+		c := robotmem.Object{"i": i % 50, "params": map[string]any{"force": []any{rng.IntN(30), float64(rng.IntN(300)) / 10, "12 N", nil, true}[rng.IntN(5)]}}
+		if rng.IntN(3) > 0 {
+			c["task"] = map[string]any{"success": rng.IntN(2) == 0, "name": words[rng.IntN(4)], "note": map[string]any{"a.b": rng.IntN(3)}}
+		}
+		if rng.IntN(2) == 0 {
+			p := []any{rng.IntN(20), float64(rng.IntN(200)) / 10}
+			if rng.IntN(2) == 0 {
+				p = append(p, rng.IntN(5))
+			}
+			c["spatial"] = map[string]any{"position": p, "frame_id": []string{"map", "odom"}[rng.IntN(2)]}
+		}
+		at := time.Date(2026, 1, 1, 0, 0, rng.IntN(100_000), 0, time.UTC)
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: s + fmt.Sprint(i%7), Context: c, Collection: []string{"a", "b"}[rng.IntN(2)], ObservedAt: &at})
+	}
+	res, err := e.LearnBatch(t.Context(), &req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range res.Results {
+		if res.Results[i].Error != nil {
+			t.Fatal(res.Results[i].Error)
+		}
+		if i%17 == 0 {
+			if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: res.Results[i].MemoryID, Reason: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var all []robotmem.Memory
+	for page := 1; ; page++ {
+		l, err := e.List(t.Context(), &robotmem.ListRequest{Page: page, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l.Memories...)
+		if len(l.Memories) < 1000 {
+			break
+		}
+	}
+	if len(all) < n*9/10 {
+		t.Fatalf("%d of %d memories are active", len(all), n)
+	}
+	return all
+}
+
+func randomFilter(rng *rand.Rand, depth int) robotmem.Object {
+	value := func() any {
+		return []any{rng.IntN(30), float64(rng.IntN(300)) / 10, "12 N", nil, true, false, "gripper", map[string]any{"a.b": rng.IntN(3)}, []any{1, 2.5}}[rng.IntN(9)]
+	}
+	path := []string{"params.force", "task.success", "task.name", "i", "missing.path", "task.note", "task.note.a.b", "spatial", "spatial.frame_id", "category", "confidence", "observed_at", "task"}[rng.IntN(13)]
+	switch k := rng.IntN(10); {
+	case depth > 0 && k == 0:
+		return robotmem.Object{"$and": []any{randomFilter(rng, depth-1), randomFilter(rng, depth-1)}}
+	case depth > 0 && k == 1:
+		return robotmem.Object{"$or": []any{randomFilter(rng, depth-1), randomFilter(rng, depth-1)}}
+	case depth > 0 && k == 2:
+		return robotmem.Object{"$not": randomFilter(rng, depth-1)}
+	case k == 3:
+		return robotmem.Object{path: map[string]any{"$exists": rng.IntN(2) == 0}}
+	case k == 4:
+		return robotmem.Object{path: map[string]any{[]string{"$in", "$nin"}[rng.IntN(2)]: []any{value(), value(), value()}}}
+	case k == 5:
+		return robotmem.Object{path: value()}
+	case k == 6 && path == "observed_at":
+		return robotmem.Object{path: map[string]any{"$lt": "2026-01-01T10:00:00+01:00"}}
+	}
+	op := []string{"$eq", "$ne", "$lt", "$lte", "$gt", "$gte"}[rng.IntN(6)]
+	if path == "confidence" {
+		return robotmem.Object{path: map[string]any{op: 0.8 + float64(rng.IntN(4))/20}}
+	}
+	return robotmem.Object{path: map[string]any{op: value()}}
+}
+
+func TestFiltersEqualBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
+	rng := rand.New(rand.NewPCG(7, 7))
+	now := time.Now()
+	e := openTest(t, Options{Clock: func() time.Time { return now }})
+	all := randomMemories(t, e, rng, 3000)
+	nonEmpty := 0
+	for i := range 600 {
+		filter := randomFilter(rng, 3)
+		node, err := parseFilter(filter)
+		if err != nil {
+			t.Fatalf("%v: %v", filter, err)
+		}
+		var want []int64
+		for _, m := range all {
+			v := view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}
+			if node.match(&v) {
+				want = append(want, m.MemoryID)
+			}
+		}
+		var got []int64
+		if i%2 == 0 {
+			e.index.roster.leaves.sets = nil // half of the filters may use what is kept
+		}
+		err = e.store.read(t.Context(), func(c *conn) error {
+			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
+			a, err := e.filter(c, q)
+			if err != nil {
+				return err
+			}
+			for _, m := range e.index.roster.moments(a.set) {
+				got = append(got, m.id)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("filter %d %v: %d wanted, %d found", i, filter, len(want), len(got))
+		}
+		if len(want) > 0 && len(want) < len(all) {
+			nonEmpty++
+		}
+	}
+	if nonEmpty < 100 {
+		t.Errorf("only %d filters divided the memories", nonEmpty)
+	}
+}
+
+// The sets that are kept between questions follow every kind of change.
+func TestKeptFiltersFollowChanges(t *testing.T) {
+	e := openTest(t, Options{})
+	ask := func(want ...int64) {
+		t.Helper()
+		for range 2 { // once from the index, once from what is kept
+			res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"params.force": map[string]any{"$gt": 10}}, N: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []int64
+			for _, m := range res.Memories {
+				got = append(got, m.MemoryID)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) {
+				t.Fatalf("got %v, want %v", got, want)
+			}
+		}
+	}
+	// Beyond fewMemories the index is asked.
+	for i := range fewMemories + 10 {
+		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "filler", Context: robotmem.Object{"i": i}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask()
+	force := func(f int) robotmem.Object { return robotmem.Object{"params": map[string]any{"force": f}} }
+	a, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "strong", Context: force(12)})
+	ask(a.MemoryID)
+	b, _ := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "weak", Context: force(2)})
+	ask(a.MemoryID)
+	if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: b.MemoryID, NewContent: "stronger", Context: force(20)}); err != nil {
+		t.Fatal(err)
+	}
+	ask(a.MemoryID, b.MemoryID)
+	if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: a.MemoryID, NewContent: "weaker", Context: force(1)}); err != nil {
+		t.Fatal(err)
+	}
+	ask(b.MemoryID)
+	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: b.MemoryID, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	ask()
+}
+
+func TestPlacesEqualBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
+	rng := rand.New(rand.NewPCG(8, 8))
+	e := openTest(t, Options{})
+	all := randomMemories(t, e, rng, 2000)
+	for range 100 {
+		s := &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(20)), float64(rng.IntN(20))}}
+		if rng.IntN(2) == 0 {
+			s.Target = append(s.Target, 2)
+		}
+		if rng.IntN(2) == 0 {
+			limit := float64(rng.IntN(8))
+			s.MaxDistance = &limit
+		}
+		if rng.IntN(2) == 0 {
+			s.FrameID = "odom"
+		}
+		n := 1 + rng.IntN(100)
+		var want []ranked
+		for _, m := range all {
+			_, places := flatten(m.Context)
+			for _, p := range places {
+				if d, ok := distanceTo(s, p.xyz); ok && (s.FrameID == "" || p.frame == s.FrameID) && m.Collection == "a" {
+					want = append(want, ranked{m.MemoryID, d})
+				}
+			}
+		}
+		slices.SortFunc(want, nearer)
+		want = want[:min(n, len(want))]
+		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Collection: "a", SpatialSort: s, N: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []ranked
+		for _, m := range res.Memories {
+			got = append(got, ranked{m.MemoryID, *m.Distance})
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v: got %v, want %v", s, got, want)
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package local
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// brutePaths counts the paths of memories by reading their contexts.
+func brutePaths(memories []robotmem.Memory) map[string]int64 {
+	counts := map[string]int64{}
+	for _, m := range memories {
+		seen := map[string]bool{}
+		attrs, _ := flatten(m.Context)
+		for _, a := range attrs {
+			seen[newPathMembers(0, a.path).path] = true
+		}
+		for path := range seen {
+			if !ownField(path) {
+				counts[path]++
+			}
+		}
+	}
+	return counts
+}
+
+func allActive(t *testing.T, e *Engine, collection string) (all []robotmem.Memory) {
+	t.Helper()
+	for page := 1; ; page++ {
+		res, err := e.List(t.Context(), &robotmem.ListRequest{Collection: collection, Limit: 1000, Page: page})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all = append(all, res.Memories...); len(all) >= int(res.Total) {
+			return all
+		}
+	}
+}
+
+func checkPaths(t *testing.T, e *Engine, when string) {
+	t.Helper()
+	for _, collection := range []string{"*", "default", "other"} {
+		res, err := e.Paths(t.Context(), &robotmem.PathsRequest{Collection: collection})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		for _, p := range res.Paths {
+			got[p.Path] = p.Memories
+		}
+		if diff := cmp.Diff(brutePaths(allActive(t, e, collection)), got); diff != "" {
+			t.Errorf("%s, collection %s (-want +got):\n%s", when, collection, diff)
+		}
+	}
+}
+
+// A context whose keys hold dots spells one path in two ways.
+func oddContext(rng *rand.Rand, i int) robotmem.Object {
+	c := robotmem.Object{}
+	for range 1 + rng.IntN(4) {
+		key := fmt.Sprintf("k%d", rng.IntN(12))
+		switch rng.IntN(7) {
+		case 0:
+			c[key] = rng.IntN(5)
+		case 1:
+			c[key] = fmt.Sprintf("%d N", rng.IntN(5))
+		case 2:
+			c[key] = map[string]any{"value": rng.IntN(5), "unit": "kg"}
+		case 3:
+			c[key], c[key+".a"] = map[string]any{"a": 1}, rng.IntN(3)
+		case 4:
+			c[key] = rng.IntN(2) == 0
+		case 5:
+			c[key] = []any{i, 2}
+		case 6:
+			c[key] = []any{map[string]any{}, nil, "text"}[rng.IntN(3)]
+		}
+	}
+	return c
+}
+
+// The paths are those of reading every context, before and after changes by this
+// node and another, in steps small enough to follow and too large for it.
+func TestPathsAreThoseOfTheContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
+	rng := rand.New(rand.NewPCG(3, 4))
+	e := openTest(t, Options{})
+	other, err := Open(t.Context(), Options{Path: e.options.Path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var ids []int64
+	learn := func(by *Engine, n int) {
+		t.Helper()
+		r := robotmem.LearnBatchRequest{KeepDuplicates: true}
+		for i := range n {
+			r.Items = append(r.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d", i), Context: oddContext(rng, i), Collection: []string{"", "other"}[rng.IntN(2)]})
+		}
+		res, err := by.LearnBatch(t.Context(), &r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range res.Results {
+			ids = append(ids, r.MemoryID)
+		}
+	}
+	checkPaths(t, e, "empty")
+	learn(e, 300)
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "one path, twice", Context: robotmem.Object{"rare": map[string]any{"a": 1}, "rare.a": 2}}); err != nil {
+		t.Fatal(err)
+	}
+	checkPaths(t, e, "at first")
+	for round := range 4 {
+		by := []*Engine{e, other}[round%2]
+		for range 20 {
+			id := ids[rng.IntN(len(ids))]
+			var err error
+			if rng.IntN(2) == 0 {
+				_, err = by.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: id, NewContent: fmt.Sprintf("fact %d anew", id), Context: oddContext(rng, int(id))})
+			} else {
+				_, err = by.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "wrong"})
+			}
+			if err != nil && robotmem.KindOf(err) != robotmem.Conflict {
+				t.Fatal(err)
+			}
+		}
+		learn(by, 30)
+		checkPaths(t, e, fmt.Sprint("round ", round))
+	}
+	e.index.paths.mu.Lock()
+	e.index.paths.revision -= maxPathSteps // as if far behind
+	e.index.paths.mu.Unlock()
+	checkPaths(t, e, "read anew")
+	if _, err := e.Repair(t.Context(), &robotmem.RepairRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	checkPaths(t, e, "repaired")
+}
+
+// Values and range of one path are those of reading every context.
+func TestValuesAreThoseOfTheContexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	e := openTest(t, Options{})
+	r := robotmem.LearnBatchRequest{KeepDuplicates: true}
+	counts, low, high := map[string]int64{}, 1e9, -1e9
+	for i := range 500 {
+		v := float64(rng.IntN(90)) - 40 + 0.5*float64(rng.IntN(2))
+		counts[fmt.Sprint(v)]++
+		low, high = min(low, v), max(high, v)
+		r.Items = append(r.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d", i), Context: robotmem.Object{"v": v}})
+	}
+	if _, err := e.LearnBatch(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Paths(t.Context(), &robotmem.PathsRequest{Path: "v"})
+	if err != nil || len(res.Paths) != 1 {
+		t.Fatal(res, err)
+	}
+	p := res.Paths[0]
+	if *p.Min != low || *p.Max != high {
+		t.Errorf("got %v to %v, want %v to %v", *p.Min, *p.Max, low, high)
+	}
+	if len(p.Values) != maxValues || !slices.IsSortedFunc(p.Values, func(a, b robotmem.PathValue) int { return int(b.Memories - a.Memories) }) {
+		t.Errorf("got %d values %v, want the %d most frequent in order", len(p.Values), p.Values, maxValues)
+	}
+	more := 0
+	for _, v := range p.Values {
+		if want := counts[fmt.Sprint(v.Value)]; v.Memories != want {
+			t.Errorf("%v: got %d, want %d", v.Value, v.Memories, want)
+		}
+	}
+	for _, n := range counts {
+		if n > p.Values[maxValues-1].Memories {
+			more++
+		}
+	}
+	if more > maxValues {
+		t.Errorf("%d values are more frequent than the last of %d", more, maxValues)
+	}
+}
+
+// Questions while others learn: nothing for the race detector to find, and no
+// path is lost.
+func TestPathsWhileLearning(t *testing.T) {
+	e := openTest(t, Options{})
+	var wg sync.WaitGroup
+	for g := range 2 {
+		wg.Go(func() {
+			for i := range 30 {
+				if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d of %d", i, g), Context: robotmem.Object{fmt.Sprintf("p%d", i): i}}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		wg.Go(func() {
+			for range 30 {
+				if _, err := e.Paths(t.Context(), &robotmem.PathsRequest{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	checkPaths(t, e, "at the end")
+}

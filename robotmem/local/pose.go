@@ -1,0 +1,118 @@
+package local
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A pose in a context is spatial.pose: {position, orientation, frame_id, map_id,
+// stamp}. It is kept as it came; what cannot be a pose is refused, so that no
+// search by place ever compares with it.
+
+// unitTolerance is how far a quaternion's length may be from 1: those that
+// drivers write in float32 or round to three digits are within it.
+const unitTolerance = 0.01
+
+// checkPose refuses a spatial.pose that is none. What is no object is the
+// caller's own.
+func checkPose(context robotmem.Object) error {
+	pose, ok := object(context, "spatial", "pose")
+	if !ok {
+		return nil
+	}
+	const field = "context.spatial.pose"
+	if v, ok := pose["position"].([]any); ok && coordinates(v) == nil {
+		return robotmem.Errorf(robotmem.Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
+	}
+	if v, ok := pose["orientation"].([]any); ok {
+		if norm := quaternionNorm(v); math.Abs(norm-1) > unitTolerance || math.IsNaN(norm) {
+			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is not known")
+		}
+	}
+	for _, name := range []string{"frame_id", "map_id"} {
+		if v, given := pose[name]; given {
+			if _, ok := v.(string); !ok {
+				return robotmem.Errorf(robotmem.Invalid, field+"."+name, "must be a text")
+			}
+		}
+	}
+	if s, ok := pose["stamp"].(string); ok {
+		if _, err := time.Parse(time.RFC3339Nano, s); err != nil {
+			return robotmem.Errorf(robotmem.Invalid, field+".stamp", "must be a time such as 2026-03-01T14:05:00Z (RFC 3339), or seconds as a number")
+		}
+	}
+	return nil
+}
+
+// quaternionNorm is the length of [x, y, z, w]; NaN if v is no such list.
+func quaternionNorm(v []any) float64 {
+	if len(v) != 4 {
+		return math.NaN()
+	}
+	sum := 0.0
+	for _, e := range v {
+		n, ok := e.(json.Number)
+		f, err := n.Float64()
+		if !ok || err != nil {
+			return math.NaN()
+		}
+		sum += f * f
+	}
+	return math.Sqrt(sum)
+}
+
+// object is the object at a path of keys.
+func object(o robotmem.Object, path ...string) (map[string]any, bool) {
+	m := map[string]any(o)
+	for _, key := range path {
+		inner, ok := m[key].(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		m = inner
+	}
+	return m, true
+}
+
+// mapOf is the map that a context's coordinates are of: that of its pose, or of
+// the section.
+func mapOf(context robotmem.Object) string {
+	for _, path := range [][]string{{"spatial", "pose"}, {"spatial"}} {
+		if m, ok := object(context, path...); ok {
+			if id, ok := m["map_id"].(string); ok && id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// nameOtherMaps says when answers were found by coordinates of another map than
+// the one that the asking episode is on.
+func (q *question) nameOtherMaps(answers []robotmem.Memory) {
+	if q.SpatialSort == nil || q.mapID == "" {
+		return
+	}
+	n, others := 0, map[string]bool{}
+	for i := range answers {
+		_, places := flatten(answers[i].Context)
+		for _, p := range places {
+			if answers[i].Distance != nil && p.path == q.SpatialSort.Field && p.mapID != "" && p.mapID != q.mapID {
+				n++
+				others[p.mapID] = true
+			}
+		}
+	}
+	if n == 0 {
+		return
+	}
+	q.degraded = append(q.degraded, fmt.Sprintf("place: %d answers lie on another map (%s) than the session (%s); ask for one with map_id",
+		n, strings.Join(slices.Sorted(maps.Keys(others)), ", "), q.mapID))
+}

@@ -1,0 +1,119 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+const laterText = "zqxsecret that somebody still reads"
+
+// A reader that holds the log leaves a purge unfinished, which the answer says;
+// the memory is gone all the same, and whoever opens the file next finishes it.
+func TestPurgeIsFinishedLater(t *testing.T) {
+	e := openTest(t, Options{BusyTimeout: 50 * time.Millisecond})
+	path := e.store.Path()
+	learnAll(t, e, laterText, "something else")
+	reader, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.Exec("BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := reader.Number("SELECT count(*) FROM memories"); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "asked for", Purge: true})
+	if err != nil || !strings.HasPrefix(res.Purged.OldPages, "pending: another program reads") {
+		t.Fatalf("purge answers %+v, %v", res, err)
+	}
+	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); robotmem.KindOf(err) != robotmem.NotFound {
+		t.Errorf("it is still there: %v", err)
+	}
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := next.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	waitScrubbed(t, next)
+	if holds(t, path, "zqxsecret") {
+		t.Error("it is in the file still")
+	}
+}
+
+// A caller that goes away between the two parts, as a death of the process in
+// between, leaves a purge that is finished later.
+func TestPurgeSurvivesAnInterruption(t *testing.T) {
+	e := openTest(t, Options{})
+	path := e.store.Path()
+	learnAll(t, e, laterText, "something else")
+	err := e.store.write(t.Context(), func(tx *writeTx) error {
+		m, err := tx.memory(1, tx.now)
+		if err == nil {
+			_, err = tx.purge(m, "asked for")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.store.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
+		t.Fatal("an interrupted rewriting is done")
+	}
+	if d, err := e.Doctor(t.Context(), nil); err != nil || !d.Healthy {
+		t.Errorf("doctor in between: %+v, %v", d, err)
+	}
+	if err := e.scrub(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	waitScrubbed(t, e)
+	if holds(t, path, "zqxsecret") {
+		t.Error("it is in the file still")
+	}
+}
+
+func waitScrubbed(t *testing.T, e *Engine) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var left int64
+		if err := e.store.read(t.Context(), func(c *conn) (err error) { left, err = c.toScrub(); return err }); err != nil {
+			t.Fatal(err)
+		}
+		if left == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the purge is never finished")
+		}
+	}
+}
+
+func holds(t *testing.T, path, word string) bool {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + suffix)
+		if err == nil && bytes.Contains(data, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,362 @@
+package local
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// oracle answers recalls by a pass over all memories: no index, no cache, no
+// bound, nothing that is fast.
+type oracle struct {
+	memories []robotmem.Memory
+	stems    map[int64][]string
+	figures  map[string]*oracleFigures // by collection
+	embedder *wordEmbedder             // nil: words only
+	vectors  map[int64][]float32
+}
+
+// oracleFigures are what BM25 asks of a collection.
+type oracleFigures struct {
+	rows, total float64
+	df          map[string]float64
+}
+
+func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbedder) *oracle {
+	t.Helper()
+	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
+	for i := range memories {
+		m := &memories[i]
+		rec, err := e.recordOf(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, term := range strings.Fields(rec.ftsContent + " " + rec.ftsSummary + " " + rec.ftsFiles + " " + rec.ftsEntities) {
+			o.stems[m.MemoryID] = append(o.stems[m.MemoryID], text.Stem(term))
+		}
+		for _, name := range []string{"*", m.Collection} {
+			f := o.figures[name]
+			if f == nil {
+				f = &oracleFigures{df: map[string]float64{}}
+				o.figures[name] = f
+			}
+			f.rows++
+			f.total += float64(len(o.stems[m.MemoryID]))
+			for _, s := range distinct(slices.Clone(o.stems[m.MemoryID])) {
+				f.df[s]++
+			}
+		}
+		if w != nil {
+			v := [][]float32{w.vector(m.Content)}
+			if err := e.checkVectors(v, 1, 0); err != nil {
+				t.Fatal(err)
+			}
+			o.vectors[m.MemoryID] = v[0]
+		}
+	}
+	return o
+}
+
+// admits puts every filter to one memory.
+func (o *oracle) admits(q *question, m *robotmem.Memory) bool {
+	b := basic{audience: audience{collection: q.Collection, category: q.Category, kind: q.Type, minConfidence: *q.MinConfidence}, after: q.After, before: q.Before}
+	return b.admits(m) && q.admits(m)
+}
+
+func (o *oracle) words(q *question, admitted []*robotmem.Memory) []ranked {
+	figures := o.figures[q.Collection]
+	var asked []string
+	for _, t := range q.content {
+		if s := text.Stem(t); !slices.Contains(asked, s) {
+			asked = append(asked, s)
+		}
+	}
+	average := figures.total / figures.rows
+	p := bm25Params(average)
+	var out []ranked
+	for _, m := range admitted {
+		score, found := 0.0, false
+		for _, s := range asked {
+			f := 0.0
+			for _, have := range o.stems[m.MemoryID] {
+				if have == s {
+					f++
+				}
+			}
+			if f > 0 {
+				found = true
+				idf := max(1e-6, math.Log((figures.rows-figures.df[s]+0.5)/(figures.df[s]+0.5)))
+				score += idf * f * (p.K1 + 1) / (f + p.K1*(1-p.B+p.B*float64(len(o.stems[m.MemoryID]))/average))
+			}
+		}
+		if found {
+			out = append(out, ranked{m.MemoryID, digits(score)})
+		}
+	}
+	slices.SortFunc(out, better)
+	return out
+}
+
+// digits keeps twelve of them, so that sums of another order tie alike.
+func digits(x float64) float64 {
+	if x == 0 {
+		return 0
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-11)
+	return math.Round(x/unit) * unit
+}
+
+func (o *oracle) meaning(q *question, v []float32, admitted []*robotmem.Memory) []ranked {
+	var out []ranked
+	for _, m := range admitted {
+		sum := 0.0
+		for i, x := range o.vectors[m.MemoryID] {
+			sum += float64(x) * float64(v[i])
+		}
+		out = append(out, ranked{m.MemoryID, digits(sum)})
+	}
+	slices.SortFunc(out, better)
+	return out
+}
+
+func (o *oracle) places(q *question, admitted []*robotmem.Memory) []ranked {
+	var out []ranked
+	for _, m := range admitted {
+		_, places := flatten(m.Context)
+		for _, p := range places {
+			if p.path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.frame, p.mapID) {
+				if d, ok := distanceTo(q.SpatialSort, p.xyz); ok {
+					out = append(out, ranked{m.MemoryID, d})
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, nearer)
+	return out
+}
+
+// oracleVectorWeight is fixed: one that is worked out would tell apart, in its
+// last digit, what ties.
+const oracleVectorWeight = 0.25
+
+// answer is the ids of a recall, and how many memories its filters admit.
+func (o *oracle) answer(t *testing.T, e *Engine, req *robotmem.RecallRequest) (ids []int64, admits int) {
+	t.Helper()
+	q := &question{RecallRequest: *req, realWeight: defaultRealWeight}
+	if err := q.parse(e.now()); err != nil {
+		t.Fatal(err)
+	}
+	var admitted []*robotmem.Memory
+	byID := map[int64]*robotmem.Memory{}
+	for i := range o.memories {
+		m := &o.memories[i]
+		byID[m.MemoryID] = m
+		if o.admits(q, m) {
+			admitted = append(admitted, m)
+		}
+	}
+	ids = []int64{}
+	if q.strict() {
+		for _, r := range o.places(q, admitted) {
+			ids = append(ids, r.id)
+		}
+		return ids[:min(q.N, len(ids))], len(admitted)
+	}
+	lists, weights := [][]ranked{}, []float64{}
+	if len(q.content) > 0 {
+		lists, weights = append(lists, o.words(q, admitted)), append(weights, 1)
+	}
+	if o.embedder != nil {
+		v := [][]float32{o.embedder.vector(q.Query)}
+		if err := e.checkVectors(v, 1, 0); err != nil {
+			t.Fatal(err)
+		}
+		lists, weights = append(lists, o.meaning(q, v[0], admitted)), append(weights, oracleVectorWeight)
+	}
+	if q.SpatialSort != nil {
+		lists, weights = append(lists, o.places(q, admitted)), append(weights, 1)
+	}
+	depth := math.MaxInt
+	if len(lists) > 1 {
+		depth = max(fusedDepth, q.depth())
+	}
+	score := map[int64]float64{}
+	for i, l := range lists {
+		for rank, r := range l[:min(depth, len(l))] {
+			score[r.id] += weights[i] / float64(rrfK+rank+1)
+		}
+	}
+	for id := range score {
+		if env, ok := byID[id].Env.(map[string]any); ok && env["sim_or_real"] == "real" {
+			score[id] *= defaultRealWeight
+		}
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(a, b)) })
+	return ids[:min(q.N, len(ids))], len(admitted)
+}
+
+var oracleWords = func() (words []string) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	for range 400 {
+		var b strings.Builder
+		for range 2 + rng.IntN(2) {
+			b.WriteString([]string{"ka", "mo", "ti", "ru", "sen", "pol", "vax", "dim", "gor", "lun"}[rng.IntN(10)])
+		}
+		words = append(words, b.String())
+	}
+	return words
+}()
+
+func oracleText(rng *rand.Rand, n int) string {
+	var words []string
+	for range n {
+		// A few words are in nearly every text, most are in few.
+		words = append(words, oracleWords[int(math.Pow(float64(len(oracleWords)), rng.Float64()))-1])
+	}
+	return strings.Join(words, " ")
+}
+
+// oracleFill learns n random memories and returns the active ones.
+func oracleFill(t *testing.T, e *Engine, rng *rand.Rand, n int) (all []robotmem.Memory) {
+	t.Helper()
+	tags := []string{"red", "green", "blue"}
+	for made := 0; made < n; {
+		req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+		for range min(5000, n-made) {
+			c := robotmem.Object{"i": rng.IntN(500), "params": map[string]any{"force": float64(rng.IntN(300)) / 10}, "task": map[string]any{"success": rng.IntN(3) > 0}}
+			if rng.IntN(2) == 0 {
+				c["spatial"] = map[string]any{"position": []any{rng.IntN(40), rng.IntN(40)}, "frame_id": "map"}
+			}
+			if rng.IntN(3) == 0 {
+				c["env"] = map[string]any{"sim_or_real": "real"}
+			}
+			at := time.Date(2026, 1, 1, 0, 0, rng.IntN(1_000_000), 0, time.UTC)
+			req.Items = append(req.Items, robotmem.LearnRequest{Insight: oracleText(rng, 3+rng.IntN(14)), Context: c,
+				Collection: []string{"a", "a", "a", "b"}[rng.IntN(4)], Tags: tags[:rng.IntN(4)], ObservedAt: &at})
+			made++
+		}
+		res, err := e.LearnBatch(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, item := range res.Results {
+			if item.Error != nil {
+				t.Fatal(item.Error)
+			}
+			switch i % 53 {
+			case 0:
+				_, err = e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: item.MemoryID, Reason: "test"})
+			case 1:
+				_, err = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: item.MemoryID, NewContent: oracleText(rng, 8)})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for page := 1; ; page++ {
+		l, err := e.List(t.Context(), &robotmem.ListRequest{Page: page, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, l.Memories...)
+		if len(l.Memories) < 1000 {
+			return all
+		}
+	}
+}
+
+func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
+	req := &robotmem.RecallRequest{Query: oracleText(rng, 1+rng.IntN(5)), Collection: []string{"a", "b", "*"}[rng.IntN(3)], N: []int{1, 5, 10, 100}[rng.IntN(4)]}
+	if rng.IntN(2) == 0 {
+		req.ContextFilter = []robotmem.Object{
+			{"i": rng.IntN(500)}, {"i": map[string]any{"$lt": rng.IntN(60)}}, {"task.success": false},
+			{"params.force": map[string]any{"$gte": float64(rng.IntN(300)) / 10}}, {"$not": robotmem.Object{"task.success": true}},
+			{"$or": []any{robotmem.Object{"i": 3}, robotmem.Object{"params.force": map[string]any{"$lt": 1}}}},
+		}[rng.IntN(6)]
+	}
+	if rng.IntN(4) == 0 {
+		after := time.Date(2026, 1, 1, 0, 0, rng.IntN(1_000_000), 0, time.UTC)
+		before := after.Add(time.Duration(rng.IntN(200)) * time.Hour)
+		req.After, req.Before = &after, &before
+	}
+	if rng.IntN(4) == 0 {
+		req.Tags = []string{"red", "green", "blue"}[:1+rng.IntN(3)]
+	}
+	if rng.IntN(3) == 0 {
+		reach := float64(1 + rng.IntN(30))
+		req.SpatialSort = &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(40)), float64(rng.IntN(40))}, MaxDistance: &reach, Mode: []string{"strict", "fused"}[rng.IntN(2)]}
+	}
+	return req
+}
+
+// 20,000 memories and 200 questions with filters, places, times and tags: by
+// words the ids are those of the oracle, each in its place; with vectors too
+// where the filter leaves a small set, and elsewhere at least 0.99 of the first
+// ten.
+func TestRecallEqualsBruteForce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
+	rng := rand.New(rand.NewPCG(12, 12))
+	path := t.TempDir() + "/m.db"
+	w := newWordEmbedder("test:words", 64)
+	hybrid, err := Open(t.Context(), Options{Path: path, Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hybrid.Close()
+	all := oracleFill(t, hybrid, rng, 20_000)
+	embedded(t, hybrid)
+	plain, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	if err := plain.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	byWords, byBoth := newOracle(t, plain, all, nil), newOracle(t, hybrid, all, w)
+	answered, small, wanted, found := 0, 0, 0, 0
+	for i := range 200 {
+		req := oracleQuestion(rng)
+		want, _ := byWords.answer(t, plain, req)
+		_, got := recalled(t, plain, req)
+		if !slices.Equal(got, want) {
+			t.Fatalf("question %d %+v: got %v, want %v", i, req, got, want)
+		}
+		if len(want) > 0 {
+			answered++
+		}
+		want, admits := byBoth.answer(t, hybrid, req)
+		_, got = recalled(t, hybrid, req)
+		if admits <= 400 {
+			small++
+			if !slices.Equal(got, want) {
+				t.Fatalf("question %d %+v, hybrid within %d: got %v, want %v", i, req, admits, got, want)
+			}
+			continue
+		}
+		for _, id := range want[:min(10, len(want))] {
+			wanted++
+			if slices.Contains(got, id) {
+				found++
+			}
+		}
+	}
+	t.Logf("%d questions had an answer, %d left a small set; hybrid found %d of %d", answered, small, found, wanted)
+	if answered < 150 || small < 30 || wanted < 500 {
+		t.Error("the questions are too easy")
+	}
+	if float64(found) < 0.99*float64(wanted) {
+		t.Errorf("hybrid found %d of %d", found, wanted)
+	}
+}

@@ -1,0 +1,93 @@
+package local
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The end of another process's reembed drops the model that is being filled once
+// its last text has been embedded.
+func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	a, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:first", 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
+	embedded(t, a)
+	b, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:second", 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	err = b.Reembed(t.Context(), func(done, total int64) {
+		if done == total && total > 0 { // all are there; another process is faster with its own model
+			werr := a.store.write(t.Context(), func(tx *writeTx) error {
+				m, err := tx.presentModel()
+				if err != nil {
+					return err
+				}
+				return tx.promote(m.id)
+			})
+			if werr != nil {
+				t.Error(werr)
+			}
+		}
+	})
+	if !errors.Is(err, robotmem.Conflict) {
+		t.Errorf("%v, want a conflict", err)
+	}
+	rerr := a.store.read(t.Context(), func(c *conn) error {
+		m, err := c.presentModel()
+		if m.name != "test:first" {
+			t.Errorf("the present model is %q", m.name)
+		}
+		return err
+	})
+	if rerr != nil {
+		t.Fatal(rerr)
+	}
+}
+
+// A reembed whose model another one drops halfway says so.
+func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	a, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:first", 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var texts []string
+	for i := range 600 {
+		texts = append(texts, fmt.Sprintf("fact number %d of the gripper", i))
+	}
+	learnAll(t, a, texts...)
+	embedded(t, a)
+	b, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:second", 32)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	var once sync.Once
+	err = b.Reembed(t.Context(), func(done, _ int64) {
+		if done > 0 {
+			once.Do(func() {
+				_ = a.store.write(t.Context(), func(tx *writeTx) error {
+					m, err := tx.presentModel()
+					if err != nil {
+						return err
+					}
+					return tx.promote(m.id)
+				})
+			})
+		}
+	})
+	if !errors.Is(err, robotmem.Conflict) {
+		t.Errorf("%v, want a conflict", err)
+	}
+}

@@ -1,0 +1,57 @@
+package local
+
+import (
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The remedy that recall names for another dimension works.
+func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
+	w := newWordEmbedder("test:words", 64)
+	e := openTest(t, Options{Embedder: w})
+	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")
+	embedded(t, e)
+	w.set(func() { w.dims = 32 })
+	if err := e.Reembed(t.Context(), func(int64, int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	embedded(t, e)
+	res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "wet glass", N: 1})
+	if res.Mode != "hybrid" {
+		t.Errorf("mode %s, degraded %v", res.Mode, res.Degraded)
+	}
+}
+
+// A first reembed that was interrupted leaves a model that the worker finishes.
+func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	a, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
+	// What reembed does until its first page; then the process is killed.
+	a.embeddings.embedder = newWordEmbedder("test:words", 64)
+	if _, err := a.bindModel(t.Context(), "test:words", modelFilling); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for end := time.Now().Add(6 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		res, _ := recalled(t, b, &robotmem.RecallRequest{Query: "wet glass", N: 1})
+		if res.Mode == "hybrid" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("still %s %v", res.Mode, res.Degraded)
+		}
+	}
+}

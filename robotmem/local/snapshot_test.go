@@ -1,0 +1,248 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// countdown is a context whose deadline passes at a chosen look at it.
+type countdown struct {
+	context.Context
+	left *int
+}
+
+func (c countdown) Err() error {
+	if *c.left--; *c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+func TestDeadlineDuringAPlaceRecall(t *testing.T) {
+	e := openTest(t, Options{})
+	for i := range 3 {
+		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("shelf %d", i), Context: robotmem.Object{"spatial": map[string]any{"position": []any{i, 0}}}})
+	}
+	for n := range 200 {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("deadline at look %d: panic: %v", n, p)
+				}
+			}()
+			left := n
+			_, _ = e.Recall(countdown{t.Context(), &left}, &robotmem.RecallRequest{Query: "shelf", SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0, 0}}})
+		}()
+	}
+}
+
+func TestFailuresOfAnOldSnapshot(t *testing.T) {
+	e := openTest(t, Options{})
+	for i := range 100 {
+		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("try%d went wrong", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
+	}
+	if _, err := e.RecentFailures(t.Context(), &robotmem.RecentFailuresRequest{}); err != nil { // the condition is kept
+		t.Fatal(err)
+	}
+	err := e.store.read(t.Context(), func(c *conn) error {
+		if _, err := c.changes(); err != nil { // the snapshot begins
+			return err
+		}
+		if _, err := e.Learn(context.Background(), &robotmem.LearnRequest{Insight: "one more", Context: robotmem.Object{"task": map[string]any{"success": false}}}); err != nil {
+			return err
+		}
+		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "one"}); err != nil {
+			return err
+		}
+		_, _, err := e.failures(c, "*", time.Time{}, 10)
+		return err
+	})
+	if err != nil {
+		t.Errorf("recent failures while others learn: %v", err)
+	}
+}
+
+func TestRecallOfAnOldSnapshot(t *testing.T) {
+	e := openTest(t, Options{})
+	for i := range 3 {
+		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("lesson learned %d", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
+	}
+	err := e.store.read(t.Context(), func(c *conn) error {
+		if _, err := c.changes(); err != nil { // the snapshot begins
+			return err
+		}
+		// meanwhile another caller learns, and a third recalls
+		if _, err := e.Learn(context.Background(), &robotmem.LearnRequest{Insight: "lesson learned 3", Context: robotmem.Object{"task": map[string]any{"success": false}}}); err != nil {
+			return err
+		}
+		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "lesson"}); err != nil {
+			return err
+		}
+		if _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
+			t.Errorf("recent failures: %v", err)
+		}
+		q := &question{RecallRequest: robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}}
+		if err := q.parse(e.now()); err != nil {
+			return err
+		}
+		res := &robotmem.RecallResponse{}
+		if err := e.ask(t.Context(), c, q, res); err != nil {
+			return err
+		}
+		if len(res.Memories) != 2 {
+			t.Errorf("newest 2 of 3 (or 4): got %d", len(res.Memories))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
+	e := openTest(t, Options{})
+	var b robotmem.LearnBatchRequest
+	for i := range 5000 {
+		b.Items = append(b.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("item%d", i), Context: robotmem.Object{"i": i}})
+	}
+	if _, err := e.LearnBatch(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			e.index.roster.mu.Lock() // what sync does for a memory that changed
+			e.index.roster.leaves.change(17, `{"i":17}`)
+			e.index.roster.mu.Unlock()
+		}
+	})
+	for k := range 300 {
+		_, _ = e.Recall(context.Background(), &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": map[string]any{"$gt": k}}, N: 1})
+	}
+	close(stop)
+	wg.Wait()
+}
+
+func TestManyOpenOneFile(t *testing.T) {
+	path := t.TempDir() + "/m.db"
+	e, err := Open(t.Context(), Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = e.Close()
+	bad := 0
+	var mu sync.Mutex
+	for range 40 {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				e, err := Open(t.Context(), Options{Path: path})
+				if err != nil {
+					mu.Lock()
+					bad++
+					var x *sqlite3.Error
+					errors.As(err, &x)
+					if bad < 4 {
+						t.Log(err, x)
+					}
+					mu.Unlock()
+					return
+				}
+				if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "x"}); err != nil {
+					t.Error(err)
+				}
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	if bad > 0 {
+		t.Error(fmt.Sprint(bad, " of 160 opens failed"))
+	}
+}
+
+func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
+	e := openTest(t, Options{BusyTimeout: 200 * time.Millisecond})
+	db, err := sqlite.OpenPlain(e.store.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	// The engine may still be writing what it begins with.
+	if err := errors.Join(db.BusyTimeout(10*time.Second), db.Exec("BEGIN IMMEDIATE")); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i := range 20 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			_, _ = e.Learn(ctx, &robotmem.LearnRequest{Insight: fmt.Sprint("x", i)})
+		})
+	}
+	wg.Wait()
+	if d := time.Since(start); d > 1500*time.Millisecond {
+		t.Errorf("lock limit 200 ms, callers' deadline 1 s; the last caller waited %v", d)
+	}
+	_ = db.Exec("ROLLBACK")
+}
+
+func TestColdStartWithDeadlines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine and many memories: nothing for -race")
+	}
+	e := openTest(t, Options{})
+	for range 3 {
+		var b robotmem.LearnBatchRequest
+		b.KeepDuplicates = true
+		for i := range 10000 {
+			b.Items = append(b.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("shelf %d", i), Context: robotmem.Object{"k": i}})
+		}
+		if _, err := e.LearnBatch(t.Context(), &b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(t.Context(), Options{Path: e.store.Path()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ok := 0
+	for range 100 {
+		if _, err := f.Recall(t.Context(), &robotmem.RecallRequest{Query: "shelf", DeadlineMS: 20}); err == nil {
+			ok++
+		} else if ok == 0 {
+			_ = err
+		}
+	}
+	start := time.Now()
+	_, err = f.Recall(t.Context(), &robotmem.RecallRequest{Query: "shelf"})
+	t.Logf("%d of 100 answered within 20 ms; one without a deadline took %v (%v)", ok, time.Since(start), err)
+	again := 0
+	for range 100 {
+		if _, err := f.Recall(t.Context(), &robotmem.RecallRequest{Query: "shelf 77", DeadlineMS: 20}); err == nil {
+			again++
+		}
+	}
+	t.Logf("then %d of 100", again)
+	if ok == 0 {
+		t.Error("a node whose callers all set a deadline never answers")
+	}
+}

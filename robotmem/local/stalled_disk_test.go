@@ -1,0 +1,59 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A disk that hangs does not hold up those who said how long they wait, nor
+// readers; what was acknowledged before and after is there.
+func TestADiskThatHangs(t *testing.T) {
+	e, d := onFaultDisk(t, local.Options{})
+	learn(t, e, "the bin is 3 m away", nil)
+	for _, c := range []struct {
+		name  string
+		write func(context.Context) error
+	}{
+		{"learn", func(ctx context.Context) error {
+			_, err := e.Learn(ctx, &robotmem.LearnRequest{Insight: "the shelf is 4 m away"})
+			return err
+		}},
+		{"learn_batch", func(ctx context.Context) error {
+			_, err := e.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: "the door is 5 m away"}, {Insight: "the belt is 6 m away"}}})
+			return err
+		}},
+		{"save_perception", func(ctx context.Context) error {
+			_, err := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "the table", Data: "1,2,3"})
+			return err
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			release := d.Stall()
+			defer release()
+			held := d.Held()
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer cancel()
+			if err := c.write(ctx); !errors.Is(err, robotmem.Unavailable) {
+				t.Errorf("got %v, want unavailable", err)
+			}
+			if d.Held() == held {
+				t.Error("the disk held nothing up: the test tests nothing")
+			}
+			if got := recall(t, e, &robotmem.RecallRequest{Query: "bin"}); got.Total == 0 {
+				t.Error("recall finds nothing meanwhile")
+			}
+			release()
+			if err := c.write(t.Context()); err != nil {
+				t.Errorf("once it goes on: %v", err)
+			}
+		})
+	}
+	if got, err := e.Doctor(t.Context(), nil); err != nil || !got.Healthy {
+		t.Errorf("doctor: %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,193 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+)
+
+// examineWords compares the postings index in memory with FTS5, its durable
+// twin: how many texts and terms each has, and for the terms of a sample of
+// memories in how many texts each finds them.
+func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
+	const name = "index of words in memory"
+	index, err := e.index.words.at(c)
+	if err != nil {
+		return err
+	}
+	if index == nil {
+		addCheck(d, name, checkOK, "not read yet; the first recall by words reads it", "")
+		return nil
+	}
+	terms, wrong := 0, 0
+	err = e.sampledTerms(c, func(term string) error {
+		terms++
+		inFile, err := c.Number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
+		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
+			wrong++
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := c.Number("SELECT count(*) FROM memories_fts_docsize")
+	if err != nil {
+		return err
+	}
+	have := index.Stats(lexical.All)
+	moved, err := e.index.words.movedOn(c)
+	if err != nil {
+		return err
+	}
+	if moved {
+		addCheck(d, name, checkOK, "memories were learnt while it was looked at; look again when fewer are", "")
+		return nil
+	}
+	if int64(have.Rows) != rows {
+		addCheck(d, name, checkFail, fmt.Sprintf("it holds %d texts, the full-text index %d", have.Rows, rows), repairRemedy)
+		return nil
+	}
+	if wrong > 0 {
+		addCheck(d, name, checkFail, fmt.Sprintf("of %d terms looked at, %d are found in other texts than the full-text index finds", terms, wrong), repairRemedy)
+		return nil
+	}
+	addCheck(d, name, checkOK, fmt.Sprintf("%d terms looked at, all as in the full-text index", terms), "")
+	return nil
+}
+
+const sampledTexts = 50
+
+// sampledTerms visits the different terms of some memories spread over the file.
+func (e *Engine) sampledTerms(c *conn, visit func(term string) error) error {
+	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
+	if err != nil {
+		return err
+	}
+	var terms []string
+	err = c.Query("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", []any{max(1, last/sampledTexts), sampledTexts}, func(s *sqlite3.Stmt) error {
+		terms = append(terms, text.Terms(s.ColumnText(0))...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range distinct(terms) {
+		if err := visit(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examineEmbedder says whether the embedder answers and what waits for it.
+func (e *Engine) examineEmbedder(c *conn, d *robotmem.DoctorResponse) error {
+	const name = "embedder"
+	m, err := c.presentModel()
+	if err != nil {
+		return err
+	}
+	var state robotmem.EmbedderState
+	if e.embeddings.embedder != nil {
+		state = e.embeddings.embedder.State()
+	}
+	switch {
+	case state.Reason != "":
+		addCheck(d, name, checkWarn, state.Reason, "recall works by words meanwhile; "+restartRemedy)
+	case state.Model == "" && m.id != 0:
+		addCheck(d, name, checkWarn, "none, but the stored vectors are of "+m.name, "start the node with --embedder "+m.name+" to recall by meaning")
+	case state.Model == "":
+		addCheck(d, name, checkOK, "none: recall works by words, place, time and structure", "")
+	case m.id != 0 && m.name != state.Model:
+		addCheck(d, name, checkWarn, "the stored vectors are of "+m.name+", this node asks "+state.Model, "run: robotmem reembed")
+	default:
+		addCheck(d, name, checkOK, state.Model, "")
+	}
+	if m.id == 0 {
+		return nil
+	}
+	refused, err := c.Number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NULL")
+	if err != nil {
+		return err
+	}
+	damaged, err := c.damagedVectors(&m)
+	if err != nil {
+		return err
+	}
+	backlog, err := c.backlog(&m)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(damaged) > 0:
+		addCheck(d, "vectors", checkFail, fmt.Sprintf("%d are not of %d numbers and of length 1", len(damaged), m.dims), repairRemedy)
+	case backlog > 0:
+		addCheck(d, "vectors", checkWarn, fmt.Sprintf("%d memories wait for one", backlog), "they are embedded in the background while a node with an embedder runs")
+	case refused > 0:
+		addCheck(d, "vectors", checkOK, fmt.Sprintf("every memory has one, but for %d whose text the model refused", refused), "")
+	default:
+		addCheck(d, "vectors", checkOK, "every memory has one", "")
+	}
+	return nil
+}
+
+const restartRemedy = "see that its service runs"
+
+// nearlyAll is the share of the nearest ten that a search by codes must find.
+const nearlyAll = 0.99
+
+// measuredPairs bounds how many comparisons a check-up is worth.
+const measuredPairs = 4_000_000
+
+// examineCodes measures how many of the truly nearest the codes find, and widens
+// the search where it is too few. It compares with every stored vector.
+func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
+	const name = "index of vectors in memory"
+	return e.store.read(ctx, func(c *conn) error {
+		codes, m, err := e.index.vectors.at(c)
+		if err != nil || codes == nil || codes.Len() < 2 {
+			if err == nil {
+				return nil
+			}
+			addCheck(d, name, checkOK, err.Error(), "")
+			return nil
+		}
+		stored, err := c.Number("SELECT count(*) FROM " + m.table() + " WHERE vector IS NOT NULL")
+		if err != nil {
+			return err
+		}
+		if int64(codes.Len()) < stored {
+			addCheck(d, name, checkFail, fmt.Sprintf("it holds %d of %d vectors", codes.Len(), stored), repairRemedy)
+			return nil
+		}
+		before := codes.Rescore()
+		questions := max(4, min(tuneQuestions, measuredPairs/codes.Len()))
+		share, err := codes.Measure(vector.Measurement{Questions: questions}, e.index.source(c, &m))
+		if err != nil {
+			return err
+		}
+		if share < nearlyAll {
+			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, e.index.source(c, &m))
+			if err != nil {
+				return err
+			}
+			share = tuned.Recall
+		}
+		detail := fmt.Sprintf("finds %.3f of the exact ten, reading %d vectors a question", share, codes.Rescore())
+		if codes.Rescore() != before {
+			detail += fmt.Sprintf(" (widened from %d)", before)
+		}
+		status := checkOK
+		if share < nearlyAll {
+			status = checkWarn
+		}
+		addCheck(d, name, status, detail, "vectors without any structure are found by words better than by meaning; try another model with: robotmem reembed")
+		return nil
+	})
+}

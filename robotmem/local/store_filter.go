@@ -1,0 +1,254 @@
+package local
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+)
+
+// fewMemories is the size of a set below which reading each memory's context
+// is cheaper than asking an index that may hold many more.
+const fewMemories = 64
+
+// admit is what the roster admits, as far as the snapshot has it: the roster
+// may have followed a later commit than the one that c reads.
+func (x *indexes) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err error) {
+	set, all = x.roster.admit(b)
+	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+	if err != nil {
+		return nil, false, err
+	}
+	if _, later := set.NextSet(uint(last) + 1); later {
+		set = set.Clone()
+		for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
+			set.Clear(id)
+		}
+	}
+	return set, all, nil
+}
+
+// narrow returns the members of base that satisfy the filter.
+func (x *indexes) narrow(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	if filter == nil || base.None() {
+		return base, nil
+	}
+	if base.Count() <= fewMemories {
+		return x.narrowEach(c, filter, base, now)
+	}
+	return x.answer(c, filter, base, now)
+}
+
+func (x *indexes) narrowEach(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	out := bitset.New(base.Len())
+	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
+		row, known := x.roster.row(int64(id))
+		if !known {
+			continue
+		}
+		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
+			v := x.roster.view(row, s.ColumnText(0), now)
+			if filter.match(&v) {
+				out.Set(id)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// view is a memory of the roster, as a filter sees it.
+func (r *roster) view(row rosterRow, context string, now time.Time) view {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return view{
+		context:        robotmem.ParseObject(context),
+		category:       r.text(row.category),
+		perceptionType: r.text(row.perception),
+		session:        r.text(row.session),
+		confidence:     r.believed(&row, now.UnixNano()),
+		observed:       time.Unix(0, row.observed).UTC(),
+	}
+}
+
+// answer evaluates one node of the filter within base.
+func (x *indexes) answer(c *conn, n *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	switch n.op {
+	case "$and":
+		set := base
+		for i := range n.kids {
+			var err error
+			if set, err = x.narrow(c, &n.kids[i], set, now); err != nil {
+				return nil, err
+			}
+		}
+		return set, nil
+	case "$or":
+		out := bitset.New(base.Len())
+		for i := range n.kids {
+			set, err := x.answer(c, &n.kids[i], base, now)
+			if err != nil {
+				return nil, err
+			}
+			out.InPlaceUnion(set)
+		}
+		return out, nil
+	case "$not":
+		set, err := x.answer(c, &n.kids[0], base, now)
+		if err != nil {
+			return nil, err
+		}
+		return base.Difference(set), nil
+	}
+	if ownField(n.path) {
+		return x.roster.own(n, base, now), nil
+	}
+	if n.namesObject() {
+		// The index holds an object only through its values.
+		set, err := x.attributes(c, &condition{op: "$exists", path: n.path}, base)
+		if err != nil {
+			return nil, err
+		}
+		return x.narrowEach(c, n, set, now)
+	}
+	return x.attributes(c, n, base)
+}
+
+// attributes answers a leaf over a context path from what is kept, or from the
+// index.
+func (x *indexes) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	key := leafKey(n)
+	if set, ok := x.roster.leaf(key, base); ok {
+		return set, nil
+	}
+	set := bitset.New(base.Len())
+	if err := attributeSet(c, n, set); err != nil {
+		return nil, err
+	}
+	revision, err := c.changes()
+	if err != nil {
+		return nil, err
+	}
+	answer := base.Intersection(set) // once it is kept, set follows every change
+	x.roster.keepLeaf(key, n, set, revision)
+	return answer, nil
+}
+
+// attributeSet adds every memory that has a value at the path which the leaf
+// admits. Numbers sort before texts and texts before blobs, which keeps a
+// range within its type.
+func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
+	add := func(s *sqlite3.Stmt) error {
+		set.Set(uint(s.ColumnInt64(0)))
+		return nil
+	}
+	if n.op == "$exists" {
+		below := n.path + "."
+		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
+			[]any{n.path, utf8.RuneCountInString(below), below}, add)
+	}
+	for _, v := range n.values {
+		if err := c.eachAttribute(n, v, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAttribute visits the memories with a value at a leaf's path that compares
+// with one operand as the leaf says.
+func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt) error) error {
+	at := n.path
+	if q, ok := operand.(units.Quantity); ok {
+		at, operand = quantityPath(n.path, q.Unit), q.Value
+	}
+	path, err := c.knownPath(at)
+	if err != nil || path == 0 {
+		return err
+	}
+	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
+	if n.op == "$eq" || n.op == "$in" {
+		return c.Query(from+"= ?", []any{path, operand}, visit)
+	}
+	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.op]
+	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
+	_, isText := operand.(string)
+	if _, isBlob := operand.([]byte); isBlob {
+		return nil // true, null, lists and objects have no order
+	}
+	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
+}
+
+// namesObject reports whether a leaf compares with an object, which the index
+// holds only through its values.
+func (c *condition) namesObject() bool {
+	return (c.op == "$eq" || c.op == "$in") && slices.ContainsFunc(c.values, func(v any) bool {
+		b, ok := v.([]byte)
+		return ok && strings.HasPrefix(string(b), blobObject)
+	})
+}
+
+// own answers a leaf over a memory's own field.
+func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var name func(*rosterRow) uint32
+	switch n.path {
+	case "category":
+		name = func(row *rosterRow) uint32 { return row.category }
+	case "perception_type":
+		name = func(row *rosterRow) uint32 { return row.perception }
+	case "session_id":
+		name = func(row *rosterRow) uint32 { return row.session }
+	}
+	decided := map[uint32]bool{} // one decision for each text
+	holds := func(row *rosterRow) bool {
+		switch {
+		case n.path == "observed_at":
+			return n.matchTime(row.observed)
+		case n.path == "confidence":
+			return n.holds(r.believed(row, now.UnixNano()))
+		}
+		id := name(row)
+		if id == 0 {
+			return false
+		}
+		yes, known := decided[id]
+		if !known {
+			yes = n.holds(r.text(id))
+			decided[id] = yes
+		}
+		return yes
+	}
+	out := bitset.New(base.Len())
+	for id, ok := base.NextSet(0); ok && int(id) < len(r.rows); id, ok = base.NextSet(id + 1) {
+		if holds(&r.rows[id]) {
+			out.Set(id)
+		}
+	}
+	return out
+}
+
+// tagged keeps the members of base that carry every tag.
+func tagged(c *conn, tags []string, base *bitset.BitSet) (*bitset.BitSet, error) {
+	for _, tag := range tags {
+		set := bitset.New(base.Len())
+		err := c.Query("SELECT memory_id FROM memory_tags WHERE tag = ?", []any{tag}, func(s *sqlite3.Stmt) error {
+			set.Set(uint(s.ColumnInt64(0)))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		set.InPlaceIntersection(base)
+		base = set
+	}
+	return base, nil
+}

@@ -1,0 +1,120 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/robotmem/robotmem-go/perception/recorder"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// Recorder starts a recorder that stores what it gathers here: the way in for a
+// control loop, which it never makes wait. Close it before the engine.
+func (e *Engine) Recorder(o recorder.Options) *recorder.Recorder {
+	if o.Log == nil {
+		o.Log = e.log
+	}
+	return recorder.New(e, o)
+}
+
+// maxSource is what a memory keeps of a source's name, in characters.
+const maxSource = 64
+
+var _ recorder.Sink = (*Engine)(nil)
+
+// Keep implements recorder.Sink: the batch is one commit. What its items are
+// compared by is worked out later, in the background, save what comes with their
+// summaries.
+func (e *Engine) Keep(ctx context.Context, b recorder.Batch) error {
+	err := e.keep(e.store.as(ctx, robotmem.ToolRecorder), b)
+	if err == nil {
+		e.rouseFeatures()
+		return nil
+	}
+	err = sqlite.Wrap("record", err)
+	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
+		if errors.Is(err, final) {
+			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
+		}
+	}
+	return err
+}
+
+func (e *Engine) keep(ctx context.Context, b recorder.Batch) error {
+	// Before files are written for a session that takes nothing more.
+	if err := e.store.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
+		return err
+	}
+	records := make([]*record, 0, len(b.Items))
+	err := func() error {
+		for i := range b.Items {
+			rec, err := e.recorded(ctx, &b, &b.Items[i])
+			if err != nil {
+				return err
+			}
+			records = append(records, rec)
+		}
+		return e.storeBatch(ctx, &b, records)
+	}()
+	if err != nil {
+		e.dropUnused(ctx, records...)
+	}
+	return err
+}
+
+// batchCollection is where a batch belongs. Counts alone are taken after the
+// session's end too: what came too late is on its account.
+func (c *conn) batchCollection(b *recorder.Batch) (string, error) {
+	if len(b.Items) == 0 && b.SessionID != "" {
+		s, err := c.session(b.SessionID)
+		if err != nil {
+			return "", err
+		}
+		return s.Collection, nil
+	}
+	probe := record{collection: b.Collection, session: b.SessionID}
+	err := c.joinSession(&probe)
+	return probe.collection, err
+}
+
+func (e *Engine) storeBatch(ctx context.Context, b *recorder.Batch, records []*record) error {
+	return e.store.write(ctx, func(tx *writeTx) error {
+		collection, err := tx.batchCollection(b)
+		if err != nil {
+			return err
+		}
+		for _, rec := range records {
+			if err := e.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
+				return err
+			}
+		}
+		for _, n := range b.Counts {
+			if err := tx.countStream(b.SessionID, collection, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// recorded prepares an item of a recorder.
+func (e *Engine) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record, error) {
+	r := &robotmem.SavePerceptionRequest{
+		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
+		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
+		Source: clip(it.Source, maxSource),
+	}
+	if err := robotmem.Validate("record", r); err != nil {
+		return nil, err
+	}
+	rec, err := e.describePerception(r)
+	if err != nil {
+		return nil, err
+	}
+	rec.perception.later = true
+	size := int64(len(it.Data))
+	return rec, e.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: e.options.MaxPayload})
+}

@@ -1,0 +1,145 @@
+package local
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// While its last word is typed, a question finds the memories that hold any of
+// the finished words, or any word that begins as the last one does.
+func TestTypingFindsWhatBeginsSo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
+	rng := rand.New(rand.NewPCG(11, 12))
+	e := openTest(t, Options{})
+	memories := randomMemories(t, e, rng, 300)
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	words := strings.Fields("gripper wet glass slips torque battery blocked drift 3 12.5")
+	for range 60 {
+		first, last := words[rng.IntN(len(words))], words[rng.IntN(len(words))]
+		query := first + " " + last[:1+rng.IntN(len(last))]
+		u := text.Typing(query)
+		var want []int64
+		for _, m := range memories {
+			if m.Status == "active" && slices.ContainsFunc(text.Terms(m.Content), func(w string) bool {
+				stem := text.Stem(w)
+				return stem == text.Stem(first) || u != nil && (u.Begins(stem) || slices.Contains(u.Terms, w))
+			}) {
+				want = append(want, m.MemoryID)
+			}
+		}
+		zero := 0.0
+		var got []int64
+		err := e.store.read(t.Context(), func(c *conn) error {
+			q := &question{RecallRequest: robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}}
+			if err := q.parse(e.now()); err != nil {
+				return err
+			}
+			a, err := e.filter(c, q)
+			if err != nil {
+				return err
+			}
+			items, err := e.search(c, q, a, q.words(), -1)
+			for _, r := range items {
+				got = append(got, r.id)
+			}
+			if len(q.degraded) > 0 {
+				t.Errorf("degraded: %v", q.degraded)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("%q: got %d memories, want %d\n%v\n%v", query, len(got), len(want), got, want)
+		}
+	}
+}
+
+// A recall waits until the words are in memory, again and again.
+func TestTypingAfterTheIndexIsDropped(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "the floor is slippery", "the floor is dry")
+	for range 20 {
+		e.index.drop()
+		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true})
+		if !slices.Equal(ids, []int64{1}) || len(res.Degraded) > 0 {
+			t.Fatalf("got %v, want 1: %v", ids, res.Degraded)
+		}
+	}
+}
+
+func TestTypingIsNotCounted(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
+	e := openTest(t, Options{})
+	learnAll(t, e, "the floor is slippery")
+	for _, typing := range []bool{true, true, false, true} {
+		if _, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slippery", AsYouType: typing}); len(ids) != 1 {
+			t.Fatal("nothing found")
+		}
+	}
+	e.tallies.flush(t.Context(), e)
+	m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1})
+	if err != nil || m.ReturnCount != 1 {
+		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
+	}
+}
+
+// With an embedder words and vectors are searched side by side.
+func TestTypingBesideVectors(t *testing.T) {
+	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 16)})
+	learnAll(t, e, "the floor is slippery", "the battery is low")
+	embedded(t, e)
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true, Explain: true})
+	if res.Mode != "hybrid" || len(res.Memories) == 0 || res.Memories[0].MemoryID != 1 ||
+		!slices.ContainsFunc(res.Memories[0].Found, func(l robotmem.ListEntry) bool { return l.List == listWords }) {
+		t.Errorf("mode %s, memories %+v; want the first by words too", res.Mode, res.Memories)
+	}
+}
+
+// Wherever typing a word stops, what it begins is as relevant as what it is: a
+// floor of relevance does not make the answer flicker.
+func TestTypingStaysRelevant(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine: the race run has nothing to find in it")
+	}
+	e := openTest(t, Options{})
+	words := strings.Fields("12.5 192.168.1.10 v1.2.3 /opt/robot/config.yaml front-left gripping grip_force")
+	for _, word := range words {
+		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the arm knows " + word}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Warm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i, word := range words {
+		for end := 1; end <= len(word); end++ {
+			if word[end-1] == '/' {
+				continue // nothing is begun yet
+			}
+			res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "arm " + word[:end], AsYouType: true, MinRelevance: 0.5, N: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.ContainsFunc(res.Memories, func(m robotmem.Memory) bool { return m.MemoryID == int64(i+1) }) {
+				t.Errorf("%q of %q finds %d, and not what holds it", word[:end], word, len(res.Memories))
+			}
+		}
+	}
+}

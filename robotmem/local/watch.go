@@ -1,0 +1,116 @@
+package local
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// watch tells who waits that the file has changed. A write of this process
+// rouses them at once. For those of other processes one of the waiting looks at
+// the file now and then, and tells the others: with nobody waiting nothing is
+// done.
+type watch struct {
+	mu     sync.Mutex    // guards the fields below
+	change int64         // the highest change counter seen
+	moved  chan struct{} // closed when it grows; nil while nobody waits
+	looked time.Time     // when the file was last looked at
+}
+
+// watchInterval is how late a write of another process may be noticed.
+const watchInterval = 150 * time.Millisecond
+
+// saw notes what the counter was found at.
+func (w *watch) saw(change int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if change <= w.change {
+		return
+	}
+	w.change = change
+	if w.moved != nil {
+		close(w.moved)
+		w.moved = nil
+	}
+}
+
+// state returns the counter as it was last seen, and what is closed when it
+// grows.
+func (w *watch) state() (change int64, moved <-chan struct{}) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.moved == nil {
+		w.moved = make(chan struct{})
+	}
+	return w.change, w.moved
+}
+
+// due reports whether the caller is the one to look at the file now.
+func (w *watch) due(now time.Time) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now.Sub(w.looked) < watchInterval/2 {
+		return false
+	}
+	w.looked = now
+	return true
+}
+
+// Changes implements Service.
+func (e *Engine) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+	r := *req
+	if err := robotmem.Validate("changes", &r); err != nil {
+		return nil, err
+	}
+	change, err := e.lookForChange(ctx)
+	if err == nil && r.Since != nil && change == *r.Since && r.WaitMS > 0 {
+		change, err = e.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
+	}
+	if err != nil {
+		return nil, sqlite.Wrap("changes", err)
+	}
+	return &robotmem.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
+}
+
+// lookForChange reads the counter from the file.
+func (e *Engine) lookForChange(ctx context.Context) (change int64, err error) {
+	err = e.store.read(ctx, func(c *conn) (err error) { change, err = c.changes(); return err })
+	if err == nil {
+		e.watch.saw(change)
+	}
+	return change, err
+}
+
+// awaitChange returns the counter once it is not since, or the time is over. No
+// connection is held meanwhile.
+func (e *Engine) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
+	over := time.NewTimer(wait)
+	defer over.Stop()
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		change, moved := e.watch.state()
+		if change != since {
+			return change, nil
+		}
+		select {
+		case <-moved:
+		case <-over.C:
+			return since, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-e.quitting:
+			return 0, sqlite.ErrClosed
+		case now := <-tick.C:
+			if !e.watch.due(now) {
+				continue
+			}
+			if _, err := e.lookForChange(ctx); err != nil {
+				return 0, err
+			}
+		}
+	}
+}

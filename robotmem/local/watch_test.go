@@ -1,0 +1,113 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// await begins a question and returns where its answer comes.
+func await(ctx context.Context, e *Engine, since int64) <-chan error {
+	got := make(chan error, 1)
+	go func() {
+		res, err := e.Changes(ctx, &robotmem.ChangesRequest{Since: &since, WaitMS: 60000})
+		if err == nil && !res.Changed {
+			err = errors.New("the time was over")
+		}
+		got <- err
+	}()
+	return got
+}
+
+// begun waits until somebody waits.
+func begun(t *testing.T, e *Engine) {
+	t.Helper()
+	for {
+		e.watch.mu.Lock()
+		waits := e.watch.moved != nil
+		e.watch.mu.Unlock()
+		if waits {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("nobody waits")
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+func counterOf(t *testing.T, e *Engine) int64 {
+	t.Helper()
+	res, err := e.Changes(t.Context(), &robotmem.ChangesRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.Change
+}
+
+func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
+	e := openTest(t, Options{})
+	other, err := Open(t.Context(), Options{Path: e.store.Path()}) // shares nothing with e but the file
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	var all []<-chan error
+	since := counterOf(t, e)
+	for range 3 * 4 {
+		all = append(all, await(t.Context(), e, since))
+	}
+	begun(t, e)
+	// Those that wait hold no connection: others are answered.
+	for range 3 {
+		if _, err := e.Stats(t.Context(), &robotmem.StatsRequest{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := other.Learn(t.Context(), &robotmem.LearnRequest{Insight: "by another"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range all {
+		if err := <-got; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAWriteOfOurOwnRouses(t *testing.T) {
+	e := openTest(t, Options{})
+	e.watch.looked = time.Now().Add(time.Hour) // nobody looks at the file
+	got := await(t.Context(), e, counterOf(t, e))
+	begun(t, e)
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "our own"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAWaitEndsWithItsCallerOrTheEngine(t *testing.T) {
+	e := openTest(t, Options{})
+	since := counterOf(t, e)
+	ctx, cancel := context.WithCancel(t.Context())
+	given, closed := await(ctx, e, since), await(t.Context(), e, since)
+	begun(t, e)
+	cancel()
+	if err := <-given; robotmem.KindOf(err) != robotmem.Unavailable {
+		t.Errorf("given up: %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-closed; robotmem.KindOf(err) != robotmem.Unavailable {
+		t.Errorf("closed: %v", err)
+	}
+	if _, err := e.Changes(t.Context(), &robotmem.ChangesRequest{}); robotmem.KindOf(err) != robotmem.Unavailable {
+		t.Errorf("after: %v", err)
+	}
+}

@@ -1,0 +1,120 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// holdLock takes a file's write lock, as another process has it, until it is
+// let go.
+func holdLock(t *testing.T, path string) (letGo func()) {
+	t.Helper()
+	other, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	if err := other.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := other.Exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openAt(t *testing.T, o Options) *Engine {
+	t.Helper()
+	e, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// Who gives up while another process has the lock is answered then, not when
+// the time limit of the lock is over, and has stored nothing.
+func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e := openAt(t, Options{Path: path, BusyTimeout: time.Hour})
+	letGo := holdLock(t, path)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := e.Learn(ctx, &robotmem.LearnRequest{Insight: "too late"}); !errors.Is(err, robotmem.Unavailable) {
+		t.Errorf("got %v, want unavailable", err)
+	}
+	letGo()
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "in time"}); err != nil {
+		t.Error(err)
+	}
+	res, err := e.List(t.Context(), &robotmem.ListRequest{})
+	if err != nil || res.Total != 1 {
+		t.Errorf("%d facts, want 1 (%v)", res.Total, err)
+	}
+}
+
+// Callers that come while the lock is waited for share the commit that follows.
+func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e := openAt(t, Options{Path: path, BusyTimeout: time.Hour})
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "before the lock"}); err != nil {
+		t.Fatal(err)
+	}
+	letGo := holdLock(t, path)
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			if _, err := e.Learn(context.Background(), &robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d of those that wait", i)}); err != nil {
+				t.Error(err)
+			}
+		})
+		for i == 0 && e.store.Waiting() > 0 {
+			time.Sleep(time.Millisecond) // until the writer waits with the first
+		}
+	}
+	joined := func() bool { return e.store.Waiting() == 0 }
+	for deadline := time.Now().Add(30 * time.Second); !joined() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if !joined() {
+		t.Errorf("%d callers still stand outside", e.store.Waiting())
+	}
+	letGo()
+	wg.Wait()
+	res, err := e.List(t.Context(), &robotmem.ListRequest{})
+	if err != nil || res.Total != 41 {
+		t.Errorf("%d facts, want 41 (%v)", res.Total, err)
+	}
+}
+
+// A program can be started, and can read, while another has the lock.
+func TestOpensWhileTheLockIsHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory.db")
+	e := openAt(t, Options{Path: path})
+	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds"}); err != nil {
+		t.Fatal(err)
+	}
+	holdLock(t, path)
+	late, err := Open(t.Context(), Options{Path: path, BusyTimeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	if res, err := late.Recall(t.Context(), &robotmem.RecallRequest{Query: "gripper"}); err != nil || res.Total != 1 {
+		t.Errorf("%d memories, want 1 (%v)", res.Total, err)
+	}
+	if _, err := late.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper lets go"}); !errors.Is(err, robotmem.Unavailable) {
+		t.Errorf("learn: %v, want unavailable", err)
+	}
+}
