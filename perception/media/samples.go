@@ -23,8 +23,8 @@ type PreviewOptions struct {
 	Height int // at most so many pixels; 0 is 360
 }
 
-// MaxPreviewSide is the largest side of a preview in pixels.
-const MaxPreviewSide = 4096
+// maxPreviewSide is the largest side of a preview in pixels.
+const maxPreviewSide = 4096
 
 // Normal returns the options with the defaults filled in.
 func (o PreviewOptions) Normal() PreviewOptions {
@@ -34,7 +34,7 @@ func (o PreviewOptions) Normal() PreviewOptions {
 	if o.Height <= 0 {
 		o.Height = 360
 	}
-	return PreviewOptions{min(o.Width, MaxPreviewSide), min(o.Height, MaxPreviewSide)}
+	return PreviewOptions{min(o.Width, maxPreviewSide), min(o.Height, maxPreviewSide)}
 }
 
 // ErrNoPreview means that the format of an item has no preview.

@@ -59,20 +59,6 @@ func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
 	return w.WriteChannel(&mcap.Channel{ID: id, SchemaID: schemaID, Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata})
 }
 
-// Profile returns the MCAP profile of a file with these channels: ros2 if all are what
-// that profile needs.
-func Profile(channels ...*Channel) string {
-	for _, c := range channels {
-		if c.MessageEncoding != "cdr" {
-			return ""
-		}
-	}
-	if len(channels) == 0 {
-		return ""
-	}
-	return "ros2"
-}
-
 // Message is one message.
 type Message struct {
 	Sequence             uint32
@@ -173,7 +159,11 @@ func NewWriter(c *Channel) (*Writer, error) {
 		return nil, err
 	}
 	s.w = w
-	if err := w.WriteHeader(&mcap.Header{Profile: Profile(c), Library: Library}); err != nil {
+	header := &mcap.Header{Library: Library}
+	if c.MessageEncoding == "cdr" {
+		header.Profile = "ros2"
+	}
+	if err := w.WriteHeader(header); err != nil {
 		return nil, err
 	}
 	return s, c.Write(w, 1, 1)

@@ -101,7 +101,7 @@ func parseColumns(data []byte) (*Series, error) {
 		case s.Width > 0 && column.Len() != rows:
 			err = fmt.Errorf("has %d readings where the first has %d", column.Len(), rows)
 		case len(columns)+column.Len() > maxReadings:
-			err = ErrTooLong
+			err = errTooLong
 		}
 		if err != nil {
 			return nil, fmt.Errorf("column %q: %w", media.Clean(name, media.MaxName), err)
@@ -177,7 +177,7 @@ func ParseMatrix(data []byte) (*Series, error) {
 				}
 			}
 			if len(s.Values) == maxReadings {
-				return nil, ErrTooLong
+				return nil, errTooLong
 			}
 			s.Values = append(s.Values, v)
 			i = end - 1
@@ -220,7 +220,7 @@ func readNPY(data []byte) (*Series, error) {
 		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, e.Size, len(h.Rest))
 	}
 	if count > maxReadings {
-		return nil, ErrTooLong
+		return nil, errTooLong
 	}
 	s := &Series{Width: width, Values: e.Floats(h.Rest, int(count))}
 	if h.Fortran {
@@ -262,7 +262,7 @@ func readRaw(in media.Payload) (*Series, error) {
 		return nil, errEmpty
 	}
 	if count > maxReadings {
-		return nil, ErrTooLong
+		return nil, errTooLong
 	}
 	if given := in.Metadata["shape"]; given != nil {
 		rows, columns, err := rawShape(given)

@@ -140,7 +140,7 @@ func (t *table) add(line []byte) error {
 	}
 	before := len(t.s.Values)
 	if before+len(fields) > maxReadings {
-		return ErrTooLong
+		return errTooLong
 	}
 	for i, field := range fields {
 		v, ok := t.reading(field)

@@ -74,8 +74,8 @@ func Decode(in media.Payload) (*Trace, error) {
 // maxReadings bounds a trace: about 45 minutes of six channels at 1 kHz.
 const maxReadings = 16 << 20
 
-// ErrTooLong means that a trace has more readings than the limit.
-var ErrTooLong = fmt.Errorf("the trace holds more than %d readings; save it in parts", maxReadings)
+// errTooLong means that a trace has more readings than the limit.
+var errTooLong = fmt.Errorf("the trace holds more than %d readings; save it in parts", maxReadings)
 
 var errEmpty = errors.New("the trace holds no samples")
 
@@ -95,11 +95,11 @@ type Series struct {
 	nested bool      // JSON with a list per sample
 }
 
-// MakeValues makes room for the readings of so many samples, or fails with
-// [ErrTooLong].
+// MakeValues makes room for the readings of this many samples. It fails if they are more than
+// the limit of a trace.
 func (s *Series) MakeValues(samples int) error {
 	if s.Width*samples > maxReadings {
-		return ErrTooLong
+		return errTooLong
 	}
 	s.Values = make([]float64, 0, s.Width*samples)
 	return nil
