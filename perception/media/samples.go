@@ -268,7 +268,7 @@ func larger(a, b float64) float64 {
 // Fill writes the channels and the times of their entries, of which the first is
 // sample start. name returns the name and the unit of a channel.
 func (e *Envelope) Fill(out *Samples, start int, time func(i int) float64, name func(c int) (name, unit string)) {
-	out.Total, out.Reduced = e.count, e.width > 1
+	out.Total, out.Reduced = e.count, int64(len(e.low[0])) < e.count
 	out.Time = make(Numbers, len(e.low[0]))
 	for b := range out.Time {
 		out.Time[b] = time(start + b*int(e.width))
