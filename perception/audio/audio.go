@@ -26,7 +26,6 @@ func Accepts(in media.Payload) bool {
 	return wav.Is(in.Data) || bytes.HasPrefix(in.Data, []byte(flacMagic))
 }
 
-// header is what the header of a recording says.
 type header struct {
 	format   string // "wav" or "flac"
 	rate     int    // samples per second

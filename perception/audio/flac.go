@@ -185,7 +185,6 @@ func (r *flacReader) stretch(frames []byte, limit int64) (out stretch, err error
 	}
 }
 
-// add mixes the channels of a frame to one.
 func (s *stretch) add(f *frame.Frame) {
 	full := fullScale(f)
 	for i := range f.Subframes[0].Samples {

@@ -99,7 +99,6 @@ func (w *wavFile) stretch(sample func([]byte) float64, start, n int64) stretch {
 // maxFloatSample is 120 dB above full scale.
 const maxFloatSample = 1e6
 
-// errSampleFormat marks a well-formed file whose samples are not decoded.
 var errSampleFormat = errors.New("are not read")
 
 // reader returns a function that scales the bytes of one sample to -1 to 1.

@@ -48,7 +48,6 @@ func (im *importer) importFile(name string, siblings map[string]bool, in *episod
 	return im.report.Save(im.ctx, im.sink, in.id, *p)
 }
 
-// skipped is why a file is left out.
 type skipped struct {
 	reason  string
 	fixable bool // the user can correct it and import again
@@ -168,7 +167,6 @@ func merge(session, own map[string]any) map[string]any {
 	return out
 }
 
-// perceptionTypes are the types of perceptions.
 var perceptionTypes = []string{"visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"}
 
 // mediaTypes are declared by the extension, since the bytes alone do not prove them.
@@ -233,7 +231,6 @@ func typeByWords(name string) string {
 	return ""
 }
 
-// descriptionOf describes a file by its path.
 func descriptionOf(name string) string {
 	dir, base := path.Split(name)
 	line := spaced(strings.TrimSuffix(base, path.Ext(base)))

@@ -65,7 +65,6 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// importer is one run of Import.
 type importer struct {
 	ctx    context.Context // of the call of Import
 	root   *os.Root
@@ -156,7 +155,6 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 	return end()
 }
 
-// link returns why a link is left out.
 func (im *importer) link(name string) string {
 	_, err := im.root.Stat(name)
 	switch {

@@ -29,7 +29,6 @@ type sidecar struct {
 	ObservedAt  time.Time      `json:"observed_at"`
 }
 
-// session is a session.json.
 type session struct {
 	Context   map[string]any `json:"context"`
 	Outcome   *float64       `json:"outcome_score"`

@@ -48,7 +48,6 @@ func formatOf(data []byte) string {
 	return ""
 }
 
-// header is what the first bytes of a file say.
 type header struct {
 	format string
 	image.Config
@@ -177,7 +176,6 @@ const (
 	maxPixelsPerByte = 8 * 1032
 )
 
-// errLimit marks a picture that is too large to be decoded.
 var errLimit = errors.New("is more than is decoded here")
 
 func decode(data []byte, h header) (p picture, err error) {

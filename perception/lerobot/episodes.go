@@ -20,7 +20,6 @@ const (
 	maxIndex     = 1 << 40 // of frames, files and chunks
 )
 
-// episode is a row of meta/episodes.
 type episode struct {
 	index       int64
 	tasks       []string

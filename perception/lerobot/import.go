@@ -38,7 +38,6 @@ func (o *Options) wants(episode int64) bool {
 	return len(o.Episodes) == 0 || slices.ContainsFunc(o.Episodes, func(r Range) bool { return r.First <= episode && episode <= r.Last })
 }
 
-// importer is one run of Import.
 type importer struct {
 	ctx    context.Context // of the call of Import
 	root   *os.Root
@@ -175,7 +174,6 @@ func (im *importer) importFile(f *dataFile) {
 	im.importSpans(t, f.name, im.spans(f, runs))
 }
 
-// run is consecutive rows of one episode.
 type run struct{ episode, first, rows int64 }
 
 func scanRuns(t *table) ([]run, error) {

@@ -50,7 +50,6 @@ type feature struct {
 	width int             // numbers in a frame
 }
 
-// parseInfo reads and checks meta/info.json.
 func parseInfo(data []byte) (*info, error) {
 	in := new(info)
 	if err := json.Unmarshal(data, in); err != nil {
@@ -173,7 +172,6 @@ func (f *feature) channels() []string {
 	return list
 }
 
-// dataFile returns the name of the file with an episode's frames.
 func (in *info) dataFile(e episode) (string, error) {
 	if in.episodic {
 		return expand(in.DataPath, map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
@@ -181,7 +179,6 @@ func (in *info) dataFile(e episode) (string, error) {
 	return expand(in.DataPath, map[string]any{"chunk_index": e.chunk, "file_index": e.file})
 }
 
-// videoFile returns the name of a camera's video that shows an episode.
 func (in *info) videoFile(key string, e episode, v video) (string, error) {
 	if in.VideoPath == nil {
 		return "", errors.New("info.json names no video_path")
@@ -219,7 +216,6 @@ func expand(template string, values map[string]any) (string, error) {
 	return path, nil
 }
 
-// readAll reads a file of at most limit bytes.
 func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, size, err := openRegular(root, name)
 	if err != nil {

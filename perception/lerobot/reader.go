@@ -34,7 +34,6 @@ type column struct {
 	tooLong bool      // samples would be more than maxTrace
 }
 
-// size returns the bytes of a sample of one channel.
 func (c *column) size() int64 {
 	if c.wide {
 		return 8
@@ -88,7 +87,6 @@ func (im *importer) newReader(t *table, file string) *reader {
 	return rd
 }
 
-// value adds one value to the current frame.
 func (rd *reader) value(index int, v parquet.Value) (err error) {
 	if index == len(rd.columns) {
 		rd.taskIndex, err = integer(v)
@@ -159,7 +157,6 @@ func (rd *reader) add(c *column, s span, i int64) error {
 	return nil
 }
 
-// begin starts the session of an episode.
 func (rd *reader) begin(e episode) error {
 	im := rd.im
 	if im.failed = im.ctx.Err(); im.failed != nil {
@@ -195,7 +192,6 @@ func (rd *reader) origin(e episode, parts ...string) string {
 	return rd.im.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
-// wantsImage reports whether the image of frame i of n is stored.
 func (rd *reader) wantsImage(i, n int64) bool {
 	rate := rd.im.o.ImageRate
 	if rate < 0 {

@@ -200,7 +200,6 @@ func (t *table) rows(group int, columns []*parquet.Column, each func(column int,
 	return nil
 }
 
-// number returns a value as a number.
 func number(v parquet.Value) (float64, bool) {
 	if v.IsNull() {
 		return 0, false

@@ -101,7 +101,6 @@ func keys(columns []*column) []string {
 	return out
 }
 
-// at returns the i-th sample of a column with one channel.
 func (c *column) at(i int64) float64 {
 	if c.wide {
 		return math.Float64frombits(binary.LittleEndian.Uint64(c.samples[i*8:]))

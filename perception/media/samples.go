@@ -23,7 +23,6 @@ type PreviewOptions struct {
 	Height int // at most so many pixels; 0 is 360
 }
 
-// maxPreviewSide is the largest side of a preview in pixels.
 const maxPreviewSide = 4096
 
 // Normal returns the options with the defaults filled in.

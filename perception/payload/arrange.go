@@ -63,7 +63,6 @@ func (l layout) arrange(dst, src []byte) {
 	}
 }
 
-// restore undoes arrange.
 func (l layout) restore(dst, src []byte) {
 	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()

@@ -45,7 +45,6 @@ const (
 	maxCodec   = 64   // bytes of a codec's text
 )
 
-// layout is a parsed codec.
 type layout struct {
 	compressed             bool
 	delta, planar, shuffle bool
@@ -227,7 +226,6 @@ var magics = []struct {
 	{0, "7z\xbc\xaf\x27\x1c"}, //
 }
 
-// compressed reports whether the sample begins as a compressed format.
 func compressed(sample []byte) bool {
 	for _, m := range magics {
 		if len(sample) > m.at && bytes.HasPrefix(sample[m.at:], []byte(m.text)) {

@@ -34,7 +34,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// block is an entry of the index.
 type block struct {
 	at     int64 // in the file
 	stored int
@@ -100,7 +99,6 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 	return length + int64(len(tail)), err
 }
 
-// container is the open file of a compressed payload.
 type container struct {
 	file   io.ReaderAt
 	layout layout
@@ -110,7 +108,6 @@ type container struct {
 	blocks []block
 }
 
-// openContainer reads the header, the index and the trailer of a file of length bytes.
 func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	c := &container{file: file}
 	head, err := c.readHeader(length)

@@ -247,7 +247,6 @@ func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
 	return nil, err
 }
 
-// claimedSize returns the size of the payload according to its file.
 func claimedSize(path string, coded bool) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {

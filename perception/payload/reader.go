@@ -96,7 +96,6 @@ func (r *Reader) check(coded bool) error {
 	return nil
 }
 
-// damaged wraps an error of reading a payload's file.
 func (r *Reader) damaged(err error) error {
 	if disk, ok := errors.AsType[diskError](err); ok {
 		return fmt.Errorf("%w: %w", ErrDisk, disk.err)
@@ -192,7 +191,6 @@ func (r *Reader) readInside(p []byte, at int64) (int, error) {
 	return done, nil
 }
 
-// load decodes block i into raw.
 func (r *Reader) load(i int) error {
 	if i == r.loaded {
 		return nil

@@ -52,7 +52,6 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
-// encode appends one frame to dst.
 func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
 	if !l.compressed {
 		return append(dst, raw...), nil

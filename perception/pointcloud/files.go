@@ -142,7 +142,6 @@ func pcdFields(words map[string][]string) ([]field, error) {
 	return fields, assign(fields)
 }
 
-// walkCompressed reads the points of a binary_compressed file.
 func (e *element) walkCompressed(body []byte, yield func(*values)) ([]byte, error) {
 	if len(body) < 8 {
 		return nil, errors.New("the compressed points end before their size")

@@ -24,7 +24,6 @@ const (
 
 var errPointCount = fmt.Errorf("the number of points is not from 0 to %d", math.MaxInt32)
 
-// field is one field of every point.
 type field struct {
 	name    string
 	typ     npy.Type
@@ -35,7 +34,6 @@ type field struct {
 	lengths npy.Type // type of the length of a list
 }
 
-// newField returns a field of a type by its code.
 func newField(name, code string, order binary.ByteOrder) field {
 	f := field{name: name, count: 1, slot: unused}
 	f.typ, _ = npy.Lookup(code)

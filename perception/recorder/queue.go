@@ -18,7 +18,6 @@ type ring struct {
 	tail atomic.Uint64 // moved by the reader
 }
 
-// header precedes a payload.
 type header struct {
 	seq     uint64
 	at      int64  // nanoseconds since 1970
@@ -55,7 +54,6 @@ func decodeHeader(b [headerBytes]byte) header {
 	}
 }
 
-// room reports whether the writer can add n bytes.
 func (q *ring) room(n int) bool {
 	return uint64(n) <= uint64(len(q.buf))-(q.head.Load()-q.tail.Load())
 }
@@ -179,7 +177,6 @@ const (
 	maxGaps  = 64
 )
 
-// gap is an interval that is too long.
 type gap struct {
 	AfterIndex int     `json:"after_index"`
 	Seconds    float64 `json:"seconds"`

@@ -213,7 +213,6 @@ func (r *Recorder) Close(ctx context.Context) error {
 	return r.err
 }
 
-// all returns the sources.
 func (r *Recorder) all() []*source {
 	r.mu.Lock()
 	defer r.mu.Unlock()

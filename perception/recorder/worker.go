@@ -20,7 +20,6 @@ type worker struct {
 	failing bool
 }
 
-// origin is where an item came from.
 type origin struct {
 	source *source
 	n      uint64 // samples, or one frame

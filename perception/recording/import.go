@@ -86,7 +86,6 @@ type topic struct {
 	last     *keyframe
 }
 
-// channel is the state of a channel.
 type channel struct {
 	*Channel
 	topic      *topic
@@ -97,7 +96,6 @@ type channel struct {
 	segment    *openSegment
 }
 
-// openSegment is a segment that is being written.
 type openSegment struct {
 	*segment.Writer
 	count    int
@@ -158,7 +156,6 @@ func timeOf(ns uint64) time.Time {
 	return importing.Clock(time.Unix(int64(ns/1e9), int64(ns%1e9)))
 }
 
-// channel returns the state of a channel.
 func (imp *importer) channel(c *Channel) *channel {
 	if known, ok := imp.channels[c]; ok {
 		return known
@@ -243,7 +240,6 @@ func (c *channel) decode(m *Message) *message.Value {
 	return v
 }
 
-// append adds a message to the segment of its channel.
 func (imp *importer) append(ctx context.Context, c *channel, m *Message, number uint64) error {
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.

@@ -17,7 +17,6 @@ import (
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
-// mcapFile reads an MCAP file.
 type mcapFile struct {
 	name string
 	file *os.File
@@ -265,7 +264,6 @@ type numbered struct {
 	id uint16
 }
 
-// messageRef is a message within a chunk.
 type messageRef struct {
 	time uint64
 	body []byte

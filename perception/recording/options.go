@@ -107,7 +107,6 @@ func (o Options) globs() []string {
 	return all
 }
 
-// includes reports whether messages of the topic are stored.
 func (o Options) includes(topic string) bool {
 	match := func(glob string) bool { return matches(glob, topic) }
 	return (len(o.Topics) == 0 || slices.ContainsFunc(o.Topics, match)) && !slices.ContainsFunc(o.Exclude, match)

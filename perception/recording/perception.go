@@ -75,7 +75,6 @@ func (imp *importer) manifest() (importing.Perception, error) {
 // decimal writes a time in full. A JSON number would lose its last digits.
 func decimal(t uint64) string { return strconv.FormatUint(t, 10) }
 
-// payloadPerception is the perception of one message with a payload.
 func (imp *importer) payloadPerception(m *Message, v *message.Value, p payload, number uint64) importing.Perception {
 	metadata := imp.metadata(m.Channel, m.Message, 1)
 	maps.Copy(metadata, p.metadata)
@@ -88,7 +87,6 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p payload, 
 	}
 }
 
-// segmentPerception is the perception of a segment.
 func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {
 	var v *message.Value
 	if c.schema != nil {
@@ -285,7 +283,6 @@ func numbersOf(v *message.Value, names ...string) map[string]any {
 	return out
 }
 
-// envelope returns prefix and suffix as metadata.
 func (p payload) envelope() map[string]any {
 	e := map[string]any{
 		"prefix": base64.StdEncoding.EncodeToString(p.prefix),

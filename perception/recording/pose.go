@@ -61,7 +61,6 @@ type sample struct {
 
 func (s sample) compare(t uint64) int { return cmp.Compare(s.time, t) }
 
-// link is how a frame is linked to its parent.
 type link struct {
 	parent  string
 	static  bool
@@ -108,7 +107,6 @@ func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTi
 	p.put(frameOf(v), child, false, sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
 }
 
-// robotFrame returns the frame of the robot.
 func (p *poses) robotFrame() string {
 	if p.base != "" {
 		return p.base
@@ -307,7 +305,6 @@ func (t transform) towards(b transform, f float64) transform {
 	return out
 }
 
-// angle returns the radians between two rotations.
 func angle(a, b [4]float64) float64 {
 	dot := math.Abs(a[0]*b[0] + a[1]*b[1] + a[2]*b[2] + a[3]*b[3])
 	return 2 * math.Acos(min(dot, 1))

@@ -86,7 +86,6 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 	return op, body, start, err
 }
 
-// walkChunk visits the records of a decompressed chunk.
 func walkChunk(data []byte, visit func(op mcap.OpCode, body []byte) error) error {
 	for at := 0; at < len(data); {
 		if len(data)-at < recordHead {

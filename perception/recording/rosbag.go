@@ -256,7 +256,6 @@ func (f *db3File) readSchema(ctx context.Context) error {
 	})
 }
 
-// builtIn returns a channel with the built-in definition of its type, if there is one.
 func builtIn(topic, schema, encoding string) *Channel {
 	c := &Channel{Topic: topic, SchemaName: schema, MessageEncoding: encoding}
 	if text, ok := message.Definition(schema); ok {

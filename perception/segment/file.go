@@ -242,7 +242,6 @@ func isScan(v *message.Value) bool {
 	return v.At("ranges").Kind == message.Numbers && v.At("angle_min").IsNumber()
 }
 
-// scan returns one of the scans.
 func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.SamplesOptions) (*media.Samples, error) {
 	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 // maxJSONHeader bounds what is decoded beside the samples: names, units, rates.
 const maxJSONHeader = 64 << 10
 
-// traceObject is a trace as a JSON object.
 type traceObject struct {
 	Kind           json.RawMessage `json:"kind"`
 	Channels       json.RawMessage `json:"channels"`

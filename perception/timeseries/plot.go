@@ -45,7 +45,6 @@ const plotStyle = `<style>.trace-plot{color:#24292f}` +
 	`.trace-plot .g{fill:none;stroke:currentColor;stroke-opacity:.15}` +
 	`.trace-plot .z{fill:none;stroke:currentColor;stroke-opacity:.45}</style>`
 
-// plot is a picture that is being drawn.
 type plot struct {
 	*draw.Canvas
 	s             *Series
@@ -146,7 +145,6 @@ func (p *plot) arrange(panels []panel) (left int) {
 	return p.s.Width - lines
 }
 
-// draw writes the frame and the lines of each panel.
 func (p *plot) draw(left int) {
 	bottom := float64(p.height - plotEdge)
 	if left > 0 && !p.bare {
@@ -328,7 +326,6 @@ func (s *Series) plotted(i, c int) float64 {
 	return max(-largest, min(v, largest))
 }
 
-// y is where a reading lies in the frame.
 func (p *panel) y(v float64, frame draw.Box) float64 {
 	return frame.Bottom - (v-p.low)/(p.high-p.low)*frame.Height()
 }
@@ -425,7 +422,6 @@ func (p *plot) gapBefore(i int) bool {
 	return i > 0 && p.s.times != nil && p.s.times[i]-p.s.times[i-1] >= p.gap
 }
 
-// pen writes the path of a line.
 type pen struct {
 	buf   []byte
 	down  bool

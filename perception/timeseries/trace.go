@@ -74,7 +74,6 @@ func Decode(in media.Payload) (*Trace, error) {
 // maxReadings bounds a trace: about 45 minutes of six channels at 1 kHz.
 const maxReadings = 16 << 20
 
-// errTooLong means that a trace has more readings than the limit.
 var errTooLong = fmt.Errorf("the trace holds more than %d readings; save it in parts", maxReadings)
 
 var errEmpty = errors.New("the trace holds no samples")
@@ -146,7 +145,6 @@ func (s *Series) unit(c int) string {
 	return ""
 }
 
-// name returns the name of a channel, "" if it has none.
 func (s *Series) name(c, limit int) string {
 	if c < len(s.Channels) {
 		return media.Clean(s.Channels[c], limit)

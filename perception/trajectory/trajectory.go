@@ -111,7 +111,6 @@ func (t *Trajectory) Add(p Pose) {
 	}
 }
 
-// unit scales a quaternion to length 1.
 func unit(q [4]float64) ([4]float64, bool) {
 	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
 	if !(n > 0) || math.IsInf(n, 0) {
@@ -155,7 +154,6 @@ func (t *Trajectory) seconds() float64 {
 	return t.Times[len(t.Times)-1] - t.Times[0]
 }
 
-// length is the length of the path.
 func length(points [][3]float64) float64 {
 	sum := 0.0
 	for i := 1; i < len(points); i++ {
