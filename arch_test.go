@@ -22,7 +22,7 @@ var arrows = []struct {
 	why  string
 }{
 	{"robotmem", []string{"perception"}, "the domain knows no implementation and does no I/O"},
-	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "robotmem/when", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
+	{"robotmem/local", []string{"", "robotmem", "robotmem/archive", "robotmem/internal", "perception", "classify", "consolidate"}, "an implementation of Service knows neither transports nor other implementations"},
 	{"robotmem/client", []string{"robotmem"}, "implementations of Service know nothing of each other"},
 	{"robotmem/mcp", []string{"robotmem"}, "a transport takes any Service"},
 	{"robotmem/embedding", []string{"robotmem"}, "an embedder serves a memory, not its transports"},
@@ -33,7 +33,7 @@ var arrows = []struct {
 	{"robotmem/internal/vector", nil, "a leaf"},
 	{"robotmem/internal/text", []string{"robotmem/internal/units"}, "a leaf; a unit has one definition"},
 	{"robotmem/internal/units", nil, "a leaf"},
-	{"robotmem/when", nil, "a leaf"},
+	{"robotmem/internal/filter", []string{"robotmem", "robotmem/internal/text", "robotmem/internal/units"}, "a filter is read the same over any store"},
 	{"robotmem/internal/timeparse", nil, "a leaf"},
 	{"perception", []string{"perception"}, "formats know nothing of the memory that keeps them"},
 	{"classify", nil, "rules are pure"},

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // What comes from an archive is checked as what comes from a caller is: it was
@@ -45,7 +46,7 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 	}
 	m.Metadata = archivedObject(raw)
 	m.Summary = orText(m.Summary, summarize(m.Content))
-	rec, err := e.recordOf(&robotmem.Memory{
+	rec, err := e.records.recordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
 		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,
 	})
@@ -103,13 +104,13 @@ func archivedToObject(field string, raw json.RawMessage, limit int) (robotmem.Ob
 func checkArchived(m *archive.Memory) error {
 	switch {
 	case !isUID(m.UID):
-		return robotmem.Errorf(robotmem.Invalid, "uid", "must be a UUID in lower case, not %q", clip(m.UID, 40))
+		return robotmem.Errorf(robotmem.Invalid, "uid", "must be a UUID in lower case, not %q", text.Clip(m.UID, 40))
 	case m.Session != "" && !isUID(m.Session):
-		return robotmem.Errorf(robotmem.Invalid, "session_id", "must be a UUID in lower case, not %q", clip(m.Session, 40))
+		return robotmem.Errorf(robotmem.Invalid, "session_id", "must be a UUID in lower case, not %q", text.Clip(m.Session, 40))
 	case m.Type != "fact" && m.Type != "perception":
-		return robotmem.Errorf(robotmem.Invalid, "type", "must be fact or perception, not %q", clip(m.Type, 40))
+		return robotmem.Errorf(robotmem.Invalid, "type", "must be fact or perception, not %q", text.Clip(m.Type, 40))
 	case m.Status != "active" && m.Status != "superseded" && m.Status != "invalidated":
-		return robotmem.Errorf(robotmem.Invalid, "status", "must be active, superseded or invalidated, not %q", clip(m.Status, 40))
+		return robotmem.Errorf(robotmem.Invalid, "status", "must be active, superseded or invalidated, not %q", text.Clip(m.Status, 40))
 	case strings.TrimSpace(m.Content) == "":
 		return robotmem.Errorf(robotmem.Invalid, "content", "is empty")
 	case !inRange(m.Confidence, 0, 1):
@@ -221,7 +222,7 @@ func storedTimes(times ...*string) error {
 	for _, t := range times {
 		at, err := time.Parse(time.RFC3339Nano, *t)
 		if err != nil {
-			return robotmem.Errorf(robotmem.Invalid, "times", "%q is not a time as RFC 3339 writes it", clip(*t, 40))
+			return robotmem.Errorf(robotmem.Invalid, "times", "%q is not a time as RFC 3339 writes it", text.Clip(*t, 40))
 		}
 		if err := robotmem.Validate("", &struct {
 			At time.Time `json:"times" validate:"instant"`
@@ -237,9 +238,9 @@ func storedTimes(times ...*string) error {
 func arriveSession(s *archive.Session) error {
 	switch {
 	case !isUID(s.SessionID):
-		return robotmem.Errorf(robotmem.Invalid, "session_id", "must be a UUID in lower case, not %q", clip(s.SessionID, 40))
+		return robotmem.Errorf(robotmem.Invalid, "session_id", "must be a UUID in lower case, not %q", text.Clip(s.SessionID, 40))
 	case s.Status != "active" && s.Status != "ended":
-		return robotmem.Errorf(robotmem.Invalid, "status", "must be active or ended, not %q", clip(s.Status, 40))
+		return robotmem.Errorf(robotmem.Invalid, "status", "must be active or ended, not %q", text.Clip(s.Status, 40))
 	}
 	if err := checkNames(s.Collection); err != nil {
 		return err

@@ -81,7 +81,7 @@ func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
-		e.rouseFeatures()
+		e.maintenance.rouseFeatures()
 	}
 	if err != nil {
 		return in.report, sqlite.Wrap("import", sourceError(err))

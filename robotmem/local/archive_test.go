@@ -574,7 +574,7 @@ func strayPayloads(t *testing.T, e *Engine) int {
 	t.Helper()
 	n := 0
 	err := e.store.read(t.Context(), func(c *conn) error {
-		u, err := e.orphans(c)
+		u, err := e.maintenance.orphans(c)
 		if err == nil {
 			n = len(u.sums) + len(u.stray)
 		}

@@ -117,7 +117,7 @@ func TestAsOfWithAContextOfOldRules(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "shelf nine leans", Context: pose}); robotmem.KindOf(err) != robotmem.Invalid {
 		t.Fatalf("the pose is taken today: %v", err)
 	}
-	rec, err := e.recordFor("fact", "shelf nine leans", pose)
+	rec, err := e.records.recordFor("fact", "shelf nine leans", pose)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		return nil, err
 	}
 	if r.Purge {
-		res, err := e.purge(ctx, &r)
+		res, err := e.maintenance.purge(ctx, &r)
 		return res, sqlite.Wrap("forget", err)
 	}
 	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
@@ -30,7 +30,7 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
+		res.Content = text.Clip(m.Content, maxEcho)
 		if err := tx.unindexText(m.MemoryID); err != nil {
 			return err
 		}
@@ -62,7 +62,7 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
+		res.Content = text.Clip(m.Content, maxEcho)
 		ch := changeOf(actionRestored, m)
 		ch.after = m.Content
 		by, err := tx.supersededBefore(m)
@@ -72,7 +72,7 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 		if by != 0 {
 			return tx.setSuperseded(m.MemoryID, by, "restored")
 		}
-		rec, err := e.recordOf(m)
+		rec, err := e.records.recordOf(m)
 		if err != nil {
 			return err
 		}
@@ -109,13 +109,13 @@ func (e *Engine) update(tx *writeTx, r *robotmem.UpdateRequest, res *robotmem.Up
 	if m.Status != "active" {
 		return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 	}
-	old, err := e.recordOf(m)
+	old, err := e.records.recordOf(m)
 	if err != nil {
 		return err
 	}
-	prepare, contextNow := e.recordFor, m.Context
+	prepare, contextNow := e.records.recordFor, m.Context
 	if r.Context != nil {
-		prepare, contextNow = e.prepare, r.Context
+		prepare, contextNow = e.records.prepare, r.Context
 	}
 	rec, err := prepare(m.Type, r.NewContent, contextNow)
 	if err != nil {
@@ -167,26 +167,6 @@ func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.P
 		res.Status = "pinned"
 	}
 	return res, nil
-}
-
-// recordOf prepares a stored memory again, as its indexes hold it.
-func (e *Engine) recordOf(m *robotmem.Memory) (*record, error) {
-	rec, err := e.recordFor(m.Type, m.Content, m.Context)
-	if err != nil {
-		return nil, err
-	}
-	rec.collection, rec.session, rec.pinned, rec.userTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
-	if hasOwnSummary(m) {
-		rec.summary = m.Summary
-		rec.ftsSummary = text.Index(m.Summary)
-	}
-	return rec, nil
-}
-
-// hasOwnSummary reports whether a summary was made from a payload, and not
-// from the text.
-func hasOwnSummary(m *robotmem.Memory) bool {
-	return m.Type == "perception" && m.Summary != summarize(m.Content)
 }
 
 // History implements Service.

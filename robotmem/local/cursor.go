@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // cursor is where a page of a list ends, as the answer's next names it and the
@@ -60,7 +61,7 @@ func resume(op string, p paging, filters any) (*cursor, error) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not one that %s has given out; pass next of the page before as it is, or leave cursor out to begin anew", op)
 	}
 	if c.Op != op {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to begin anew", clip(c.Op, 40), op)
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to begin anew", text.Clip(c.Op, 40), op)
 	}
 	if c.Filters != hashOf(filters) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to a list with other filters; ask as for the page before, or leave cursor out to begin anew")

@@ -9,39 +9,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Stats implements Service.
-func (e *Engine) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
-	res := &robotmem.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
-	e.tallies.mu.Lock()
-	res.Recalls, res.ZeroHits = e.tallies.recalls, e.tallies.zeroHits
-	e.tallies.mu.Unlock()
-	err := e.store.read(ctx, func(c *conn) error {
-		if err := e.index.roster.sync(c); err != nil {
-			return err
-		}
-		e.index.roster.tally(res, e.now())
-		if err := e.embeddings.stats(c, res); err != nil {
-			return err
-		}
-		if e.behind.Load() { // counting walks over all perceptions
-			n, err := c.featureBacklog()
-			if err != nil {
-				return err
-			}
-			res.ToCompare = n
-		}
-		return c.stats(res)
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("stats", err)
-	}
-	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.store.Path()); err != nil {
-		e.log.Warn("free space of the disk not read", "err", err)
-	}
-	res.Workers = e.workers(res)
-	return res, nil
-}
-
 const (
 	checkOK   = "ok"
 	checkWarn = "warn"
@@ -53,26 +20,21 @@ const (
 	zeroHitLeast = 20
 )
 
-// Doctor implements Service.
-func (e *Engine) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
-	deep := req != nil && req.Deep
+// doctor checks the file, the indexes and the payloads. stats are the node's.
+func (mt *maintainer) doctor(ctx context.Context, stats *robotmem.StatsResponse, deep bool) (*robotmem.DoctorResponse, error) {
 	res := &robotmem.DoctorResponse{}
-	stats, err := e.Stats(ctx, &robotmem.StatsRequest{})
-	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
-	}
 	robotmem.MeterOf(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
-	if err := e.Warm(ctx); err != nil {
-		e.log.Error("reading the indexes", "err", err)
+	if err := mt.index.warm(ctx); err != nil {
+		mt.log.Error("reading the indexes", "err", err)
 		addCheck(res, "indexes in memory", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
-	err = e.store.read(ctx, func(c *conn) error { return e.examine(ctx, c, stats, res, deep) })
+	err := mt.store.read(ctx, func(c *conn) error { return mt.examine(ctx, c, stats, res, deep) })
 	if err == nil {
-		err = e.examineCodes(ctx, res)
+		err = mt.examineCodes(ctx, res)
 	}
 	if err != nil {
-		return nil, sqlite.Wrap("doctor", err)
+		return nil, err
 	}
 	concludeChecks(res)
 	return res, nil
@@ -97,13 +59,13 @@ func concludeChecks(d *robotmem.DoctorResponse) {
 	}
 }
 
-func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResponse, d *robotmem.DoctorResponse, deep bool) error {
+func (mt *maintainer) examine(ctx context.Context, c *conn, stats *robotmem.StatsResponse, d *robotmem.DoctorResponse, deep bool) error {
 	m := robotmem.MeterOf(ctx)
 	m.Stage("checking the file", "", 0)
 	damage, err := c.integrity(deep)
 	if err != nil {
 		damage = "it cannot be checked: " + sqlite.Explain(err).Detail()
-		e.log.Error("integrity check", "err", err)
+		mt.log.Error("integrity check", "err", err)
 	}
 	if damage == "" {
 		addCheck(d, "file", checkOK, "every page reads as it should", "")
@@ -111,28 +73,28 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 		addCheck(d, "file", checkFail, damage, recoverRemedy)
 	}
 	if deep {
-		if err := e.examineTexts(c, d); err != nil {
+		if err := mt.examineTexts(c, d); err != nil {
 			return err
 		}
 	}
-	examineModes(e.store.Path(), e.store.payloads().Dir, d)
-	e.examineWriting(d)
+	examineModes(mt.store.Path(), mt.store.payloads().Dir, d)
+	mt.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
 	for _, sync := range indexChecks {
 		if err := sync.run(c, d); err != nil {
-			e.log.Error("index check", "index", sync.name, "err", err)
+			mt.log.Error("index check", "index", sync.name, "err", err)
 			addCheck(d, sync.name, checkFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 		}
 	}
-	if err := e.examineSample(c, d); err != nil {
-		e.log.Error("sample check", "err", err)
+	if err := mt.examineSample(c, d); err != nil {
+		mt.log.Error("sample check", "err", err)
 		addCheck(d, "index contents", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
-	if err := e.examineWords(c, d); err != nil {
-		e.log.Error("check of the words", "err", err)
+	if err := mt.examineWords(c, d); err != nil {
+		mt.log.Error("check of the words", "err", err)
 		addCheck(d, "index of words in memory", checkFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
-	if err := e.examinePayloads(ctx, c, d, deep); err != nil {
+	if err := mt.examinePayloads(ctx, c, d, deep); err != nil {
 		return err
 	}
 	backlog, err := c.featureBacklog()
@@ -146,15 +108,15 @@ func (e *Engine) examine(ctx context.Context, c *conn, stats *robotmem.StatsResp
 	}
 	zeroHits(stats, d)
 	addCheck(d, "size", checkOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
-	return e.examineEmbedder(c, d)
+	return mt.examineEmbedder(c, d)
 }
 
 // examineTexts compares every memory with the checksum it was stored with.
-func (e *Engine) examineTexts(c *conn, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineTexts(c *conn, d *robotmem.DoctorResponse) error {
 	n, some, err := c.changedTexts()
 	switch {
 	case err != nil:
-		e.log.Error("check of the texts", "err", err)
+		mt.log.Error("check of the texts", "err", err)
 		addCheck(d, "texts", checkFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
 	case n > 0:
 		addCheck(d, "texts", checkFail, changedText(n, some), recoverRemedy)
@@ -180,11 +142,11 @@ func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
 // recoverRemedy is for a file that Repair should not write to any more.
 const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
 
-// Damage returns what is wrong with the pages of the file, "" if nothing. A file
+// damage returns what is wrong with the pages of the file, "" if nothing. A file
 // with damage is for RecoverInPlace; indexes that differ from the tables are for
 // Repair.
-func (e *Engine) Damage(ctx context.Context) (found string, err error) {
-	err = e.store.read(ctx, func(c *conn) (err error) {
+func (mt *maintainer) damage(ctx context.Context) (found string, err error) {
+	err = mt.store.read(ctx, func(c *conn) (err error) {
 		if found, err = c.pageDamage(); found != "" || err != nil {
 			return err
 		}
@@ -204,41 +166,32 @@ func changedText(n int64, some []int64) string {
 	return fmt.Sprintf("%d memories do not match the checksum of their text, memory %d the first", n, some[0])
 }
 
-// Repair implements Service.
-func (e *Engine) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
-	res := &robotmem.RepairResponse{Repaired: []string{}}
+// repair rebuilds every index from the tables and lists them.
+func (mt *maintainer) repair(ctx context.Context) (repaired []string, err error) {
 	m := robotmem.MeterOf(ctx)
-	err := e.store.write(ctx, func(tx *writeTx) (err error) {
-		res.Repaired, err = e.rebuild(tx, m)
+	err = mt.store.write(ctx, func(tx *writeTx) (err error) {
+		repaired, err = mt.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired}))
 	})
 	if err != nil {
-		return nil, sqlite.Wrap("repair", err)
+		return nil, err
 	}
-	e.index.drop()
-	if err := e.refillFeatures(ctx, m); err != nil {
-		return nil, sqlite.Wrap("repair", err)
-	}
-	d, err := e.Doctor(ctx, &robotmem.DoctorRequest{})
-	if err != nil {
-		return nil, sqlite.Wrap("repair", err)
-	}
-	res.Doctor = *d
-	return res, nil
+	mt.index.drop()
+	return repaired, mt.refillFeatures(ctx, m)
 }
 
 // refillFeatures works out what perceptions are compared by, of all that wait.
-func (e *Engine) refillFeatures(ctx context.Context, m *robotmem.Meter) error {
+func (mt *maintainer) refillFeatures(ctx context.Context, m *robotmem.Meter) error {
 	if m != nil {
 		var waiting int64
-		if err := e.store.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
+		if err := mt.store.read(ctx, func(c *conn) (err error) { waiting, err = c.featureBacklog(); return err }); err != nil {
 			return err
 		}
 		m.Stage("making perceptions comparable", "memories", waiting)
 	}
 	for after, n := int64(0), 1; n > 0; {
 		var err error
-		if n, err = e.fillFeatures(ctx, &after); err != nil {
+		if n, err = mt.fillFeatures(ctx, &after); err != nil {
 			return err
 		}
 		m.Add(int64(n))

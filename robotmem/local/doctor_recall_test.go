@@ -189,7 +189,7 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &robotmem.DoctorResponse{}
-		if err := e.store.read(t.Context(), func(c *conn) error { return e.examineWords(c, d) }); err != nil {
+		if err := e.store.read(t.Context(), func(c *conn) error { return e.maintenance.examineWords(c, d) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(d.Checks) != 1 || d.Checks[0].Status != checkOK {

@@ -20,7 +20,7 @@ func TestDoctorBesideWriters(t *testing.T) {
 		}
 		learnAll(t, e, "the gripper slips on wet glass again")
 		recalled(t, e, &robotmem.RecallRequest{Query: "gripper"}) // brings the index into step
-		return e.examineWords(c, d)
+		return e.maintenance.examineWords(c, d)
 	})
 	if err != nil {
 		t.Fatal(err)

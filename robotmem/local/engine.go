@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	taxonomy "github.com/robotmem/robotmem-go"
@@ -69,18 +68,13 @@ type Disk = sqlite.Disk
 type Engine struct {
 	store   *store
 	options Options
-	rules   *classify.Rules
+	records *builder
 	log     *slog.Logger
 
-	index      *indexes
-	embeddings embeddings
-	tallies    tallies
-	// scrubbing rouses who finishes purges.
-	scrubbing chan struct{}
-	// featureless rouses who works out features.
-	featureless  chan struct{}
-	behind       atomic.Bool  // some may wait
-	featuresSeen atomic.Int64 // the epoch of features at the last question
+	index       *indexes
+	embeddings  embeddings
+	tallies     tallies
+	maintenance *maintainer
 
 	// background are the goroutines that nobody waits for but Close.
 	background sync.WaitGroup
@@ -114,17 +108,19 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	e := &Engine{options: o, rules: rules, log: o.Logger}
+	e := &Engine{options: o, records: &builder{rules}, log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
 	e.quit, e.quitting = quit, background.Done()
 	e.embeddings.embedder, e.embeddings.wake = o.Embedder, make(chan struct{}, 1)
-	e.featureless = make(chan struct{}, 1)
-	e.scrubbing = make(chan struct{}, 1)
 	e.store = &store{clock: o.Clock, disk: o.Disk, user: OSUser(), paths: map[string]int64{}, changed: func(revision int64) {
 		e.watch.saw(revision)
 		e.embeddings.rouse()
 	}}
 	e.index = &indexes{store: e.store, log: o.Logger, quitting: e.quitting, withVectors: o.Embedder != nil, asked: make(chan struct{}, 1)}
+	e.maintenance = &maintainer{
+		store: e.store, index: e.index, records: e.records, log: o.Logger, retention: o.Retention, embedder: o.Embedder,
+		scrubbing: make(chan struct{}, 1), featureless: make(chan struct{}, 1),
+	}
 	if e.store.DB, err = sqlite.OpenDB(ctx, o.Path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: payloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
@@ -141,7 +137,7 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	}
 	e.tallies.start(e)
 	if !o.Retention.none() {
-		e.background.Go(func() { e.runRetention(background) })
+		e.background.Go(func() { e.maintenance.runRetention(background) })
 	}
 	if o.Embedder != nil {
 		e.background.Go(func() { e.runEmbedder(background) })
@@ -149,9 +145,9 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.background.Go(func() { e.runScrub(background) })
-	e.behind.Store(true)
-	e.background.Go(func() { e.runFeatures(background) })
+	e.background.Go(func() { e.maintenance.runScrub(background) })
+	e.maintenance.behind.Store(true)
+	e.background.Go(func() { e.maintenance.runFeatures(background) })
 	return e, nil
 }
 
@@ -214,13 +210,13 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
-func (e *Engine) now() time.Time { return e.options.Clock().UTC() }
+func (e *Engine) now() time.Time { return e.store.now() }
 
 // settleRules fills tag_meta from the rules in use, and drops what older rules
 // of likeness have made.
 func (e *Engine) settleRules(ctx context.Context) error {
 	var rows [][3]string
-	for _, t := range e.rules.Tags() {
+	for _, t := range e.records.rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
 	// Looked at first: a file is opened while another process has the lock.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // The keeper is a goroutine that does what no caller should wait for: it reads
@@ -54,15 +53,14 @@ func (x *indexes) rouseKeeper() {
 	}
 }
 
-// Warm reads the indexes into memory now, so that the first recall finds them
-// there. Without it the first recall waits for them.
-func (e *Engine) Warm(ctx context.Context) error {
-	err := e.store.read(ctx, e.index.roster.sync)
+// warm reads the indexes into memory now.
+func (x *indexes) warm(ctx context.Context) error {
+	err := x.store.read(ctx, x.roster.sync)
 	if err == nil {
-		err = e.index.keepIndexes(ctx)
+		err = x.keepIndexes(ctx)
 	}
-	e.index.rouseKeeper()
-	return sqlite.Wrap("warm", err)
+	x.rouseKeeper()
+	return err
 }
 
 func (x *indexes) keepIndexes(ctx context.Context) error {

@@ -39,7 +39,7 @@ func (e *Engine) learnRecord(op string, r *robotmem.LearnRequest) (*record, erro
 	if err := robotmem.Validate(op, r); err != nil {
 		return nil, err
 	}
-	rec, err := e.prepare("fact", r.Insight, r.Context)
+	rec, err := e.records.prepare("fact", r.Insight, r.Context)
 	if err != nil {
 		return nil, sqlite.Wrap(op, err)
 	}
@@ -58,7 +58,7 @@ func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*robotmem.L
 	}
 	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.infer(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
-		same, conflicts, err := e.findTwin(tx, r, 0)
+		same, conflicts, err := tx.findTwin(r, 0)
 		if err != nil {
 			return nil, err
 		}

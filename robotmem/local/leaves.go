@@ -1,11 +1,9 @@
 package local
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // A robot asks with the same few filters again and again. leaves keeps, for
@@ -17,21 +15,12 @@ type leaves struct {
 }
 
 type leaf struct {
-	condition condition
+	condition filter.Condition
 	set       *bitset.BitSet
 	used      int64 // the clock at its last use
 }
 
 const maxKeptLeaves = 64
-
-func leafKey(n *condition) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q", n.op, n.path)
-	for _, v := range n.values {
-		fmt.Fprintf(&b, " %T %q", v, fmt.Sprint(v))
-	}
-	return b.String()
-}
 
 // leaf returns the members of base that satisfy a condition, if it is kept.
 func (r *roster) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
@@ -48,7 +37,7 @@ func (r *roster) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 
 // keepLeaf keeps what a snapshot at a revision answered, unless the roster has
 // moved on since.
-func (r *roster) keepLeaf(key string, n *condition, set *bitset.BitSet, revision int64) {
+func (r *roster) keepLeaf(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.revision != revision {
@@ -76,8 +65,8 @@ func (l *leaves) change(id int64, context string) {
 	if len(l.sets) == 0 {
 		return
 	}
-	v := view{context: robotmem.ParseObject(context)}
+	v := filter.View{Context: robotmem.ParseObject(context)}
 	for _, leaf := range l.sets {
-		leaf.set.SetTo(uint(id), leaf.condition.match(&v))
+		leaf.set.SetTo(uint(id), leaf.condition.Match(&v))
 	}
 }

@@ -1,11 +1,8 @@
 package local
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"time"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -26,7 +23,7 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	if err != nil {
 		return nil, err
 	}
-	if err := e.noticeDropped(c); err != nil {
+	if err := e.maintenance.noticeDropped(c); err != nil {
 		return nil, err
 	}
 	var items []ranked
@@ -39,7 +36,7 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 	if err != nil {
 		return nil, err
 	}
-	if e.behind.Load() {
+	if e.maintenance.behind.Load() {
 		n, err := c.featureBacklog()
 		if err != nil {
 			return nil, err
@@ -49,16 +46,6 @@ func (e *Engine) likenessSignal(c *conn, q *question, a *admitted) ([]ranked, er
 		}
 	}
 	return items, nil
-}
-
-// noticeDropped looks whether another process has changed features that were
-// there: a repair drops all, and may have died before it made them anew.
-func (e *Engine) noticeDropped(c *conn) error {
-	epoch, _, err := c.featureEpoch()
-	if err == nil && e.featuresSeen.Swap(epoch) != epoch {
-		e.rouseFeatures()
-	}
-	return err
 }
 
 // wantedFeatures are those of the memory or the data in question.
@@ -95,7 +82,7 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 		return nil, err
 	}
 	if f == nil && m.SHA256 != "" { // not worked out yet
-		item, err := e.item(c, m)
+		item, err := e.store.item(c, m)
 		if err != nil {
 			return nil, err
 		}
@@ -106,102 +93,4 @@ func (e *Engine) wantedFeatures(c *conn, q *question) (*features, error) {
 	}
 	f.self = l.MemoryID
 	return f, nil
-}
-
-// featureBatch is how many perceptions are worked out for one commit.
-const featureBatch = 16
-
-// featurePage is how many are looked up at once: that walks over all perceptions.
-const featurePage = 4096
-
-// featurePause is how long what could not be worked out waits for another try.
-const featurePause = time.Minute
-
-// runFeatures works out what perceptions are compared by, where saving them did
-// not: frames of a stream, and all when the rules have changed.
-func (e *Engine) runFeatures(ctx context.Context) {
-	for after := int64(0); ; {
-		n, err := e.fillFeatures(ctx, &after)
-		again := (<-chan time.Time)(nil)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			e.log.Warn("features not stored", "err", err)
-			again = time.After(featurePause)
-		case err == nil && n > 0:
-			continue
-		case err == nil:
-			e.behind.Store(false)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-again:
-		case <-e.featureless:
-			after = 0 // any may have been dropped
-			e.behind.Store(true)
-		}
-	}
-}
-
-// fillFeatures works out some perceptions above an id, which it moves on, and
-// returns how many.
-func (e *Engine) fillFeatures(ctx context.Context, after *int64) (int, error) {
-	var ids []int64
-	err := e.store.read(ctx, func(c *conn) (err error) {
-		ids, err = c.withoutFeatures(*after, featurePage)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	for batch := range slices.Chunk(ids, featureBatch) {
-		if err := e.fillBatch(ctx, batch); err != nil {
-			return 0, err
-		}
-		*after = batch[len(batch)-1]
-	}
-	return len(ids), nil
-}
-
-// fillBatch works out a batch and stores it in one commit.
-func (e *Engine) fillBatch(ctx context.Context, ids []int64) error {
-	found := make([]*features, len(ids))
-	err := e.store.read(ctx, func(c *conn) error {
-		for i, id := range ids {
-			m, err := c.memory(id, e.now())
-			if err != nil {
-				return err
-			}
-			item, err := e.item(c, m)
-			if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-				found[i] = &features{} // a lost payload has a check of its own
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			found[i] = featuresOf(item)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return e.store.write(ctx, func(tx *writeTx) error {
-		for i, id := range ids {
-			if err := tx.insertFeatures(id, found[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// rouseFeatures tells the background that a perception waits for its features.
-func (e *Engine) rouseFeatures() {
-	e.behind.Store(true)
-	select {
-	case e.featureless <- struct{}{}:
-	default:
-	}
 }

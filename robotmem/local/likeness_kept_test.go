@@ -99,7 +99,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			check("dropped")
 			for after, n := int64(0), 1; n > 0; {
 				var err error
-				if n, err = e.fillFeatures(t.Context(), &after); err != nil {
+				if n, err = e.maintenance.fillFeatures(t.Context(), &after); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -296,7 +296,7 @@ func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
 		}
 		return res
 	}
-	waitFor(t, func() bool { recall(); return !e.behind.Load() })
+	waitFor(t, func() bool { recall(); return !e.maintenance.behind.Load() })
 	want := recall()
 	if want.Total == 0 || len(want.Degraded) > 0 {
 		t.Fatalf("%d are alike, degraded %v", want.Total, want.Degraded)

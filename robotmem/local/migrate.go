@@ -10,6 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -172,7 +173,7 @@ func indexQuantities(c *conn) error {
 	var rows []row
 	add := func(path string, id int64, q units.Quantity, ok bool) {
 		if ok {
-			rows = append(rows, row{quantityPath(path, q.Unit), q.Value, id})
+			rows = append(rows, row{filter.QuantityPath(path, q.Unit), q.Value, id})
 		}
 	}
 	err := c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
@@ -195,10 +196,10 @@ func indexQuantities(c *conn) error {
 	}
 	for _, id := range contexts {
 		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite3.Stmt) {
-			attrs, _ := flatten(robotmem.ParseObject(s.ColumnText(0)))
+			attrs, _ := filter.Flatten(robotmem.ParseObject(s.ColumnText(0)))
 			for _, a := range attrs {
-				if number, ok := a.value.(float64); ok && strings.Contains(a.path, quantityMark) {
-					rows = append(rows, row{a.path, number, id})
+				if number, ok := a.Value.(float64); ok && strings.Contains(a.Path, filter.QuantityMark) {
+					rows = append(rows, row{a.Path, number, id})
 				}
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // The indexes are compared with a pass over all rows that uses none of them.
@@ -124,15 +125,15 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	all := randomMemories(t, e, rng, 3000)
 	nonEmpty := 0
 	for i := range 600 {
-		filter := randomFilter(rng, 3)
-		node, err := parseFilter(filter)
+		asked := randomFilter(rng, 3)
+		node, err := filter.Parse(asked)
 		if err != nil {
-			t.Fatalf("%v: %v", filter, err)
+			t.Fatalf("%v: %v", asked, err)
 		}
 		var want []int64
 		for _, m := range all {
-			v := view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}
-			if node.match(&v) {
+			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}
+			if node.Match(&v) {
 				want = append(want, m.MemoryID)
 			}
 		}
@@ -157,7 +158,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("filter %d %v: %d wanted, %d found", i, filter, len(want), len(got))
+			t.Fatalf("asked %d %v: %d wanted, %d found", i, asked, len(want), len(got))
 		}
 		if len(want) > 0 && len(want) < len(all) {
 			nonEmpty++
@@ -236,9 +237,9 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		n := 1 + rng.IntN(100)
 		var want []ranked
 		for _, m := range all {
-			_, places := flatten(m.Context)
+			_, places := filter.Flatten(m.Context)
 			for _, p := range places {
-				if d, ok := distanceTo(s, p.xyz); ok && (s.FrameID == "" || p.frame == s.FrameID) && m.Collection == "a" {
+				if d, ok := distanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
 					want = append(want, ranked{m.MemoryID, d})
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -83,11 +84,11 @@ var kindNames = [valueKinds]string{"number", "text", "bool", "null", "list", "ob
 
 func kindOfBlob(blob string) valueKind {
 	switch {
-	case blob == blobNull:
+	case blob == filter.BlobNull:
 		return kindNull
-	case blob == blobFalse, blob == blobTrue:
+	case blob == filter.BlobFalse, blob == filter.BlobTrue:
 		return kindBool
-	case strings.HasPrefix(blob, blobObject):
+	case strings.HasPrefix(blob, filter.BlobObject):
 		return kindObject
 	}
 	return kindList
@@ -112,7 +113,7 @@ type pathMembers struct {
 }
 
 func newPathMembers(id int64, indexed string) *pathMembers {
-	path, unit, _ := strings.Cut(indexed, quantityMark)
+	path, unit, _ := strings.Cut(indexed, filter.QuantityMark)
 	return &pathMembers{id: id, path: path, unit: unit}
 }
 
@@ -182,7 +183,7 @@ func (x *pathIndex) count(set *bitset.BitSet, wanted func(path string) bool) []p
 	union := map[string]*members{}
 	for _, id := range slices.Sorted(maps.Keys(x.paths)) { // of units that as many have, the first
 		p := x.paths[id]
-		if ownField(p.path) || !wanted(p.path) {
+		if filter.OwnField(p.path) || !wanted(p.path) {
 			continue
 		}
 		g, m := groups[p.path], union[p.path]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // brutePaths counts the paths of memories by reading their contexts.
@@ -16,12 +17,12 @@ func brutePaths(memories []robotmem.Memory) map[string]int64 {
 	counts := map[string]int64{}
 	for _, m := range memories {
 		seen := map[string]bool{}
-		attrs, _ := flatten(m.Context)
+		attrs, _ := filter.Flatten(m.Context)
 		for _, a := range attrs {
-			seen[newPathMembers(0, a.path).path] = true
+			seen[newPathMembers(0, a.Path).path] = true
 		}
 		for path := range seen {
-			if !ownField(path) {
+			if !filter.OwnField(path) {
 				counts[path]++
 			}
 		}

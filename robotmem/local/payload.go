@@ -148,7 +148,7 @@ func (e *Engine) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robo
 	find := func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
 		if err == nil {
-			res, err = e.openData(c, m)
+			res, err = e.store.openData(c, m)
 		}
 		return err
 	}
@@ -160,24 +160,6 @@ func (e *Engine) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robo
 		return nil, sqlite.Wrap("data", err)
 	}
 	return res, nil
-}
-
-func (e *Engine) openData(c *conn, m *robotmem.Memory) (*robotmem.DataReader, error) {
-	if m.SHA256 == "" {
-		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
-	}
-	p, err := c.payload(m.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, c.lostPayload(m)
-	}
-	body, err := e.store.openPayload(p)
-	if err != nil {
-		return nil, err
-	}
-	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.size, SHA256: m.SHA256}, nil
 }
 
 // Data implements Service.
@@ -220,24 +202,6 @@ func damagedPayload(err error) error {
 	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", rootReason(err))
 }
 
-// item reads a stored perception for decoding.
-func (e *Engine) item(c *conn, m *robotmem.Memory) (perception.Item, error) {
-	d, err := e.openData(c, m)
-	if err != nil {
-		return perception.Item{}, err
-	}
-	var data []byte
-	if d.Bytes <= decodeLimit {
-		data, err = readAll(d, d.Bytes)
-	} else {
-		data = make([]byte, headLimit)
-		if _, err = io.ReadFull(d, data); err != nil {
-			err = damagedPayload(err)
-		}
-	}
-	return itemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
-}
-
 // Preview implements Service.
 func (e *Engine) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
 	r := *req
@@ -250,7 +214,7 @@ func (e *Engine) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*ro
 		m, err := c.memory(r.MemoryID, e.now())
 		if err == nil {
 			res.Summary, res.SHA256 = m.Summary, m.SHA256
-			item, err = e.item(c, m)
+			item, err = e.store.item(c, m)
 		}
 		return err
 	})

@@ -109,7 +109,7 @@ func (e *Engine) describePerception(r *robotmem.SavePerceptionRequest) (*record,
 			return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 		}
 	}
-	rec, err := e.prepare("perception", r.Description, r.Context)
+	rec, err := e.records.prepare("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +286,13 @@ func (e *Engine) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.M
 			m.Bytes, err = c.payloadSize(m.SHA256)
 			return err
 		}
-		m.Conflicts, err = e.dissent(c, m)
+		if m.Type != "fact" || m.Status != "active" {
+			return nil
+		}
+		rec, err := e.records.recordOf(m)
+		if err == nil {
+			m.Conflicts, err = c.dissent(rec)
+		}
 		return err
 	})
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // placeSignal orders the admitted memories by Euclidean distance, nearest
@@ -23,14 +24,14 @@ func (e *Engine) placeSignal(c *conn, q *question, a *admitted) ([]ranked, error
 	}
 	items, frames := e.index.roster.near(path, q.SpatialSort, a.set, limit)
 	for id, s := range a.past {
-		_, places := flatten(s.memory.Context)
+		_, places := filter.Flatten(s.memory.Context)
 		for _, p := range places {
-			if p.path != q.SpatialSort.Field || !comparesFrame(q.SpatialSort, p.frame, p.mapID) {
+			if p.Path != q.SpatialSort.Field || !comparesFrame(q.SpatialSort, p.Frame, p.MapID) {
 				continue
 			}
-			if d, ok := distanceTo(q.SpatialSort, p.xyz); ok {
+			if d, ok := distanceTo(q.SpatialSort, p.XYZ); ok {
 				items = append(items, ranked{id, d})
-				frames[p.frame+"\x00"+p.mapID] = true
+				frames[p.Frame+"\x00"+p.MapID] = true
 			}
 		}
 	}

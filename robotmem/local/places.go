@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -17,7 +18,7 @@ func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robo
 	if err := robotmem.Validate("places", &r); err != nil {
 		return nil, err
 	}
-	filter, err := parseFilter(r.ContextFilter)
+	filter, err := filter.Parse(r.ContextFilter)
 	if err != nil {
 		return nil, sqlite.Wrap("places", err)
 	}
@@ -31,7 +32,7 @@ func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robo
 	return res, nil
 }
 
-func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *condition, res *robotmem.PlacesResponse) error {
+func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
 	if err := e.index.roster.sync(c); err != nil {
 		return err
 	}
@@ -84,10 +85,10 @@ type outcomes struct{ succeeded, failed *bitset.BitSet }
 
 func (e *Engine) outcomes(c *conn, set *bitset.BitSet) (o outcomes, err error) {
 	said := func(blob string) (*bitset.BitSet, error) {
-		return e.index.attributes(c, &condition{op: "$eq", path: "task.success", values: []any{[]byte(blob)}}, set)
+		return e.index.attributes(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
 	}
-	if o.succeeded, err = said(blobTrue); err == nil {
-		o.failed, err = said(blobFalse)
+	if o.succeeded, err = said(filter.BlobTrue); err == nil {
+		o.failed, err = said(filter.BlobFalse)
 	}
 	return o, err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // A pose in a context is spatial.pose: {position, orientation, frame_id, map_id,
@@ -28,7 +29,7 @@ func checkPose(context robotmem.Object) error {
 		return nil
 	}
 	const field = "context.spatial.pose"
-	if v, ok := pose["position"].([]any); ok && coordinates(v) == nil {
+	if v, ok := pose["position"].([]any); ok && filter.Coordinates(v) == nil {
 		return robotmem.Errorf(robotmem.Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
 	}
 	if v, ok := pose["orientation"].([]any); ok {
@@ -102,11 +103,11 @@ func (q *question) nameOtherMaps(answers []robotmem.Memory) {
 	}
 	n, others := 0, map[string]bool{}
 	for i := range answers {
-		_, places := flatten(answers[i].Context)
+		_, places := filter.Flatten(answers[i].Context)
 		for _, p := range places {
-			if answers[i].Distance != nil && p.path == q.SpatialSort.Field && p.mapID != "" && p.mapID != q.mapID {
+			if answers[i].Distance != nil && p.Path == q.SpatialSort.Field && p.MapID != "" && p.MapID != q.mapID {
 				n++
-				others[p.mapID] = true
+				others[p.MapID] = true
 			}
 		}
 	}

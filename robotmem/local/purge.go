@@ -35,14 +35,14 @@ var notReached = []string{
 	"what whoever recalled it has written down",
 }
 
-func (e *Engine) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+func (mt *maintainer) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	res := &robotmem.ForgetResponse{Status: "purged", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.store.write(ctx, func(tx *writeTx) (err error) {
+	err := mt.store.write(ctx, func(tx *writeTx) (err error) {
 		m, err := tx.memory(r.MemoryID, tx.now)
 		if err != nil {
 			return err
 		}
-		e.store.forget()
+		mt.store.forget()
 		res.Purged, err = tx.purge(m, r.Reason)
 		return err
 	})
@@ -52,45 +52,45 @@ func (e *Engine) purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotme
 	res.Purged.NotReached = slices.Clone(notReached)
 	res.Purged.OldPages = "rewritten"
 	// It is purged; what cannot be scrubbed now will be.
-	if err := e.scrub(ctx); err != nil {
-		e.log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
+	if err := mt.scrub(ctx); err != nil {
+		mt.log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
 		res.Purged.OldPages = "pending: " + detailOf(sqlite.Wrap("forget", err))
-		e.rouseScrub()
+		mt.rouseScrub()
 	}
 	return res, nil
 }
 
-func (e *Engine) rouseScrub() {
+func (mt *maintainer) rouseScrub() {
 	select {
-	case e.scrubbing <- struct{}{}:
+	case mt.scrubbing <- struct{}{}:
 	default:
 	}
 }
 
 // scrub finishes the purges that the file says are not: it removes the files of
 // their payloads, writes the file anew and empties the log.
-func (e *Engine) scrub(ctx context.Context) error {
+func (mt *maintainer) scrub(ctx context.Context) error {
 	var upto int64
-	if err := e.store.read(ctx, func(c *conn) (err error) { upto, err = c.toScrub(); return err }); err != nil || upto == 0 {
+	if err := mt.store.read(ctx, func(c *conn) (err error) { upto, err = c.toScrub(); return err }); err != nil || upto == 0 {
 		return err
 	}
-	if err := e.removePurgedFiles(ctx); err != nil {
+	if err := mt.removePurgedFiles(ctx); err != nil {
 		return err
 	}
-	if err := e.store.writeAlone(ctx, func(c *conn) error { return e.rewriteAlone(ctx, c, upto) }); err != nil {
+	if err := mt.store.writeAlone(ctx, func(c *conn) error { return mt.rewriteAlone(ctx, c, upto) }); err != nil {
 		return err
 	}
-	return e.store.write(ctx, func(tx *writeTx) error { return tx.scrubbed(upto) })
+	return mt.store.write(ctx, func(tx *writeTx) error { return tx.scrubbed(upto) })
 }
 
-func (e *Engine) removePurgedFiles(ctx context.Context) error {
-	return e.store.write(ctx, func(tx *writeTx) error {
+func (mt *maintainer) removePurgedFiles(ctx context.Context) error {
+	return mt.store.write(ctx, func(tx *writeTx) error {
 		sums, err := tx.purgedFiles()
 		if err != nil {
 			return err
 		}
 		for _, sum := range sums {
-			if err := e.store.payloads().Remove(sum); err != nil {
+			if err := mt.store.payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "the payload's file cannot be removed (%s)", rootReason(err))
 			}
 		}
@@ -105,7 +105,7 @@ func (e *Engine) removePurgedFiles(ctx context.Context) error {
 // number. A caller that goes away ends it; the file is as it was then. Writing
 // the file anew adds all of it to the log, which nobody can cut while somebody
 // reads from it: so that comes first, and the file is written once.
-func (e *Engine) rewriteAlone(ctx context.Context, c *conn, upto int64) (err error) {
+func (mt *maintainer) rewriteAlone(ctx context.Context, c *conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
 	if left, err := c.toScrub(); err != nil || left == 0 {
@@ -114,11 +114,11 @@ func (e *Engine) rewriteAlone(ctx context.Context, c *conn, upto int64) (err err
 	if err := emptyLogSoon(c); err != nil {
 		return err
 	}
-	if e.store.rewritten != upto {
+	if mt.store.rewritten != upto {
 		if err := c.rewriteFile(); err != nil {
 			return err
 		}
-		e.store.rewritten = upto
+		mt.store.rewritten = upto
 	}
 	return emptyLogSoon(c)
 }
@@ -138,16 +138,16 @@ func emptyLogSoon(c *conn) error {
 
 // runScrub finishes purges that were interrupted or held up, in this process or
 // in one that is gone.
-func (e *Engine) runScrub(ctx context.Context) {
+func (mt *maintainer) runScrub(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause := scrubLook
-		if err := e.scrub(ctx); err != nil && ctx.Err() == nil {
-			e.log.Warn("a purge is not finished", "err", err)
+		if err := mt.scrub(ctx); err != nil && ctx.Err() == nil {
+			mt.log.Warn("a purge is not finished", "err", err)
 			pause = scrubPause
 		}
 		select {
 		case <-ctx.Done():
-		case <-e.scrubbing:
+		case <-mt.scrubbing:
 			select { // somebody reads still: not at once
 			case <-ctx.Done():
 			case <-time.After(scrubPause):

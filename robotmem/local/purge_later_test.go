@@ -76,13 +76,13 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.store.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
+	if err := e.store.writeAlone(t.Context(), func(c *conn) error { return e.maintenance.rewriteAlone(gone, c, 1) }); err == nil {
 		t.Fatal("an interrupted rewriting is done")
 	}
 	if d, err := e.Doctor(t.Context(), nil); err != nil || !d.Healthy {
 		t.Errorf("doctor in between: %+v, %v", d, err)
 	}
-	if err := e.scrub(t.Context()); err != nil {
+	if err := e.maintenance.scrub(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	waitScrubbed(t, e)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
@@ -179,7 +180,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	healthy(t, e)
 	// The numbers at a unit are part of what the doctor compares and mends.
 	if err := e.store.write(t.Context(), func(tx *writeTx) error {
-		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", quantityMark)
+		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", filter.QuantityMark)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -260,15 +261,15 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 	}
 	dividing := 0
 	for i := range 1500 {
-		filter := randomQuantityFilter(rng, 2)
-		node, err := parseFilter(filter)
+		asked := randomQuantityFilter(rng, 2)
+		node, err := filter.Parse(asked)
 		if err != nil {
-			t.Fatalf("%v: %v", filter, err)
+			t.Fatalf("%v: %v", asked, err)
 		}
 		want := []int64{}
 		for j := range l.Memories {
 			m := &l.Memories[j]
-			if node.match(&view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}) {
+			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}) {
 				want = append(want, m.MemoryID)
 			}
 		}
@@ -293,7 +294,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(want, got) {
-			t.Fatalf("filter %d %v: %d wanted, %d found: %s", i, filter, len(want), len(got), cmp.Diff(want, got))
+			t.Fatalf("asked %d %v: %d wanted, %d found: %s", i, asked, len(want), len(got), cmp.Diff(want, got))
 		}
 		if len(want) > 0 && len(want) < len(l.Memories) {
 			dividing++
@@ -391,15 +392,15 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 	if err != nil {
 		return err
 	}
-	attrs, _ := flatten(context)
+	attrs, _ := filter.Flatten(context)
 	for _, a := range attrs {
-		if strings.Contains(a.path, quantityMark) {
+		if strings.Contains(a.Path, filter.QuantityMark) {
 			continue
 		}
-		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.path); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.Path); err != nil {
 			return err
 		}
-		if err := c.Exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.value, id, a.path); err != nil {
+		if err := c.Exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.Value, id, a.Path); err != nil {
 			return err
 		}
 	}
@@ -408,7 +409,7 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 
 func quantityRows(c *conn) (rows []string, err error) {
 	err = c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
-		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{quantityMark}, func(s *sqlite3.Stmt) error {
+		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{filter.QuantityMark}, func(s *sqlite3.Stmt) error {
 		rows = append(rows, fmt.Sprintf("%d %q %v", s.ColumnInt64(2), s.ColumnText(0), s.ColumnFloat(1)))
 		return nil
 	})

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
-	"github.com/robotmem/robotmem-go/robotmem/when"
+	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
 // question is a parsed recall.
 type question struct {
 	robotmem.RecallRequest
-	filter        *condition
+	filter        *filter.Condition
 	content, stop []string          // terms of the query
 	equivalents   []text.Equivalent // further terms, of quantities in other units
 	typing        *text.Unfinished  // its last word, while it is being typed
@@ -43,7 +44,7 @@ func (q *question) parse(now time.Time) error {
 		return err
 	}
 	var err error
-	if q.filter, err = parseFilter(q.ContextFilter); err != nil {
+	if q.filter, err = filter.Parse(q.ContextFilter); err != nil {
 		return err
 	}
 	if q.AsOf != nil && q.AsOf.Before(now) {
@@ -88,7 +89,7 @@ func (q *question) words() wanted {
 // readTimes makes bounds of the time words in the query, and takes them out of
 // it. Bounds that the caller gave hold too.
 func (q *question) readTimes(now time.Time) {
-	reading := when.Parse(q.Query, now, when.Options{})
+	reading := timeparse.Parse(q.Query, now)
 	q.Query = reading.Rest
 	for _, p := range reading.Phrases {
 		q.times = append(q.times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})

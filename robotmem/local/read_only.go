@@ -6,8 +6,8 @@ import (
 )
 
 // examineWriting says that the memory is served read-only, and why.
-func (e *Engine) examineWriting(d *robotmem.DoctorResponse) {
-	switch why := e.store.ReadOnly(); why {
+func (mt *maintainer) examineWriting(d *robotmem.DoctorResponse) {
+	switch why := mt.store.ReadOnly(); why {
 	case "":
 	case sqlite.AskedReadOnly:
 		addCheck(d, "writing", checkOK, "served read-only, as was asked", "")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -34,7 +35,7 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
 	for i := range memories {
 		m := &memories[i]
-		rec, err := e.recordOf(m)
+		rec, err := e.records.recordOf(m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,10 +130,10 @@ func (o *oracle) meaning(q *question, v []float32, admitted []*robotmem.Memory) 
 func (o *oracle) places(q *question, admitted []*robotmem.Memory) []ranked {
 	var out []ranked
 	for _, m := range admitted {
-		_, places := flatten(m.Context)
+		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			if p.path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.frame, p.mapID) {
-				if d, ok := distanceTo(q.SpatialSort, p.xyz); ok {
+			if p.Path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+				if d, ok := distanceTo(q.SpatialSort, p.XYZ); ok {
 					out = append(out, ranked{m.MemoryID, d})
 				}
 			}

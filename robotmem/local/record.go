@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -36,8 +37,8 @@ type record struct {
 	pinAsked   bool // pinned is the caller's wish, not the category's
 	statement  consolidate.Statement
 	signature  signature // of a fact
-	attrs      []attribute
-	places     []place
+	attrs      []filter.Attribute
+	places     []filter.Place
 
 	ftsContent, ftsSummary, ftsFiles, ftsEntities string
 
@@ -49,10 +50,13 @@ const (
 	defaultDecay = 0.01
 )
 
+// builder prepares records by the rules of a taxonomy.
+type builder struct{ rules *classify.Rules }
+
 // prepare is recordFor what a caller gives: a context that cannot be right is
 // refused. What is stored already is past that.
-func (e *Engine) prepare(kind, content string, context robotmem.Object) (*record, error) {
-	r, err := e.recordFor(kind, content, context)
+func (b *builder) prepare(kind, content string, context robotmem.Object) (*record, error) {
+	r, err := b.recordFor(kind, content, context)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +64,7 @@ func (e *Engine) prepare(kind, content string, context robotmem.Object) (*record
 }
 
 // recordFor classifies and segments a text and flattens its context.
-func (e *Engine) recordFor(kind, content string, context robotmem.Object) (*record, error) {
+func (b *builder) recordFor(kind, content string, context robotmem.Object) (*record, error) {
 	r := &record{kind: kind, content: content}
 	var err error
 	if r.context, r.contextRaw, err = context.Normalize("context", robotmem.MaxContext); err != nil {
@@ -70,7 +74,7 @@ func (e *Engine) recordFor(kind, content string, context robotmem.Object) (*reco
 		return nil, err
 	}
 	contextLen := len(r.contextRaw)
-	r.inferred = e.rules.Classify(content, contextLen)
+	r.inferred = b.rules.Classify(content, contextLen)
 	r.summary = summarize(content)
 	r.pinned = consolidate.Protected(r.inferred.Category)
 	terms := text.Terms(content)
@@ -78,17 +82,37 @@ func (e *Engine) recordFor(kind, content string, context robotmem.Object) (*reco
 		r.statement = statementOf(content)
 		r.signature = signatureOf(r.statement)
 	}
-	r.attrs, r.places = flatten(r.context)
+	r.attrs, r.places = filter.Flatten(r.context)
 	r.ftsContent = strings.Join(terms, " ")
 	r.ftsFiles = text.Index(strings.Join(r.inferred.ScopeFiles, " "))
 	r.ftsEntities = text.Index(strings.Join(r.inferred.ScopeEntities, " "))
 	return r, nil
 }
 
+// recordOf prepares a stored memory again, as its indexes hold it.
+func (b *builder) recordOf(m *robotmem.Memory) (*record, error) {
+	rec, err := b.recordFor(m.Type, m.Content, m.Context)
+	if err != nil {
+		return nil, err
+	}
+	rec.collection, rec.session, rec.pinned, rec.userTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
+	if hasOwnSummary(m) {
+		rec.summary = m.Summary
+		rec.ftsSummary = text.Index(m.Summary)
+	}
+	return rec, nil
+}
+
+// hasOwnSummary reports whether a summary was made from a payload, and not
+// from the text.
+func hasOwnSummary(m *robotmem.Memory) bool {
+	return m.Type == "perception" && m.Summary != summarize(m.Content)
+}
+
 // summarize is the first 300 characters on one line.
 func summarize(s string) string {
 	line := strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
-	return clip(line, maxSummary-1)
+	return text.Clip(line, maxSummary-1)
 }
 
 func (r *record) decayRate() float64 { return decayOf(r.inferred.Category, r.pinned) }

@@ -155,12 +155,12 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 	}
 	m := robotmem.MeterOf(ctx)
 	err = e.store.write(ctx, func(tx *writeTx) error {
-		_, err := e.rebuild(tx, m)
+		_, err := e.maintenance.rebuild(tx, m)
 		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
 		e.index.drop()
-		err = e.refillFeatures(ctx, m)
+		err = e.maintenance.refillFeatures(ctx, m)
 	}
 	if err == nil {
 		var d *robotmem.DoctorResponse

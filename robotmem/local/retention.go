@@ -65,36 +65,16 @@ func (t tier) String() string {
 	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
 }
 
-// Retain implements Service.
-func (e *Engine) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
-	r := *req
-	if err := robotmem.Validate("retain", &r); err != nil {
-		return nil, err
-	}
-	limits := Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
-	if limits.none() {
-		limits = e.options.Retention
-	}
-	if limits.none() {
-		return nil, sqlite.Wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
-	}
-	res, err := e.retain(ctx, limits, !r.Apply)
-	if err != nil {
-		return nil, sqlite.Wrap("retain", err)
-	}
-	return res, nil
-}
-
 // retain evicts what is over the limits, or lists it.
-func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*robotmem.RetainResponse, error) {
+func (mt *maintainer) retain(ctx context.Context, limits Retention, dryRun bool) (*robotmem.RetainResponse, error) {
 	if !dryRun {
-		if err := e.store.Writable(); err != nil {
+		if err := mt.store.Writable(); err != nil {
 			return nil, err
 		}
 	}
 	var plan []evicted
 	res := &robotmem.RetainResponse{DryRun: dryRun, Evictions: []robotmem.Eviction{}}
-	err := e.store.read(ctx, func(c *conn) error {
+	err := mt.store.read(ctx, func(c *conn) error {
 		held, err := c.holdings()
 		if err != nil {
 			return err
@@ -104,11 +84,11 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*ro
 		}
 		free := int64(-1)
 		if limits.MinFreeBytes > 0 {
-			if free, err = e.options.Disk.FreeBytes(e.store.Path()); err != nil {
+			if free, err = mt.store.disk.FreeBytes(mt.store.Path()); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", rootReason(err))
 			}
 		}
-		plan = planEvictions(held, limits, free, e.now())
+		plan = planEvictions(held, limits, free, mt.store.now())
 		return nil
 	})
 	if err != nil {
@@ -122,7 +102,7 @@ func (e *Engine) retain(ctx context.Context, limits Retention, dryRun bool) (*ro
 		next := min(done+evictionsPerCommit, len(plan))
 		part := plan[done:next]
 		if !dryRun {
-			if part, err = e.store.evict(ctx, part); err != nil {
+			if part, err = mt.store.evict(ctx, part); err != nil {
 				return nil, err
 			}
 			m.Add(int64(next - done))
@@ -283,12 +263,12 @@ func thin(held []holding) {
 }
 
 // runRetention keeps the node's own budgets.
-func (e *Engine) runRetention(ctx context.Context) {
+func (mt *maintainer) runRetention(ctx context.Context) {
 	seen := int64(-1)
-	ctx = e.store.as(ctx, robotmem.ToolNode)
+	ctx = mt.store.as(ctx, robotmem.ToolNode)
 	for {
-		if err := e.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
-			e.log.Warn("retention", "err", err)
+		if err := mt.keepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
+			mt.log.Warn("retention", "err", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -300,12 +280,12 @@ func (e *Engine) runRetention(ctx context.Context) {
 
 // keepBudgets keeps them once, unless there is nothing to do: nothing has changed
 // since a revision that it has seen, or all payloads together are within each.
-func (e *Engine) keepBudgets(ctx context.Context, seen *int64) error {
-	limits := e.options.Retention
+func (mt *maintainer) keepBudgets(ctx context.Context, seen *int64) error {
+	limits := mt.retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
 	idle := false
-	err := e.store.read(ctx, func(c *conn) (err error) {
+	err := mt.store.read(ctx, func(c *conn) (err error) {
 		if revision, err = c.changes(); err != nil || aging {
 			return err
 		}
@@ -320,12 +300,12 @@ func (e *Engine) keepBudgets(ctx context.Context, seen *int64) error {
 		return err
 	}
 	if !idle {
-		res, err := e.retain(ctx, limits, false)
+		res, err := mt.retain(ctx, limits, false)
 		if err != nil {
 			return err
 		}
 		if res.Count > 0 {
-			e.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+			mt.log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
 		}
 	}
 	*seen = revision

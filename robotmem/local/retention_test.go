@@ -417,7 +417,7 @@ func BenchmarkHoldings(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := e.retain(b.Context(), limits, true); err != nil {
+				if _, err := e.maintenance.retain(b.Context(), limits, true); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -451,7 +451,7 @@ func BenchmarkKeepBudgets(b *testing.B) {
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
 		seen := int64(-1)
-		if err := e.keepBudgets(b.Context(), &seen); err != nil {
+		if err := e.maintenance.keepBudgets(b.Context(), &seen); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -21,7 +21,7 @@ func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 	err := e.store.read(ctx, func(c *conn) error {
 		m, err := c.memory(r.MemoryID, e.now())
 		if err == nil {
-			item, err = e.item(c, m)
+			item, err = e.store.item(c, m)
 		}
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +13,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const (
@@ -119,7 +122,7 @@ func briefingText(b *robotmem.Briefing, res *robotmem.StartSessionResponse) stri
 			if i == 0 {
 				s.WriteString("\n" + part.title + ":")
 			}
-			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, clip(m.Summary, 160))
+			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, text.Clip(m.Summary, 160))
 		}
 	}
 	return s.String()
@@ -136,7 +139,7 @@ func contextWords(v any) string {
 		case robotmem.Object:
 			walk(map[string]any(v))
 		case map[string]any:
-			for _, k := range sortedKeys(v) {
+			for _, k := range slices.Sorted(maps.Keys(v)) {
 				if b, ok := v[k].(bool); ok && b {
 					words = append(words, k)
 				}
@@ -149,7 +152,7 @@ func contextWords(v any) string {
 		}
 	}
 	walk(v)
-	return clip(strings.Join(words, " "), maxProactive)
+	return text.Clip(strings.Join(words, " "), maxProactive)
 }
 
 func ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
@@ -255,17 +258,17 @@ func describe(c *consolidate.Candidate, content string, object robotmem.Object) 
 	c.Statement = statementOf(content)
 	c.Outcome = outcomeOf(object)
 	if spatial, ok := object["spatial"]; ok {
-		c.Place = string(digest(blobObject, spatial))
+		c.Place = string(filter.Digest(filter.BlobObject, spatial))
 	}
 	var numbers []string
-	attrs, _ := flatten(object)
+	attrs, _ := filter.Flatten(object)
 	for _, a := range attrs {
-		switch v := a.value.(type) {
+		switch v := a.Value.(type) {
 		case int64, float64:
-			numbers = append(numbers, fmt.Sprintf("%s=%v", a.path, v))
+			numbers = append(numbers, fmt.Sprintf("%s=%v", a.Path, v))
 		case []byte:
-			if strings.HasPrefix(string(v), blobList) {
-				numbers = append(numbers, fmt.Sprintf("%s=%x", a.path, v))
+			if strings.HasPrefix(string(v), filter.BlobList) {
+				numbers = append(numbers, fmt.Sprintf("%s=%x", a.Path, v))
 			}
 		}
 	}
@@ -288,7 +291,7 @@ func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robot
 	if err != nil {
 		return err
 	}
-	words = strings.TrimSpace(clip(contextWords(s.Context)+" "+words, maxProactive))
+	words = strings.TrimSpace(text.Clip(contextWords(s.Context)+" "+words, maxProactive))
 	if words == "" {
 		return nil
 	}

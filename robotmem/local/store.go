@@ -146,3 +146,5 @@ func openStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*con
 	}
 	return &conn{c}, nil
 }
+
+func (s *store) now() time.Time { return s.clock().UTC() }

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -203,7 +204,7 @@ func (e *Engine) replaceArrival(tx *writeTx, a *arrival, known *archived) error 
 	if err != nil {
 		return err
 	}
-	old, err := e.recordOf(stored)
+	old, err := e.records.recordOf(stored)
 	if err != nil {
 		return err
 	}
@@ -388,7 +389,7 @@ func (tx *writeTx) setProvenance(id int64, a *arrival) error {
 // The texts of provenance are cleaned as those of an ordinary write are: they are
 // shown beside others.
 func (tx *writeTx) setExtra(id int64, extra map[string]any, columns map[string]bool, unplaced map[string]int64) error {
-	for _, name := range sortedKeys(extra) {
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		value, ok := extraValue(extra[name])
 		if limit := provenance[name]; limit > 0 && ok {
 			var text string

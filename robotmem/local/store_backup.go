@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const (
@@ -177,7 +178,7 @@ func (c *conn) wholeIntegrity() (string, error) {
 		}
 		return nil
 	})
-	return clip(strings.Join(lines, "; "), 500), err
+	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
 // ownersOf says which active memories a payload belongs to, for an error.

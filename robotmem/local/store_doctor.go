@@ -9,6 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // tally counts what the roster knows.
@@ -97,7 +98,7 @@ func (c *conn) integrity(deep bool) (string, error) {
 		}
 		return nil
 	})
-	return clip(strings.Join(lines, "; "), 500), err
+	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
 // pageDamage is what integrity finds wrong with pages, "" if nothing. What a
@@ -110,7 +111,7 @@ func (c *conn) pageDamage() (string, error) {
 		}
 		return nil
 	})
-	return clip(strings.Join(lines, "; "), 500), err
+	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
 const repairRemedy = "run: robotmem doctor --repair"
@@ -160,7 +161,7 @@ func (ic indexCheck) run(c *conn, d *robotmem.DoctorResponse) error {
 }
 
 // rebuild makes every index anew from the tables.
-func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
+func (mt *maintainer) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 	if m != nil {
 		all, err := tx.Number("SELECT count(*) FROM memories")
 		if err != nil {
@@ -181,7 +182,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 			return nil, err
 		}
 		for i := range memories {
-			if err := e.reindex(tx, &memories[i]); err != nil {
+			if err := mt.reindex(tx, &memories[i]); err != nil {
 				return nil, err
 			}
 			after = memories[i].MemoryID
@@ -194,7 +195,7 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 			break
 		}
 	}
-	e.store.groups.reset()
+	mt.store.groups.reset()
 	if err := tx.dropDamagedVectors(); err != nil {
 		return nil, err
 	}
@@ -202,13 +203,13 @@ func (e *Engine) rebuild(tx *writeTx, m *robotmem.Meter) ([]string, error) {
 		return nil, err
 	}
 	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
-	removed, err := e.sweepFolder(tx)
+	removed, err := mt.sweepFolder(tx)
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
 	if errors.Is(err, robotmem.Unavailable) {
 		// The indexes are mended all the same; the check that follows names what stays.
-		e.log.Warn("the folder of payloads is left as it is", "err", err)
+		mt.log.Warn("the folder of payloads is left as it is", "err", err)
 		err = nil
 	}
 	return repaired, err
@@ -230,8 +231,8 @@ func (tx *writeTx) emptyIndexes() error {
 	return tx.dropFeatures()
 }
 
-func (e *Engine) reindex(tx *writeTx, m *robotmem.Memory) error {
-	rec, err := e.recordOf(m)
+func (mt *maintainer) reindex(tx *writeTx, m *robotmem.Memory) error {
+	rec, err := mt.records.recordOf(m)
 	if err != nil {
 		return err
 	}
@@ -254,18 +255,18 @@ const sampleSize = 500
 
 // examineSample compares what the indexes hold of some memories, spread over
 // the file, with what they should hold.
-func (e *Engine) examineSample(c *conn, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineSample(c *conn, d *robotmem.DoctorResponse) error {
 	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
 		return err
 	}
-	memories, err := c.page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, e.now())
+	memories, err := c.page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, mt.store.now())
 	if err != nil {
 		return err
 	}
 	wrong := 0
 	for i := range memories {
-		same, err := e.sameIndexes(c, &memories[i])
+		same, err := mt.sameIndexes(c, &memories[i])
 		if err != nil {
 			return err
 		}
@@ -283,8 +284,8 @@ func (e *Engine) examineSample(c *conn, d *robotmem.DoctorResponse) error {
 
 // sameIndexes compares one memory with its words, attributes, points, signature
 // and features. Tags may come from other rules than those of today.
-func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
-	rec, err := e.recordOf(m)
+func (mt *maintainer) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
+	rec, err := mt.records.recordOf(m)
 	if err != nil {
 		return false, err
 	}
@@ -293,7 +294,7 @@ func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
 		return false, err
 	}
 	for _, a := range rec.attrs {
-		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.path, a.value, m.MemoryID)
+		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.Path, a.Value, m.MemoryID)
 		if err != nil || n != 1 {
 			return false, err
 		}
@@ -321,7 +322,7 @@ func (e *Engine) sameIndexes(c *conn, m *robotmem.Memory) (bool, error) {
 	if gone, err := c.evicted(m.MemoryID); err != nil || gone && f.kind == "" {
 		return err == nil, err // its bytes are back, by another perception
 	}
-	item, err := e.item(c, m)
+	item, err := mt.store.item(c, m)
 	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
 		return true, nil // its own check names it
 	}

@@ -36,7 +36,7 @@ const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads 
 // lostPayloads returns the payloads that are not what was saved, by sum, with
 // what is wrong with each. All are looked for; so many bytes are read, from a
 // random place on, so that one check-up after the other comes to all of them.
-func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost map[string]string, verified int64, err error) {
+func (mt *maintainer) lostPayloads(ctx context.Context, c *conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
 			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite3.Stmt) error {
@@ -75,7 +75,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 		}
 		whole := verified+toRead <= budget
 		before := read
-		what, err := e.examinePayload(ctx, &p, whole, count)
+		what, err := mt.examinePayload(ctx, &p, whole, count)
 		if whole {
 			m.Add(p.size - (read - before)) // all of it is dealt with, however much was read
 			read = before + p.size
@@ -100,7 +100,7 @@ func (e *Engine) lostPayloads(ctx context.Context, c *conn, budget int64) (lost 
 
 // examinePayload says what is wrong with a payload, "" if nothing. Its bytes
 // are only read when asked; count is told how many of a file were.
-func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole bool, count func(int)) (string, error) {
+func (mt *maintainer) examinePayload(ctx context.Context, p *storedPayload, whole bool, count func(int)) (string, error) {
 	if p.inline != nil {
 		if !whole {
 			return "", nil
@@ -112,10 +112,10 @@ func (e *Engine) examinePayload(ctx context.Context, p *storedPayload, whole boo
 	}
 	var err error
 	if whole {
-		err = e.store.payloads().Verify(ctx, p.sum, p.codec, p.size, count)
+		err = mt.store.payloads().Verify(ctx, p.sum, p.codec, p.size, count)
 	} else {
 		var r *payload.Reader
-		if r, err = e.store.payloads().Open(p.sum, p.codec, p.size); err == nil {
+		if r, err = mt.store.payloads().Open(p.sum, p.codec, p.size); err == nil {
 			err = r.Close()
 		}
 	}
@@ -140,12 +140,12 @@ func fileFault(ctx context.Context, err error) (string, error) {
 
 // examinePayloads looks for payloads that are named and not there or damaged,
 // and for files that nothing names.
-func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *robotmem.DoctorResponse, deep bool) error {
+func (mt *maintainer) examinePayloads(ctx context.Context, c *conn, d *robotmem.DoctorResponse, deep bool) error {
 	budget := int64(verifiedBytes)
 	if deep {
 		budget = 1 << 62
 	}
-	lost, verified, err := e.lostPayloads(ctx, c, budget)
+	lost, verified, err := mt.lostPayloads(ctx, c, budget)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (e *Engine) examinePayloads(ctx context.Context, c *conn, d *robotmem.Docto
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
 	}
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
-	switch orphans, err := e.orphans(c); {
+	switch orphans, err := mt.orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
 		addCheck(d, "payloads", checkFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
@@ -222,8 +222,8 @@ type unnamed struct {
 	stray []string
 }
 
-func (e *Engine) orphans(c *conn) (*unnamed, error) {
-	sums, stray, err := e.store.payloads().List()
+func (mt *maintainer) orphans(c *conn) (*unnamed, error) {
+	sums, stray, err := mt.store.payloads().List()
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", rootReason(err))
 	}
@@ -243,22 +243,22 @@ func (e *Engine) orphans(c *conn) (*unnamed, error) {
 // sweepFolder removes what nothing names and is old enough to be on its way
 // nowhere. It holds the lock of the writer, under which insertPayload looks
 // whether its file is there.
-func (e *Engine) sweepFolder(tx *writeTx) (removed int, err error) {
+func (mt *maintainer) sweepFolder(tx *writeTx) (removed int, err error) {
 	before := time.Now().Add(-orphanAge) // the disk's clock, not the engine's
-	swept, err := e.store.payloads().SweepStrays(before)
+	swept, err := mt.store.payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", rootReason(err))
 	}
-	orphans, err := e.orphans(tx.conn)
+	orphans, err := mt.orphans(tx.conn)
 	if err != nil {
 		return 0, err
 	}
 	removed = len(swept)
 	for _, sum := range orphans.sums {
-		if written, err := e.store.payloads().Modified(sum); err != nil || written.After(before) {
+		if written, err := mt.store.payloads().Modified(sum); err != nil || written.After(before) {
 			continue
 		}
-		if err := e.store.payloads().Remove(sum); err != nil {
+		if err := mt.store.payloads().Remove(sum); err != nil {
 			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", rootReason(err))
 		}
 		removed++

@@ -15,9 +15,9 @@ import (
 // examineWords compares the postings index in memory with FTS5, its durable
 // twin: how many texts and terms each has, and for the terms of a sample of
 // memories in how many texts each finds them.
-func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 	const name = "index of words in memory"
-	index, err := e.index.words.at(c)
+	index, err := mt.index.words.at(c)
 	if err != nil {
 		return err
 	}
@@ -26,7 +26,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 		return nil
 	}
 	terms, wrong := 0, 0
-	err = e.sampledTerms(c, func(term string) error {
+	err = mt.sampledTerms(c, func(term string) error {
 		terms++
 		inFile, err := c.Number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
@@ -42,7 +42,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 		return err
 	}
 	have := index.Stats(lexical.All)
-	moved, err := e.index.words.movedOn(c)
+	moved, err := mt.index.words.movedOn(c)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (e *Engine) examineWords(c *conn, d *robotmem.DoctorResponse) error {
 const sampledTexts = 50
 
 // sampledTerms visits the different terms of some memories spread over the file.
-func (e *Engine) sampledTerms(c *conn, visit func(term string) error) error {
+func (mt *maintainer) sampledTerms(c *conn, visit func(term string) error) error {
 	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
 		return err
@@ -87,15 +87,15 @@ func (e *Engine) sampledTerms(c *conn, visit func(term string) error) error {
 }
 
 // examineEmbedder says whether the embedder answers and what waits for it.
-func (e *Engine) examineEmbedder(c *conn, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineEmbedder(c *conn, d *robotmem.DoctorResponse) error {
 	const name = "embedder"
 	m, err := c.presentModel()
 	if err != nil {
 		return err
 	}
 	var state robotmem.EmbedderState
-	if e.embeddings.embedder != nil {
-		state = e.embeddings.embedder.State()
+	if mt.embedder != nil {
+		state = mt.embedder.State()
 	}
 	switch {
 	case state.Reason != "":
@@ -147,10 +147,10 @@ const measuredPairs = 4_000_000
 
 // examineCodes measures how many of the truly nearest the codes find, and widens
 // the search where it is too few. It compares with every stored vector.
-func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
+func (mt *maintainer) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
 	const name = "index of vectors in memory"
-	return e.store.read(ctx, func(c *conn) error {
-		codes, m, err := e.index.vectors.at(c)
+	return mt.store.read(ctx, func(c *conn) error {
+		codes, m, err := mt.index.vectors.at(c)
 		if err != nil || codes == nil || codes.Len() < 2 {
 			if err == nil {
 				return nil
@@ -168,12 +168,12 @@ func (e *Engine) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) e
 		}
 		before := codes.Rescore()
 		questions := max(4, min(tuneQuestions, measuredPairs/codes.Len()))
-		share, err := codes.Measure(vector.Measurement{Questions: questions}, e.index.source(c, &m))
+		share, err := codes.Measure(vector.Measurement{Questions: questions}, mt.index.source(c, &m))
 		if err != nil {
 			return err
 		}
 		if share < nearlyAll {
-			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, e.index.source(c, &m))
+			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, mt.index.source(c, &m))
 			if err != nil {
 				return err
 			}

@@ -1,14 +1,13 @@
 package local
 
 import (
-	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
@@ -34,7 +33,7 @@ func (x *indexes) admit(c *conn, b basic) (set *bitset.BitSet, all bool, err err
 }
 
 // narrow returns the members of base that satisfy the filter.
-func (x *indexes) narrow(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *indexes) narrow(c *conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	if filter == nil || base.None() {
 		return base, nil
 	}
@@ -44,7 +43,7 @@ func (x *indexes) narrow(c *conn, filter *condition, base *bitset.BitSet, now ti
 	return x.answer(c, filter, base, now)
 }
 
-func (x *indexes) narrowEach(c *conn, filter *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (x *indexes) narrowEach(c *conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		row, known := x.roster.row(int64(id))
@@ -53,7 +52,7 @@ func (x *indexes) narrowEach(c *conn, filter *condition, base *bitset.BitSet, no
 		}
 		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite3.Stmt) {
 			v := x.roster.view(row, s.ColumnText(0), now)
-			if filter.match(&v) {
+			if filter.Match(&v) {
 				out.Set(id)
 			}
 		})
@@ -65,35 +64,35 @@ func (x *indexes) narrowEach(c *conn, filter *condition, base *bitset.BitSet, no
 }
 
 // view is a memory of the roster, as a filter sees it.
-func (r *roster) view(row rosterRow, context string, now time.Time) view {
+func (r *roster) view(row rosterRow, context string, now time.Time) filter.View {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	return view{
-		context:        robotmem.ParseObject(context),
-		category:       r.text(row.category),
-		perceptionType: r.text(row.perception),
-		session:        r.text(row.session),
-		confidence:     r.believed(&row, now.UnixNano()),
-		observed:       time.Unix(0, row.observed).UTC(),
+	return filter.View{
+		Context:        robotmem.ParseObject(context),
+		Category:       r.text(row.category),
+		PerceptionType: r.text(row.perception),
+		Session:        r.text(row.session),
+		Confidence:     r.believed(&row, now.UnixNano()),
+		Observed:       time.Unix(0, row.observed).UTC(),
 	}
 }
 
 // answer evaluates one node of the filter within base.
-func (x *indexes) answer(c *conn, n *condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
-	switch n.op {
+func (x *indexes) answer(c *conn, n *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	switch n.Op {
 	case "$and":
 		set := base
-		for i := range n.kids {
+		for i := range n.Kids {
 			var err error
-			if set, err = x.narrow(c, &n.kids[i], set, now); err != nil {
+			if set, err = x.narrow(c, &n.Kids[i], set, now); err != nil {
 				return nil, err
 			}
 		}
 		return set, nil
 	case "$or":
 		out := bitset.New(base.Len())
-		for i := range n.kids {
-			set, err := x.answer(c, &n.kids[i], base, now)
+		for i := range n.Kids {
+			set, err := x.answer(c, &n.Kids[i], base, now)
 			if err != nil {
 				return nil, err
 			}
@@ -101,18 +100,18 @@ func (x *indexes) answer(c *conn, n *condition, base *bitset.BitSet, now time.Ti
 		}
 		return out, nil
 	case "$not":
-		set, err := x.answer(c, &n.kids[0], base, now)
+		set, err := x.answer(c, &n.Kids[0], base, now)
 		if err != nil {
 			return nil, err
 		}
 		return base.Difference(set), nil
 	}
-	if ownField(n.path) {
+	if filter.OwnField(n.Path) {
 		return x.roster.own(n, base, now), nil
 	}
-	if n.namesObject() {
+	if n.NamesObject() {
 		// The index holds an object only through its values.
-		set, err := x.attributes(c, &condition{op: "$exists", path: n.path}, base)
+		set, err := x.attributes(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +122,8 @@ func (x *indexes) answer(c *conn, n *condition, base *bitset.BitSet, now time.Ti
 
 // attributes answers a leaf over a context path from what is kept, or from the
 // index.
-func (x *indexes) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitset.BitSet, error) {
-	key := leafKey(n)
+func (x *indexes) attributes(c *conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	key := filter.Key(n)
 	if set, ok := x.roster.leaf(key, base); ok {
 		return set, nil
 	}
@@ -144,17 +143,17 @@ func (x *indexes) attributes(c *conn, n *condition, base *bitset.BitSet) (*bitse
 // attributeSet adds every memory that has a value at the path which the leaf
 // admits. Numbers sort before texts and texts before blobs, which keeps a
 // range within its type.
-func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
+func attributeSet(c *conn, n *filter.Condition, set *bitset.BitSet) error {
 	add := func(s *sqlite3.Stmt) error {
 		set.Set(uint(s.ColumnInt64(0)))
 		return nil
 	}
-	if n.op == "$exists" {
-		below := n.path + "."
+	if n.Op == "$exists" {
+		below := n.Path + "."
 		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
-			[]any{n.path, utf8.RuneCountInString(below), below}, add)
+			[]any{n.Path, utf8.RuneCountInString(below), below}, add)
 	}
-	for _, v := range n.values {
+	for _, v := range n.Values {
 		if err := c.eachAttribute(n, v, add); err != nil {
 			return err
 		}
@@ -164,20 +163,20 @@ func attributeSet(c *conn, n *condition, set *bitset.BitSet) error {
 
 // eachAttribute visits the memories with a value at a leaf's path that compares
 // with one operand as the leaf says.
-func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt) error) error {
-	at := n.path
+func (c *conn) eachAttribute(n *filter.Condition, operand any, visit func(*sqlite3.Stmt) error) error {
+	at := n.Path
 	if q, ok := operand.(units.Quantity); ok {
-		at, operand = quantityPath(n.path, q.Unit), q.Value
+		at, operand = filter.QuantityPath(n.Path, q.Unit), q.Value
 	}
 	path, err := c.knownPath(at)
 	if err != nil || path == 0 {
 		return err
 	}
 	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
-	if n.op == "$eq" || n.op == "$in" {
+	if n.Op == "$eq" || n.Op == "$in" {
 		return c.Query(from+"= ?", []any{path, operand}, visit)
 	}
-	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.op]
+	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.Op]
 	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
 	_, isText := operand.(string)
 	if _, isBlob := operand.([]byte); isBlob {
@@ -186,21 +185,12 @@ func (c *conn) eachAttribute(n *condition, operand any, visit func(*sqlite3.Stmt
 	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
 }
 
-// namesObject reports whether a leaf compares with an object, which the index
-// holds only through its values.
-func (c *condition) namesObject() bool {
-	return (c.op == "$eq" || c.op == "$in") && slices.ContainsFunc(c.values, func(v any) bool {
-		b, ok := v.([]byte)
-		return ok && strings.HasPrefix(string(b), blobObject)
-	})
-}
-
 // own answers a leaf over a memory's own field.
-func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
+func (r *roster) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var name func(*rosterRow) uint32
-	switch n.path {
+	switch n.Path {
 	case "category":
 		name = func(row *rosterRow) uint32 { return row.category }
 	case "perception_type":
@@ -211,10 +201,10 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 	decided := map[uint32]bool{} // one decision for each text
 	holds := func(row *rosterRow) bool {
 		switch {
-		case n.path == "observed_at":
-			return n.matchTime(row.observed)
-		case n.path == "confidence":
-			return n.holds(r.believed(row, now.UnixNano()))
+		case n.Path == "observed_at":
+			return n.MatchTime(row.observed)
+		case n.Path == "confidence":
+			return n.Holds(r.believed(row, now.UnixNano()))
 		}
 		id := name(row)
 		if id == 0 {
@@ -222,7 +212,7 @@ func (r *roster) own(n *condition, base *bitset.BitSet, now time.Time) *bitset.B
 		}
 		yes, known := decided[id]
 		if !known {
-			yes = n.holds(r.text(id))
+			yes = n.Holds(r.text(id))
 			decided[id] = yes
 		}
 		return yes

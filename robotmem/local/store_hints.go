@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // explainNothing says, when nothing was found, what in the question can never
@@ -18,12 +19,12 @@ func (e *Engine) explainNothing(c *conn, q *question) error {
 		}
 		return nil
 	}
-	for _, path := range q.filter.paths(nil) {
+	for _, path := range q.filter.Paths(nil) {
 		known, err := c.Number("SELECT count(*) FROM (SELECT 1 FROM paths WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '.' LIMIT 1)", path)
 		if err != nil {
 			return err
 		}
-		if known == 0 && !ownField(path) {
+		if known == 0 && !filter.OwnField(path) {
 			note("context_filter: no memory has %s", path)
 		}
 	}
@@ -48,18 +49,4 @@ func (e *Engine) explainNothing(c *conn, q *question) error {
 		note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", q.SpatialSort.Field, dims[0], len(q.SpatialSort.Target))
 	}
 	return nil
-}
-
-// paths lists every path that a filter names.
-func (c *condition) paths(into []string) []string {
-	if c == nil {
-		return into
-	}
-	if c.path != "" {
-		into = append(into, c.path)
-	}
-	for i := range c.kids {
-		into = c.kids[i].paths(into)
-	}
-	return into
 }

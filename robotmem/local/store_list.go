@@ -9,6 +9,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // conditions are what rows must meet, all of them, with the values to bind.
@@ -185,9 +186,9 @@ func (r *roster) categories(collection string) []robotmem.CategoryCount {
 }
 
 // failed is what counts as a failure: lessons, and a task that did not succeed.
-var failed = condition{op: "$or", kids: []condition{
-	{op: "$in", path: "category", values: []any{"postmortem", "gotcha"}},
-	{op: "$eq", path: "task.success", values: []any{[]byte(blobFalse)}},
+var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
+	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
+	{Op: "$eq", Path: "task.success", Values: []any{[]byte(filter.BlobFalse)}},
 }}
 
 // failures returns what went wrong since a time, newest first, n at most, and

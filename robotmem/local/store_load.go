@@ -6,6 +6,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // state is a memory as it was at the time of as_of.
@@ -96,7 +97,7 @@ func (e *Engine) pastStates(c *conn, q *question, b basic) (map[int64]*state, er
 		past.Category, past.Version = s.memory.Category, s.memory.Version
 		past.Confidence = fadedConfidence(&past, s.memory.Confidence, q.now)
 		liftSections(&past)
-		then, err := e.recordFor(past.Type, past.Content, past.Context)
+		then, err := e.records.recordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, err
 		}
@@ -140,8 +141,8 @@ func (q *question) admits(m *robotmem.Memory) bool {
 	if q.filter == nil {
 		return true
 	}
-	return q.filter.match(&view{
-		context: m.Context, category: m.Category, perceptionType: m.PerceptionType, session: m.SessionID,
-		confidence: m.Confidence, observed: m.ObservedAt,
+	return q.filter.Match(&filter.View{
+		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
+		Confidence: m.Confidence, Observed: m.ObservedAt,
 	})
 }

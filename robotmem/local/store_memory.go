@@ -90,23 +90,23 @@ func (tx *writeTx) indexTags(id int64, r *record) {
 
 func (tx *writeTx) indexContext(id int64, r *record) error {
 	for _, a := range r.attrs {
-		path, err := tx.pathID(a.path)
+		path, err := tx.pathID(a.Path)
 		if err != nil {
 			return err
 		}
-		tx.pending.attributes = append(tx.pending.attributes, attributeRow{path, id, a.value})
+		tx.pending.attributes = append(tx.pending.attributes, attributeRow{path, id, a.Value})
 	}
 	for _, p := range r.places {
-		path, err := tx.pathID(p.path)
+		path, err := tx.pathID(p.Path)
 		if err != nil {
 			return err
 		}
 		var z any
-		if len(p.xyz) == 3 {
-			z = p.xyz[2]
+		if len(p.XYZ) == 3 {
+			z = p.XYZ[2]
 		}
 		err = tx.Exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
-			id, path, p.xyz[0], p.xyz[1], z, p.frame, p.mapID)
+			id, path, p.XYZ[0], p.XYZ[1], z, p.Frame, p.MapID)
 		if err != nil {
 			return err
 		}
@@ -168,11 +168,11 @@ func (tx *writeTx) unindex(id int64, old *record) error {
 		return err
 	}
 	for _, a := range old.attrs {
-		path, err := tx.pathID(a.path)
+		path, err := tx.pathID(a.Path)
 		if err != nil {
 			return err
 		}
-		if err := tx.Exec("DELETE FROM attributes WHERE path_id = ? AND value = ? AND memory_id = ?", path, a.value, id); err != nil {
+		if err := tx.Exec("DELETE FROM attributes WHERE path_id = ? AND value = ? AND memory_id = ?", path, a.Value, id); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // load reads the index anew. The caller holds its lock.
@@ -97,18 +98,18 @@ func (x *pathIndex) follow(c *conn) error {
 		return errors.Join(err, x.load(c))
 	}
 	for _, m := range all {
-		attrs, _ := flatten(robotmem.ParseObject(m.context))
+		attrs, _ := filter.Flatten(robotmem.ParseObject(m.context))
 		values := map[int64][valueKinds]bool{}
 		for _, a := range attrs {
-			id, err := c.knownPath(a.path)
+			id, err := c.knownPath(a.Path)
 			if err != nil {
 				return err
 			}
 			if id != 0 && x.paths[id] == nil {
-				x.paths[id] = newPathMembers(id, a.path)
+				x.paths[id] = newPathMembers(id, a.Path)
 			}
 			have := values[id]
-			have[kindOfValue(a.value)] = true
+			have[kindOfValue(a.Value)] = true
 			values[id] = have
 		}
 		x.change(uint32(m.id), values)
@@ -194,10 +195,10 @@ func columnValue(s *sqlite3.Stmt, column int) any {
 	case sqlite3.TEXT:
 		return s.ColumnText(column)
 	}
-	if string(s.ColumnRawBlob(column)) == blobNull {
+	if string(s.ColumnRawBlob(column)) == filter.BlobNull {
 		return nil
 	}
-	return string(s.ColumnRawBlob(column)) == blobTrue
+	return string(s.ColumnRawBlob(column)) == filter.BlobTrue
 }
 
 // pathNames spells the numbers of context paths.

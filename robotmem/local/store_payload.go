@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -165,4 +166,40 @@ func (tx *writeTx) insertOrigin(collection, origin string, id int64) error {
 		return nil
 	}
 	return tx.Exec("INSERT INTO origins(collection, origin, memory_id) VALUES (?,?,?)", collection, origin, id)
+}
+
+func (s *store) openData(c *conn, m *robotmem.Memory) (*robotmem.DataReader, error) {
+	if m.SHA256 == "" {
+		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
+	}
+	p, err := c.payload(m.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, c.lostPayload(m)
+	}
+	body, err := s.openPayload(p)
+	if err != nil {
+		return nil, err
+	}
+	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.size, SHA256: m.SHA256}, nil
+}
+
+// item reads a stored perception for decoding.
+func (s *store) item(c *conn, m *robotmem.Memory) (perception.Item, error) {
+	d, err := s.openData(c, m)
+	if err != nil {
+		return perception.Item{}, err
+	}
+	var data []byte
+	if d.Bytes <= decodeLimit {
+		data, err = readAll(d, d.Bytes)
+	} else {
+		data = make([]byte, headLimit)
+		if _, err = io.ReadFull(d, data); err != nil {
+			err = damagedPayload(err)
+		}
+	}
+	return itemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
 }

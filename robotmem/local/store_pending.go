@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // pending gathers the rows of a job that nothing reads before its end. They
@@ -33,7 +35,7 @@ func (tx *writeTx) flush() error {
 		if c := cmp.Compare(a.path, b.path); c != 0 {
 			return c
 		}
-		if c, ok := compareValues(a.value, b.value); ok && c != 0 {
+		if c, ok := filter.CompareValues(a.value, b.value); ok && c != 0 {
 			return c
 		}
 		return cmp.Compare(a.memoryID, b.memoryID)

@@ -96,7 +96,7 @@ type twin struct {
 
 // findTwin looks for an active fact that r repeats, and for those it
 // contradicts. self is left out.
-func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []robotmem.ConflictWith, error) {
+func (tx *writeTx) findTwin(r *record, self int64) (*twin, []robotmem.ConflictWith, error) {
 	var same *twin
 	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
 		AND collection = ? AND content = ? ORDER BY id`, []any{r.hash(), r.collection, r.content}, func(s *sqlite3.Stmt) error {
@@ -108,7 +108,7 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []robotmem
 	if err != nil || same != nil {
 		return same, nil, err
 	}
-	group, err := e.store.groups.signatures(tx.conn, r.groupKey())
+	group, err := tx.store.groups.signatures(tx.conn, r.groupKey())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -135,17 +135,10 @@ func (e *Engine) findTwin(tx *writeTx, r *record, self int64) (*twin, []robotmem
 }
 
 // dissent names the active facts that contradict a stored one.
-func (e *Engine) dissent(c *conn, m *robotmem.Memory) ([]robotmem.ConflictWith, error) {
-	if m.Type != "fact" || m.Status != "active" {
-		return nil, nil
-	}
-	r, err := e.recordOf(m)
-	if err != nil {
-		return nil, err
-	}
+func (c *conn) dissent(r *record) ([]robotmem.ConflictWith, error) {
 	mine := r.signature
 	var conflicts []robotmem.ConflictWith
-	err = c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+	err := c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
 		ORDER BY s.seq DESC LIMIT ?`, []any{r.groupKey(), mine.skeleton, mine.numbers, maxDissent}, func(s *sqlite3.Stmt) error {
 		content := s.ColumnText(1)
@@ -194,7 +187,7 @@ func (c *conn) activeFact(group int64, sig *signature) (m robotmem.Memory, ok bo
 // dissentReason says how a text contradicts a record, with the numbers as they
 // are written.
 func dissentReason(theirs consolidate.Statement, mine *record, content string) string {
-	about := clip(content, 120)
+	about := text.Clip(content, 120)
 	if theirs.Negated != mine.statement.Negated {
 		return "says the opposite: " + about
 	}

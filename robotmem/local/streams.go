@@ -9,6 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Recorder starts a recorder that stores what it gathers here: the way in for a
@@ -31,7 +32,7 @@ var _ recorder.Sink = (*Engine)(nil)
 func (e *Engine) Keep(ctx context.Context, b recorder.Batch) error {
 	err := e.keep(e.store.as(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		e.rouseFeatures()
+		e.maintenance.rouseFeatures()
 		return nil
 	}
 	err = sqlite.Wrap("record", err)
@@ -105,7 +106,7 @@ func (e *Engine) recorded(ctx context.Context, b *recorder.Batch, it *recorder.R
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
-		Source: clip(it.Source, maxSource),
+		Source: text.Clip(it.Source, maxSource),
 	}
 	if err := robotmem.Validate("record", r); err != nil {
 		return nil, err

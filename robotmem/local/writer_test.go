@@ -26,7 +26,7 @@ func TestWritersShareACommit(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			errs[i] = e.store.write(context.Background(), func(tx *writeTx) error {
-				rec, err := e.prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
+				rec, err := e.records.prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
 				if err != nil {
 					return err
 				}
