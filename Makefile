@@ -31,7 +31,7 @@ browser-test:
 # mend, pack and unpack files, a goroutine at a time.
 race:
 	CGO_ENABLED=1 $(GO) test -race -short -skip '^Test(Recover|Archive|Python|Stored|Repair|Stock|ADamaged|ALostPage|AFlipped|Checksums|AnEmptied)' ./robotmem/local ./robotmem/client ./robotmem/embedding/... ./robotmem/internal/lexical ./robotmem/mcp ./robotmem/internal/vector ./web/...
-	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception ./perception/payload
+	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception/recorder ./perception/payload
 
 vet:
 	$(GO) vet ./...

@@ -65,9 +65,10 @@ var owners = map[string][]string{
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
-	"github.com/foxglove/mcap/go/mcap":       {"perception", "perception/recording"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording", "perception/recording/recordingtest"},
 	"github.com/prometheus/client_golang":    {"web"},
-	"github.com/mewkiz/flac":                 {"perception"},
+	"github.com/mewkiz/flac":                 {"perception/audio"},
+	"gonum.org/v1/gonum":                     {"perception/audio"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},

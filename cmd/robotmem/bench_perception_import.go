@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -84,7 +85,7 @@ func writeSynthetic(path string, bytes int64) error {
 		return err
 	}
 	out := bufio.NewWriterSize(f, 1<<20)
-	return errors.Join(recording.Synthetic(out, bytes, importSeed), out.Flush(), f.Close())
+	return errors.Join(recordingtest.Write(out, bytes, importSeed), out.Flush(), f.Close())
 }
 
 func (f *importFigures) print(w *lines) {

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
@@ -51,7 +51,7 @@ func lived(t *testing.T) *Engine {
 	p, err := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "force at the wrist", PerceptionType: "tactile", SessionID: s.SessionID, Data: "t,fx\n0,1\n1,2\n", MediaType: "text/csv", Metadata: exact(t, `{"rate_hz":1000.0}`), Origin: "topic/1"})
 	must(err)
 	must(e.store.write(ctx, func(tx *writeTx) error {
-		return tx.countStream(s.SessionID, "lab", perception.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
+		return tx.countStream(s.SessionID, "lab", recorder.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
 	}))
 	_, err = e.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{fact.MemoryID, p.MemoryID}})
 	must(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -72,8 +73,8 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			saveTraces(t, e, rng, 1+rng.IntN(4))
 			check("saved")
 		case 2: // its features come after those of what is saved next
-			r := perception.Recorded{Item: perception.Item{Type: "tactile", MediaType: "text/csv", Data: []byte(trace(rng, 2, 30))}, Description: "recorded", ObservedAt: streamStart}
-			if err := e.Keep(t.Context(), perception.Batch{Items: []perception.Recorded{r, r}}); err != nil {
+			r := recorder.Recorded{Item: perception.Item{Type: "tactile", MediaType: "text/csv", Data: []byte(trace(rng, 2, 30))}, Description: "recorded", ObservedAt: streamStart}
+			if err := e.Keep(t.Context(), recorder.Batch{Items: []recorder.Recorded{r, r}}); err != nil {
 				t.Fatal(err)
 			}
 			saveTraces(t, nodes[rng.IntN(2)], rng, 1)

@@ -2,12 +2,12 @@ package local
 
 import (
 	"github.com/ncruces/go-sqlite3"
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // countStream adds to the account of a stream.
-func (tx *writeTx) countStream(session, collection string, n perception.SourceCount) error {
+func (tx *writeTx) countStream(session, collection string, n recorder.SourceCount) error {
 	return tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 		VALUES (?,?,?,?,?,?,?,?,?)
 		ON CONFLICT(session_id, collection, source) DO UPDATE SET received = received + excluded.received,

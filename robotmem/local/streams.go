@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
@@ -14,22 +14,22 @@ import (
 
 // Recorder starts a recorder that stores what it gathers here: the way in for a
 // control loop, which it never makes wait. Close it before the engine.
-func (e *Engine) Recorder(o perception.RecorderOptions) *perception.Recorder {
+func (e *Engine) Recorder(o recorder.Options) *recorder.Recorder {
 	if o.Log == nil {
 		o.Log = e.log
 	}
-	return perception.NewRecorder(e, o)
+	return recorder.New(e, o)
 }
 
 // maxSource is what a memory keeps of a source's name, in characters.
 const maxSource = 64
 
-var _ perception.Sink = (*Engine)(nil)
+var _ recorder.Sink = (*Engine)(nil)
 
-// Keep implements perception.Sink: the batch is one commit. What its items are
+// Keep implements recorder.Sink: the batch is one commit. What its items are
 // compared by is worked out later, in the background, save what comes with their
 // summaries.
-func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
+func (e *Engine) Keep(ctx context.Context, b recorder.Batch) error {
 	err := e.keep(e.store.as(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
 		e.maintenance.rouseFeatures()
@@ -38,13 +38,13 @@ func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
 	err = sqlite.Wrap("record", err)
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
-			return fmt.Errorf("%w: %w", perception.ErrRefused, err)
+			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
 		}
 	}
 	return err
 }
 
-func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
+func (e *Engine) keep(ctx context.Context, b recorder.Batch) error {
 	// Before files are written for a session that takes nothing more.
 	if err := e.store.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
 
 // batchCollection is where a batch belongs. Counts alone are taken after the
 // session's end too: what came too late is on its account.
-func (c *conn) batchCollection(b *perception.Batch) (string, error) {
+func (c *conn) batchCollection(b *recorder.Batch) (string, error) {
 	if len(b.Items) == 0 && b.SessionID != "" {
 		s, err := c.session(b.SessionID)
 		if err != nil {
@@ -81,7 +81,7 @@ func (c *conn) batchCollection(b *perception.Batch) (string, error) {
 	return probe.collection, err
 }
 
-func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []*record) error {
+func (e *Engine) storeBatch(ctx context.Context, b *recorder.Batch, records []*record) error {
 	return e.store.write(ctx, func(tx *writeTx) error {
 		collection, err := tx.batchCollection(b)
 		if err != nil {
@@ -102,7 +102,7 @@ func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []
 }
 
 // recorded prepares an item of a recorder.
-func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *perception.Recorded) (*record, error) {
+func (e *Engine) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record, error) {
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,

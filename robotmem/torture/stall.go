@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -69,8 +69,8 @@ func (s *stallRun) run(ctx context.Context) error {
 	if err := s.learn(ctx); err != nil {
 		return err
 	}
-	rec := s.engine.Recorder(perception.RecorderOptions{Collection: "arm"})
-	trace, err := rec.Trace("wrist/wrench", perception.TraceOptions{
+	rec := s.engine.Recorder(recorder.Options{Collection: "arm"})
+	trace, err := rec.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, RateHz: 1000, Kind: "wrench", Float32: true, QueueBytes: stallQueue,
 	})
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *stallRun) run(ctx context.Context) error {
 
 // happened fails when what this part is there for did not take place, so that
 // nothing broken says nothing.
-func (s *stallRun) happened(n perception.SourceCount, offered int) error {
+func (s *stallRun) happened(n recorder.SourceCount, offered int) error {
 	var err error
 	asked := s.hang.asked()
 	s.note("the embedder was asked %d times while it hung", asked)
@@ -275,7 +275,7 @@ func (s *stallRun) judgeLoop(pushes, control *loopFigures) {
 }
 
 // judgeSamples compares what the recorder counted with what can be read.
-func (s *stallRun) judgeSamples(ctx context.Context, n perception.SourceCount, offered int) error {
+func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, offered int) error {
 	stored := uint64(0)
 	req := &robotmem.ListRequest{Limit: 1000, Type: "perception", Collection: "arm"}
 	for {
