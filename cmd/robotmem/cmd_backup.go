@@ -228,16 +228,16 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	backup := c.Backup
-	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(backup)); !exists(backup) && exists(named) {
-		backup = named
+	from := c.Backup
+	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(from)); !exists(from) && exists(named) {
+		from = named
 	}
 	if c.To != "" {
 		path = c.To
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	res, err := local.RestoreBackup(ctx, backup, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
+	res, err := local.RestoreBackup(ctx, from, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
 	bar.Done()
 	if err != nil {
 		return err

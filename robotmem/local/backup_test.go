@@ -45,10 +45,10 @@ func names(t *testing.T, dir string) []string {
 }
 
 // restored is a backup put where there is nothing, and opened.
-func restored(t *testing.T, backup string) *Engine {
+func restored(t *testing.T, from string) *Engine {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "restored.db")
-	r, err := RestoreBackup(t.Context(), backup, Options{Path: path})
+	r, err := RestoreBackup(t.Context(), from, Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
