@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"math"
@@ -45,7 +46,7 @@ func (e *Engine) arrive(m *archive.Memory) (*arrival, error) {
 		return nil, err
 	}
 	m.Metadata = archivedObject(raw)
-	m.Summary = orText(m.Summary, summarize(m.Content))
+	m.Summary = cmp.Or(m.Summary, summarize(m.Content))
 	rec, err := e.records.recordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
 		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,

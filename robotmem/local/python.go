@@ -2,6 +2,7 @@ package local
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -163,13 +164,13 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	m := &archive.Memory{Version: 1, Sightings: 1}
 	now := formatTime(p.mtime)
 	m.Where = fmt.Sprintf("memory %d", r.number("id"))
-	m.UID, m.Collection, m.Session = p.uid(r), orText(r.text("collection"), robotmem.DefaultCollection), sessionUID(r.text("session_id"))
-	m.Type, m.Content = orText(r.text("type"), "fact"), r.text("content")
-	m.Summary = orText(r.text("human_summary"), summarize(m.Content))
+	m.UID, m.Collection, m.Session = p.uid(r), cmp.Or(r.text("collection"), robotmem.DefaultCollection), sessionUID(r.text("session_id"))
+	m.Type, m.Content = cmp.Or(r.text("type"), "fact"), r.text("content")
+	m.Summary = cmp.Or(r.text("human_summary"), summarize(m.Content))
 	m.Context, m.Metadata = p.object(r.text("context"), "context"), p.object(r.text("perception_metadata"), "metadata")
-	m.PerceptionType, m.Category = r.text("perception_type"), orText(r.text("category"), "code")
+	m.PerceptionType, m.Category = r.text("perception_type"), cmp.Or(r.text("category"), "code")
 	m.Confidence, m.DecayRate = r.float("confidence", 0.9), r.float("decay_rate", defaultDecay)
-	m.Status = orText(r.text("status"), "active")
+	m.Status = cmp.Or(r.text("status"), "active")
 	m.ScopeFiles, m.ScopeEntities = p.list(r.text("scope_files")), p.list(r.text("scope_entities"))
 	m.AccessCount, m.ReturnCount = r.number("access_count"), r.number("return_count")
 	m.CreatedAt = p.at(r.text("created_at"), now)
@@ -187,13 +188,6 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 		return nil, err
 	}
 	return m, p.addTags(m, r)
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // list reads a list as JSON, or a text as a list of one.

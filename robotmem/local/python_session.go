@@ -1,6 +1,8 @@
 package local
 
 import (
+	"cmp"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 )
@@ -25,7 +27,7 @@ func (p *Python) sessions() (*archive.Entry, error) {
 func (p *Python) session(r row) (*archive.Session, error) {
 	s := &archive.Session{}
 	id := r.text("external_id")
-	s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), orText(r.text("collection"), robotmem.DefaultCollection)
+	s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), cmp.Or(r.text("collection"), robotmem.DefaultCollection)
 	s.Context, s.Status, s.ClientType, s.Count = p.object(r.text("context"), "context"), "ended", r.text("client_type"), r.number("session_count")
 	if r.text("status") == "active" {
 		s.Status = "active"

@@ -21,7 +21,7 @@ import (
 const (
 	maxSessionContext = 64 << 10
 	briefLength       = 5 // memories of each sort in a briefing
-	fadedBelow        = 0.3
+	fadedBelow        = 0.3 // a confidence
 	// maxProactive bounds a question that the node asks itself, in characters.
 	maxProactive = 400
 	// proactiveDiversity keeps an unasked answer from saying one thing five times.
@@ -284,7 +284,7 @@ func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robot
 		if err := e.index.roster.sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = e.index.roster.faded(s.Collection, e.now())
+		res.DecayedCount = e.index.roster.faded(s.Collection, fadedBelow, e.now())
 		words, err = c.sessionWords(s.SessionID)
 		return err
 	})
@@ -307,11 +307,11 @@ func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robot
 }
 
 // faded counts the active memories of a collection that are less sure than
-// 0.3 now.
-func (r *roster) faded(collection string, now time.Time) int64 {
+// that now.
+func (r *roster) faded(collection string, below float64, now time.Time) int64 {
 	alive := basic{audience: audience{collection: collection}, now: now}
 	all := r.admit(alive)
-	alive.minConfidence = fadedBelow
+	alive.minConfidence = below
 	sure := r.admit(alive)
 	return int64(all.Count() - sure.Count())
 }

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -180,7 +181,7 @@ func (e *Engine) vectorsFor(tx *writeTx, p *importPart, o *ImportOptions) (m mod
 		return model{}, "this memory has none, and no embedder is set", nil
 	}
 	if name := e.embeddings.embedder.State().Model; name != o.Model {
-		return model{}, "this memory has none, and its embedder is of " + orText(name, "a model that it has not named yet"), nil
+		return model{}, "this memory has none, and its embedder is of " + cmp.Or(name, "a model that it has not named yet"), nil
 	}
 	m, err = tx.createModel(o.Model, len(p.arrivals[i].Vector), modelPresent)
 	return m, "", err
