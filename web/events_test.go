@@ -59,7 +59,7 @@ func follow(t *testing.T, method, url, body string, headers ...string) (res *htt
 	}
 }
 
-func learn(t *testing.T, e *local.Engine, insight string) {
+func learn(t *testing.T, e *local.Node, insight string) {
 	t.Helper()
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: insight}); err != nil {
 		t.Fatal(err)

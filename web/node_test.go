@@ -30,7 +30,7 @@ var dashboardFiles = fstest.MapFS{
 
 // serveNode runs a whole node (REST, dashboard and MCP on an engine) on a real
 // listener, with the server that the program uses.
-func serveNode(t *testing.T, o web.Options) (*local.Engine, string) {
+func serveNode(t *testing.T, o web.Options) (*local.Node, string) {
 	t.Helper()
 	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
@@ -98,7 +98,7 @@ func askBody(t *testing.T, method, url string, body string, headers ...string) (
 	return res, string(data)
 }
 
-func total(t *testing.T, e *local.Engine) int64 {
+func total(t *testing.T, e *local.Node) int64 {
 	t.Helper()
 	stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Node, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	res, err := e.SavePerception(t.Context(), r)
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 )
 
 // serveEngine is a node on a file of its own.
-func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Engine, *httptest.Server) {
+func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Node, *httptest.Server) {
 	t.Helper()
 	o.Path = cmp.Or(o.Path, filepath.Join(t.TempDir(), "memory.db"))
 	e, err := local.Open(t.Context(), o)

@@ -25,7 +25,7 @@ import (
 // uploads is a node with an eye on what it leaves on the disk.
 type uploads struct {
 	*httptest.Server
-	engine *local.Engine
+	engine *local.Node
 	path   string // of the memory
 	temp   string // folder of temporary files
 }

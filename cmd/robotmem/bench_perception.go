@@ -113,7 +113,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := perceptionReport{Machine: thisMachine(), Durability: a.Config.Durability}
 	a.Embedder = noEmbedder
-	err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
+	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 		b := &recordingBench{a: a, m: m, path: path, length: time.Duration(c.Seconds) * time.Second, figures: &r.Recording}
 		return b.run(ctx)
 	})
@@ -122,7 +122,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	}
 	if importBytes > 0 {
 		r.Import = &importFigures{}
-		err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
+		err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 			return r.Import.measure(ctx, a, m, path, importBytes)
 		})
 		if err != nil {
@@ -139,7 +139,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 // second, and watches what that takes.
 type recordingBench struct {
 	a       *app
-	m       *local.Engine
+	m       *local.Node
 	path    string
 	length  time.Duration
 	figures *recordingFigures

@@ -27,7 +27,7 @@ type importFigures struct {
 // importSeed makes the same recording on every machine.
 const importSeed = 1
 
-func (f *importFigures) measure(ctx context.Context, a *app, m *local.Engine, path string, bytes int64) (err error) {
+func (f *importFigures) measure(ctx context.Context, a *app, m *local.Node, path string, bytes int64) (err error) {
 	file := filepath.Join(filepath.Dir(path), "recording.mcap") // beside what is measured, and no part of it
 	defer func() { err = errors.Join(err, os.Remove(file)) }()
 	if err := writeSynthetic(file, bytes); err != nil {

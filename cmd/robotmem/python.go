@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -24,8 +25,8 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
-	return c.useFile(ctx, a, func(m *local.Engine) error {
-		src, err := local.OpenPython(ctx, c.File, local.PythonOptions{Location: zone})
+	return c.useFile(ctx, a, func(m *local.Node) error {
+		src, err := python.Open(ctx, c.File, python.Options{Location: zone})
 		if err != nil {
 			return err
 		}
@@ -48,7 +49,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 }
 
 // notedPython says what was read otherwise than it stood there.
-func (c *importCmd) notedPython(out io.Writer, r local.PythonReport, got *local.ImportReport, zone *time.Location) error {
+func (c *importCmd) notedPython(out io.Writer, r python.Report, got *local.ImportReport, zone *time.Location) error {
 	w := &lines{w: out}
 	if r.Naive > 0 {
 		w.line("%s without a zone, read as %s", plural(r.Naive, "time", "times"), zone)

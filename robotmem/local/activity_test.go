@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Four days of a robot, opened anew each day: the buckets hold what was stored
@@ -18,7 +19,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 1, 22, 30, 0, 0, time.FixedZone("", 3600))
 	path := t.TempDir() + "/m.db"
-	var e *Engine
+	var e *Node
 	reopen := func() {
 		t.Helper()
 		var err error
@@ -116,7 +117,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	}
 	e.tallies.flush(t.Context(), e)
 	var rows int64
-	if err := e.store.read(t.Context(), func(c *conn) (err error) {
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
 		rows, err = c.Number("SELECT count(*) FROM recall_hours")
 		return err
 	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile

@@ -5,25 +5,27 @@ import (
 	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const maxEcho = 100 // characters of a memory's text in a confirmation
 
 // Forget implements Service.
-func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+func (e *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	r := *req
 	if err := robotmem.Validate("forget", &r); err != nil {
 		return nil, err
 	}
 	if r.Purge {
-		res, err := e.maintenance.purge(ctx, &r)
+		res, err := e.maintenance.Purge(ctx, &r)
 		return res, sqlite.Wrap("forget", err)
 	}
 	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
 		}
@@ -31,15 +33,15 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
 		res.Content = text.Clip(m.Content, maxEcho)
-		if err := tx.unindexText(m.MemoryID); err != nil {
+		if err := tx.UnindexText(m.MemoryID); err != nil {
 			return err
 		}
-		ch := changeOf(actionForgotten, m)
-		ch.reason, ch.before = r.Reason, m.Content
-		if err := tx.audit(ch); err != nil {
+		ch := store.ChangeOf(store.ActionForgotten, m)
+		ch.Reason, ch.Before = r.Reason, m.Content
+		if err := tx.Audit(ch); err != nil {
 			return err
 		}
-		return tx.setStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
+		return tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("forget", err)
@@ -48,14 +50,14 @@ func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robo
 }
 
 // Restore implements Service.
-func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+func (e *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
 	r := *req
 	if err := robotmem.Validate("restore", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
-	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
 		}
@@ -63,23 +65,23 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
 		res.Content = text.Clip(m.Content, maxEcho)
-		ch := changeOf(actionRestored, m)
-		ch.after = m.Content
-		by, err := tx.supersededBefore(m)
-		if err := errors.Join(err, tx.audit(ch)); err != nil {
+		ch := store.ChangeOf(store.ActionRestored, m)
+		ch.After = m.Content
+		by, err := tx.SupersededBefore(m)
+		if err := errors.Join(err, tx.Audit(ch)); err != nil {
 			return err
 		}
 		if by != 0 {
-			return tx.setSuperseded(m.MemoryID, by, "restored")
+			return tx.SetSuperseded(m.MemoryID, by, "restored")
 		}
-		rec, err := e.records.recordOf(m)
+		rec, err := e.records.RecordOf(m)
 		if err != nil {
 			return err
 		}
-		if err := tx.indexText(m.MemoryID, rec); err != nil {
+		if err := tx.IndexText(m.MemoryID, rec); err != nil {
 			return err
 		}
-		return tx.setStatus(m.MemoryID, "active", "restored", "")
+		return tx.SetStatus(m.MemoryID, "active", "restored", "")
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("restore", err)
@@ -88,76 +90,76 @@ func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*ro
 }
 
 // Update implements Service.
-func (e *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+func (e *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
 	r := *req
 	if err := robotmem.Validate("update", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
-	err := e.store.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error { return e.update(tx, &r, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("update", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) update(tx *writeTx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
-	m, err := tx.memory(r.MemoryID, tx.now)
+func (e *Node) update(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
+	m, err := tx.Memory(r.MemoryID, tx.Now)
 	if err != nil {
 		return err
 	}
 	if m.Status != "active" {
 		return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 	}
-	old, err := e.records.recordOf(m)
+	old, err := e.records.RecordOf(m)
 	if err != nil {
 		return err
 	}
-	prepare, contextNow := e.records.recordFor, m.Context
+	prepare, contextNow := e.records.RecordFor, m.Context
 	if r.Context != nil {
-		prepare, contextNow = e.records.prepare, r.Context
+		prepare, contextNow = e.records.Prepare, r.Context
 	}
 	rec, err := prepare(m.Type, r.NewContent, contextNow)
 	if err != nil {
 		return err
 	}
-	rec.collection, rec.session = m.Collection, m.SessionID
+	rec.Collection, rec.Session = m.Collection, m.SessionID
 	// What its category pinned and somebody let go is not pinned by it again.
-	rec.pinned = m.Pinned || rec.pinned && rec.inferred.Category != m.Category
-	rec.perception, rec.ftsSummary = old.perception, old.ftsSummary
-	if hasOwnSummary(m) {
-		rec.summary = m.Summary
+	rec.Pinned = m.Pinned || rec.Pinned && rec.Inferred.Category != m.Category
+	rec.Perception, rec.FtsSummary = old.Perception, old.FtsSummary
+	if record.HasOwnSummary(m) {
+		rec.Summary = m.Summary
 	}
-	rec.userTags = m.UserTags
-	ch := changeOf(actionUpdated, m)
-	ch.before, ch.after = m.Content, r.NewContent
-	if err := errors.Join(tx.audit(ch), tx.archive(m.MemoryID, "updated", "")); err != nil {
+	rec.UserTags = m.UserTags
+	ch := store.ChangeOf(store.ActionUpdated, m)
+	ch.Before, ch.After = m.Content, r.NewContent
+	if err := errors.Join(tx.Audit(ch), tx.Archive(m.MemoryID, "updated", "")); err != nil {
 		return err
 	}
-	if err := tx.unindex(m.MemoryID, old); err != nil {
+	if err := tx.Unindex(m.MemoryID, old); err != nil {
 		return err
 	}
-	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.infer()
-	e.store.groups.reset() // the old signature may be in it
-	return tx.rewrite(m.MemoryID, rec, res.Version)
+	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.Infer()
+	e.Store.Groups.Reset() // the old signature may be in it
+	return tx.Rewrite(m.MemoryID, rec, res.Version)
 }
 
 // Pin implements Service.
-func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+func (e *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
 	r := *req
 	if err := robotmem.Validate("pin", &r); err != nil {
 		return nil, err
 	}
-	err := e.store.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
-		action := actionUnpinned
+		action := store.ActionUnpinned
 		if *r.Pinned {
-			action = actionPinned
+			action = store.ActionPinned
 		}
-		return errors.Join(tx.audit(changeOf(action, m)), tx.setPinned(m, *r.Pinned))
+		return errors.Join(tx.Audit(store.ChangeOf(action, m)), tx.SetPinned(m, *r.Pinned))
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("pin", err)
@@ -170,21 +172,21 @@ func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.P
 }
 
 // History implements Service.
-func (e *Engine) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+func (e *Node) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	r := *req
 	if err := robotmem.Validate("history", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.HistoryResponse{MemoryID: r.MemoryID}
-	err := e.store.read(ctx, func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		m, err := c.Memory(r.MemoryID, e.Now())
 		if err != nil {
 			return err
 		}
-		if res.Versions, err = c.versions(r.MemoryID); err != nil {
+		if res.Versions, err = c.Versions(r.MemoryID); err != nil {
 			return err
 		}
-		stored, err := c.storedConfidence(r.MemoryID)
+		stored, err := c.StoredConfidence(r.MemoryID)
 		if err != nil {
 			return err
 		}

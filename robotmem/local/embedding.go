@@ -6,19 +6,19 @@ import (
 	"log/slog"
 	"math"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // embeddings asks the embedder: for the embeddings of queries, and in the
 // background for the vectors that memories wait for.
 type embeddings struct {
-	store    *store
+	store    *store.Store
 	log      *slog.Logger
 	embedder robotmem.Embedder // nil: none
 	wake     chan struct{}     // something was learnt
@@ -151,13 +151,6 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	return units, nil
 }
 
-func detailOf(err error) string {
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		return e.Detail()
-	}
-	return strings.TrimSpace(err.Error())
-}
-
 // run fills in the vectors that are missing, until ctx ends. Nobody
 // waits for it.
 func (g *embeddings) run(ctx context.Context) {
@@ -171,7 +164,7 @@ func (g *embeddings) run(ctx context.Context) {
 			continue
 		}
 		if until := g.embedder.State().Until; !until.IsZero() {
-			rest = max(rest, until.Sub(g.store.now()))
+			rest = max(rest, until.Sub(g.store.Now()))
 		}
 		select {
 		case <-ctx.Done():
@@ -195,16 +188,16 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 	if state.Model == "" || state.Reason != "" {
 		return false, nil
 	}
-	var m model
-	if err := g.store.read(ctx, func(c *conn) (err error) { m, err = c.presentModel(); return err }); err != nil {
+	var m store.Model
+	if err := g.store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil {
 		return false, err
 	}
-	if m.id == 0 {
-		if m, err = g.bindModel(ctx, state.Model, modelPresent); err != nil || m.id == 0 {
+	if m.ID == 0 {
+		if m, err = g.bindModel(ctx, state.Model, store.ModelPresent); err != nil || m.ID == 0 {
 			return false, err
 		}
 	}
-	if m.name != state.Model {
+	if m.Name != state.Model {
 		return false, nil // recall and doctor say what to do
 	}
 	done, _, err := g.fill(ctx, &m)
@@ -213,9 +206,9 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 
 // bindModel finds out a model's dimension and stores it. The id is 0 while the
 // file holds nothing to embed.
-func (g *embeddings) bindModel(ctx context.Context, name, state string) (m model, err error) {
+func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store.Model, err error) {
 	empty := true
-	err = g.store.read(ctx, func(c *conn) (err error) { empty, err = c.empty(); return err })
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) { empty, err = c.Empty(); return err })
 	if err != nil || empty {
 		return m, err
 	}
@@ -223,13 +216,13 @@ func (g *embeddings) bindModel(ctx context.Context, name, state string) (m model
 	if err != nil {
 		return m, err
 	}
-	err = g.store.write(ctx, func(tx *writeTx) (err error) {
-		if state == modelPresent { // another process may have been first
-			if m, err = tx.presentModel(); err != nil || m.id != 0 {
+	err = g.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if state == store.ModelPresent { // another process may have been first
+			if m, err = tx.PresentModel(); err != nil || m.ID != 0 {
 				return err
 			}
 		}
-		m, err = tx.createModel(name, len(vectors[0]), state)
+		m, err = tx.CreateModel(name, len(vectors[0]), state)
 		return err
 	})
 	return m, err
@@ -237,44 +230,44 @@ func (g *embeddings) bindModel(ctx context.Context, name, state string) (m model
 
 // fill embeds the next page of memories that wait for a model and moves m on.
 // done is true when none is left; embedded is how many it embedded.
-func (g *embeddings) fill(ctx context.Context, m *model) (done bool, embedded int, err error) {
+func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embedded int, err error) {
 	g.filling.Lock()
 	defer g.filling.Unlock()
-	var items []waiting
-	upto := m.upto
-	err = g.store.read(ctx, func(c *conn) (err error) {
-		if err := c.keeps(m); err != nil {
+	var items []store.Waiting
+	upto := m.Upto
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := keeps(c, m); err != nil {
 			return err
 		}
-		items, upto, done, err = c.nextWaiting(m, embedPage)
+		items, upto, done, err = c.NextWaiting(m, embedPage)
 		return err
 	})
-	if err != nil || upto == m.upto {
+	if err != nil || upto == m.Upto {
 		return done, 0, err
 	}
 	for len(items) > 0 {
 		part := items[:min(embedBatch, len(items))]
 		items = items[len(part):]
-		vectors, err := g.embedEach(ctx, part, m.dims)
+		vectors, err := g.embedEach(ctx, part, m.Dims)
 		if err != nil {
 			return false, embedded, err
 		}
-		if err := g.store.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, part, vectors, 0) }); err != nil {
+		if err := g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, part, vectors, 0) }); err != nil {
 			return false, embedded, err
 		}
 		embedded += len(part)
 	}
-	err = g.store.write(ctx, func(tx *writeTx) error { return tx.storeVectors(m.id, nil, nil, upto) })
-	m.upto = upto
+	err = g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, nil, nil, upto) })
+	m.Upto = upto
 	return done, embedded, err
 }
 
 // embedEach embeds some texts. One that the model refuses gets no vector; it is
 // found by asking for half of them at a time.
-func (g *embeddings) embedEach(ctx context.Context, items []waiting, dims int) ([][]float32, error) {
+func (g *embeddings) embedEach(ctx context.Context, items []store.Waiting, dims int) ([][]float32, error) {
 	texts := make([]string, len(items))
 	for i := range items {
-		texts[i] = items[i].text
+		texts[i] = items[i].Text
 	}
 	vectors, err := g.embed(ctx, robotmem.ForMemory, texts, dims)
 	switch {
@@ -283,7 +276,7 @@ func (g *embeddings) embedEach(ctx context.Context, items []waiting, dims int) (
 	case !errors.Is(err, robotmem.Invalid):
 		return nil, err
 	case len(items) == 1:
-		g.log.Warn("the model refuses a text; it is found by words only", "memory_id", items[0].id, "err", err)
+		g.log.Warn("the model refuses a text; it is found by words only", "memory_id", items[0].ID, "err", err)
 		return [][]float32{nil}, nil
 	}
 	half := len(items) / 2
@@ -305,22 +298,22 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 		return err
 	}
 	name := g.embedder.State().Model
-	m, err := g.bindModel(ctx, name, modelFilling)
-	if err != nil || m.id == 0 {
+	m, err := g.bindModel(ctx, name, store.ModelFilling)
+	if err != nil || m.ID == 0 {
 		return err
 	}
-	if err := g.store.write(ctx, func(tx *writeTx) (err error) { m, err = tx.retryRefused(m.id); return err }); err != nil {
+	if err := g.store.Write(ctx, func(tx *store.Tx) (err error) { m, err = tx.RetryRefused(m.ID); return err }); err != nil {
 		return err
 	}
-	if m.id == 0 {
+	if m.ID == 0 {
 		return errReplaced
 	}
 	var total int64
-	err = g.store.read(ctx, func(c *conn) (err error) {
-		if err := c.keeps(&m); err != nil {
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := keeps(c, &m); err != nil {
 			return err
 		}
-		total, err = c.backlog(&m)
+		total, err = c.Backlog(&m)
 		return err
 	})
 	if err != nil {
@@ -335,22 +328,22 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 		sum += int64(n)
 		progress(min(sum, total), total)
 	}
-	return g.store.write(ctx, func(tx *writeTx) error {
-		now, err := tx.model(m.id)
+	return g.store.Write(ctx, func(tx *store.Tx) error {
+		now, err := tx.Model(m.ID)
 		switch {
-		case err != nil || now.state == modelPresent:
+		case err != nil || now.State == store.ModelPresent:
 			return err
-		case now.id == 0: // to promote it would drop the one that has won
+		case now.ID == 0: // to promote it would drop the one that has won
 			return errReplaced
 		}
-		return tx.promote(m.id)
+		return tx.Promote(m.ID)
 	})
 }
 
 // keeps fails with errReplaced when a model is gone, and its table with it.
-func (c *conn) keeps(m *model) error {
-	now, err := c.model(m.id)
-	if err == nil && now.id == 0 {
+func keeps(c *store.Conn, m *store.Model) error {
+	now, err := c.Model(m.ID)
+	if err == nil && now.ID == 0 {
 		err = errReplaced
 	}
 	return err
@@ -365,7 +358,7 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 // is told how many of how many are done. It fails with Invalid without an
 // embedder, with Conflict when the reembed of another process ends first, and as
 // Embedder.Embed does.
-func (e *Engine) Reembed(ctx context.Context, progress func(done, total int64)) error {
+func (e *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	return sqlite.Wrap("reembed", e.embeddings.reembed(ctx, progress))
 }
 
@@ -378,7 +371,7 @@ func (g *embeddings) rouse() {
 }
 
 // stats reports the embedder and how many memories wait for it.
-func (g *embeddings) stats(c *conn, res *robotmem.StatsResponse) error {
+func (g *embeddings) stats(c *store.Conn, res *robotmem.StatsResponse) error {
 	if g.embedder == nil {
 		return nil
 	}
@@ -387,14 +380,14 @@ func (g *embeddings) stats(c *conn, res *robotmem.StatsResponse) error {
 		return nil
 	}
 	res.Embedder = state.Model
-	m, err := c.presentModel()
+	m, err := c.PresentModel()
 	if err != nil {
 		return err
 	}
-	if m.id == 0 {
+	if m.ID == 0 {
 		res.Backlog = res.Total
 		return nil
 	}
-	res.Backlog, err = c.backlog(&m)
+	res.Backlog, err = c.Backlog(&m)
 	return err
 }

@@ -13,8 +13,12 @@ import (
 	taxonomy "github.com/robotmem/robotmem-go"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -48,98 +52,97 @@ type Options struct {
 	// RealWeight favours what was sensed in the real world
 	// (env.sim_or_real = "real"); 1.5 if zero.
 	RealWeight float64
-	Retention  Retention        // budgets that the engine keeps; none if zero
-	Disk       Disk             // where the file and the payloads lie; the computer's own if nil
-	Clock      func() time.Time // time.Now if nil
-	Location   *time.Location   // what "yesterday" in a question means; time.Local if nil
-	Logger     *slog.Logger     // silent if nil
+	Retention  maintenance.Retention // budgets that the engine keeps; none if zero
+	Disk       Disk                  // where the file and the payloads lie; the computer's own if nil
+	Clock      func() time.Time      // time.Now if nil
+	Location   *time.Location        // what "yesterday" in a question means; time.Local if nil
+	Logger     *slog.Logger          // silent if nil
 }
 
 const (
-	defaultBusyTimeout = 5 * time.Second
+	DefaultBusyTimeout = 5 * time.Second
 	defaultRealWeight  = 1.5
 	defaultMaxPayload  = 32 << 20
 	defaultMaxStream   = 4 << 30
 )
 
-// Disk is what an Engine changes files through.
-type Disk = sqlite.Disk
-
-// Engine is the local Service: one SQLite file.
-type Engine struct {
-	store   *store
+// Node is the local Service: one SQLite file.
+type Node struct {
+	Store   *store.Store
 	options Options
-	records *builder
-	log     *slog.Logger
+	records *record.Builder
+	Log     *slog.Logger
 
-	index       *indexes
+	index       *index.Index
 	embeddings  embeddings
 	tallies     tallies
-	maintenance *maintainer
+	maintenance *maintenance.Maintainer
 
 	// background are the goroutines that nobody waits for but Close.
 	background sync.WaitGroup
 	quit       context.CancelFunc
-	quitting   <-chan struct{} // closed by quit
+	Quitting   <-chan struct{} // closed by quit
 	watch      watch
 }
 
 var (
-	_ robotmem.Service = (*Engine)(nil)
-	_ robotmem.Streams = (*Engine)(nil)
+	_ robotmem.Service = (*Node)(nil)
+	_ robotmem.Streams = (*Node)(nil)
 )
 
 // Open opens the memory at o.Path and creates it if it is absent. It fails
 // with Corrupt if the file is damaged or another program's, Conflict if a
 // newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
 // option is wrong.
-func Open(ctx context.Context, o Options) (*Engine, error) {
-	e, err := open(ctx, o)
+func Open(ctx context.Context, o Options) (*Node, error) {
+	e, err := openNode(ctx, o)
 	if err != nil {
 		return nil, sqlite.Wrap("open", err)
 	}
 	return e, nil
 }
 
-func open(ctx context.Context, o Options) (*Engine, error) {
-	if err := o.complete(); err != nil {
+func openNode(ctx context.Context, o Options) (*Node, error) {
+	if err := o.Complete(); err != nil {
 		return nil, err
 	}
 	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	e := &Engine{options: o, records: &builder{rules}, log: o.Logger}
+	e := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
-	e.quit, e.quitting = quit, background.Done()
+	e.quit, e.Quitting = quit, background.Done()
 
-	e.store = &store{clock: o.Clock, disk: o.Disk, user: OSUser(), paths: map[string]int64{}, changed: func(revision int64) {
+	e.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
 		e.watch.saw(revision)
 		e.embeddings.rouse()
 	}}
-	e.embeddings = embeddings{store: e.store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	e.index = &indexes{store: e.store, log: o.Logger, quitting: e.quitting, withVectors: o.Embedder != nil, asked: make(chan struct{}, 1)}
-	e.maintenance = &maintainer{
-		store: e.store, index: e.index, records: e.records, log: o.Logger, retention: o.Retention, embedder: o.Embedder,
-		scrubbing: make(chan struct{}, 1), featureless: make(chan struct{}, 1),
+	e.embeddings = embeddings{store: e.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
+	e.index = &index.Index{Store: e.Store, Log: o.Logger, Quitting: e.Quitting, WithVectors: o.Embedder != nil, Asked: make(chan struct{}, 1)}
+	e.maintenance = &maintenance.Maintainer{
+		Store: e.Store, Index: e.index, Records: e.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+		Scrubbing: make(chan struct{}, 1), Featureless: make(chan struct{}, 1),
 	}
-	if e.store.DB, err = sqlite.OpenDB(ctx, o.Path, sqlite.Options{
-		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: payloadsSuffix,
+	if e.Store.DB, err = sqlite.OpenDB(ctx, o.Path, sqlite.Options{
+		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
-			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) { return e.index.nearest(&conn{c}, unit, k) })
+			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
+				return e.index.Nearest(&store.Conn{Conn: c}, unit, k)
+			})
 		},
-		Check: refuseForeign, Migrate: migrate, Version: schemaVersion(), Group: e.store,
+		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: e.Store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	e.background.Go(func() { e.index.run(background) })
-	if e.store.ReadOnly() != "" {
+	e.background.Go(func() { e.index.Run(background) })
+	if e.Store.ReadOnly() != "" {
 		return e, nil
 	}
 	e.tallies.start(e)
-	if !o.Retention.none() {
-		e.background.Go(func() { e.maintenance.runRetention(background) })
+	if !o.Retention.None() {
+		e.background.Go(func() { e.maintenance.RunRetention(background) })
 	}
 	if o.Embedder != nil {
 		e.background.Go(func() { e.embeddings.run(background) })
@@ -147,13 +150,13 @@ func open(ctx context.Context, o Options) (*Engine, error) {
 	if err := e.settleRules(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.background.Go(func() { e.maintenance.runScrub(background) })
-	e.maintenance.behind.Store(true)
-	e.background.Go(func() { e.maintenance.runFeatures(background) })
+	e.background.Go(func() { e.maintenance.RunScrub(background) })
+	e.maintenance.Behind.Store(true)
+	e.background.Go(func() { e.maintenance.RunFeatures(background) })
 	return e, nil
 }
 
-func (o *Options) complete() error {
+func (o *Options) Complete() error {
 	if o.Path == "" {
 		return robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
 	}
@@ -165,7 +168,7 @@ func (o *Options) complete() error {
 		return robotmem.Errorf(robotmem.Invalid, "durability", "must be full or normal, not %q", string(o.Durability))
 	}
 	if o.BusyTimeout == 0 {
-		o.BusyTimeout = defaultBusyTimeout
+		o.BusyTimeout = DefaultBusyTimeout
 	}
 	if o.MaxPayload == 0 {
 		o.MaxPayload = defaultMaxPayload
@@ -212,44 +215,44 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
-func (e *Engine) now() time.Time { return e.store.now() }
+func (e *Node) Now() time.Time { return e.Store.Now() }
 
 // settleRules fills tag_meta from the rules in use, and drops what older rules
 // of likeness have made.
-func (e *Engine) settleRules(ctx context.Context) error {
+func (e *Node) settleRules(ctx context.Context) error {
 	var rows [][3]string
-	for _, t := range e.records.rules.Tags() {
+	for _, t := range e.records.Rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
 	// Looked at first: a file is opened while another process has the lock.
 	settled := false
-	err := e.store.read(ctx, func(c *conn) (err error) {
-		if settled, err = c.holdsTagMeta(rows); err == nil && settled {
-			settled, err = c.featuresAreCurrent()
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if settled, err = c.HoldsTagMeta(rows); err == nil && settled {
+			settled, err = c.FeaturesAreCurrent()
 		}
 		return err
 	})
 	if err != nil || settled {
 		return err
 	}
-	return e.store.write(ctx, func(tx *writeTx) error {
-		return errors.Join(writeTagMeta(tx.conn, rows), tx.dropOldFeatures())
+	return e.Store.Write(ctx, func(tx *store.Tx) error {
+		return errors.Join(store.WriteTagMeta(tx.Conn, rows), tx.DropOldFeatures())
 	})
 }
 
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.
-func (e *Engine) Close() error {
+func (e *Node) Close() error {
 	e.quit()
 	e.background.Wait()
 	// Side by side: both may wait for another process's lock.
 	var last sync.WaitGroup
 	last.Go(func() { e.tallies.stop(e) })
-	if err := e.index.keepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
-		e.log.Warn("snapshots not stored; the next opening takes longer", "err", err)
+	if err := e.index.KeepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
+		e.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
 	last.Wait()
-	err := e.store.Close()
+	err := e.Store.Close()
 	e.embeddings.asking.Wait()
 	return err
 }

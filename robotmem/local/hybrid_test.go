@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // wordEmbedder adds up random vectors of the words (random indexing): texts of
@@ -89,7 +90,7 @@ func (w *wordEmbedder) set(f func()) {
 }
 
 // embedded waits until every memory has its vector and the indexes are in step.
-func embedded(t *testing.T, e *Engine) {
+func embedded(t *testing.T, e *Node) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -110,7 +111,7 @@ func embedded(t *testing.T, e *Engine) {
 	}
 }
 
-func learnAll(t *testing.T, e *Engine, insights ...string) {
+func learnAll(t *testing.T, e *Node, insights ...string) {
 	t.Helper()
 	for i, s := range insights {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: s, Context: robotmem.Object{"i": i}}); err != nil {
@@ -119,7 +120,7 @@ func learnAll(t *testing.T, e *Engine, insights ...string) {
 	}
 }
 
-func recalled(t *testing.T, e *Engine, req *robotmem.RecallRequest) (*robotmem.RecallResponse, []int64) {
+func recalled(t *testing.T, e *Node, req *robotmem.RecallRequest) (*robotmem.RecallResponse, []int64) {
 	t.Helper()
 	res, err := e.Recall(t.Context(), req)
 	if err != nil {
@@ -170,12 +171,12 @@ func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.set(func() { w.err = nil })
-	err := e.store.read(t.Context(), func(c *conn) error {
-		m, err := c.presentModel()
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		m, err := c.PresentModel()
 		if err != nil {
 			return err
 		}
-		n, err := c.Number("SELECT count(*) FROM " + m.table() + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
+		n, err := c.Number("SELECT count(*) FROM " + m.Table() + " v JOIN memories m ON m.id = v.memory_id WHERE m.id = 1 AND m.version = 1")
 		if n != 0 {
 			t.Error("the old text's vector is still there")
 		}
@@ -246,7 +247,7 @@ func TestRefusedTextIsSkipped(t *testing.T) {
 	texts[37] = "poison in the middle"
 	learnAll(t, e, texts...)
 	embedded(t, e)
-	if n := e.index.vectors.codes.Len(); n != 99 {
+	if n := e.index.Vectors.Codes.Len(); n != 99 {
 		t.Errorf("%d codes, want 99", n)
 	}
 	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "poison", N: 1})
@@ -257,7 +258,7 @@ func TestRefusedTextIsSkipped(t *testing.T) {
 
 func TestReembed(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	open := func(w *wordEmbedder) *Engine {
+	open := func(w *wordEmbedder) *Node {
 		e, err := Open(t.Context(), Options{Path: path, Embedder: w})
 		if err != nil {
 			t.Fatal(err)
@@ -309,9 +310,9 @@ func TestReembed(t *testing.T) {
 	if res.Mode != "bm25_only" || len(res.Degraded) != 1 || !strings.Contains(res.Degraded[0], "reembed") {
 		t.Errorf("the first node answers %s %v", res.Mode, res.Degraded)
 	}
-	err = b.store.read(t.Context(), func(c *conn) error {
-		all, err := c.models()
-		if len(all) != 1 || all[0].name != "test:second" {
+	err = b.Store.Read(t.Context(), func(c *store.Conn) error {
+		all, err := c.Models()
+		if len(all) != 1 || all[0].Name != "test:second" {
 			t.Errorf("models %+v", all)
 		}
 		tables, terr := c.Number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name LIKE 'vectors\\_%' ESCAPE '\\'")

@@ -5,16 +5,18 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // List implements Service.
-func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+func (e *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("list", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("list", paging{r.Page, r.BeforeID, r.Cursor}, listFilters(r))
+	from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(r))
 	if err != nil {
 		return nil, sqlite.Wrap("list", err)
 	}
@@ -22,13 +24,13 @@ func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.store.read(ctx, func(c *conn) error {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
 		if r.SessionID != "" {
-			if _, err := c.session(r.SessionID); err != nil {
+			if _, err := c.Session(r.SessionID); err != nil {
 				return err
 			}
 		}
-		return c.list(&r, from, e.now(), res)
+		return c.List(&r, from, e.Now(), res)
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("list", err)
@@ -37,12 +39,12 @@ func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem
 }
 
 // Sessions implements Service.
-func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+func (e *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	r := *req
 	if err := robotmem.Validate("sessions", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("sessions", paging{page: r.Page, cursor: r.Cursor}, sessionsFilters(r))
+	from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(r))
 	if err != nil {
 		return nil, sqlite.Wrap("sessions", err)
 	}
@@ -50,7 +52,7 @@ func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.store.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
+	err = e.Store.Read(ctx, func(c *store.Conn) error { return c.Sessions(&r, from, res) })
 	if err != nil {
 		return nil, sqlite.Wrap("sessions", err)
 	}
@@ -58,12 +60,12 @@ func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*
 }
 
 // SessionMemories implements Service.
-func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (e *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("session_memories", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("session_memories", paging{page: r.Page, cursor: r.Cursor}, sessionMemoriesFilters(r))
+	from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(r))
 	if err != nil {
 		return nil, sqlite.Wrap("session_memories", err)
 	}
@@ -71,11 +73,11 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.store.read(ctx, func(c *conn) error {
-		if _, err := c.session(r.SessionID); err != nil {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
+		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
-		return c.sessionMemories(&r, from, e.now(), res)
+		return c.SessionMemories(&r, from, e.Now(), res)
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("session_memories", err)
@@ -84,13 +86,13 @@ func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemor
 }
 
 // Collections implements Service.
-func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
+func (e *Node) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
 	res := &robotmem.CollectionsResponse{}
-	err := e.store.read(ctx, func(c *conn) (err error) {
-		if err := e.index.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Collections, err = c.collections(&e.index.roster)
+		res.Collections, err = index.Collections(c, &e.index.Roster)
 		return err
 	})
 	if err != nil {
@@ -100,17 +102,17 @@ func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest
 }
 
 // Categories implements Service.
-func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
+func (e *Node) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("categories", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.CategoriesResponse{}
-	err := e.store.read(ctx, func(c *conn) error {
-		if err := e.index.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Categories = e.index.roster.categories(r.Collection)
+		res.Categories = e.index.Roster.Categories(r.Collection)
 		return nil
 	})
 	if err != nil {
@@ -120,7 +122,7 @@ func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest
 }
 
 // RecentFailures implements Service.
-func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+func (e *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("recent_failures", &r); err != nil {
 		return nil, err
@@ -128,9 +130,9 @@ func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailure
 	res := &robotmem.ListResponse{Page: 1, Limit: r.Limit}
 	var since time.Time
 	if r.Days > 0 {
-		since = e.now().AddDate(0, 0, -r.Days)
+		since = e.Now().AddDate(0, 0, -r.Days)
 	}
-	err := e.store.read(ctx, func(c *conn) (err error) {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res.Memories, res.Total, err = e.failures(c, r.Collection, since, r.Limit)
 		return err
 	})

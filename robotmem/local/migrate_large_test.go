@@ -11,7 +11,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A large file of version 1 is brought to the present version within the memory
@@ -22,7 +24,7 @@ func TestMigrateLargeFile(t *testing.T) {
 	}
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
-	c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,18 +78,18 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			// As version 5 computed them.
 			old := []struct {
 				content string
-				sig     signature
+				sig     record.Signature
 			}{
-				{"the shelf above the bench is 1000 mm wide", signature{terms: 7, numbers: 5774876429445146868, skeleton: -8804179262566189209, sketch: consolidate.Sketch{0xfcb84ff8770cd1b7, 0x10de9a42663f29fb}}},
-				{"the oven of the east lab cools in 2 hours", signature{terms: 7, numbers: 2711625374352219237, skeleton: -4920536063327908452, sketch: consolidate.Sketch{0x60ef66849b402e8d, 0x66ed83b322351a05}}},
-				{"no number in this one", signature{terms: 3, numbers: -2991082272771026769, skeleton: -458735883398717237, sketch: consolidate.Sketch{0x49584c0b0c4e8280, 0x27b17a8870de90af}}},
+				{"the shelf above the bench is 1000 mm wide", record.Signature{Terms: 7, Numbers: 5774876429445146868, Skeleton: -8804179262566189209, Sketch: consolidate.Sketch{0xfcb84ff8770cd1b7, 0x10de9a42663f29fb}}},
+				{"the oven of the east lab cools in 2 hours", record.Signature{Terms: 7, Numbers: 2711625374352219237, Skeleton: -4920536063327908452, Sketch: consolidate.Sketch{0x60ef66849b402e8d, 0x66ed83b322351a05}}},
+				{"no number in this one", record.Signature{Terms: 3, Numbers: -2991082272771026769, Skeleton: -458735883398717237, Sketch: consolidate.Sketch{0x49584c0b0c4e8280, 0x27b17a8870de90af}}},
 			}
 			for i, o := range old {
 				id := int64(1000 + i)
@@ -95,7 +97,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
-					hash64("default", "{}"), id, id, o.sig.terms, o.sig.numbers, o.sig.skeleton, int64(o.sig.sketch[0]), int64(o.sig.sketch[1]))
+					record.Hash64("default", "{}"), id, id, o.sig.Terms, o.sig.Numbers, o.sig.Skeleton, int64(o.sig.Sketch[0]), int64(o.sig.Sketch[1]))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +123,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 				}
 			}
 			signatures := func() (rows []string) {
-				err := e.store.read(t.Context(), func(c *conn) error {
+				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 						row := ""
 						for i := range 6 {

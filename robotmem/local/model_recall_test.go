@@ -148,7 +148,7 @@ func (w *world) admitted(r *robotmem.RecallRequest, filter Condition) (all []see
 // ask puts a question, now and then in a hurry, and counts it.
 func (w *world) ask(t *rapid.T, r *robotmem.RecallRequest) (*robotmem.RecallResponse, bool) {
 	var res *robotmem.RecallResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Recall(ctx, r)
 		return err
 	})

@@ -12,12 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // The indexes are compared with a pass over all rows that uses none of them.
 
-func openTest(t testing.TB, o Options) *Engine {
+func openTest(t testing.TB, o Options) *Node {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	e, err := Open(context.Background(), o)
@@ -33,7 +35,7 @@ func openTest(t testing.TB, o Options) *Engine {
 }
 
 // randomMemories fills a node and returns what is in it.
-func randomMemories(t *testing.T, e *Engine, rng *rand.Rand, n int) []robotmem.Memory {
+func randomMemories(t *testing.T, e *Node, rng *rand.Rand, n int) []robotmem.Memory {
 	t.Helper()
 	words := []string{"gripper", "wet", "glass", "slips", "holds", "torque", "battery", "aisle", "blocked", "door", "must never", "because", "not", "pose", "drift"}
 	var req robotmem.LearnBatchRequest
@@ -140,16 +142,16 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.index.roster.leaves.sets = nil // half of the filters may use what is kept
+			e.index.Roster.Leaves.Sets = nil // half of the filters may use what is kept
 		}
-		err = e.store.read(t.Context(), func(c *conn) error {
+		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
-			a, err := (&source{Engine: e, c: c}).filter(q)
+			a, err := (&source{Node: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.roster.moments(a.set) {
-				got = append(got, m.id)
+			for _, m := range e.index.Roster.Moments(a.set) {
+				got = append(got, m.ID)
 			}
 			return nil
 		})
@@ -190,8 +192,8 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 			}
 		}
 	}
-	// Beyond fewMemories the index is asked.
-	for i := range fewMemories + 10 {
+	// Beyond FewMemories the index is asked.
+	for i := range index.FewMemories + 10 {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "filler", Context: robotmem.Object{"i": i}}); err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +242,7 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		for _, m := range all {
 			_, places := filter.Flatten(m.Context)
 			for _, p := range places {
-				if d, ok := distanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
+				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
 					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
 // bruteMap answers a request by reading every context.
@@ -29,7 +30,7 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 			if len(p.XYZ) == 3 {
 				at.Z = &p.XYZ[2]
 			}
-			if task, ok := object(m.Context, "task"); ok {
+			if task, ok := record.Object(m.Context, "task"); ok {
 				if success, ok := task["success"].(bool); ok {
 					at.Success = &success
 				}

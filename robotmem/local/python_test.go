@@ -17,7 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // pythonSchema are the tables of its documentation.
@@ -51,7 +53,7 @@ func pythonFile(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	schema := strings.Replace(pythonSchema, "CREATE VIRTUAL TABLE memories_fts", "CREATE TABLE memories_vec_rowids(rowid INTEGER PRIMARY KEY, id); CREATE TABLE memories_vec_vector_chunks00(rowid PRIMARY KEY, vectors BLOB NOT NULL); CREATE VIRTUAL TABLE memories_fts", 1)
-	c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{})
+	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,9 +97,9 @@ func pythonFile(t *testing.T, more string) string {
 	return path
 }
 
-func importPython(t *testing.T, e *Engine, path string, o ImportOptions) (*ImportReport, PythonReport, []string) {
+func importPython(t *testing.T, e *Node, path string, o ImportOptions) (*store.ImportReport, python.Report, []string) {
 	t.Helper()
-	p, err := OpenPython(t.Context(), path, PythonOptions{Location: time.FixedZone("", 3600)})
+	p, err := python.Open(t.Context(), path, python.Options{Location: time.FixedZone("", 3600)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,13 +135,13 @@ func TestPythonMemory(t *testing.T) {
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("%v was left beside it", left)
 	}
-	if want := (ImportCount{Created: 4, Refused: 1}); res.Memories != want || res.Sessions.Created != 2 || res.Payloads.Stored != 1 {
+	if want := (store.ImportCount{Created: 4, Refused: 1}); res.Memories != want || res.Sessions.Created != 2 || res.Payloads.Stored != 1 {
 		t.Errorf("report %+v", res)
 	}
 	if diff := cmp.Diff([]string{"memory 5: content: is empty"}, refused); diff != "" {
 		t.Error(diff)
 	}
-	want := PythonReport{Vectors: 1, Naive: 7, Notes: map[string]int64{
+	want := python.Report{Vectors: 1, Naive: 7, Notes: map[string]int64{
 		"no place for table notes": 1, "no place for column mood": 1, "tags that are no names here": 1,
 		"context that is no JSON object, kept as text under context": 1, "sessions that only memories name, made anew": 1,
 	}}
@@ -225,11 +227,11 @@ func TestPythonFilesAreToldApart(t *testing.T) {
 	if err := os.WriteFile(other, []byte("no database at all, though long enough to be looked at"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{e.store.Path(), other} {
-		if is, _ := IsPythonMemory(t.Context(), path); is {
+	for _, path := range []string{e.Store.Path(), other} {
+		if is, _ := python.IsMemory(t.Context(), path); is {
 			t.Errorf("%s is taken for Python's", path)
 		}
-		if p, err := OpenPython(t.Context(), path, PythonOptions{}); err == nil {
+		if p, err := python.Open(t.Context(), path, python.Options{}); err == nil {
 			t.Errorf("%s was opened: %v", path, p.Close())
 		}
 	}
@@ -254,7 +256,7 @@ func TestPythonFileDamaged(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := OpenPython(t.Context(), path, PythonOptions{})
+		p, err := python.Open(t.Context(), path, python.Options{})
 		if err != nil {
 			continue
 		}

@@ -12,8 +12,11 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }
@@ -48,7 +51,7 @@ var grips = []struct {
 }
 
 // quantityNode is a node that holds grips, with so many others about.
-func quantityNode(t *testing.T, others int) *Engine {
+func quantityNode(t *testing.T, others int) *Node {
 	t.Helper()
 	e := openTest(t, Options{})
 	req := &robotmem.LearnBatchRequest{}
@@ -64,7 +67,7 @@ func quantityNode(t *testing.T, others int) *Engine {
 	return e
 }
 
-func gripNames(t *testing.T, e *Engine, filter robotmem.Object) []string {
+func gripNames(t *testing.T, e *Node, filter robotmem.Object) []string {
 	t.Helper()
 	res, err := e.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: filter, MinConfidence: new(float64), N: 100})
 	if err != nil {
@@ -99,7 +102,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 	}
 	force := func(v any) robotmem.Object { return robotmem.Object{"params.grip_force": v} }
 	limits := []string{"the limit", "the limit otherwise"}
-	nodes := map[string]*Engine{"few": quantityNode(t, 0), "many": quantityNode(t, fewMemories)}
+	nodes := map[string]*Node{"few": quantityNode(t, 0), "many": quantityNode(t, index.FewMemories)}
 	for _, tt := range []struct {
 		name   string
 		filter robotmem.Object
@@ -144,7 +147,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 }
 
 func TestQuantitiesFollowChanges(t *testing.T) {
-	e := quantityNode(t, fewMemories+10)
+	e := quantityNode(t, index.FewMemories+10)
 	limit := robotmem.Object{"params.grip_force": map[string]any{"$gt": "900 N"}}
 	ask := func(step string, want ...string) {
 		t.Helper()
@@ -180,20 +183,20 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	ask("restored", "strongest")
 	healthy(t, e)
 	// The numbers at a unit are part of what the doctor compares and mends.
-	if err := e.store.write(t.Context(), func(tx *writeTx) error {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", filter.QuantityMark)
 	}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == "index contents" && c.Status == checkFail }) {
+	if err != nil || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == "index contents" && c.Status == maintenance.CheckFail }) {
 		t.Errorf("without the numbers the doctor finds %+v, %v", d, err)
 	}
 	if _, err := e.Repair(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.index.roster.leaves.sets = nil
+	e.index.Roster.Leaves.Sets = nil
 	ask("repaired", "strongest")
 }
 
@@ -275,17 +278,17 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		if i%2 == 0 {
-			e.index.roster.leaves.sets = nil
+			e.index.Roster.Leaves.Sets = nil
 		}
 		got := []int64{}
-		err = e.store.read(t.Context(), func(c *conn) error {
+		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: time.Now()}
-			a, err := (&source{Engine: e, c: c}).filter(q)
+			a, err := (&source{Node: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.roster.moments(a.set) {
-				got = append(got, m.id)
+			for _, m := range e.index.Roster.Moments(a.set) {
+				got = append(got, m.ID)
 			}
 			return nil
 		})
@@ -312,7 +315,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: defaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
+			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +324,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for i := range fewMemories + 10 {
+			for i := range index.FewMemories + 10 {
 				if err := insertOldFact(c, int64(2000+i), fmt.Sprintf("other %d", i), nil); err != nil {
 					t.Fatal(err)
 				}
@@ -354,14 +357,14 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 				}
 			}
 			var rows []string
-			if err := e.store.read(t.Context(), func(c *conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := e.Repair(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			var anew []string
-			if err := e.store.read(t.Context(), func(c *conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(anew, rows); diff != "" || len(rows) < 8 {
@@ -379,7 +382,7 @@ func olderFiles(t *testing.T) []string {
 
 // insertOldFact stores a fact as versions 1 and 2 did, with the attributes that
 // they knew.
-func insertOldFact(c *conn, id int64, text string, context robotmem.Object) error {
+func insertOldFact(c *store.Conn, id int64, text string, context robotmem.Object) error {
 	raw := "{}"
 	if context != nil {
 		object, data, err := context.Normalize("context", robotmem.MaxContext)
@@ -408,7 +411,7 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 	return c.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
 }
 
-func quantityRows(c *conn) (rows []string, err error) {
+func quantityRows(c *store.Conn) (rows []string, err error) {
 	err = c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
 		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{filter.QuantityMark}, func(s *sqlite3.Stmt) error {
 		rows = append(rows, fmt.Sprintf("%d %q %v", s.ColumnInt64(2), s.ColumnText(0), s.ColumnFloat(1)))

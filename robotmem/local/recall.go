@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Recall implements Service.
-func (e *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+func (e *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	res, err := e.recall(ctx, req)
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
@@ -24,19 +26,19 @@ func (e *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		return res, nil // one question is many of these
 	}
 	collection := recall.Collection(req)
-	if !e.index.roster.knows(collection) {
+	if !e.index.Roster.Knows(collection) {
 		collection = ""
 	}
-	one := oneRecall(collection, len(res.Memories), e.now())
+	one := store.OneRecall(collection, len(res.Memories), e.Now())
 	if !robotmem.ReadOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
-		one.give(res.Memories, req.ForSession)
+		one.Give(res.Memories, req.ForSession)
 	}
 	e.tallies.count(one)
 	return res, nil
 }
 
 // Search implements Service.
-func (e *Engine) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+func (e *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	r := *req
 	if err := robotmem.Validate("search", &r); err != nil {
 		return nil, err
@@ -50,9 +52,9 @@ func (e *Engine) Search(ctx context.Context, req *robotmem.SearchRequest) (*robo
 
 // recall answers without counting the question. No connection is held while it
 // waits for the query embedding or for the index of words.
-func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+func (e *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	start := time.Now()
-	q, err := recall.Parse(req, e.now().In(e.options.Location))
+	q, err := recall.Parse(req, e.Now().In(e.options.Location))
 	if err != nil {
 		return nil, err
 	}
@@ -61,17 +63,17 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
 		defer cancel()
 	}
-	s := &source{Engine: e}
+	s := &source{Node: e}
 	if s.embedding = e.embeddings.ask(ctx, q); s.embedding != nil {
 		defer s.embedding.cancel()
 		q.Embedded = true
 		s.embedding.wait(ctx)
 	}
 	if len(q.Content) > 0 {
-		s.wordsErr = e.index.awaitWords(ctx)
+		s.wordsErr = e.index.AwaitWords(ctx)
 	}
 	var res *robotmem.RecallResponse
-	err = e.store.read(ctx, func(c *conn) (err error) {
+	err = e.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res, err = s.answer(ctx, c, q)
 		return err
 	})
@@ -85,13 +87,13 @@ func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robo
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // answer runs a query within the snapshot that c reads.
-func (s *source) answer(ctx context.Context, c *conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
+func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
 	s.c = c
 	if q.MapID, err = s.checkSessions(q); err != nil {
 		return nil, err
 	}
 	if len(q.Content) > 0 {
-		if s.words, err = s.index.words.at(c); err != nil {
+		if s.words, err = s.index.Words.At(c); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +107,7 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 		if id == "" {
 			continue
 		}
-		session, err := s.c.session(id)
+		session, err := s.c.Session(id)
 		if err != nil {
 			if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
 				missing.Field = field
@@ -113,7 +115,7 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 			return "", err
 		}
 		if field == "for_session" {
-			mapID = mapOf(session.Context)
+			mapID = record.MapOf(session.Context)
 		}
 	}
 	return mapID, nil
@@ -151,39 +153,39 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, error) 
 }
 
 func (s *source) filter(q *recall.Query) (*admitted, error) {
-	if err := s.index.roster.sync(s.c); err != nil {
+	if err := s.index.Roster.Sync(s.c); err != nil {
 		return nil, err
 	}
 	b := basicOf(q)
-	set, err := s.index.admit(s.c, b)
+	set, err := s.index.Admit(s.c, b)
 	if err != nil {
 		return nil, err
 	}
-	if set, err = tagged(s.c, q.Tags, set); err != nil {
+	if set, err = index.Tagged(s.c, q.Tags, set); err != nil {
 		return nil, err
 	}
-	if set, err = s.index.narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
+	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
 		return &admitted{set: set}, err
 	}
 	past, err := s.pastStates(q, b)
 	return &admitted{set, past}, err
 }
 
-func basicOf(q *recall.Query) basic {
-	return basic{
-		audience: audience{collection: q.Collection, session: q.SessionID, category: q.Category, kind: q.Type, perception: q.PerceptionType, minConfidence: *q.MinConfidence},
-		after:    q.After, before: q.Before, now: q.Now, asOf: q.AsOf,
+func basicOf(q *recall.Query) index.Selection {
+	return index.Selection{
+		Scope: index.Scope{Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type, Perception: q.PerceptionType, MinConfidence: *q.MinConfidence},
+		After: q.After, Before: q.Before, Now: q.Now, AsOf: q.AsOf,
 	}
 }
 
 // pastStates returns, of the memories that have changed since as_of, those
 // whose state at that time passes every filter.
-func (s *source) pastStates(q *recall.Query, b basic) (map[int64]*robotmem.Memory, error) {
-	at := formatTime(*q.AsOf)
+func (s *source) pastStates(q *recall.Query, b index.Selection) (map[int64]*robotmem.Memory, error) {
+	at := store.FormatTime(*q.AsOf)
 	out := map[int64]*robotmem.Memory{}
 	err := s.c.Query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
 		FROM versions v JOIN memories m ON m.id = v.memory_id
-		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite3.Stmt) error {
+		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite.Stmt) error {
 		out[s.ColumnInt64(6)] = &robotmem.Memory{Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)),
 			Category: s.ColumnText(3), Confidence: s.ColumnFloat(4), Version: s.ColumnInt(5)}
 		return nil
@@ -192,22 +194,22 @@ func (s *source) pastStates(q *recall.Query, b basic) (map[int64]*robotmem.Memor
 		return nil, err
 	}
 	for id, then := range out {
-		past, err := s.c.memory(id, q.Now)
+		past, err := s.c.Memory(id, q.Now)
 		if err != nil {
 			return nil, err
 		}
 		past.Content, past.Summary, past.Context = then.Content, then.Summary, then.Context
 		past.Category, past.Version = then.Category, then.Version
 		past.Confidence = fadedConfidence(past, then.Confidence, q.Now)
-		liftSections(past)
-		rec, err := s.records.recordFor(past.Type, past.Content, past.Context)
+		store.LiftSections(past)
+		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
 		if err != nil {
 			return nil, err
 		}
-		rec.userTags = past.UserTags
-		past.Tags = rec.tags()
+		rec.UserTags = past.UserTags
+		past.Tags = rec.Tags()
 		out[id] = past
-		if !b.admits(past) || !admits(q, past) {
+		if !b.Admits(past) || !admits(q, past) {
 			delete(out, id)
 		}
 	}
@@ -220,14 +222,6 @@ func fadedConfidence(m *robotmem.Memory, stored float64, now time.Time) float64 
 		useful = *m.LastAccessed
 	}
 	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
-}
-
-// admits is roster.matcher for one past state.
-func (b *basic) admits(m *robotmem.Memory) bool {
-	equal := func(want, got string) bool { return want == "" || want == got }
-	return (b.collection == "*" || b.collection == m.Collection) && equal(b.session, m.SessionID) && equal(b.category, m.Category) &&
-		equal(b.kind, m.Type) && equal(b.perception, m.PerceptionType) && m.Confidence >= b.minConfidence &&
-		(b.after == nil || !m.ObservedAt.Before(*b.after)) && (b.before == nil || m.ObservedAt.Before(*b.before))
 }
 
 // admits puts tags and context_filter to one past state.

@@ -11,7 +11,10 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -31,16 +34,16 @@ type oracleFigures struct {
 	df          map[string]float64
 }
 
-func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbedder) *oracle {
+func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedder) *oracle {
 	t.Helper()
 	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
 	for i := range memories {
 		m := &memories[i]
-		rec, err := e.records.recordOf(m)
+		rec, err := e.records.RecordOf(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, term := range strings.Fields(rec.ftsContent + " " + rec.ftsSummary + " " + rec.ftsFiles + " " + rec.ftsEntities) {
+		for _, term := range strings.Fields(rec.FtsContent + " " + rec.FtsSummary + " " + rec.FtsFiles + " " + rec.FtsEntities) {
 			o.stems[m.MemoryID] = append(o.stems[m.MemoryID], text.Stem(term))
 		}
 		for _, name := range []string{"*", m.Collection} {
@@ -51,7 +54,7 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 			}
 			f.rows++
 			f.total += float64(len(o.stems[m.MemoryID]))
-			for _, s := range distinct(slices.Clone(o.stems[m.MemoryID])) {
+			for _, s := range record.Distinct(slices.Clone(o.stems[m.MemoryID])) {
 				f.df[s]++
 			}
 		}
@@ -69,7 +72,7 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 // admits puts every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
-	return b.admits(m) && admits(q, m)
+	return b.Admits(m) && admits(q, m)
 }
 
 func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
@@ -81,7 +84,7 @@ func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ra
 		}
 	}
 	average := figures.total / figures.rows
-	p := bm25Params(average)
+	p := lexical.Bm25Params(average)
 	var out []recall.Ranked
 	for _, m := range admitted {
 		score, found := 0.0, false
@@ -133,8 +136,8 @@ func (o *oracle) places(q *recall.Query, admitted []*robotmem.Memory) []recall.R
 	for _, m := range admitted {
 		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			if p.Path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.Frame, p.MapID) {
-				if d, ok := distanceTo(q.SpatialSort, p.XYZ); ok {
+			if p.Path == q.SpatialSort.Field && index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+				if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
 					out = append(out, recall.Ranked{ID: m.MemoryID, Value: d})
 				}
 			}
@@ -151,9 +154,9 @@ const oracleVectorWeight = 0.25
 const oracleRRF = 60
 
 // answer is the ids of a recall, and how many memories its filters admit.
-func (o *oracle) answer(t *testing.T, e *Engine, req *robotmem.RecallRequest) (ids []int64, admits int) {
+func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids []int64, admits int) {
 	t.Helper()
-	q, err := recall.Parse(req, e.now())
+	q, err := recall.Parse(req, e.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +232,7 @@ func oracleText(rng *rand.Rand, n int) string {
 }
 
 // oracleFill learns n random memories and returns the active ones.
-func oracleFill(t *testing.T, e *Engine, rng *rand.Rand, n int) (all []robotmem.Memory) {
+func oracleFill(t *testing.T, e *Node, rng *rand.Rand, n int) (all []robotmem.Memory) {
 	t.Helper()
 	tags := []string{"red", "green", "blue"}
 	for made := 0; made < n; {

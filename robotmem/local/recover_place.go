@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // How a recovered file takes the place of a damaged one, so that a crash at any
@@ -30,15 +32,15 @@ const stampFormat = "20060102T150405Z"
 // RecoverInPlace recovers the damaged file at o.Path as Recover does and puts the
 // new one in its place. The damaged file and its log are kept beside it, under
 // the name that the report gives.
-func RecoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
-	if err := o.complete(); err != nil {
+func RecoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport, error) {
+	if err := o.Complete(); err != nil {
 		return nil, sqlite.Wrap("recover", err)
 	}
 	report, err := recoverInPlace(ctx, o)
 	return report, sqlite.Wrap("recover", err)
 }
 
-func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
+func recoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport, error) {
 	path, err := filepath.Abs(o.Path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
@@ -58,7 +60,7 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 	}
 	if stamp != "" {
 		swap.stamp = stamp // the recovered file of that time is put in place
-		report := &RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}}
+		report := &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []maintenance.RecoveredTable{}}
 		if err := swap.finish(); err != nil {
 			return nil, err
 		}
@@ -83,9 +85,9 @@ func recoverInPlace(ctx context.Context, o Options) (*RecoverReport, error) {
 }
 
 // examineRecovered is the check-up of a file that an earlier run recovered.
-func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *RecoverReport) error {
-	o.Path, o.Embedder, o.Retention = path, nil, Retention{}
-	e, err := open(ctx, o)
+func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *maintenance.RecoverReport) error {
+	o.Path, o.Embedder, o.Retention = path, nil, maintenance.Retention{}
+	e, err := openNode(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -110,14 +112,14 @@ func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
 // begin gives the new file its second name, and the damaged ones theirs.
 func (s *swap) begin(ctx context.Context, fresh string) error {
 	// The links to payloads are not needed where the payloads are.
-	if err := os.RemoveAll(fresh + payloadsSuffix); err != nil {
+	if err := os.RemoveAll(fresh + store.PayloadsSuffix); err != nil {
 		return swapError(err)
 	}
 	if err := os.Rename(fresh, s.recovered()); err != nil {
 		return swapError(err)
 	}
 	for _, suffix := range []string{"-wal", "-shm", ""} { // the last tells that all are there
-		err := linkOrCopy(ctx, s.path+suffix, s.damaged()+suffix)
+		err := sqlite.LinkOrCopy(ctx, s.path+suffix, s.damaged()+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 			return swapError(err)
 		}
@@ -162,7 +164,7 @@ func interrupted(ctx context.Context, path string) (string, error) {
 	}
 	for _, name := range names {
 		stamp := strings.TrimPrefix(name, path+".recovered-")
-		same, err := sameBytes(ctx, path, path+".damaged-"+stamp)
+		same, err := sqlite.SameBytes(ctx, path, path+".damaged-"+stamp)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return "", swapError(err)
 		}
@@ -171,27 +173,6 @@ func interrupted(ctx context.Context, path string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// sameBytes reports whether two names are of one file, or of a file and its copy.
-func sameBytes(ctx context.Context, a, b string) (bool, error) {
-	first, err := os.Stat(a)
-	if err != nil {
-		return false, err
-	}
-	second, err := os.Stat(b)
-	if err != nil {
-		return false, err
-	}
-	if os.SameFile(first, second) {
-		return true, nil
-	}
-	if first.Size() != second.Size() {
-		return false, nil
-	}
-	_, sumA, errA := sumFile(ctx, a)
-	_, sumB, errB := sumFile(ctx, b)
-	return sumA == sumB, errors.Join(errA, errB)
 }
 
 // escapeGlob takes their meaning from the characters of a pattern.

@@ -6,10 +6,11 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Samples implements Service.
-func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+func (e *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("samples", &r); err != nil {
 		return nil, err
@@ -18,10 +19,10 @@ func (e *Engine) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*ro
 		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To))
 	}
 	var item perception.Item
-	err := e.store.read(ctx, func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		m, err := c.Memory(r.MemoryID, e.Now())
 		if err == nil {
-			item, err = e.store.item(c, m)
+			item, err = e.Store.Item(c, m)
 		}
 		return err
 	})

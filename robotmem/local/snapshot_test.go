@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // countdown is a context whose deadline passes at a chosen look at it.
@@ -53,8 +54,8 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 	if _, err := e.RecentFailures(t.Context(), &robotmem.RecentFailuresRequest{}); err != nil { // the condition is kept
 		t.Fatal(err)
 	}
-	err := e.store.read(t.Context(), func(c *conn) error {
-		if _, err := c.changes(); err != nil { // the snapshot begins
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err
 		}
 		if _, err := e.Learn(context.Background(), &robotmem.LearnRequest{Insight: "one more", Context: robotmem.Object{"task": map[string]any{"success": false}}}); err != nil {
@@ -76,8 +77,8 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 	for i := range 3 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("lesson learned %d", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
 	}
-	err := e.store.read(t.Context(), func(c *conn) error {
-		if _, err := c.changes(); err != nil { // the snapshot begins
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err
 		}
 		// meanwhile another caller learns, and a third recalls
@@ -90,11 +91,11 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
-		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.now())
+		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.Now())
 		if err != nil {
 			return err
 		}
-		res, err := (&source{Engine: e}).answer(t.Context(), c, q)
+		res, err := (&source{Node: e}).answer(t.Context(), c, q)
 		if err != nil {
 			return err
 		}
@@ -126,9 +127,9 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 				return
 			default:
 			}
-			e.index.roster.mu.Lock() // what sync does for a memory that changed
-			e.index.roster.leaves.change(17, `{"i":17}`)
-			e.index.roster.mu.Unlock()
+			e.index.Roster.Mu.Lock() // what sync does for a memory that changed
+			e.index.Roster.Leaves.Change(17, `{"i":17}`)
+			e.index.Roster.Mu.Unlock()
 		}
 	})
 	for k := range 300 {
@@ -180,7 +181,7 @@ func TestManyOpenOneFile(t *testing.T) {
 
 func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 200 * time.Millisecond})
-	db, err := sqlite.OpenPlain(e.store.Path())
+	db, err := sqlite.OpenPlain(e.Store.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +221,7 @@ func TestColdStartWithDeadlines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := Open(t.Context(), Options{Path: e.store.Path()})
+	f, err := Open(t.Context(), Options{Path: e.Store.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

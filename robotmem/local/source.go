@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
@@ -21,13 +23,13 @@ import (
 // source answers one recall from the indexes and the file. All but Lexical read
 // through the connection, which serves one goroutine.
 type source struct {
-	*Engine
-	c         *conn
+	*Node
+	c         *store.Conn
 	words     *lexical.Index // in step with the snapshot; nil while it is loaded
 	wordsErr  error          // why it is not in memory
 	embedding *queryEmbedding
-	unit      []float32 // the query embedding, once vectors were searched
-	model     model     // whose it is
+	unit      []float32   // the query embedding, once vectors were searched
+	model     store.Model // whose it is
 }
 
 var _ recall.Source = (*source)(nil)
@@ -38,7 +40,7 @@ func (s *source) failed(ctx context.Context, signal string, err error) error {
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) {
 		return err
 	}
-	s.log.Warn("signal failed", "signal", signal, "err", err)
+	s.Log.Warn("signal failed", "signal", signal, "err", err)
 	if ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -53,7 +55,7 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	case s.wordsErr != nil:
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return nil, errWordsNotRead // a repair has dropped it
+	return nil, index.ErrWordsNotRead // a repair has dropped it
 }
 
 // searchWords ranks the admitted memories by the index in memory. Past states
@@ -133,7 +135,7 @@ func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int
 func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
 	items, err = s.nearest(in.(*admitted), limit)
 	if err == nil {
-		usual = s.index.vectors.usual(s.unit)
+		usual = s.index.Vectors.Usual(s.unit)
 	}
 	return items, usual, s.failed(ctx, recall.ListVector, err)
 }
@@ -142,26 +144,26 @@ func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
 	silent := func(format string, args ...any) error {
 		return robotmem.Errorf(robotmem.Unavailable, "", format, args...)
 	}
-	codes, m, err := s.index.vectors.at(s.c)
+	codes, m, err := s.index.Vectors.At(s.c)
 	if err != nil {
 		return nil, err
 	}
 	state := s.embeddings.embedder.State()
 	switch {
-	case m.id != 0 && m.name != state.Model:
-		return nil, silent("%s", mismatch(m.name, state.Model))
+	case m.ID != 0 && m.Name != state.Model:
+		return nil, silent("%s", mismatch(m.Name, state.Model))
 	case codes == nil || codes.Len() == 0:
 		return nil, silent("no memory has a vector yet; they come in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
-		return nil, silent("%s", detailOf(err))
+		return nil, silent("%s", store.DetailOf(err))
 	}
-	if len(unit) != m.dims {
-		return nil, silent("the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.dims)
+	if len(unit) != m.Dims {
+		return nil, silent("the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
 	}
 	s.unit, s.model = unit, m
-	hits, err := codes.Search(vector.Query{Vector: unit, Within: a.set, N: limit}, s.index.source(s.c, &m))
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: a.set, N: limit}, s.index.Source(s.c, &m))
 	items := make([]recall.Ranked, len(hits))
 	for i, h := range hits {
 		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
@@ -178,7 +180,7 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 	if _, past := in.(*admitted).past[id]; past {
 		return 0, false, nil
 	}
-	err = s.c.vectors(&s.model, []int64{id}, func(_ int64, raw []byte) error {
+	err = s.c.Vectors(&s.model, []int64{id}, func(_ int64, raw []byte) error {
 		stored, err := vector.Decode(raw)
 		if err != nil {
 			return err
@@ -194,19 +196,19 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 
 // Places implements recall.Places. It is exact: every coordinate is compared.
 func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
-	path, err := s.c.knownPath(q.SpatialSort.Field)
+	path, err := s.c.KnownPath(q.SpatialSort.Field)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
 	a := in.(*admitted)
-	items, frames := s.index.roster.near(path, q.SpatialSort, a.set, limit)
+	items, frames := s.index.Roster.Near(path, q.SpatialSort, a.set, limit)
 	for id, m := range a.past {
 		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			if p.Path != q.SpatialSort.Field || !comparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+			if p.Path != q.SpatialSort.Field || !index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
 				continue
 			}
-			if d, ok := distanceTo(q.SpatialSort, p.XYZ); ok {
+			if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
 				items = append(items, recall.Ranked{ID: id, Value: d})
 				frames[p.Frame+"\x00"+p.MapID] = true
 			}
@@ -230,18 +232,18 @@ func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []reca
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.maintenance.noticeDropped(s.c); err != nil {
+	if err := s.maintenance.NoticeDropped(s.c); err != nil {
 		return nil, nil, err
 	}
-	err = s.index.features.each(s.c, want.kind, len(want.vector), func(id int64, vector []float32) {
-		if _, past := a.past[id]; id != want.self && (past || a.set.Test(uint(id))) {
-			items = recall.KeepSmallest(items, recall.Ranked{ID: id, Value: perception.Distance(want.kind, want.vector, vector)}, limit)
+	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
+		if _, past := a.past[id]; id != want.Self && (past || a.set.Test(uint(id))) {
+			items = recall.KeepSmallest(items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
 		}
 	})
-	if err != nil || !s.maintenance.behind.Load() {
+	if err != nil || !s.maintenance.Behind.Load() {
 		return items, nil, err
 	}
-	n, err := s.c.featureBacklog()
+	n, err := s.c.FeatureBacklog()
 	if n > 0 {
 		notes = append(notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
 	}
@@ -249,7 +251,7 @@ func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []reca
 }
 
 // wantedFeatures are those of the memory or the data in question.
-func (s *source) wantedFeatures(q *recall.Query) (*features, error) {
+func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	l := q.Like
 	if l.MemoryID == 0 {
 		field, data := "like.data_base64", l.DataBase64
@@ -260,57 +262,57 @@ func (s *source) wantedFeatures(q *recall.Query) (*features, error) {
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.Invalid, "like.media_type", "%v", err)
 		}
-		metadata, _, err := l.Metadata.Normalize("like.metadata", maxMetadata)
+		metadata, _, err := l.Metadata.Normalize("like.metadata", record.MaxMetadata)
 		if err != nil {
 			return nil, err
 		}
-		f := featuresOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
-		if f.kind == "" {
+		f := record.FeaturesOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
+		if f.Kind == "" {
 			return nil, robotmem.Errorf(robotmem.Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
 		}
 		return f, nil
 	}
-	m, err := s.c.memory(l.MemoryID, q.Now)
+	m, err := s.c.Memory(l.MemoryID, q.Now)
 	if errors.Is(err, robotmem.NotFound) {
 		return nil, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.c.features(l.MemoryID)
+	f, err := s.c.Features(l.MemoryID)
 	if err != nil {
 		return nil, err
 	}
 	if f == nil && m.SHA256 != "" { // not worked out yet
-		item, err := s.store.item(s.c, m)
+		item, err := s.Store.Item(s.c, m)
 		if err != nil {
 			return nil, err
 		}
-		f = featuresOf(item)
+		f = record.FeaturesOf(item)
 	}
-	if f == nil || f.kind == "" {
+	if f == nil || f.Kind == "" {
 		return nil, robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
 	}
-	f.self = l.MemoryID
+	f.Self = l.MemoryID
 	return f, nil
 }
 
 // Timeline implements recall.Loader.
 func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
 	a := in.(*admitted)
-	moments := s.index.roster.moments(a.set)
+	moments := s.index.Roster.Moments(a.set)
 	for id, m := range a.past {
-		moments = append(moments, moment{id, m.ObservedAt.UnixNano()})
+		moments = append(moments, store.Moment{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
-	slices.SortFunc(moments, func(x, y moment) int {
+	slices.SortFunc(moments, func(x, y store.Moment) int {
 		if q.SessionID == "" {
 			x, y = y, x
 		}
-		return cmp.Or(cmp.Compare(x.ns, y.ns), cmp.Compare(x.id, y.id))
+		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.ID, y.ID))
 	})
 	items := make([]recall.Ranked, min(len(moments), limit))
 	for i := range items {
-		items[i] = recall.Ranked{ID: moments[i].id, Value: float64(moments[i].ns) / 1e9}
+		items[i] = recall.Ranked{ID: moments[i].ID, Value: float64(moments[i].NS) / 1e9}
 	}
 	return items, nil
 }
@@ -321,20 +323,20 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 		return past, nil
 	}
 	s.c.SetInterrupt(ctx)
-	_, err = s.c.One("SELECT "+memoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite3.Stmt) {
-		found := scanMemory(s, q.Now)
+	_, err = s.c.One("SELECT "+store.MemoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) {
+		found := store.ScanMemory(s, q.Now)
 		m = &found
 	})
 	if err != nil || m == nil {
 		return nil, err
 	}
-	return m, s.c.addTags(m)
+	return m, s.c.AddTags(m)
 }
 
 // Real implements recall.Loader.
 func (s *source) Real(id int64) bool {
-	row, ok := s.index.roster.row(id)
-	return ok && row.real
+	row, ok := s.index.Roster.Row(id)
+	return ok && row.Real
 }
 
 // Hints implements recall.Loader: a path that no memory has, a target of another
@@ -342,8 +344,8 @@ func (s *source) Real(id int64) bool {
 // a slip of the pen for "nothing worked here".
 func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if q.Collection != "*" && s.index.roster.active(q.Collection) == 0 {
-		if elsewhere := s.index.roster.active("*"); elsewhere > 0 {
+	if q.Collection != "*" && s.index.Roster.Active(q.Collection) == 0 {
+		if elsewhere := s.index.Roster.Active("*"); elsewhere > 0 {
 			note("collection: %s holds nothing, other collections hold %d; * looks in all", q.Collection, elsewhere)
 		}
 		return hints, nil
@@ -360,12 +362,12 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
-	path, err := s.c.knownPath(q.SpatialSort.Field)
+	path, err := s.c.KnownPath(q.SpatialSort.Field)
 	if err != nil {
 		return nil, err
 	}
 	var dims []int
-	err = s.c.Query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite3.Stmt) error {
+	err = s.c.Query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite.Stmt) error {
 		dims = append(dims, s.ColumnInt(0))
 		return nil
 	})

@@ -20,7 +20,7 @@ import (
 
 var streamStart = time.Date(2026, 3, 1, 14, 5, 0, 0, time.UTC)
 
-func startSession(t *testing.T, e *Engine, collection string) string {
+func startSession(t *testing.T, e *Node, collection string) string {
 	t.Helper()
 	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection})
 	if err != nil {
@@ -30,7 +30,7 @@ func startSession(t *testing.T, e *Engine, collection string) string {
 }
 
 // sourceMemories are the perceptions of a source in an episode, in time order.
-func sourceMemories(t *testing.T, e *Engine, session, source string) (out []robotmem.Memory) {
+func sourceMemories(t *testing.T, e *Node, session, source string) (out []robotmem.Memory) {
 	t.Helper()
 	for page := 1; ; page++ {
 		l, err := e.SessionMemories(t.Context(), &robotmem.SessionMemoriesRequest{SessionID: session, Page: page})
@@ -352,7 +352,7 @@ func TestRecordingsBecomeComparable(t *testing.T) {
 }
 
 // waitComparable waits for the background to have worked out all features.
-func waitComparable(t *testing.T, e *Engine) {
+func waitComparable(t *testing.T, e *Node) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		s, err := e.Stats(t.Context(), nil)

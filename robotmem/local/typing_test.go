@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -39,17 +40,17 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 		}
 		zero := 0.0
 		var got []int64
-		err := e.store.read(t.Context(), func(c *conn) error {
-			q, err := recall.Parse(&robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}, e.now())
+		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+			q, err := recall.Parse(&robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}, e.Now())
 			if err != nil {
 				return err
 			}
-			s := &source{Engine: e, c: c}
+			s := &source{Node: e, c: c}
 			a, err := s.filter(q)
 			if err != nil {
 				return err
 			}
-			index, err := e.index.words.at(c)
+			index, err := e.index.Words.At(c)
 			if err != nil {
 				return err
 			}
@@ -73,7 +74,7 @@ func TestTypingAfterTheIndexIsDropped(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery", "the floor is dry")
 	for range 20 {
-		e.index.drop()
+		e.index.Drop()
 		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true})
 		if !slices.Equal(ids, []int64{1}) || len(res.Degraded) > 0 {
 			t.Fatalf("got %v, want 1: %v", ids, res.Degraded)

@@ -17,11 +17,11 @@ const (
 
 // workers says what the node does in the background, from what Stats has
 // counted.
-func (e *Engine) workers(s *robotmem.StatsResponse) []robotmem.Worker {
+func (e *Node) workers(s *robotmem.StatsResponse) []robotmem.Worker {
 	return []robotmem.Worker{e.vectorWorker(s), e.likenessWorker(s), e.keeperWorker(), e.writerWorker(), e.retentionWorker(s)}
 }
 
-func (e *Engine) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	w := robotmem.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
 	if e.embeddings.embedder == nil {
 		return w
@@ -42,35 +42,35 @@ func (e *Engine) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	return w
 }
 
-func (e *Engine) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	if s.ToCompare > 0 {
 		return robotmem.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
 	}
 	return robotmem.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
 }
 
-func (e *Engine) keeperWorker() robotmem.Worker {
-	e.index.words.mu.RLock()
-	defer e.index.words.mu.RUnlock()
-	if e.index.words.index == nil {
+func (e *Node) keeperWorker() robotmem.Worker {
+	e.index.Words.Mu.RLock()
+	defer e.index.Words.Mu.RUnlock()
+	if e.index.Words.Index == nil {
 		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
 	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
 }
 
-func (e *Engine) writerWorker() robotmem.Worker {
-	if e.store.ReadOnly() != "" {
-		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.store.ReadOnly()}
+func (e *Node) writerWorker() robotmem.Worker {
+	if e.Store.ReadOnly() != "" {
+		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
 	}
-	if n := e.store.Waiting(); n > 0 {
+	if n := e.Store.Waiting(); n > 0 {
 		return robotmem.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
 	}
 	return robotmem.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
 }
 
-func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	limits := e.options.Retention
-	if limits.none() {
+	if limits.None() {
 		return robotmem.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
 	}
 	var rules []string

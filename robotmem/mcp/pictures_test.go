@@ -25,7 +25,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-func engine(t *testing.T, o local.Options) *local.Engine {
+func engine(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	e, err := local.Open(t.Context(), o)
@@ -40,7 +40,7 @@ func engine(t *testing.T, o local.Options) *local.Engine {
 	return e
 }
 
-func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Node, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	r.Description = "what a test senses"
 	res, err := e.SavePerception(t.Context(), r)

@@ -15,7 +15,7 @@ import (
 )
 
 // lived fills a memory with one episode and returns its id.
-func lived(t *testing.T, e *local.Engine, collection string) string {
+func lived(t *testing.T, e *local.Node, collection string) string {
 	t.Helper()
 	started, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Context: robotmem.Object{"task": map[string]any{"name": "hold a glass"}}})
 	if err != nil {
@@ -33,7 +33,7 @@ func lived(t *testing.T, e *local.Engine, collection string) string {
 	return started.SessionID
 }
 
-func learn(t *testing.T, e *local.Engine, r *robotmem.LearnRequest) int64 {
+func learn(t *testing.T, e *local.Node, r *robotmem.LearnRequest) int64 {
 	t.Helper()
 	res, err := e.Learn(t.Context(), r)
 	if err != nil {

@@ -129,7 +129,7 @@ func (a *acks) sample(r *rand.Rand, n int) []int64 {
 
 // verify compares memories with what was acknowledged of them, and counts those
 // that are lost.
-func (a *acks) verify(ctx context.Context, r *rig, m *local.Engine, ids []int64) {
+func (a *acks) verify(ctx context.Context, r *rig, m *local.Node, ids []int64) {
 	for _, id := range ids {
 		if err := a.compare(ctx, m, id); err != nil && ctx.Err() == nil {
 			r.lost("memory %d: %v", id, err)
@@ -139,7 +139,7 @@ func (a *acks) verify(ctx context.Context, r *rig, m *local.Engine, ids []int64)
 
 // compare looks one memory up. What was under way when the writer died is
 // settled by what is found.
-func (a *acks) compare(ctx context.Context, m *local.Engine, id int64) error {
+func (a *acks) compare(ctx context.Context, m *local.Node, id int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k := a.kept[id]

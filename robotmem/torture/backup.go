@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -202,7 +203,7 @@ func runBackup(ctx context.Context, r *rig) error {
 }
 
 // backUp runs the program as its user does.
-func backUp(ctx context.Context, program, path, backups string) (*local.BackupReport, error) {
+func backUp(ctx context.Context, program, path, backups string) (*backup.BackupReport, error) {
 	var errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, program, "backup", backups, "--db", path, "--keep", strconv.Itoa(backupKept), "--json")
 	cmd.Stderr = &errs
@@ -210,12 +211,12 @@ func backUp(ctx context.Context, program, path, backups string) (*local.BackupRe
 	if err != nil {
 		return nil, fmt.Errorf("a backup: %w: %s", err, errs.String())
 	}
-	b := &local.BackupReport{}
+	b := &backup.BackupReport{}
 	return b, json.Unmarshal(out, b)
 }
 
 // checkRestored compares what was restored with what was acknowledged before.
-func checkRestored(ctx context.Context, r *rig, b *local.BackupReport, to string, began map[string]int) error {
+func checkRestored(ctx context.Context, r *rig, b *backup.BackupReport, to string, began map[string]int) error {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
@@ -231,7 +232,7 @@ func checkRestored(ctx context.Context, r *rig, b *local.BackupReport, to string
 }
 
 // checkFacts opens a restored file and compares what it holds.
-func checkFacts(ctx context.Context, r *rig, b *local.BackupReport, file string, began map[string]int) error {
+func checkFacts(ctx context.Context, r *rig, b *backup.BackupReport, file string, began map[string]int) error {
 	e, err := local.Open(ctx, local.Options{Path: file})
 	if err != nil {
 		r.broken("backup %d, restored, does not open: %v", b.Number, err)
@@ -272,7 +273,7 @@ func checkFacts(ctx context.Context, r *rig, b *local.BackupReport, file string,
 }
 
 // heldFacts are the numbers of each writer's facts. Every payload is read.
-func heldFacts(ctx context.Context, r *rig, e *local.Engine) (map[string]map[int]bool, error) {
+func heldFacts(ctx context.Context, r *rig, e *local.Node) (map[string]map[int]bool, error) {
 	held := map[string]map[int]bool{}
 	for req := (&robotmem.ListRequest{Limit: 100, Collection: "*"}); ; {
 		page, err := e.List(ctx, req)

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 )
 
 const (
@@ -46,7 +46,7 @@ func (k *backupKills) told() error {
 
 // round kills a restore over the restored file and then a backup. The restore
 // comes first: a backup that was not killed might remove the one it reads.
-func (k *backupKills) round(ctx context.Context, b *local.BackupReport, to string, began map[string]int) error {
+func (k *backupKills) round(ctx context.Context, b *backup.BackupReport, to string, began map[string]int) error {
 	file := filepath.Join(to, "memory.db")
 	for range killTries {
 		middle, err := k.killed(ctx, b, file+".tmp-*", "backup", "restore", b.Path, "--to", file)
@@ -82,7 +82,7 @@ func (k *backupKills) round(ctx context.Context, b *local.BackupReport, to strin
 
 // killed starts the program, waits until a name that fits the pattern shows that
 // its work has begun, and kills it. It reports whether it was still at work.
-func (k *backupKills) killed(ctx context.Context, b *local.BackupReport, pattern string, args ...string) (middle bool, err error) {
+func (k *backupKills) killed(ctx context.Context, b *backup.BackupReport, pattern string, args ...string) (middle bool, err error) {
 	before, err := namesOf(pattern)
 	if err != nil {
 		return false, err
@@ -161,7 +161,7 @@ func (k *backupKills) listed(ctx context.Context, most int) error {
 		return fmt.Errorf("listing backups: %w: %s", err, errs.String())
 	}
 	var list struct {
-		Backups []local.Backup `json:"backups"`
+		Backups []backup.Backup `json:"backups"`
 	}
 	if err := json.Unmarshal(out, &list); err != nil {
 		return fmt.Errorf("listing backups: %w: %.200s", err, out)
@@ -172,7 +172,7 @@ func (k *backupKills) listed(ctx context.Context, most int) error {
 			k.broken("backup %s is listed and half: %s", l.Name, l.Problem)
 			continue
 		}
-		if _, err := local.VerifyBackup(ctx, l.Path); err != nil && !errors.Is(err, ctx.Err()) {
+		if _, err := backup.VerifyBackup(ctx, l.Path); err != nil && !errors.Is(err, ctx.Err()) {
 			k.broken("backup %s is listed and not whole: %v", l.Name, err)
 		}
 		whole++

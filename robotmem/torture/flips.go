@@ -256,7 +256,7 @@ func (f *flipper) lay(im flipImage) error {
 	return im.write(f.dir)
 }
 
-func (f *flipper) open(ctx context.Context, readOnly bool) (*local.Engine, error) {
+func (f *flipper) open(ctx context.Context, readOnly bool) (*local.Node, error) {
 	o := flipOptions(filepath.Join(f.dir, flipDB), []byte(flipRules))
 	o.ReadOnly = readOnly
 	f.said.Store(false)

@@ -59,7 +59,7 @@ func flipOptions(path string, rules []byte) local.Options {
 }
 
 // fillFlips writes the memory, as a robot would, and returns its ids.
-func fillFlips(ctx context.Context, m *local.Engine) error {
+func fillFlips(ctx context.Context, m *local.Node) error {
 	random := rand.New(rand.NewPCG(1, 2))
 	for s := range flipSessions {
 		session, err := m.StartSession(ctx, &robotmem.StartSessionRequest{Context: robotmem.Object{"task": "dock", "round": s}})
@@ -115,7 +115,7 @@ func fillFlips(ctx context.Context, m *local.Engine) error {
 	return errors.New("the vectors were not made")
 }
 
-func fillPerceptions(ctx context.Context, m *local.Engine, session string, random *rand.Rand, s int) error {
+func fillPerceptions(ctx context.Context, m *local.Node, session string, random *rand.Rand, s int) error {
 	trace := func(rows int) []byte {
 		var out bytes.Buffer
 		out.WriteString("t,fx,fy,fz\n")
@@ -161,7 +161,7 @@ type flipAnswer struct {
 }
 
 // askAll puts all questions.
-func askAll(ctx context.Context, m *local.Engine, last int64) answers {
+func askAll(ctx context.Context, m *local.Node, last int64) answers {
 	out := answers{}
 	put := func(name string, v any, err error) {
 		data, jerr := robotmem.EncodeJSON(v)
@@ -199,7 +199,7 @@ func askAll(ctx context.Context, m *local.Engine, last int64) answers {
 	return out
 }
 
-func recallAll(ctx context.Context, m *local.Engine, out answers) {
+func recallAll(ctx context.Context, m *local.Node, out answers) {
 	for name, r := range map[string]*robotmem.RecallRequest{
 		"words":   {Query: "gripper held part"},
 		"rare":    {Query: "shelf 77"},

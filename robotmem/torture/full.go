@@ -62,7 +62,7 @@ func full(ctx context.Context, r *rig) error {
 type fullRun struct {
 	*rig
 	where  string
-	engine *local.Engine
+	engine *local.Node
 	known  map[int64]memo
 	n      int
 }
@@ -233,7 +233,7 @@ func (f *fullRun) stored(err error) bool {
 }
 
 // ask reads while the disk is full.
-func (f *fullRun) ask(ctx context.Context, e *local.Engine) {
+func (f *fullRun) ask(ctx context.Context, e *local.Node) {
 	for id, m := range f.known { // any of them
 		got, err := e.Get(ctx, &robotmem.GetRequest{MemoryID: id})
 		if err != nil || memoOf(got) != m {

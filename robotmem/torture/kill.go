@@ -118,14 +118,14 @@ func (k *killing) check(ctx context.Context, everything bool) error {
 	} else {
 		ids = append(ids, k.acks.sample(k.rand, sampleCheck)...)
 	}
-	return k.opened(ctx, func(m *local.Engine) {
+	return k.opened(ctx, func(m *local.Node) {
 		k.acks.verify(ctx, k.rig, m, ids)
 		k.examine(ctx, m, everything)
 	})
 }
 
 // opened opens the file, calls f, closes it, and has SQLite check it.
-func (k *killing) opened(ctx context.Context, f func(*local.Engine)) error {
+func (k *killing) opened(ctx context.Context, f func(*local.Node)) error {
 	m, err := local.Open(ctx, local.Options{Path: k.path})
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
@@ -186,7 +186,7 @@ func (k *killing) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = k.opened(ctx, func(m *local.Engine) {
+	err = k.opened(ctx, func(m *local.Node) {
 		if _, err := m.Repair(ctx, nil); err != nil {
 			k.broken("repair: %v", err)
 		}
@@ -424,7 +424,7 @@ func killImport(ctx context.Context, k *killing) (bool, error) {
 		}
 	}
 	k.acknowledged(len(want))
-	if err := k.opened(ctx, func(m *local.Engine) { k.comparesCollection(ctx, m, name, want) }); err != nil {
+	if err := k.opened(ctx, func(m *local.Node) { k.comparesCollection(ctx, m, name, want) }); err != nil {
 		return killed, err
 	}
 	return killed, os.Remove(lines)

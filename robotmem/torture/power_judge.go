@@ -120,7 +120,7 @@ func (j *judge) possible(marks []int) map[int64]map[memo]bool {
 }
 
 // readPayloads reads all that is said to be there.
-func (j *judge) readPayloads(ctx context.Context, e *local.Engine, found map[int64]memo) {
+func (j *judge) readPayloads(ctx context.Context, e *local.Node, found map[int64]memo) {
 	for id, m := range found {
 		if m.sum == "" || m.status != "active" {
 			continue
@@ -135,7 +135,7 @@ func (j *judge) readPayloads(ctx context.Context, e *local.Engine, found map[int
 }
 
 // recall asks for one of the facts by its words.
-func (j *judge) recall(ctx context.Context, e *local.Engine, found map[int64]memo) {
+func (j *judge) recall(ctx context.Context, e *local.Node, found map[int64]memo) {
 	ids := slices.Sorted(maps.Keys(found))
 	if len(ids) == 0 {
 		return
@@ -156,13 +156,13 @@ func (j *judge) recall(ctx context.Context, e *local.Engine, found map[int64]mem
 }
 
 // examine has a doctor look at a share of the states.
-func (j *judge) examine(ctx context.Context, e *local.Engine) {
+func (j *judge) examine(ctx context.Context, e *local.Node) {
 	if j.rnd.IntN(doctorEvery) == 0 {
 		j.doctor(ctx, e, j.rnd.IntN(deepEvery/doctorEvery) == 0)
 	}
 }
 
-func (j *judge) doctor(ctx context.Context, e *local.Engine, deep bool) {
+func (j *judge) doctor(ctx context.Context, e *local.Node, deep bool) {
 	res, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: deep})
 	if err != nil {
 		j.broken("%s: doctor: %v", j.where, err)
@@ -176,7 +176,7 @@ func (j *judge) doctor(ctx context.Context, e *local.Engine, deep bool) {
 }
 
 // goOn writes.
-func (j *judge) goOn(ctx context.Context, e *local.Engine) {
+func (j *judge) goOn(ctx context.Context, e *local.Node) {
 	res, err := e.Learn(ctx, &robotmem.LearnRequest{Insight: "the power is back after 1 cut"})
 	if err == nil {
 		_, err = e.Get(ctx, &robotmem.GetRequest{MemoryID: res.MemoryID})

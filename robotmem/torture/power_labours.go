@@ -37,7 +37,7 @@ var labours = []labour{
 // worker uses a node and keeps what it was told.
 type worker struct {
 	disk   *faultdisk.Disk
-	engine *local.Engine
+	engine *local.Node
 	rnd    *rand.Rand
 
 	mu    sync.Mutex // guards what follows

@@ -55,7 +55,7 @@ func stall(ctx context.Context, r *rig) error {
 type stallRun struct {
 	*rig
 	disk   *faultdisk.Disk
-	engine *local.Engine
+	engine *local.Node
 	hang   *hangingEmbedder
 
 	mu      sync.Mutex // guards what follows

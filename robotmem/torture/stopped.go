@@ -35,7 +35,7 @@ type standstill struct {
 	*rig
 	path string
 	acks *acks
-	near *local.Engine // opened before
+	near *local.Node // opened before
 	n    int
 }
 

@@ -60,7 +60,7 @@ func (w *world) newSeed(t *testing.T) *seed {
 // planter writes the seed.
 type planter struct {
 	t *testing.T
-	m *local.Engine
+	m *local.Node
 	s *seed
 }
 

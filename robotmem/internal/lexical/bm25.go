@@ -101,3 +101,15 @@ func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
 	}
 	return score, ok
 }
+
+// Bm25Params are BM25's parameters by the mean length of a collection's texts.
+// In short facts a word says as much once as three times, and a long fact is no
+// worse than a short one; long texts want FTS5's own values. Both ends are
+// measured, see docs/recall.md; between them the parameters change with the
+// logarithm of the length.
+func Bm25Params(average float64) Params {
+	const shortTerms, longTerms = 32, 256
+	long := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)
+	long = min(1, max(0, long))
+	return Params{K1: 0.9 + 0.3*long, B: 0.4 + 0.35*long}
+}
