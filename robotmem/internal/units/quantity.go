@@ -3,6 +3,7 @@ package units
 import (
 	"math/big"
 	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -145,66 +146,38 @@ const (
 	pi19      = 3_141_592_653_589_793_238 // π × 10^18
 	inversePi = 3_183_098_861_837_906_715 // 1/π × 10^19
 
-	// maxExponent stands for all above it: far beyond any float64, far from the
+	// maxExponent replaces all above it: far beyond any float64, far from the
 	// largest int.
 	maxExponent = 9999
 )
 
-// scan reads the number that s begins with and its length: a sign, digits, a
-// point between digits or before them, an exponent. An e without digits is the
-// beginning of a unit, as in 5 eV.
+// numeral is a sign, digits, a point between digits or before them, an exponent.
+// An e without digits is the beginning of a unit, as in 5 eV.
+var numeral = regexp.MustCompile(`^([-+−]?)(\d*)(?:\.(\d+))?(?:[eE]([-+]?)(\d+))?`)
+
+// scan reads the number that s begins with and its length.
 func scan(s string) (d decimal, n int, ok bool) {
-	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
-		d.neg, n = s[0] == '-', 1
-	} else if strings.HasPrefix(s, "−") {
-		d.neg, n = true, len("−")
-	}
-	start := n
-	for ; n < len(s) && isDigit(s[n]); n++ {
-		d.push(s[n])
-	}
-	if n+1 < len(s) && s[n] == '.' && isDigit(s[n+1]) {
-		for n++; n < len(s) && isDigit(s[n]); n++ {
-			d.push(s[n])
-			d.exp--
-		}
-	}
-	if n == start {
+	if s == "" || s[0] >= 'A' && s[0] <= 'z' { // most texts
 		return decimal{}, 0, false
 	}
-	e, length := scanExponent(s[n:])
-	d.exp += e
-	return d, n + length, true
-}
-
-// push appends a digit of the whole part; a caller behind the point takes one
-// off the exponent.
-func (d *decimal) push(digit byte) {
-	if d.mant < e18 {
-		d.mant = d.mant*10 + uint64(digit-'0')
-	} else {
-		d.exp++
+	m := numeral.FindStringSubmatch(s)
+	digits := m[2] + m[3]
+	if digits == "" {
+		return decimal{}, 0, false
 	}
-}
-
-func scanExponent(s string) (e, n int) {
-	if len(s) < 2 || s[0] != 'e' && s[0] != 'E' {
-		return 0, 0
+	d.neg = m[1] != "" && m[1] != "+"
+	e, err := strconv.Atoi(m[5])
+	if err != nil && m[5] != "" || e > maxExponent {
+		e = maxExponent
 	}
-	n = 1
-	if s[1] == '-' || s[1] == '+' {
-		n = 2
-	}
-	if n == len(s) || !isDigit(s[n]) {
-		return 0, 0
-	}
-	for ; n < len(s) && isDigit(s[n]); n++ {
-		e = min(e*10+int(s[n]-'0'), maxExponent)
-	}
-	if s[1] == '-' {
+	if m[4] == "-" {
 		e = -e
 	}
-	return e, n
+	digits = strings.TrimLeft(digits, "0")
+	kept := digits[:min(len(digits), fullDigits)]
+	d.mant, _ = strconv.ParseUint("0"+kept, 10, 64)
+	d.exp = e - len(m[3]) + len(digits) - len(kept)
+	return d, len(m[0]), true
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
