@@ -199,8 +199,9 @@ type unit struct {
 var glued = wordSet(`n v w T B A K lm cd l g h`)
 
 const (
-	maxUnitBytes    = 8  // of a symbol without its power
-	maxWordBytes    = 16 // of a unit that is written out
+	maxUnitBytes    = 8 // of a symbol without its power
+	minWordBytes    = 3 // of a unit that is written out
+	maxWordBytes    = 16
 	maxHanUnitRunes = 5
 	maxFactors      = 4 // kg*m2/s2
 )
@@ -258,12 +259,14 @@ func scanUnit(s string, i int) unit {
 
 // operatorAt reads the sign between two factors of a unit and its length.
 func operatorAt(s string, i int) (op string, n int) {
-	switch rest := s[i:]; {
-	case strings.HasPrefix(rest, "/"):
+	switch {
+	case i >= len(s):
+		return "", 0
+	case s[i] == '/':
 		return "/", 1
-	case strings.HasPrefix(rest, "*"):
+	case s[i] == '*':
 		return "*", 1
-	case strings.HasPrefix(rest, "·"):
+	case strings.HasPrefix(s[i:], "·"):
 		return "*", len("·")
 	}
 	return "", 0
@@ -318,6 +321,9 @@ func scanWordUnit(s string, i int) unit {
 		if end++; end-i > maxWordBytes {
 			return unit{}
 		}
+	}
+	if end-i < minWordBytes {
+		return unit{}
 	}
 	name, ok := units.WordSymbol(fold(s[i:end]))
 	if c, _ := classAt(s, end); !ok || c == letter || c == digit {
