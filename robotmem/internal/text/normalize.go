@@ -7,18 +7,18 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// class says how the scanner reads a rune.
-type class uint8
+// runeClass is how the scanner reads a rune.
+type runeClass uint8
 
 const (
-	other   class = iota // separates terms
-	letter               // a word of a script that writes spaces
-	digit                // ASCII 0-9
-	han                  // segmented
-	unspace              // kana, Hangul, Thai, ...: written without spaces
+	other   runeClass = iota // separates terms
+	letter                   // of a script with spaces between words
+	digit                    // ASCII 0-9
+	han                      // Chinese
+	unspace                  // kana, Hangul, Thai, ...: no spaces between words
 )
 
-var ascii = func() (t [utf8.RuneSelf]class) {
+var ascii = func() (t [utf8.RuneSelf]runeClass) {
 	for c := range t {
 		switch {
 		case c >= '0' && c <= '9':
@@ -30,8 +30,8 @@ var ascii = func() (t [utf8.RuneSelf]class) {
 	return t
 }()
 
-// classAt decodes the rune at s[i:] of a prepared text.
-func classAt(s string, i int) (class, int) {
+// classAt decodes the rune at s[i:] of a normalized text.
+func classAt(s string, i int) (runeClass, int) {
 	if i >= len(s) {
 		return other, 0
 	}
@@ -42,7 +42,7 @@ func classAt(s string, i int) (class, int) {
 	return classOf(r), n
 }
 
-func classOf(r rune) class {
+func classOf(r rune) runeClass {
 	switch {
 	case r < utf8.RuneSelf:
 		return ascii[r]
@@ -63,11 +63,10 @@ func classOf(r rune) class {
 	return letter
 }
 
-// prepare brings a text into the one form that the scanner reads: valid UTF-8,
-// NFKC (full-width forms, ligatures, ℃, ㎜), no combining diacritics and no
-// invisible joiners, one spelling of apostrophe and minus. Plain ASCII, which
-// is most of what is stored, is returned as it is.
-func prepare(s string) string {
+// normalize brings a text into the form that the scanner reads: valid UTF-8, NFKC
+// (full-width forms, ligatures, ℃, ㎜), without combining diacritics and invisible
+// joiners, with one spelling of apostrophe and minus. ASCII is returned unchanged.
+func normalize(s string) string {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf {
 		i++
@@ -99,9 +98,9 @@ func prepare(s string) string {
 	return string(out)
 }
 
-// detach keeps NFKC from gluing number-like runes to the digits before them:
-// "6½" would become "61/2", "10²" would become "102" and "45º" "45o". Bytes
-// that are not UTF-8 become spaces.
+// detach prevents NFKC from joining number-like runes with the digits before them:
+// "6½" would become "61/2", "10²" would become "102" and "45º" "45o". Bytes that are
+// not UTF-8 become spaces.
 func detach(s string) []byte {
 	b := make([]byte, 0, len(s)+16)
 	for i, r := range s {
@@ -123,8 +122,8 @@ func detach(s string) []byte {
 	return b
 }
 
-// skipped names runes that are read over inside a word: diacritics that NFKC
-// could not compose, vowel points of Hebrew and Arabic, soft hyphens, joiners.
+// skipped reports whether a rune inside a word is ignored: diacritics that NFKC could
+// not compose, vowel points of Hebrew and Arabic, soft hyphens, joiners.
 func skipped(r rune) bool {
 	switch {
 	case r >= 0x0300 && r <= 0x036F, r >= 0x0591 && r <= 0x05BD, r >= 0x064B && r <= 0x065F:
@@ -137,13 +136,12 @@ func skipped(r rune) bool {
 	return false
 }
 
-// maxTermBytes is where a term is cut: FTS5 stems nothing longer, and nobody
-// types more of an identifier.
+// maxTermBytes is the longest term: FTS5 stems nothing longer.
 const maxTermBytes = 64
 
-// fold lower-cases a word of a prepared text and takes the diacritics off
-// Latin letters, as unicode61 does with remove_diacritics 2, so that FTS5 has
-// nothing left to fold. The result is cut to maxTermBytes at a rune border.
+// fold lower-cases a word of a normalized text and removes the diacritics of Latin
+// letters, as unicode61 does with remove_diacritics 2, so that FTS5 changes nothing.
+// The result is cut to maxTermBytes at a rune border.
 func fold(w string) string {
 	upper := false
 	for i := 0; i < len(w); i++ {
@@ -190,7 +188,7 @@ func foldRune(r rune) rune {
 	case r == 'ς':
 		return 'σ'
 	case r > 0x24F && r < 0x1E00 || r > 0x1EFF:
-		return r // no Latin letter with a diacritic stands here
+		return r // no Latin letter with a diacritic is in these ranges
 	}
 	var buf [utf8.UTFMax]byte
 	d := norm.NFD.Properties(utf8.AppendRune(buf[:0], r)).Decomposition()
