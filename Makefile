@@ -12,7 +12,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: torture torture-short ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: onnx onnx-test torture torture-short ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test race vet lint cross examples
 
@@ -21,6 +21,15 @@ build:
 
 test:
 	$(GO) test ./...
+
+# robotmem with the ONNX embedder. Its libraries stay out of the root module: the
+# embedder is a module of its own, and a workspace brings the two together.
+ONNX := robotmem/embedding/onnx
+onnx:
+	GOWORK=$(CURDIR)/$(ONNX)/go.work $(GO) build -overlay $(ONNX)/_robotmem/overlay.json -o bin/robotmem-onnx ./cmd/robotmem
+
+onnx-test:
+	cd $(ONNX) && $(GO) vet ./... && $(GO) test ./...
 
 # The dashboard in a real browser; pictures of every view go to artifacts/browser.
 browser-test:

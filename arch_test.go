@@ -66,7 +66,7 @@ var owners = map[string][]string{
 	"github.com/foxglove/mcap/go/mcap":       {"perception", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception"},
-	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
+	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
 	"github.com/tailscale/hujson":            {"cmd/robotmem"},

@@ -12,7 +12,8 @@
 //	ollama:<model>    ollama:nomic-embed-text
 //	openai:<model>    openai:text-embedding-3-small, at any compatible address
 //	model2vec:<dir>   a folder with model.safetensors and tokenizer.json
-//	onnx:<dir>        a folder with model.onnx, in builds with the tag onnx
+//	onnx:<dir>        a folder with model.onnx and tokenizer.json; only in a
+//	                  program that has the runtime of package onnx
 //
 // A whole example:
 //

@@ -43,7 +43,7 @@ type embedder struct {
 	cooldown *cooldown
 	cache    *cache
 	log      *slog.Logger
-	close    func()
+	close    func() error
 }
 
 var (
@@ -53,7 +53,7 @@ var (
 
 // newEmbedder returns the embedder that asks b; name is what the table of
 // prompts is asked for, model the identity, stop what Close calls.
-func newEmbedder(model, name string, b backend, o Options, stop func()) *embedder {
+func newEmbedder(model, name string, b backend, o Options, stop func() error) *embedder {
 	return &embedder{
 		model:    model,
 		prompts:  promptsOf(name),
@@ -76,8 +76,7 @@ func (e *embedder) State() robotmem.EmbedderState {
 // Close ends what runs in the background and waits for it. It does not end
 // calls of Embed.
 func (e *embedder) Close() error {
-	e.close()
-	return nil
+	return e.close()
 }
 
 // Embed implements robotmem.Embedder.

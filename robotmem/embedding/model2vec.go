@@ -2,7 +2,6 @@ package embedding
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 // A Model2Vec model is a table with a vector for each token; the vector of a
@@ -33,39 +30,31 @@ type model2Vec struct {
 	maxRunes  int // of a text before it is split, as it cannot hold more tokens
 }
 
-var _ backend = (*model2Vec)(nil)
+var _ Model = (*model2Vec)(nil)
 
-// openModel2Vec reads the model in dir. The identity ends in a part of the
-// files' hash, as folders of one name can hold different models.
-func openModel2Vec(dir string, o Options) (robotmem.Embedder, error) {
-	weights, err := readModelFile(dir, "model.safetensors")
+// model2vecRuntime reads Model2Vec models.
+func model2vecRuntime() Runtime {
+	return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}
+}
+
+// openModel2Vec reads the model in dir.
+func openModel2Vec(dir string) (Model, error) {
+	weights, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
 	if err != nil {
 		return nil, err
 	}
-	words, err := readModelFile(dir, "tokenizer.json")
+	words, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
 	if err != nil {
 		return nil, err
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid("%w", err)
-	}
-	m, err := newModel2Vec(weights, words, config)
-	if err != nil {
-		return nil, invalid("the model in %s: %w", dir, err)
-	}
-	name, err := folderName(dir)
-	if err != nil {
 		return nil, err
 	}
-	hash := sha256.New()
-	hash.Write(weights)
-	hash.Write(words)
-	identity := fmt.Sprintf("model2vec:%s@%x", name, hash.Sum(nil)[:4])
-	return newEmbedder(identity, "", m, o, func() {}), nil
+	return newModel2Vec(weights, words, config)
 }
 
-func newModel2Vec(weights, words, config []byte) (*model2Vec, error) {
+func newModel2Vec(weights, words, config []byte) (Model, error) {
 	tensors, err := readTensors(weights)
 	if err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
@@ -121,9 +110,9 @@ func (m *model2Vec) validate() error {
 	return nil
 }
 
-// embed implements backend. A text none of whose words the model knows has no
+// Embed implements Model. A text none of whose words the model knows has no
 // vector and is refused.
-func (m *model2Vec) embed(ctx context.Context, texts []string) ([][]float32, error) {
+func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
@@ -173,8 +162,8 @@ func (m *model2Vec) vector(text string) []float32 {
 	return mean
 }
 
-// explain implements backend.
-func (m *model2Vec) explain(err error) *robotmem.Error { return explainLocal(err) }
+// Close implements Model. The model holds nothing but memory.
+func (m *model2Vec) Close() error { return nil }
 
 // firstRunes returns the first n runes of s.
 func firstRunes(s string, n int) string {

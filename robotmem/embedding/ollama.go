@@ -47,10 +47,11 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var background sync.WaitGroup
 	background.Go(func() { e.load(ctx) })
-	e.close = func() {
+	e.close = func() error {
 		cancel()
 		background.Wait()
 		hc.CloseIdleConnections()
+		return nil
 	}
 	return e, nil
 }
@@ -83,7 +84,7 @@ func newOllama(client *api.Client, base *url.URL, model string, o Options) *embe
 		},
 		client: client,
 	}
-	return newEmbedder("ollama:"+model, model, b, o, func() {})
+	return newEmbedder("ollama:"+model, model, b, o, func() error { return nil })
 }
 
 // load makes Ollama load the model: a request without texts does that and

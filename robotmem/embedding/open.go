@@ -33,8 +33,12 @@ type Options struct {
 	// HTTPClient does the requests, one of its own if nil. Its CheckRedirect is
 	// not used.
 	HTTPClient *http.Client
-	Clock      func() time.Time // time.Now if nil
-	Logger     *slog.Logger     // silent if nil
+	// Runtimes run models in this process whose formats Open does not know
+	// itself, by the word before the colon of a spec. Package onnx, a module of
+	// its own, has one for "onnx".
+	Runtimes map[string]Runtime
+	Clock    func() time.Time // time.Now if nil
+	Logger   *slog.Logger     // silent if nil
 }
 
 const (
@@ -78,9 +82,14 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 	case kind == "openai" && named:
 		return openOpenAI(name, o)
 	case kind == "model2vec" && named:
-		return openModel2Vec(name, o)
-	case kind == "onnx" && named:
-		return openONNX(name, o)
+		return openLocal(kind, name, model2vecRuntime(), o)
+	case named:
+		if r, ok := o.Runtimes[kind]; ok {
+			return openLocal(kind, name, r, o)
+		}
+		if kind == "onnx" {
+			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the source code; this one offers model2vec:<dir> and ollama:<model>", spec)
+		}
 	}
 	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
 }

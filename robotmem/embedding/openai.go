@@ -48,7 +48,10 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 	if b.key == "" {
 		b.login = "no key was given, and it wants one"
 	}
-	return newEmbedder("openai:"+model, model, b, o, b.http.CloseIdleConnections), nil
+	return newEmbedder("openai:"+model, model, b, o, func() error {
+		b.http.CloseIdleConnections()
+		return nil
+	}), nil
 }
 
 type openAIRequest struct {

@@ -35,6 +35,13 @@ func TestOpenRefusesOtherSpecs(t *testing.T) {
 	}
 }
 
+func TestONNXNeedsABuild(t *testing.T) {
+	_, err := embedding.Open("onnx:"+t.TempDir(), embedding.Options{})
+	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "`make onnx`") {
+		t.Errorf("got %v, want Invalid with the command that builds it", err)
+	}
+}
+
 func TestOpenNone(t *testing.T) {
 	if e, err := embedding.Open("none", embedding.Options{}); e != nil || err != nil {
 		t.Errorf("got %v, %v, want neither", e, err)
