@@ -2,12 +2,14 @@ package browsertest
 
 import "testing"
 
-// TestDashboard starts the program and a browser once for all that is tried.
+// TestDashboard starts the program and a browser once for all tests. With -short
+// it only opens the main pages.
 func TestDashboard(t *testing.T) {
-	if testing.Short() {
-		t.Skip("minutes in a browser")
-	}
 	w := newWorld(t)
+	if testing.Short() {
+		w.mainPages(t)
+		return
+	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
 	t.Run("all", func(t *testing.T) {
 		t.Run("views", w.views)
