@@ -138,7 +138,7 @@ func TestOneCallerTriesAgain(t *testing.T) {
 	}()
 	<-arrived
 	_, err := e.Embed(t.Context(), robotmem.ForQuestion, []string{"wall"})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "being tried again") {
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "is trying again") {
 		t.Errorf("got %v while another tries, want Unavailable", err)
 	}
 	if got := e.State(); got.Reason == "" {

@@ -58,12 +58,12 @@ func TestFailures(t *testing.T) {
 		{"no vectors", rows(), robotmem.Unavailable, "0 vectors for 1 texts", time.Minute},
 		{"too many vectors", rows("[1,2]", "[1,2]"), robotmem.Unavailable, "2 vectors for 1 texts", time.Minute},
 		{"an empty vector", rows("[]"), robotmem.Unavailable, "of 0 and 0 numbers", time.Minute},
-		{"zeros", rows("[0,0]"), robotmem.Unavailable, "nothing but zeros for text 1 of 1", time.Minute},
+		{"zeros", rows("[0,0]"), robotmem.Unavailable, "only zeros for text 1 of 1", time.Minute},
 		{"null for a number", rows("[1,null]"), robotmem.Unavailable, "null", time.Minute},
 		{"null for a vector", rows("null"), robotmem.Unavailable, "", time.Minute},
 		{"a number out of range", rows("[1,1e999]"), robotmem.Unavailable, "cannot be read", time.Minute},
 		{"a number out of a float32", rows("[1,1e39]"), robotmem.Unavailable, "cannot be read", time.Minute},
-		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, robotmem.Unavailable, "broke off", time.Minute},
+		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, robotmem.Unavailable, "broke the connection", time.Minute},
 		{"100 MB", hundredMegabytes, robotmem.Unavailable, "more than 32 MiB", time.Minute},
 		{"an error without end", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(500)

@@ -22,8 +22,8 @@ type Runtime struct {
 	// Batch is the largest number of texts that a call of Model.Embed gets, at
 	// most Options.Batch. Zero stands for Options.Batch.
 	Batch int
-	// Prompts says that the models want the prompts of the table in prompts.go,
-	// where the name of the folder is looked up.
+	// Prompts says that the models want prompts: the name of the folder is
+	// looked up in promptTable.
 	Prompts bool
 	// Open reads the model in a folder. An error that wraps fs.ErrNotExist means
 	// that a file is missing, any other that the files cannot be used.
@@ -34,7 +34,7 @@ type Runtime struct {
 type Model interface {
 	// Embed returns one vector for each text. Calls may run at the same time.
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
-	// Close ends the model. Embed then fails with Unavailable.
+	// Close ends the model. Embed may then fail with Unavailable.
 	Close() error
 }
 

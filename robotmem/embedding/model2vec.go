@@ -12,22 +12,23 @@ import (
 	"unicode/utf8"
 )
 
-// A Model2Vec model is a table with a vector for each token; the vector of a
-// text is the mean of those of its tokens. It needs no other process and takes
+// A Model2Vec model is a table with a vector for each token. The vector of a text
+// is the mean of the vectors of its tokens. It needs no other process and takes
 // microseconds. https://github.com/MinishLab/model2vec
 
-// maxTokens is how many tokens of a text count if config.json does not say.
+// maxTokens is how many tokens of a text count, unless config.json has
+// max_length.
 const maxTokens = 512
 
-// model2Vec is a model in this process. It never changes once it is read.
+// model2Vec is a model. It is immutable.
 type model2Vec struct {
 	tokenizer *tokenizer
 	vectors   *tensor
-	rows      *tensor // the row of vectors for a token, nil if it is the token
-	weights   *tensor // of a token, nil for 1
+	rows      *tensor // the row of vectors for each token, nil if token i has row i
+	weights   *tensor // the weight of each token, nil if all weights are 1
 	normalize bool
 	maxTokens int
-	maxRunes  int // of a text before it is split, as it cannot hold more tokens
+	maxRunes  int // a text is cut to this length before it is tokenized
 }
 
 var _ Model = (*model2Vec)(nil)
@@ -60,7 +61,7 @@ func newModel2Vec(weights, words, config []byte) (Model, error) {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
 	}
 	m := &model2Vec{vectors: tensors["embeddings"], rows: tensors["mapping"], weights: tensors["weights"]}
-	if m.vectors == nil { // as sentence-transformers names it
+	if m.vectors == nil { // the name in files of sentence-transformers
 		m.vectors = tensors["embedding.weight"]
 	}
 	if m.vectors == nil || m.vectors.cols < 2 {
@@ -86,8 +87,7 @@ func newModel2Vec(weights, words, config []byte) (Model, error) {
 	return m, m.validate()
 }
 
-// validate checks that every token has a row, so that none needs to be checked
-// later.
+// validate checks that every token has a row, so that embedding needs no checks.
 func (m *model2Vec) validate() error {
 	tokens := m.tokenizer.size
 	if m.weights != nil && m.weights.rows < tokens {
@@ -110,8 +110,8 @@ func (m *model2Vec) validate() error {
 	return nil
 }
 
-// Embed implements Model. A text none of whose words the model knows has no
-// vector and is refused.
+// Embed implements Model. It refuses a text without any word that the model
+// knows, because the text would have no vector.
 func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
@@ -119,14 +119,14 @@ func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, err
 			return nil, err
 		}
 		if vectors[i] = m.vector(text); vectors[i] == nil {
-			return nil, refused(i, "holds no word that the model knows: its language or script is not the model's")
+			return nil, refused(i, "has no word that the model knows; its language or script may not be the model's")
 		}
 	}
 	return vectors, nil
 }
 
-// vector returns the mean of the tokens' vectors, nil if there are none or they
-// cancel out.
+// vector returns the mean of the vectors of the tokens, nil without tokens or if
+// the vectors cancel out.
 func (m *model2Vec) vector(text string) []float32 {
 	tokens := m.tokenizer.tokens(firstRunes(text, m.maxRunes))
 	tokens = tokens[:min(len(tokens), m.maxTokens)]
@@ -134,7 +134,7 @@ func (m *model2Vec) vector(text string) []float32 {
 	known := 0
 	for _, token := range tokens {
 		if token == m.tokenizer.unknown {
-			continue // counted above, like the original
+			continue // but it counts towards maxTokens, as in the original
 		}
 		known++
 		row, weight := token, float32(1)

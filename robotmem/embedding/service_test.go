@@ -228,7 +228,7 @@ func TestDimensionThatChanges(t *testing.T) {
 		embed(t, e, robotmem.ForMemory, "door")
 		f.set(rows("[1,2,3]"))
 		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"wall"})
-		if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "of 3 numbers, and of 2 before") {
+		if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "of 3 numbers, but of 2 before") {
 			t.Errorf("%s: got %v, want Unavailable with both lengths", spec, err)
 		}
 	}
@@ -254,9 +254,9 @@ func TestOpenAINumbersItsVectors(t *testing.T) {
 	}{
 		"in another order":    {`{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1]}]}`, [][]float32{{1}, {2}}, ""},
 		"without numbers":     {`{"data":[{"embedding":[1]},{"embedding":[2]}]}`, [][]float32{{1}, {2}}, ""},
-		"one number twice":    {`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, nil, "with the number 0"},
-		"a number too large":  {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[2]}]}`, nil, "with the number 2"},
-		"a number below zero": {`{"data":[{"index":0,"embedding":[1]},{"index":-1,"embedding":[2]}]}`, nil, "with the number -1"},
+		"one number twice":    {`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, nil, "with the index 0"},
+		"a number too large":  {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[2]}]}`, nil, "with the index 2"},
+		"a number below zero": {`{"data":[{"index":0,"embedding":[1]},{"index":-1,"embedding":[2]}]}`, nil, "with the index -1"},
 		"as text":             {`{"data":[{"index":0,"embedding":"AACAPw=="},{"index":1,"embedding":"AACAPw=="}]}`, nil, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

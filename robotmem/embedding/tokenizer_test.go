@@ -59,11 +59,11 @@ func TestNormalizers(t *testing.T) {
 		{"a mark after a control character", charsmap, "A\n\u0301", "A\n\u0301"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var p *part
-			if err := json.Unmarshal([]byte(test.json), &p); err != nil {
+			var c *component
+			if err := json.Unmarshal([]byte(test.json), &c); err != nil {
 				t.Fatal(err)
 			}
-			n, err := readNormalizer(p)
+			n, err := readNormalizer(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -96,7 +96,7 @@ func TestCharsmapThatIsDamaged(t *testing.T) {
 	}
 }
 
-func TestSplitters(t *testing.T) {
+func TestPreTokenizers(t *testing.T) {
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, "a b", "a b"},
 		{"BERT", `{"type": "BertPreTokenizer"}`, " don't go_now a=b ...", "don|'|t|go|_|now|a|=|b|.|.|."},
@@ -114,11 +114,11 @@ func TestSplitters(t *testing.T) {
 		{"Metaspace whole", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": false}`, "a b", "▁a▁b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var p *part
-			if err := json.Unmarshal([]byte(test.json), &p); err != nil {
+			var c *component
+			if err := json.Unmarshal([]byte(test.json), &c); err != nil {
 				t.Fatal(err)
 			}
-			split, err := readSplitter(p)
+			split, err := readPreTokenizer(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,20 +210,20 @@ func TestAddedTokens(t *testing.T) {
 	}
 }
 
-func TestTokenizersThatAreNotRead(t *testing.T) {
+func TestUnsupportedTokenizers(t *testing.T) {
 	model := `"model": {"type": "WordLevel", "vocab": {"a": 0}}`
 	for text, file := range map[string]string{
-		"without a pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
-		"the pattern":       `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
-		"is empty":          `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, ` + model + `}`,
-		"is cut off":        `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAACQ"}, ` + model + `}`,
-		"illegal base64":    `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}, ` + model + `}`,
-		`"Nmt"`:             `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
-		`"Removed"`:         `{"pre_tokenizer": {"type": "Punctuation", "behavior": "Removed"}, ` + model + `}`,
-		`"sometimes"`:       `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "sometimes"}, ` + model + `}`,
-		"number 4 of 1":     `{"model": {"type": "Unigram", "unk_id": 4, "vocab": [["a", 0]]}}`,
-		"token 0":           `{"model": {"type": "Unigram", "vocab": [[1, 0]]}}`,
-		"the vocabulary":    `{"model": {"type": "Unigram", "vocab": {}}}`,
+		"has no pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
+		"the pattern":    `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
+		"is empty":       `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, ` + model + `}`,
+		"is cut off":     `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAACQ"}, ` + model + `}`,
+		"illegal base64": `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}, ` + model + `}`,
+		`"Nmt"`:          `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
+		`"Removed"`:      `{"pre_tokenizer": {"type": "Punctuation", "behavior": "Removed"}, ` + model + `}`,
+		`"sometimes"`:    `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "sometimes"}, ` + model + `}`,
+		"number 4 of 1":  `{"model": {"type": "Unigram", "unk_id": 4, "vocab": [["a", 0]]}}`,
+		"token 0":        `{"model": {"type": "Unigram", "vocab": [[1, 0]]}}`,
+		"the vocabulary": `{"model": {"type": "Unigram", "vocab": {}}}`,
 	} {
 		if _, err := readTokenizer([]byte(file)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: got %v, want %q", file, err, text)
