@@ -12,6 +12,19 @@ import (
 
 type object = map[string]any
 
+// description is the text at the head of the document, in Markdown.
+const description = `A memory for robots.
+
+A request is a JSON body, overlaid by the query and then by the path, so these three are the same. GET and DELETE take the path and the query only. Times are RFC 3339. An object in a query is its JSON text.
+
+    POST /api/recall              {"query":"wet glass","n":3}
+    POST /api/recall?n=3          {"query":"wet glass"}
+    POST /api/recall?query=wet+glass&n=3
+
+A node with tokens needs one of them in each request: ` + "`Authorization: Bearer $ROBOTMEM_TOKEN`" + `.
+
+An error is a problem document (RFC 9457, ` + "`application/problem+json`" + `) with the kind of the error, the field that is wrong and what to do next.`
+
 // OpenAPI describes every operation in OpenAPI 3.1, from the same table that
 // serves them. Encoded as JSON it is what /api/openapi.json answers.
 func OpenAPI(version string) any { return openAPI(version) }
@@ -34,7 +47,7 @@ func openAPI(version string) object {
 		"info": object{
 			"title":       "robotmem",
 			"version":     cmp.Or(version, "dev"),
-			"description": "A memory for robots. Fields of a JSON body may also be given in the query.",
+			"description": description,
 			"license":     object{"name": "Apache 2.0", "identifier": "Apache-2.0"},
 		},
 		"servers":  []any{object{"url": "/"}}, // wherever this document was read

@@ -155,7 +155,7 @@ func (s *server) routes() http.Handler {
 	e.GET("/api/events", s.changed)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
-	addReference(e, s.opts.Version)
+	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", echo.WrapHandler(s.opts.MCP))
 	}

@@ -8,6 +8,7 @@ func TestDashboard(t *testing.T) {
 	w := newWorld(t)
 	if testing.Short() {
 		w.mainPages(t)
+		t.Run("the API reference", w.reference)
 		return
 	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
@@ -38,6 +39,7 @@ func TestDashboard(t *testing.T) {
 			"the gallery":                     w.gallery,
 			"memories by place":               w.memoriesByPlace,
 			"a place for a search":            w.placeForASearch,
+			"the API reference":               w.reference,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
