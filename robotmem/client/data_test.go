@@ -69,7 +69,7 @@ func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 			if tt.kind == "" && err != nil || tt.kind != "" && !errors.Is(err, tt.kind) {
 				t.Errorf("got %v, want %q", err, tt.kind)
 			}
-			if tt.name == "cut off" && !strings.Contains(err.Error(), "broke off after 400000 of 800000 bytes") {
+			if tt.name == "cut off" && !strings.Contains(err.Error(), "ended after 400000 of 800000 bytes") {
 				t.Errorf("got %v, want it to say where", err)
 			}
 		})

@@ -8,14 +8,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// sampleSession stands for the id that start_session answers.
+// sampleSession is an id as start_session answers it.
 const sampleSession = "01a1fc13-cae0-783e-84dd-4cdf355d436d"
 
-// samplePerception is the memory that the example of save_perception becomes.
+// samplePerception is the id of the memory of the example of save_perception.
 const samplePerception = 4
 
-// samples are a request of each main operation, as one robot would send them in
-// a morning.
+// samples are an example request of each main operation.
 var samples = map[string]any{
 	"learn": robotmem.LearnRequest{
 		Insight:   "grip_force=12.5 N holds the wet glass",
@@ -65,17 +64,17 @@ var samples = map[string]any{
 	"session_memories": robotmem.SessionMemoriesRequest{SessionID: sampleSession},
 }
 
-// sampleFields are the fields of the operation's example, by name.
+// sampleFields returns the fields of the operation's example by name.
 func sampleFields(op *robotmem.Op) map[string]json.RawMessage {
 	fields := map[string]json.RawMessage{}
 	data, err := json.Marshal(samples[op.Name])
 	if err != nil || json.Unmarshal(data, &fields) != nil {
-		return nil // of operations without an example
+		return nil // the operation has no example
 	}
 	return fields
 }
 
-// sampleValue is a field of the example, or any that a path could have.
+// sampleValue returns a field of the example, or for a path some valid value.
 func sampleValue(op *robotmem.Op, in, field string) any {
 	switch v := sampleFields(op)[field]; {
 	case v != nil:
@@ -87,11 +86,11 @@ func sampleValue(op *robotmem.Op, in, field string) any {
 	case groupOf(op).name == "Perceptions":
 		return samplePerception
 	}
-	return 1 // the first memory of all
+	return 1 // the first memory
 }
 
-// sampleBody is the part of the example that goes into the body, in the order of
-// the fields; nil if there is none.
+// sampleBody returns the part of the example that belongs into the body, in the order
+// of the fields, nil if there is none.
 func sampleBody(d *described) json.RawMessage {
 	fields := sampleFields(d.op)
 	var b bytes.Buffer

@@ -26,8 +26,8 @@ func TestProgressIsFollowed(t *testing.T) {
 		{"result", ": a heartbeat\n\n" + progress + "event: result\ndata: {\"results\":[{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
 		{"result in lines", "event:progress\r\ndata:{\"done\":1,\"total\":3,\r\ndata: \"unit\":\"items\",\"stage\":\"learning\"}\r\n\r\nevent: other\ndata: {}\n\nevent: result\ndata: {\"results\":\ndata: [{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
 		{"problem", progress + "event: problem\ndata: {\"kind\":\"conflict\",\"field\":\"items\",\"detail\":\"no\",\"op\":\"learn_batch\"}\n\n", robotmem.Conflict, "no"},
-		{"broken off", progress, robotmem.Unavailable, "broke off"},
-		{"broken off within the result", progress + "event: result\ndata: {\"results\":[", robotmem.Unavailable, "broke off"},
+		{"broken off", progress, robotmem.Unavailable, "ended before its result"},
+		{"broken off within the result", progress + "event: result\ndata: {\"results\":[", robotmem.Unavailable, "ended before its result"},
 		{"bad problem", progress + "event: problem\ndata: oh\n\n", robotmem.Unavailable, "problem document"},
 		{"bad progress", progress + "event: progress\ndata: oh\n\n", robotmem.Unavailable, "did not answer as a robotmem node"},
 	} {

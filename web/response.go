@@ -1,18 +1,21 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// status maps every kind to the status it is answered with.
+// status is the HTTP status of each kind of error.
 var status = map[robotmem.Kind]int{
 	robotmem.Invalid:     http.StatusBadRequest,
 	robotmem.Forbidden:   http.StatusForbidden,
@@ -24,8 +27,8 @@ var status = map[robotmem.Kind]int{
 	robotmem.Internal:    http.StatusInternalServerError,
 }
 
-// problem is an error on the wire: a problem document of RFC 9457, with the
-// parts of a robotmem.Error.
+// problem is an error as a problem document (RFC 9457), with the parts of a
+// robotmem.Error.
 type problem struct {
 	Type   string        `json:"type"`
 	Title  string        `json:"title"`
@@ -37,13 +40,13 @@ type problem struct {
 	ID     string        `json:"request_id,omitempty"`
 }
 
-// internalDetail stands for causes that are not the caller's business.
+// internalDetail takes the place of internal causes, which may hold SQL or a path.
 const internalDetail = "internal error; the node's log has the cause"
 
 // fail answers err as a problem document. It is echo's error handler.
 func (s *server) fail(err error, c echo.Context) {
 	if c.Response().Committed {
-		s.log.Warn("answer cut short", "path", c.Path(), "err", err)
+		s.log.Warn("answer incomplete", "path", c.Path(), "err", err)
 		return
 	}
 	s.writeProblem(c.Response(), c.Request(), s.problemOf(c.Request(), err))
@@ -83,13 +86,13 @@ func (s *server) problemOf(r *http.Request, err error) problem {
 	return p
 }
 
-// routingProblem is what no operation has seen.
+// routingProblem is the problem of a request without an operation.
 func routingProblem(r *http.Request, code int) problem {
 	switch code {
 	case http.StatusNotFound:
 		return newProblem(code, robotmem.NotFound, "no such route; GET / lists them")
 	case http.StatusMethodNotAllowed:
-		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not take %.20s; the Allow header names what it takes", r.Method))
+		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method))
 	}
 	return newProblem(code, robotmem.Internal, internalDetail)
 }
@@ -101,29 +104,29 @@ func newProblem(code int, kind robotmem.Kind, detail string) problem {
 func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
 	p.ID = w.Header().Get("X-Request-Id")
 	data, err := encode(p)
-	if err != nil { // unreachable: every field is text or a number
+	if err != nil { // cannot happen: every field is text or a number
 		s.log.Error("encoding a problem", "err", err)
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(data) // a caller that has gone needs no answer
+		_, _ = w.Write(data) // fails only if the client is gone
 	}
 }
 
-// writeJSON answers v, which is encoded whole before the first byte goes out,
-// so that an encoding error is still a problem and not half an answer.
+// writeJSON answers v. It encodes all of v before it writes the first byte, so that
+// an encoding error can still be answered as a problem.
 func writeJSON(c echo.Context, code int, v any) error {
 	data, err := encode(v)
 	if err != nil {
 		return err
 	}
 	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
-	return c.Blob(code, "application/json", squeeze(c.Response(), c.Request(), data))
+	return c.Blob(code, "application/json", compress(c.Response(), c.Request(), data))
 }
 
-// encode is an answer as one line of JSON.
+// encode returns v as one line of JSON.
 func encode(v any) ([]byte, error) {
 	data, err := robotmem.EncodeJSON(v)
 	if err != nil {
@@ -132,7 +135,7 @@ func encode(v any) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// accepts reports whether the caller asks for mediaType by name.
+// accepts reports whether the Accept header names mediaType.
 func accepts(r *http.Request, mediaType string) bool {
 	for _, header := range r.Header.Values("Accept") {
 		for part := range strings.SplitSeq(header, ",") {
@@ -140,6 +143,46 @@ func accepts(r *http.Request, mediaType string) bool {
 			if strings.EqualFold(strings.TrimSpace(name), mediaType) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
+// into one packet anyway.
+const minGzip = 1400
+
+// compress compresses an answer for a client that accepts gzip, and sets its headers.
+// The compressor is stateless, because one with a window needs almost 1 MB for each
+// answer.
+func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(data) < minGzip || !acceptsGzip(r) {
+		return data
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.StatelessCompression)
+	if err != nil {
+		return data
+	}
+	if _, err := z.Write(data); err != nil || z.Close() != nil || b.Len() >= len(data) {
+		return data
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	return b.Bytes()
+}
+
+// acceptsGzip reports whether the Accept-Encoding header allows gzip.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(header, ",") {
+			name, params, _ := strings.Cut(part, ";")
+			if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				continue
+			}
+			q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
+			weight, err := strconv.ParseFloat(q, 64)
+			return !given || err == nil && weight > 0
 		}
 	}
 	return false
