@@ -23,8 +23,7 @@ type sampledOperation struct {
 	}
 }
 
-// The examples of the document are what a reader copies: each must do what its
-// operation does.
+// Readers copy the examples of the document, so each must be a valid request.
 func TestOpenAPIExamplesWork(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]sampledOperation

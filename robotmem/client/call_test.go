@@ -56,7 +56,7 @@ func TestProgressIsFollowed(t *testing.T) {
 	}
 }
 
-// Only what takes long is asked for so, and a node may answer as ever.
+// Only long operations ask for events, and a node may still answer JSON.
 func TestProgressIsAHint(t *testing.T) {
 	ctx := robotmem.WithProgress(t.Context(), func(robotmem.Progress) { t.Error("nothing was reported") })
 	n := &node{status: 200, answer: `{"total":3}`}
@@ -77,7 +77,7 @@ func TestProgressIsAHint(t *testing.T) {
 	}
 }
 
-// A wait is no reason for the HTTP client to give up.
+// The wait for a change does not count towards the timeout of the HTTP client.
 func TestChangesOutlastsTheTimeLimit(t *testing.T) {
 	const limit = 50 * time.Millisecond
 	ts := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

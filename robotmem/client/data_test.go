@@ -24,7 +24,7 @@ func serveFunc(t *testing.T, h http.HandlerFunc) *client.Client {
 	return client.New(ts.URL, client.Options{HTTP: ts.Client()})
 }
 
-// A node answers with the bytes of a payload, and can get them wrong.
+// A node may answer with wrong bytes of a payload.
 func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 	data := bytes.Repeat([]byte("payload "), 100_000)
 	digest := sha256.Sum256(data)
@@ -76,7 +76,7 @@ func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 	}
 }
 
-// endless never ends and counts what was taken of it.
+// endless never ends and counts the bytes that were read.
 type endless struct{ read atomic.Int64 }
 
 func (e *endless) Read(p []byte) (int, error) {

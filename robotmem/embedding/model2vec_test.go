@@ -29,7 +29,8 @@ const bertTokenizer = `{
 		"vocab": {"[UNK]": 0, "wet": 1, "glass": 2, "slip": 3, "##s": 4, "!": 5, "湿": 6}}
 }`
 
-// bertVectors belong to it; the unknown token's would show in any mean.
+// bertVectors are its vectors. The vector of the unknown token would be visible in
+// any mean.
 var bertVectors = [][]float64{{1000, 1000}, {1, 0}, {0, 1}, {4, 2}, {2, 4}, {-2, 8}, {3, 3}}
 
 // tensorFile is a safetensors file.
@@ -70,7 +71,7 @@ type raw struct {
 	data  []byte
 }
 
-// rawOf is the tensor of values, which have a fixed size each.
+// rawOf returns the tensor of values of a fixed size.
 func rawOf[T any](t testing.TB, dtype string, shape []int, values []T) raw {
 	t.Helper()
 	var b bytes.Buffer
@@ -204,7 +205,7 @@ func TestModel2VecTypesOfNumbers(t *testing.T) {
 	}
 }
 
-// A model with a reduced vocabulary: a row for several tokens, and a weight for
+// A model with a reduced vocabulary has one row for several tokens, and a weight for
 // each token.
 func TestModel2VecMappingAndWeights(t *testing.T) {
 	for _, dtype := range []string{"I64", "I32"} {
@@ -252,7 +253,7 @@ func TestModel2VecIdentity(t *testing.T) {
 	}
 }
 
-// The order of tensors in a file is not fixed, so this one is written once.
+// tensorFile writes tensors in random order, so this file is written once.
 func TestModel2VecIdentityOfACopy(t *testing.T) {
 	weights := tensorFile(t, bertWeights(t))
 	a := open(t, "model2vec:"+modelFolder(t, weights, bertTokenizer, ""), embedding.Options{}).State()

@@ -58,7 +58,7 @@ func TestOpenRefusesAddresses(t *testing.T) {
 	}
 }
 
-// The short forms of OLLAMA_HOST, those for servers too.
+// The short forms of OLLAMA_HOST, including those for servers.
 func TestShortAddresses(t *testing.T) {
 	f := newFake(t)
 	port := f.URL[strings.LastIndex(f.URL, ":")+1:]

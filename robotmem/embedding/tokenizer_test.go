@@ -14,7 +14,7 @@ import (
 
 // testCharsmap is the character map that SentencePiece makes of the rules
 // ﬁ → fi, Ａ → A, e with an acute accent after it → é, ㎒ → MHz, and nothing for
-// a soft hyphen; only the units that a look-up can reach.
+// a soft hyphen. It has only the units that a look-up can reach.
 func testCharsmap() string {
 	units := make([]uint32, 256)
 	for at, unit := range map[int]uint32{
@@ -74,7 +74,7 @@ func TestNormalizers(t *testing.T) {
 	}
 }
 
-// A damaged map gives other texts, and no panic.
+// A damaged map may give other texts, but never a panic.
 func TestCharsmapThatIsDamaged(t *testing.T) {
 	data, err := base64.StdEncoding.DecodeString(testCharsmap())
 	if err != nil {
@@ -243,7 +243,7 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
-// No text and no file makes the tokenizer panic, and each token has a row.
+// The tokenizer never panics, and each token is below its size.
 func FuzzTokenizer(f *testing.F) {
 	f.Add([]byte(unigramJSON), "a b\xff湿")
 	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "`+testCharsmap()+`"}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
@@ -261,7 +261,7 @@ func FuzzTokenizer(f *testing.F) {
 	})
 }
 
-// No map makes a look-up leave the map, or go on for ever.
+// A look-up never leaves the map, and always ends.
 func FuzzCharsmap(f *testing.F) {
 	data, err := base64.StdEncoding.DecodeString(testCharsmap())
 	if err != nil {
@@ -277,7 +277,7 @@ func FuzzCharsmap(f *testing.F) {
 	})
 }
 
-// No file makes the reader panic or point outside of itself.
+// The reader never panics or reads outside of the file.
 func FuzzTensors(f *testing.F) {
 	header := `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"weights":{"dtype":"F16","shape":[2],"data_offsets":[16,20]}}`
 	f.Add(append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), make([]byte, 20)...))

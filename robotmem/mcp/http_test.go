@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A failure over HTTP has its own code whatever the request calls itself.
+// A failure over HTTP has its code for every id of a request.
 func TestCodeOfAFailureWithAnOddID(t *testing.T) {
 	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {

@@ -284,8 +284,7 @@ func TestHandlerServesToolsOverHTTP(t *testing.T) {
 	}
 }
 
-// A client says what program it is, never who asks: that comes from the
-// transport.
+// A client names its program. The name of the caller comes from the transport.
 func TestClientsNameTheirProgramOnly(t *testing.T) {
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "arm-7", Tool: robotmem.ToolREST, Client: "node"})
 	if got, want := robotmem.CallerOf(withCaller(ctx, nil)), (robotmem.Caller{Who: "arm-7", Tool: "mcp", Client: "node"}); got != want {

@@ -37,7 +37,7 @@ func call(id any, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", n, tool, args)
 }
 
-// serve feeds input, which ends at once, and returns every answer.
+// serve sends input, which then ends, and returns all answers.
 func serve(t *testing.T, s *Server, input string) []answer {
 	t.Helper()
 	var out bytes.Buffer
@@ -210,7 +210,7 @@ func TestCancelledContextFinishesAcceptedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The pipe takes this only once the calls before it have been accepted.
+	// The pipe accepts this only after the calls before it were accepted.
 	if _, err := io.WriteString(feed, "\n \n"); err != nil {
 		t.Fatal(err)
 	}
