@@ -36,7 +36,8 @@ type Options struct {
 	// Timeout is how long a client may pause while it sends a body or reads an
 	// answer, 30 seconds if 0. It does not limit the whole body or answer.
 	Timeout time.Duration
-	// MaxConns is the number of connections of a server of NewServer, 512 if 0.
+	// MaxConns is the number of connections of a server of NewServer, 512 if 0, at
+	// least 1.
 	MaxConns int
 	// Rate is the number of requests per second of one token, or without tokens of
 	// one address. A burst may have twice as many. 0 is no limit.
@@ -270,7 +271,7 @@ const (
 // Its Shutdown ends the streams of events.
 func NewServer(svc robotmem.Service, opts Options) *http.Server {
 	s, h := newServer(svc, opts)
-	conns := newConnections(cmp.Or(opts.MaxConns, maxConns))
+	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
