@@ -168,7 +168,7 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	f.Upto = after
 	from := "SELECT " + columns + " FROM memories m " + joins
 	err = c.Query(from+where, page, note)
-	if !sqlite.IsDamage(err) {
+	if !sqlite.IsCorrupt(err) {
 		return f, err
 	}
 	f = Followed{Upto: after}
@@ -182,7 +182,7 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	}
 	for _, row := range rows {
 		err := c.Query(from+" WHERE m.id = ?", []any{row[0]}, visit)
-		if sqlite.IsDamage(err) {
+		if sqlite.IsCorrupt(err) {
 			f.Unread = append(f.Unread, row[0])
 		} else if err != nil {
 			return f, err
