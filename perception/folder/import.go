@@ -37,7 +37,7 @@ type Options struct {
 }
 
 func (o *Options) check() error {
-	for _, pattern := range append(slices.Clone(o.Include), o.Exclude...) {
+	for _, pattern := range slices.Concat(o.Include, o.Exclude) {
 		if _, err := path.Match(pattern, "x"); err != nil {
 			return fmt.Errorf("the pattern %q: %w", pattern, err)
 		}

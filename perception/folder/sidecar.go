@@ -49,7 +49,7 @@ func (im *importer) sidecarOf(name string, siblings map[string]bool) (*sidecar, 
 		if side == base || side == sessionFile || !siblings[side] {
 			continue
 		}
-		data, err := im.read(path.Join(path.Dir(name), side))
+		data, err := importing.ReadFile(im.root, path.Join(path.Dir(name), side), maxSidecar)
 		if err == nil {
 			var s *sidecar
 			if s, err = parseSidecar(data); err == nil {
@@ -60,27 +60,6 @@ func (im *importer) sidecarOf(name string, siblings map[string]bool) (*sidecar, 
 		return nil, skipped{"bad sidecar " + side + ": " + err.Error(), true}
 	}
 	return new(sidecar), nil
-}
-
-func (im *importer) readSession(name string) (*session, error) {
-	data, err := im.read(name)
-	if err != nil {
-		return nil, err
-	}
-	return parseSession(data)
-}
-
-func (im *importer) read(name string) ([]byte, error) {
-	f, err := im.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
-	if err == nil && len(data) > maxSidecar {
-		err = fmt.Errorf("it has more than %d bytes", maxSidecar)
-	}
-	return data, err
 }
 
 func parseSidecar(data []byte) (*sidecar, error) {
@@ -104,7 +83,11 @@ func parseSidecar(data []byte) (*sidecar, error) {
 	return s, nil
 }
 
-func parseSession(data []byte) (*session, error) {
+func (im *importer) readSession(name string) (*session, error) {
+	data, err := importing.ReadFile(im.root, name, maxSidecar)
+	if err != nil {
+		return nil, err
+	}
 	s := new(session)
 	if err := decode(data, s); err != nil {
 		return nil, err

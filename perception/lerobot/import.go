@@ -87,7 +87,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 
 func readInfo(root *os.Root) (*info, error) {
 	const name = "meta/info.json"
-	data, err := readAll(root, name, maxInfo)
+	data, err := importing.ReadFile(root, name, maxInfo)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing; the folder is not a LeRobot dataset: %w", name, err)
 	}
@@ -151,24 +151,21 @@ type span struct {
 // importFile reads a data file twice: first the column of episode indexes, to find the
 // episodes that agree with the metadata, then the rows of those.
 func (im *importer) importFile(f *dataFile) {
-	lost := func(err error) {
-		n := int64(0)
-		for _, e := range f.episodes {
-			if im.o.wants(e.index) {
-				n += e.length
-			}
+	lost := int64(0)
+	for _, e := range f.episodes {
+		if im.o.wants(e.index) {
+			lost += e.length
 		}
-		im.report.Break(f.name, err, n)
 	}
 	t, file, err := openFile(im.root, f.name)
 	if err != nil {
-		lost(err)
+		im.report.Break(f.name, err, lost)
 		return
 	}
 	defer file.Close()
 	runs, err := scanRuns(t)
 	if err != nil {
-		lost(err)
+		im.report.Break(f.name, err, lost)
 		return
 	}
 	im.importSpans(t, f.name, im.spans(f, runs))
@@ -183,26 +180,21 @@ func scanRuns(t *table) ([]run, error) {
 	}
 	var runs []run
 	row, index := int64(0), int64(0)
-	for g := range t.meta.RowGroups {
-		err := t.rows(g, []*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
-			index, err = integer(v)
-			return err
-		}, func() error {
-			if n := len(runs); n == 0 || runs[n-1].episode != index {
-				if n == maxEpisodes {
-					return fmt.Errorf("there are more than %d episodes", maxEpisodes)
-				}
-				runs = append(runs, run{index, row, 0})
+	err := t.all([]*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
+		index, err = integer(v)
+		return err
+	}, func() error {
+		if n := len(runs); n == 0 || runs[n-1].episode != index {
+			if n == maxEpisodes {
+				return fmt.Errorf("there are more than %d episodes", maxEpisodes)
 			}
-			runs[len(runs)-1].rows++
-			row++
-			return nil
-		})
-		if err != nil {
-			return nil, err
+			runs = append(runs, run{index, row, 0})
 		}
-	}
-	return runs, nil
+		runs[len(runs)-1].rows++
+		row++
+		return nil
+	})
+	return runs, err
 }
 
 // spans returns the wanted episodes that agree with the metadata, in order of their rows. It

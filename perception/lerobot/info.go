@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -214,16 +212,4 @@ func expand(template string, values map[string]any) (string, error) {
 		return "", fmt.Errorf("the template %.200q gives %.200q, which is not a path below the dataset's folder", template, path)
 	}
 	return path, nil
-}
-
-func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
-	f, size, err := openRegular(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > limit {
-		return nil, fmt.Errorf("has %d bytes; the limit is %d", size, limit)
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
 }
