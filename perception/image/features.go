@@ -101,6 +101,47 @@ func (p picture) grid() *grid {
 	return g
 }
 
+// Greys returns the mean of red, green and blue in side by side cells of a picture, 0 to 1, row
+// by row, each of 16 points. It is nil for floating-point values and for a picture that cannot be
+// decoded.
+func Greys(in media.Payload, side int) []float64 {
+	p, err := File{in}.decode()
+	if AcceptsPixels(in) {
+		var f frame
+		if f, err = (Pixels{in}).open(); f.encoding == "32FC1" {
+			return nil
+		}
+		p = f.picture()
+	}
+	if err != nil {
+		return nil
+	}
+	const points = 4 // a side
+	width, height := p.size()
+	out := make([]float64, side*side)
+	for i := range out {
+		for j := range points * points {
+			x := (2*(i%side*points+j%points) + 1) * width / (2 * side * points)
+			y := (2*(i/side*points+j/points) + 1) * height / (2 * side * points)
+			out[i] += p.grey(x, y) / (points * points)
+		}
+	}
+	return out
+}
+
+// grey is the mean of red, green and blue of a pixel, 0 to 1. A missing value is 0.
+func (p picture) grey(x, y int) float64 {
+	if p.values != nil {
+		if v := p.values.at(x, y); v > 0 {
+			return v / math.MaxUint16
+		}
+		return 0
+	}
+	at := p.colours.Bounds().Min
+	c := p.colours.RGBA64At(at.X+x, at.Y+y)
+	return (float64(c.R) + float64(c.G) + float64(c.B)) / (3 * math.MaxUint16)
+}
+
 // words returns ", grey, brightness 0.42".
 func (g *grid) words() string {
 	hue := "colour"

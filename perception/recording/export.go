@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -154,14 +155,14 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
+	m.Channels = slices.DeleteFunc(m.Channels, func(c ChannelInfo) bool { return c.Channel == nil })
 	// The header comes before the first channel and has the profile of all.
 	for _, c := range m.Channels {
 		e.foreign = e.foreign || c.MessageEncoding != "cdr"
 	}
 	for _, c := range m.Channels {
-		own := &Channel{Topic: c.Topic, SchemaName: c.SchemaName, SchemaEncoding: c.SchemaEncoding, SchemaData: c.Schema, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
-		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = own
-		if _, err := e.channel(own); err != nil {
+		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = c.Channel
+		if _, err := e.channel(c.Channel); err != nil {
 			return err
 		}
 	}
@@ -323,8 +324,6 @@ type jsonTime struct {
 	Nsec uint64 `json:"nsec"`
 }
 
-func jsonTimeOf(t uint64) jsonTime { return jsonTime{t / 1e9, t % 1e9} }
-
 type jsonImage struct {
 	Timestamp jsonTime `json:"timestamp"`
 	FrameID   string   `json:"frame_id"`
@@ -361,7 +360,7 @@ const (
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
-	stamp := jsonTimeOf(at)
+	stamp := jsonTime{at / 1e9, at % 1e9}
 	if item.Fact {
 		level := levelInfo
 		switch item.Category {
@@ -382,7 +381,7 @@ func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
 
 func (e *exporter) memory(item *Exported, at uint64) ([]*cursor, error) {
 	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
-		jsonTimeOf(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
+		jsonTime{at / 1e9, at % 1e9}, item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
@@ -407,18 +406,18 @@ func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cur
 	properties := make([]string, 0, len(names))
 	for i, name := range names {
 		quoted, err := json.Marshal(name)
+		unit := []byte(`""`)
+		if err == nil && i < len(t.Units) {
+			unit, err = json.Marshal(t.Units[i])
+		}
 		if err != nil {
 			return nil, err
 		}
-		unit := ""
-		if i < len(t.Units) && t.Units[i] != "" {
-			text, err := json.Marshal(t.Units[i])
-			if err != nil {
-				return nil, err
-			}
-			unit = `,"description":` + string(text)
+		description := ""
+		if len(unit) > len(`""`) {
+			description = `,"description":` + string(unit)
 		}
-		properties = append(properties, string(quoted)+`:{"type":"number"`+unit+`}`)
+		properties = append(properties, string(quoted)+`:{"type":"number"`+description+`}`)
 		names[i] = string(quoted)
 	}
 	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
@@ -431,10 +430,10 @@ func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cur
 		b = append(b, '}')
 		for c, v := range row {
 			b = append(append(append(b, ','), names[c]...), ':')
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				b = append(b, "null"...)
-			} else {
+			if media.Finite(v) {
 				b = strconv.AppendFloat(b, v, 'g', -1, 64)
+			} else {
+				b = append(b, "null"...)
 			}
 		}
 		b = append(b, '}')

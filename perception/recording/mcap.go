@@ -86,11 +86,11 @@ func (m *mcapFile) readSummary(info *Info) bool {
 	if m.size < magicSize+footerSize {
 		return false
 	}
-	_, head, _, err := newRecords(m.file, magicSize, m.size).next(only(mcap.OpHeader))
+	op, head, _, err := newRecords(m.file, magicSize, m.size).next(nil)
 	if err != nil {
 		return false
 	}
-	if h, err := mcap.ParseHeader(head); err == nil {
+	if h, err := mcap.ParseHeader(head); err == nil && op == mcap.OpHeader {
 		info.Profile = h.Profile
 	}
 	tail := make([]byte, magicSize)
@@ -98,7 +98,7 @@ func (m *mcapFile) readSummary(info *Info) bool {
 		return false
 	}
 	at := m.size - footerSize
-	op, body, _, err := newRecords(m.file, at, m.size-magicSize).next(anyRecord)
+	op, body, _, err := newRecords(m.file, at, m.size-magicSize).next(nil)
 	if err != nil || op != mcap.OpFooter {
 		return false
 	}
@@ -108,7 +108,7 @@ func (m *mcapFile) readSummary(info *Info) bool {
 	}
 	var stats *mcap.Statistics
 	for s := newRecords(m.file, int64(footer.SummaryStart), at); ; {
-		op, body, _, err := s.next(anyRecord)
+		op, body, _, err := s.next(nil)
 		if err == io.EOF {
 			break
 		}
@@ -161,7 +161,7 @@ func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats 
 		if i.Offset > uint64(m.size) {
 			return outside
 		}
-		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(only(mcap.OpMetadata))
+		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(nil)
 		if err != nil || op != mcap.OpMetadata {
 			return fmt.Errorf("there is no metadata where the index points: %w", err)
 		}
@@ -356,7 +356,7 @@ func (m *mcapFile) load(index *mcap.ChunkIndex, c *openChunk, buf []byte) ([]byt
 	}
 	s := newRecords(m.file, int64(index.ChunkStartOffset), int64(index.ChunkStartOffset+index.ChunkLength))
 	s.buf = buf
-	op, body, _, err := s.next(anyRecord)
+	op, body, _, err := s.next(nil)
 	if err == nil && op != mcap.OpChunk {
 		err = fmt.Errorf("there is a record of kind %d where the index names a chunk", op)
 	}

@@ -26,38 +26,24 @@ const SegmentType = media.TypeMCAP
 
 // Manifest describes a recording so that it can be written again.
 type Manifest struct {
-	Version     int               `json:"version"`
-	Recording   string            `json:"recording"` // its ID
-	Name        string            `json:"name"`
-	Format      string            `json:"format"`
-	Profile     string            `json:"profile,omitempty"`
-	Start       string            `json:"start"` // log times, ns
-	End         string            `json:"end"`
-	Messages    uint64            `json:"messages"`
-	Channels    []ManifestChannel `json:"channels"`
-	Metadata    []Metadata        `json:"metadata,omitempty"`
-	Attachments []Attachment      `json:"attachments,omitempty"`
-}
-
-// ManifestChannel is a channel of a manifest.
-type ManifestChannel struct {
-	Topic           string            `json:"topic"`
-	SchemaName      string            `json:"schema_name,omitempty"`
-	SchemaEncoding  string            `json:"schema_encoding,omitempty"`
-	Schema          []byte            `json:"schema_base64,omitempty"`
-	MessageEncoding string            `json:"message_encoding"`
-	Metadata        map[string]string `json:"metadata,omitempty"`
-	Messages        uint64            `json:"messages"`
+	Version     int           `json:"version"`
+	Recording   string        `json:"recording"` // its ID
+	Name        string        `json:"name"`
+	Format      string        `json:"format"`
+	Profile     string        `json:"profile,omitempty"`
+	Start       string        `json:"start"` // log times, ns
+	End         string        `json:"end"`
+	Messages    uint64        `json:"messages"`
+	Channels    []ChannelInfo `json:"channels"`
+	Metadata    []Metadata    `json:"metadata,omitempty"`
+	Attachments []Attachment  `json:"attachments,omitempty"`
 }
 
 func (imp *importer) manifest() (importing.Perception, error) {
 	m := Manifest{
 		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
 		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
-		Channels: []ManifestChannel{}, Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
-	}
-	for _, c := range imp.info.Channels {
-		m.Channels = append(m.Channels, ManifestChannel{c.Topic, c.SchemaName, c.SchemaEncoding, c.SchemaData, c.MessageEncoding, c.Metadata, c.Messages})
+		Channels: append([]ChannelInfo{}, imp.info.Channels...), Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
 	}
 	data, err := json.MarshalIndent(m, "", " ")
 	if err != nil {

@@ -43,14 +43,9 @@ func newRecords(r io.ReaderAt, from, to int64) *records {
 	return &records{r: bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), 256<<10), at: from, end: to}
 }
 
-func anyRecord(mcap.OpCode) bool { return true }
-
-func only(kind mcap.OpCode) func(mcap.OpCode) bool {
-	return func(op mcap.OpCode) bool { return op == kind }
-}
-
 // next returns the kind, the body, which is valid until the next call, and where the
-// record begins. Unwanted bodies are skipped. The error at the end is io.EOF.
+// record begins. Bodies that are not wanted are skipped, unless wanted is nil. The error at the
+// end is io.EOF.
 func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
@@ -71,7 +66,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if !wanted(op) {
+	if wanted != nil && !wanted(op) {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}

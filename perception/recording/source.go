@@ -44,7 +44,7 @@ type Info struct {
 // ChannelInfo is a channel with the number of its messages.
 type ChannelInfo struct {
 	*Channel
-	Messages uint64
+	Messages uint64 `json:"messages"`
 }
 
 // Metadata is a metadata record of MCAP.

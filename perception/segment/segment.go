@@ -24,12 +24,12 @@ const Library = "robotmem"
 
 // Channel is a topic as one program published it.
 type Channel struct {
-	Topic           string
-	SchemaName      string // sensor_msgs/msg/Image
-	SchemaEncoding  string // ros2msg, jsonschema, protobuf …; "" without a schema
-	SchemaData      []byte
-	MessageEncoding string            // cdr, json, protobuf …
-	Metadata        map[string]string // offered_qos_profiles …
+	Topic           string            `json:"topic"`
+	SchemaName      string            `json:"schema_name,omitempty"`     // sensor_msgs/msg/Image
+	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, jsonschema, protobuf …; "" without a schema
+	SchemaData      []byte            `json:"schema_base64,omitempty"`
+	MessageEncoding string            `json:"message_encoding"`   // cdr, json, protobuf …
+	Metadata        map[string]string `json:"metadata,omitempty"` // offered_qos_profiles …
 }
 
 // Schema parses the schema by which the messages are decoded.
