@@ -16,10 +16,11 @@ import (
 // are for one. Reading damaged bytes fails with [ErrDamaged] as far as the damage can be
 // detected: see the package documentation.
 type Reader struct {
-	file *os.File
-	size int64
-	sum  [32]byte
-	pos  int64
+	file   *os.File
+	length int64 // of the file
+	size   int64 // of the payload
+	sum    [32]byte
+	pos    int64
 
 	// hash is of the bytes before hashed, which were read from the beginning.
 	hash   hash.Hash
@@ -40,30 +41,26 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
 	}
-	plain, coded := f.paths(sum)
-	paths := []string{plain, coded}
-	if c != Raw {
-		paths = []string{coded, plain}
-	}
-	for _, path := range paths {
-		r, err := openFile(path, sum, size, path == coded)
+	for _, at := range f.locations(sum, c) {
+		r, err := openFile(at, sum, size)
 		if !errors.Is(err, ErrMissing) {
 			return r, err
 		}
 	}
-	return nil, fmt.Errorf("%w: %x", ErrMissing, sum)
+	return nil, missing(sum)
 }
 
-func openFile(path string, sum [32]byte, size int64, coded bool) (*Reader, error) {
-	file, err := os.Open(path)
+// openFile opens a payload of size bytes; a size below 0 is unknown.
+func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
+	file, err := os.Open(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %x", ErrMissing, sum)
+		return nil, missing(sum)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
+		return nil, onDisk(err)
 	}
 	r := &Reader{file: file, size: size, sum: sum, hash: sha256.New(), loaded: -1}
-	if err := r.check(coded); err != nil {
+	if err := r.check(at.coded); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
@@ -74,31 +71,39 @@ func openFile(path string, sum [32]byte, size int64, coded bool) (*Reader, error
 func (r *Reader) check(coded bool) error {
 	info, err := r.file.Stat()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	if !info.Mode().IsRegular() {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
-	if !coded {
-		if info.Size() != r.size {
-			return r.damaged(fmt.Errorf("it has %d bytes and should have %d", info.Size(), r.size))
+	r.length = info.Size()
+	size, sum := r.length, r.sum
+	if coded {
+		if r.coded, err = openContainer(r.file, r.length); err != nil {
+			return r.damaged(err)
 		}
-		return nil
+		size, sum = r.coded.size, r.coded.sum
 	}
-	c, err := openContainer(r.file, info.Size())
-	if err != nil {
-		return r.damaged(err)
+	if r.size < 0 {
+		r.size = size
 	}
-	if c.sum != r.sum || c.size != r.size {
-		return r.damaged(fmt.Errorf("its file holds the payload %x of %d bytes", c.sum, c.size))
+	if size != r.size || sum != r.sum {
+		return r.damaged(fmt.Errorf("its file holds the payload %x of %d bytes and should hold %d", sum, size, r.size))
 	}
-	r.coded = c
 	return nil
+}
+
+// codec returns the codec of the file.
+func (r *Reader) codec() Codec {
+	if r.coded == nil {
+		return Raw
+	}
+	return r.coded.layout.codec()
 }
 
 func (r *Reader) damaged(err error) error {
 	if disk, ok := errors.AsType[diskError](err); ok {
-		return fmt.Errorf("%w: %w", ErrDisk, disk.err)
+		return onDisk(disk.err)
 	}
 	return fmt.Errorf("%w: %x: %w", ErrDamaged, r.sum, err)
 }
