@@ -129,7 +129,7 @@ func (f ScanFile) decode() (*Scan, error) {
 	if f.Encoding() == media.JSON {
 		return decodeScanJSON(f.Data)
 	}
-	series, err := timeseries.Read(media.Payload{Type: f.Type, Data: f.Data})
+	series, err := timeseries.Decode(media.Payload{Type: f.Type, Data: f.Data})
 	if err != nil {
 		return nil, err
 	}

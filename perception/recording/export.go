@@ -401,7 +401,7 @@ func (e *exporter) cursor(topic, name, schema string, messages []segment.Message
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
 // missing reading is null.
-func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cursor, error) {
+func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cursor, error) {
 	names := traceNames(t)
 	properties := make([]string, 0, len(names))
 	for i, name := range names {
@@ -421,14 +421,14 @@ func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cur
 		names[i] = string(quoted)
 	}
 	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
-	messages := make([]segment.Message, 0, len(t.Samples))
+	messages := make([]segment.Message, 0, t.Len())
 	total := 0
-	for i, row := range t.Samples {
+	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
 		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
 		b = append(append(b, `,"nsec":`...), strconv.FormatUint(when%1e9, 10)...)
 		b = append(b, '}')
-		for c, v := range row {
+		for c, v := range t.Row(i) {
 			b = append(append(append(b, ','), names[c]...), ':')
 			if media.Finite(v) {
 				b = strconv.AppendFloat(b, v, 'g', -1, 64)
@@ -449,8 +449,8 @@ func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cur
 }
 
 // traceNames returns a different name for each channel.
-func traceNames(t *timeseries.Trace) []string {
-	names := make([]string, len(t.Samples[0]))
+func traceNames(t *timeseries.Series) []string {
+	names := make([]string, t.Width)
 	seen := map[string]bool{"timestamp": true}
 	for c := range names {
 		if c < len(t.Channels) {

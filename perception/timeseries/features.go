@@ -61,8 +61,8 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 // equal parts of a long channel, interpolated readings of a short one.
 func (s *Series) appendCourse(vector, readings []float32) []float32 {
 	switch {
-	case s.times != nil:
-		return appendTimed(vector, readings, s.times)
+	case s.Times != nil:
+		return appendTimed(vector, readings, s.Times)
 	case len(readings) <= traceSteps:
 		return appendEven(vector, readings)
 	}

@@ -401,8 +401,8 @@ func (p *plot) path(c int, frame draw.Box, panel panel) string {
 
 // share is where sample i lies on the time axis, 0 to 1.
 func (p *plot) share(i int) float64 {
-	if p.s.times != nil {
-		return p.s.times[i] / p.s.times[p.s.Len()-1]
+	if p.s.Times != nil {
+		return p.s.Times[i] / p.s.Times[p.s.Len()-1]
 	}
 	return float64(i) / float64(max(p.s.Len()-1, 1))
 }
@@ -419,7 +419,7 @@ func (p *plot) column(i, columns int) int {
 }
 
 func (p *plot) gapBefore(i int) bool {
-	return i > 0 && p.s.times != nil && p.s.times[i]-p.s.times[i-1] >= p.gap
+	return i > 0 && p.s.Times != nil && p.s.Times[i]-p.s.Times[i-1] >= p.gap
 }
 
 type pen struct {

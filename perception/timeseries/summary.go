@@ -112,12 +112,12 @@ const gapFactor = 3
 
 // gapFrom is the shortest gap in seconds; infinite if the samples are even.
 func (s *Series) gapFrom() float64 {
-	if s.times == nil {
+	if s.Times == nil {
 		return math.Inf(1)
 	}
-	intervals := make([]float64, len(s.times)-1)
+	intervals := make([]float64, len(s.Times)-1)
 	for i := range intervals {
-		intervals[i] = s.times[i+1] - s.times[i]
+		intervals[i] = s.Times[i+1] - s.Times[i]
 	}
 	slices.Sort(intervals)
 	if median := intervals[len(intervals)/2]; median > 0 {
@@ -128,12 +128,12 @@ func (s *Series) gapFrom() float64 {
 
 // longestGap is where the longest gap begins, and its length, in seconds.
 func (s *Series) longestGap() (at, length float64, ok bool) {
-	if s.times == nil {
+	if s.Times == nil {
 		return 0, 0, false
 	}
-	for i := 1; i < len(s.times); i++ {
-		if interval := s.times[i] - s.times[i-1]; interval > length {
-			at, length = s.times[i-1], interval
+	for i := 1; i < len(s.Times); i++ {
+		if interval := s.Times[i] - s.Times[i-1]; interval > length {
+			at, length = s.Times[i-1], interval
 		}
 	}
 	return at, length, length >= s.gapFrom()

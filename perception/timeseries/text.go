@@ -308,14 +308,14 @@ func (s *Series) takeStamps(c int, seconds float64) {
 		s.Stamps[i] = (s.at(i, c) - start) * seconds
 	}
 	if !even {
-		s.times = s.Stamps
+		s.Times = s.Stamps
 	}
 }
 
 func (s *Series) dropChannel(c int) {
 	out := s.Values[:0]
 	for i := range s.Len() {
-		row := s.row(i)
+		row := s.Row(i)
 		out = append(append(out, row[:c]...), row[c+1:]...)
 	}
 	s.Values, s.Width, s.Channels = out, s.Width-1, slices.Delete(s.Channels, c, c+1)
