@@ -2,10 +2,12 @@ package perception
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -134,13 +136,8 @@ func Summarize(it Item) string {
 // one decoding, its features. kind is "" for all other formats, which says
 // nothing about whether the item has features: call [Features].
 func Describe(it Item) (summary, kind string, vector []float32) {
-	if len(it.Data) == 0 {
-		return "", "", nil
-	}
-	if all := views(it.Payload()); len(all) > 0 {
-		if file, ok := all[0].(image.File); ok {
-			summary, kind, vector = file.Describe()
-		}
+	if in := it.Payload(); image.Accepts(in) {
+		summary, kind, vector = image.File{Payload: in}.Describe()
 	}
 	if summary == "" || kind == "" || !allFinite(vector) {
 		return Summarize(it), "", nil
@@ -188,12 +185,7 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 }
 
 func allFinite(vector []float32) bool {
-	for _, v := range vector {
-		if !media.Finite(float64(v)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vector, func(v float32) bool { return !media.Finite(float64(v)) })
 }
 
 // Distance compares two vectors that [Features] returned, both of this kind. It is
@@ -226,17 +218,15 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
 	}
 	o = o.Normal()
-	first := ErrNoPreview
-	for i, v := range views(in) {
+	var first error
+	for _, v := range views(in) {
 		p, err := v.Preview(o)
 		if err == nil {
 			return p, nil
 		}
-		if i == 0 {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
-	return nil, first
+	return nil, cmp.Or(first, ErrNoPreview)
 }
 
 // MakeSamples reads the numbers of an item: of a trace or an MCAP segment of one
@@ -248,20 +238,18 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 	if in.IsHead() {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
 	}
-	first := ErrNoSamples
-	for i, v := range views(in) {
+	var first error
+	for _, v := range views(in) {
 		s, err := v.Samples(o)
 		if err == nil {
 			return s, nil
 		}
-		if i == 0 {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		if errors.Is(err, ErrNoSamples) {
 			break
 		}
 	}
-	return nil, first
+	return nil, cmp.Or(first, ErrNoSamples)
 }
 
 // summarizeOther returns the summary of a payload that none of the formats can read.
@@ -345,15 +333,13 @@ func summarizeJSON(in media.Payload) string {
 			return ""
 		}
 	}
-	switch open {
-	case json.Delim('{'):
-		s := "JSON object, " + media.Plural(count, "key")
-		if len(keys) > 0 {
-			s += ": " + strings.Join(keys, ", ")
-		}
-		return s
-	case json.Delim('['):
+	switch {
+	case open == json.Delim('['):
 		return "JSON list, " + media.Plural(count, "element")
+	case open == json.Delim('{') && len(keys) > 0:
+		return "JSON object, " + media.Plural(count, "key") + ": " + strings.Join(keys, ", ")
+	case open == json.Delim('{'):
+		return "JSON object, 0 keys"
 	}
 	return ""
 }

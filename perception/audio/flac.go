@@ -101,7 +101,13 @@ func decodeFLAC(data []byte) (*sound, error) {
 	if h.claimed*channels <= maxSound || len(frames) < soundParts*maxFrameSearch {
 		all, err := r.stretch(frames, maxSound/channels)
 		if !errors.Is(err, errMoreSound) {
-			return s.whole(all, err), nil
+			if s.length = int64(len(all.samples)); s.length > 0 {
+				s.stretches = []stretch{all}
+			}
+			if !errors.Is(err, io.EOF) {
+				s.damage = err
+			}
+			return s, nil
 		}
 	}
 	for i := range soundParts {
@@ -118,19 +124,6 @@ func decodeFLAC(data []byte) (*sound, error) {
 		s.length = max(s.stretches[n-1].end(), r.end(frames))
 	}
 	return s, nil
-}
-
-// whole returns a sound that was read to the end of the file, or to where it is
-// damaged.
-func (s *sound) whole(all stretch, err error) *sound {
-	s.length = int64(len(all.samples))
-	if len(all.samples) > 0 {
-		s.stretches = []stretch{all}
-	}
-	if !errors.Is(err, io.EOF) {
-		s.damage = err
-	}
-	return s
 }
 
 // end returns the number of samples up to the last whole frame; 0 if there is none

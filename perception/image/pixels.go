@@ -70,17 +70,17 @@ func (p Pixels) header() (f frame, err error) {
 	if isArray(p.Payload) {
 		return arrayFrame(p.Data)
 	}
-	f.data, f.order = p.Data, binary.LittleEndian
+	f.data, f.order = p.Data, p.Metadata.Order()
 	if f.encoding = p.Metadata.Text("encoding"); f.encoding == "" {
 		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
 	}
-	if f.layout, err = layoutOf(f.encoding); err != nil {
-		return f, err
+	if f.layout, err = layoutOf(f.encoding); err == nil {
+		f.width, err = p.side("width")
 	}
-	if f.width, err = p.side("width"); err != nil {
-		return f, err
+	if err == nil {
+		f.height, err = p.side("height")
 	}
-	if f.height, err = p.side("height"); err != nil {
+	if err != nil {
 		return f, err
 	}
 	row := f.width * f.layout.bytes
@@ -91,9 +91,6 @@ func (p Pixels) header() (f frame, err error) {
 			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
 		}
 		f.step = int(step)
-	}
-	if p.Metadata.BigEndian() {
-		f.order = binary.BigEndian
 	}
 	return f, nil
 }
@@ -150,11 +147,11 @@ func (p Pixels) Summary() string {
 		}
 		return "raw image, " + err.Error()
 	}
-	kind := "image"
+	kind := " image, "
 	if isDepth(p.Payload) && f.layout.colour == nil {
-		kind = "depth image"
+		kind = " depth image, "
 	}
-	s := "raw " + f.encoding + " " + kind + ", " + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
+	s := "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
 	if p.IsHead() {
 		return s
 	}

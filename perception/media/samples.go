@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,13 +28,7 @@ const maxPreviewSide = 4096
 
 // Normal returns the options with the defaults filled in.
 func (o PreviewOptions) Normal() PreviewOptions {
-	if o.Width <= 0 {
-		o.Width = 640
-	}
-	if o.Height <= 0 {
-		o.Height = 360
-	}
-	return PreviewOptions{min(o.Width, maxPreviewSide), min(o.Height, maxPreviewSide)}
+	return PreviewOptions{min(cmp.Or(max(o.Width, 0), 640), maxPreviewSide), min(cmp.Or(max(o.Height, 0), 360), maxPreviewSide)}
 }
 
 // ErrNoPreview means that the format of an item has no preview.
@@ -144,12 +139,7 @@ const (
 	maxChannels = 1024
 )
 
-func (o SamplesOptions) points(usual int) int {
-	if o.Points <= 0 {
-		return usual
-	}
-	return min(o.Points, maxPoints)
-}
+func (o SamplesOptions) points(usual int) int { return min(cmp.Or(max(o.Points, 0), usual), maxPoints) }
 
 // SpacePoints returns the number of entries of a cloud, a path or a scan.
 func (o SamplesOptions) SpacePoints() int { return o.points(spacePoints) }

@@ -55,10 +55,10 @@ func CleanWord(word []byte) string {
 
 // Plural returns "1 byte", "1,234 bytes".
 func Plural(n int64, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
-	}
-	if noun == "vertex" {
+	case noun == "vertex":
 		return Thousands(n) + " vertices"
 	}
 	return Thousands(n) + " " + noun + "s"

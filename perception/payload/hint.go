@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"regexp"
 	"strconv"
@@ -46,7 +47,7 @@ func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
 		return Hint{}
 	}
 	m := media.Metadata(metadata)
-	h := Hint{Columns: 1, BigEndian: m.BigEndian()}
+	h := Hint{Columns: 1, BigEndian: m.Order() == binary.BigEndian}
 	switch {
 	case bytes.HasPrefix(head, []byte(media.NPYMagic)):
 		h = npyHint(head)

@@ -7,6 +7,7 @@ package pointcloud
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -59,10 +60,7 @@ func Decode(in media.Payload, limit int) (*Cloud, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
-	if limit <= 0 || limit > maxPoints {
-		limit = maxPoints
-	}
-	c := newCollector(f, limit)
+	c := newCollector(f, min(cmp.Or(max(limit, 0), maxPoints), maxPoints))
 	if err := f.each(c.add); err != nil {
 		return nil, err
 	}
@@ -193,13 +191,11 @@ func (c *collector) add(v *values) {
 			return
 		}
 	}
+	if c.valid == 0 {
+		c.cloud.Min, c.cloud.Max = p, p
+	}
 	for i := range p {
-		if c.valid == 0 || p[i] < c.cloud.Min[i] {
-			c.cloud.Min[i] = p[i]
-		}
-		if c.valid == 0 || p[i] > c.cloud.Max[i] {
-			c.cloud.Max[i] = p[i]
-		}
+		c.cloud.Min[i], c.cloud.Max[i] = min(c.cloud.Min[i], p[i]), max(c.cloud.Max[i], p[i])
 	}
 	c.valid++
 	if !c.isKept() {
@@ -264,11 +260,9 @@ func (f File) Summary() string {
 	if err != nil {
 		return ""
 	}
-	s := src.what + ", "
+	s := src.what + ", " + media.Plural(src.points, "point")
 	if src.faces > 0 {
-		s += media.Plural(src.points, "vertex") + ", " + media.Plural(src.faces, "face")
-	} else {
-		s += media.Plural(src.points, "point")
+		s = src.what + ", " + media.Plural(src.points, "vertex") + ", " + media.Plural(src.faces, "face")
 	}
 	var names []string
 	for _, field := range src.fields {
@@ -345,12 +339,9 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 // decimal returns the float64 of the shortest decimal number that stands for v: 0.1
 // where the nearest float32 is 0.10000000149011612.
 func decimal(v float32) float64 {
-	if float32(math.Trunc(float64(v))) == v || !media.Finite(float64(v)) {
+	if float32(math.Trunc(float64(v))) == v {
 		return float64(v)
 	}
-	short, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-	if err != nil {
-		return float64(v)
-	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // also of NaN
 	return short
 }

@@ -235,12 +235,11 @@ func nextWord(line []byte) (word, rest []byte) {
 func openPointCloud2(in media.Payload) (*source, error) {
 	sizes := map[string]int64{"height": 1}
 	for _, key := range []string{"point_step", "width", "height", "row_step"} {
-		given, isGiven := in.Metadata[key]
-		if !isGiven && key == "row_step" {
+		if key == "row_step" {
 			sizes[key] = sizes["width"] * sizes["point_step"]
-			continue
 		}
-		if !isGiven && key == "height" {
+		given, isGiven := in.Metadata[key]
+		if _, optional := sizes[key]; optional && !isGiven {
 			continue
 		}
 		n, ok := media.Integer(given, math.MaxInt32)
@@ -254,10 +253,7 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"],
 		stride: func(field) int { return int(step) },
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if in.Metadata.BigEndian() {
-		order = binary.BigEndian
-	}
+	order := in.Metadata.Order()
 	f := &source{what: "point cloud", form: "PointCloud2", points: r.width * r.height}
 	if f.points > math.MaxInt32 {
 		return nil, errPointCount

@@ -177,10 +177,11 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 		"angle_min": o.AngleMin, "angle_max": o.AngleMax, "angle_increment": o.AngleIncrement, "range_min": o.RangeMin, "range_max": o.RangeMax,
 	}
 	return NewScan(func(key string) (float64, bool) {
-		if v := fields[key]; v != nil {
-			return *v, true
+		v := fields[key]
+		if v == nil {
+			return 0, false
 		}
-		return 0, false
+		return *v, true
 	}, ranges.Values, intensities)
 }
 
@@ -212,10 +213,7 @@ func (f ScanFile) Summary() string {
 
 // degrees formats an angle in radians, "-12°".
 func degrees(radians float64) string {
-	d := math.Round(radians * 180 / math.Pi)
-	if d == 0 {
-		d = 0 // not "-0"
-	}
+	d := math.Round(radians*180/math.Pi) + 0 // not "-0"
 	return strconv.FormatFloat(d, 'f', 0, 64) + "°"
 }
 
@@ -270,10 +268,10 @@ func (f ScanFile) Features() (kind string, vector []float32, ok bool) {
 
 // ScanDistance compares two vectors of the kind scan/v1.
 func ScanDistance(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return math.Inf(1)
-	}
 	best := math.Inf(1)
+	if len(a) != len(b) {
+		return best
+	}
 	for shift := range a {
 		sum := 0.0
 		for i := range a {

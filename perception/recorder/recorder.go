@@ -25,6 +25,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,15 +129,9 @@ type Recorder struct {
 
 // New starts a recorder. [Recorder.Close] ends it.
 func New(sink Sink, o Options) *Recorder {
-	if o.QueueBytes <= 0 {
-		o.QueueBytes = defaultQueueBytes
-	}
-	if o.Chunk <= 0 {
-		o.Chunk = defaultChunk
-	}
-	if o.BatchEvery <= 0 {
-		o.BatchEvery = defaultBatchEvery
-	}
+	o.QueueBytes = cmp.Or(max(o.QueueBytes, 0), defaultQueueBytes)
+	o.Chunk = cmp.Or(max(o.Chunk, 0), defaultChunk)
+	o.BatchEvery = cmp.Or(max(o.BatchEvery, 0), defaultBatchEvery)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -166,20 +161,17 @@ func (r *Recorder) Counts() []SourceCount {
 // error includes the last error of the sink.
 func (r *Recorder) Flush(ctx context.Context) error {
 	flushed := make(chan struct{})
-	select {
-	case r.flushes <- flushed:
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return r.timeout("flush the recorder", ctx.Err())
-	}
-	select {
-	case <-flushed:
-		return nil
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return r.timeout("flush the recorder", ctx.Err())
+	for offer := r.flushes; ; {
+		select {
+		case offer <- flushed:
+			offer = nil // it is taken
+		case <-flushed:
+			return nil
+		case <-r.done:
+			return r.err
+		case <-ctx.Done():
+			return r.timeout("flush the recorder", ctx.Err())
+		}
 	}
 }
 

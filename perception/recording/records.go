@@ -17,10 +17,12 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 const (
-	recordHead = 1 + 8
+	recordHead = segment.RecordHead
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
@@ -79,24 +81,6 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 	body = s.buf[:length]
 	_, err = io.ReadFull(s.r, body)
 	return op, body, start, err
-}
-
-func walkChunk(data []byte, visit func(op mcap.OpCode, body []byte) error) error {
-	for at := 0; at < len(data); {
-		if len(data)-at < recordHead {
-			return fmt.Errorf("the head of a record takes %d bytes where the chunk has %d left", recordHead, len(data)-at)
-		}
-		length := binary.LittleEndian.Uint64(data[at+1:])
-		body := data[at+recordHead:]
-		if length > uint64(len(body)) {
-			return fmt.Errorf("a record takes %d bytes where the chunk has %d left", length, len(body))
-		}
-		if err := visit(mcap.OpCode(data[at]), body[:length:length]); err != nil {
-			return err
-		}
-		at += recordHead + int(length)
-	}
-	return nil
 }
 
 // chunk is what is needed of a chunk's head, and its compressed records.

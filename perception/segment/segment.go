@@ -72,8 +72,8 @@ type Segment struct {
 	Messages []Message
 }
 
-// recordHead is the bytes of the kind and the length of an MCAP record.
-const recordHead = 1 + 8
+// RecordHead is the bytes of the kind and the length of an MCAP record.
+const RecordHead = 1 + 8
 
 // Decode reads a segment. The data of its messages are parts of the given data. The
 // error says why the data is not a segment. Recordings with chunks or several channels are
@@ -84,30 +84,41 @@ func Decode(data []byte) (*Segment, error) {
 	}
 	s := &Segment{}
 	channels := 0
-	for at := len(media.MCAPMagic); at < len(data); {
-		if len(data)-at < recordHead {
-			return nil, fmt.Errorf("the segment is cut at byte %d", at)
-		}
-		op, length := mcap.OpCode(data[at]), binary.LittleEndian.Uint64(data[at+1:])
-		rest := data[at+recordHead:]
-		if length > uint64(len(rest)) {
-			return nil, fmt.Errorf("the record at byte %d takes %d bytes where %d are left", at, length, len(rest))
-		}
-		if op == mcap.OpDataEnd || op == mcap.OpFooter {
-			break // only an index can follow
-		}
+	err := EachRecord(data[len(media.MCAPMagic):], func(op mcap.OpCode, body []byte) error {
 		if op == mcap.OpChannel {
 			channels++
 		}
-		if err := s.record(op, rest[:length:length], channels); err != nil {
-			return nil, fmt.Errorf("the record at byte %d: %w", at, err)
-		}
-		at += recordHead + int(length)
+		return s.record(op, body, channels)
+	})
+	if err != nil && err != errEnd {
+		return nil, err
 	}
 	if channels == 0 {
 		return nil, errors.New("the segment has no channel")
 	}
 	return s, nil
+}
+
+// errEnd means that only an index can follow.
+var errEnd = errors.New("the data ends")
+
+// EachRecord calls visit with the kind and the body of each MCAP record until visit returns an
+// error. It checks the lengths first, which the functions of the library do not.
+func EachRecord(data []byte, visit func(op mcap.OpCode, body []byte) error) error {
+	for at := 0; at < len(data); {
+		if len(data)-at < RecordHead {
+			return fmt.Errorf("the head of a record takes %d bytes where %d are left", RecordHead, len(data)-at)
+		}
+		length, body := binary.LittleEndian.Uint64(data[at+1:]), data[at+RecordHead:]
+		if length > uint64(len(body)) {
+			return fmt.Errorf("a record takes %d bytes where %d are left", length, len(body))
+		}
+		if err := visit(mcap.OpCode(data[at]), body[:length:length]); err != nil {
+			return err
+		}
+		at += RecordHead + int(length)
+	}
+	return nil
 }
 
 func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
@@ -138,6 +149,8 @@ func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
 		s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
 	case mcap.OpChunk:
 		return errors.New("the segment has chunks")
+	case mcap.OpDataEnd, mcap.OpFooter:
+		return errEnd
 	}
 	return nil
 }
