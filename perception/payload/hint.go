@@ -103,11 +103,9 @@ func (h *Hint) encoding(text string) bool {
 	}
 	bits, _ := strconv.Atoi(m[1] + m[4])
 	h.Element = bits / 8
-	switch m[3] {
-	case "":
+	if m[3] == "" {
 		h.Columns, _ = strconv.Atoi(m[2])
-	case "mono":
-	default:
+	} else if m[3] != "mono" {
 		h.Columns = len(m[3])
 	}
 	return true

@@ -319,11 +319,10 @@ func fitText(s string, room float64) string {
 // so that the extent of a panel does not overflow.
 func (s *Series) plotted(i, c int) float64 {
 	const largest = 1e300
-	v := s.at(i, c)
-	if !media.Finite(v) {
-		return math.NaN()
+	if v := s.at(i, c); media.Finite(v) {
+		return max(-largest, min(v, largest))
 	}
-	return max(-largest, min(v, largest))
+	return math.NaN()
 }
 
 func (p *panel) y(v float64, frame draw.Box) float64 {
@@ -373,7 +372,7 @@ func (p *plot) path(c int, frame draw.Box, panel panel) string {
 				pen.lift()
 			}
 			if !math.IsNaN(v) {
-				pen.to(p.x(i, frame), panel.y(v, frame))
+				pen.to(frame.Left+p.share(i)*frame.Width(), panel.y(v, frame))
 			}
 		}
 		return pen.path()
@@ -404,14 +403,10 @@ func (p *plot) share(i int) float64 {
 	if p.s.Times != nil {
 		return p.s.Times[i] / p.s.Times[p.s.Len()-1]
 	}
-	return float64(i) / float64(max(p.s.Len()-1, 1))
-}
-
-func (p *plot) x(i int, frame draw.Box) float64 {
 	if p.s.Len() == 1 {
-		return (frame.Left + frame.Right) / 2
+		return 0.5
 	}
-	return frame.Left + p.share(i)*frame.Width()
+	return float64(i) / float64(p.s.Len()-1)
 }
 
 func (p *plot) column(i, columns int) int {

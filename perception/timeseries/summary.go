@@ -63,13 +63,7 @@ func (s *Series) peakOf(channels []int) string {
 	if sample < 0 {
 		return ""
 	}
-	text := "peak " + media.Figure(s.at(sample, channel))
-	if name := s.label(channel); name != "" {
-		text = name + " " + text
-	}
-	if unit := s.unit(channel); unit != "" {
-		text += " " + unit
-	}
+	text := strings.TrimSpace(s.label(channel) + " peak " + media.Figure(s.at(sample, channel)) + " " + s.unit(channel))
 	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
 		return text + " at " + clock.At(s.time(sample))
 	}
@@ -187,14 +181,9 @@ var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", 
 
 // jointPart returns the index in jointParts; 0 is a position or unknown.
 func jointPart(name string) int {
-	for part, suffixes := range jointParts {
-		for _, suffix := range suffixes {
-			if _, ok := cutPart(name, suffix); ok {
-				return part
-			}
-		}
-	}
-	return 0
+	return max(0, slices.IndexFunc(jointParts, func(suffixes []string) bool {
+		return slices.ContainsFunc(suffixes, func(suffix string) bool { _, ok := cutPart(name, suffix); return ok })
+	}))
 }
 
 // cutPart removes a suffix that follows a separator.
@@ -212,11 +201,9 @@ func (s *Series) joints() int {
 	names := map[string]bool{}
 	for c := range s.Channels {
 		name := strings.ToLower(s.name(c, 2*media.MaxName))
-		for _, suffixes := range jointParts {
-			for _, suffix := range suffixes {
-				if stem, ok := cutPart(name, suffix); ok {
-					name = stem
-				}
+		for _, suffix := range slices.Concat(jointParts...) {
+			if stem, ok := cutPart(name, suffix); ok {
+				name = stem
 			}
 		}
 		names[name] = true

@@ -211,9 +211,7 @@ func (t *table) name() {
 		t.header[c], units[c] = SplitUnit(name)
 	}
 	t.s.Channels = t.header
-	if strings.Join(units, "") != "" {
-		t.s.Units = units
-	}
+	t.s.setUnits(units)
 	t.s.adoptTime()
 }
 
@@ -274,10 +272,11 @@ func (s *Series) timeScale(c int) (float64, bool) {
 	if c < len(s.Units) && s.Units[c] != "" {
 		unit = strings.ToLower(s.Units[c])
 	}
-	if unit == "" {
-		if math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds {
-			return 0, true
-		}
+	switch {
+	case unit != "":
+	case math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds:
+		return 0, true
+	default:
 		return 1, true
 	}
 	// Any other word makes it another quantity, such as t_motor.
@@ -319,10 +318,8 @@ func (s *Series) dropChannel(c int) {
 		out = append(append(out, row[:c]...), row[c+1:]...)
 	}
 	s.Values, s.Width, s.Channels = out, s.Width-1, slices.Delete(s.Channels, c, c+1)
-	if s.Units != nil {
-		s.Units = slices.Delete(s.Units, c, c+1)
-		if strings.Join(s.Units, "") == "" {
-			s.Units = nil
-		}
+	if units := s.Units; units != nil {
+		s.Units = nil
+		s.setUnits(slices.Delete(units, c, c+1))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -170,7 +171,7 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = names
 	}
 	if s.Channels == nil && s.isWrench() {
-		s.Channels = append([]string(nil), wrenchAxes[:]...)
+		s.Channels = slices.Clone(wrenchAxes[:])
 	}
 	s.describeUnits(m["units"])
 	for _, clock := range []struct {
@@ -190,12 +191,10 @@ func (s *Series) describe(m media.Metadata) {
 }
 
 func (s *Series) describeUnits(given any) {
-	units := make([]string, 0, 8)
+	var units []string
 	switch given := given.(type) {
 	case string:
-		for range s.Width {
-			units = append(units, given)
-		}
+		units = slices.Repeat([]string{given}, s.Width)
 	case map[string]any:
 		if len(s.Channels) != s.Width {
 			return
@@ -211,6 +210,11 @@ func (s *Series) describeUnits(given any) {
 	default:
 		units, _ = media.Texts(given)
 	}
+	s.setUnits(units)
+}
+
+// setUnits keeps one unit per channel, unless all are unknown.
+func (s *Series) setUnits(units []string) {
 	if len(units) == s.Width && strings.Join(units, "") != "" {
 		s.Units = units
 	}
