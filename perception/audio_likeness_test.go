@@ -80,6 +80,7 @@ var soundDistortions = map[string]func(seed uint64, in []float64) []float64{
 }
 
 func TestADistortedSoundIsNearestToItself(t *testing.T) {
+	t.Parallel()
 	const sounds = 30
 	var stored [][]float32
 	for i := range uint64(sounds) {

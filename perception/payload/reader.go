@@ -231,7 +231,7 @@ func (r *Reader) verify(ctx context.Context, count func(int)) error {
 	if r.size == 0 && sha256.Sum256(nil) != r.sum {
 		return r.damaged(errors.New("its sum does not match"))
 	}
-	chunk := make([]byte, sampleSize)
+	chunk := make([]byte, min(r.size+1, sampleSize))
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("verifying a payload: %w", context.Cause(ctx))
