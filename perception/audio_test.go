@@ -138,7 +138,6 @@ func TestBrokenSounds(t *testing.T) {
 
 // A long recording is read in stretches; what is said of it must still hold.
 func TestLongSounds(t *testing.T) {
-	t.Parallel()
 	const rate, seconds = 48000, 180
 	samples := make([]float64, rate*seconds)
 	r := rand.New(rand.NewPCG(1, 1))

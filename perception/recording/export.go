@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"encoding/base64"
@@ -79,10 +80,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
-	if err := e.drain(0, true); err != nil {
-		return e.report, err
-	}
-	if err := e.begin(); err != nil {
+	if err := cmp.Or(e.drain(0, true), e.begin()); err != nil {
 		return e.report, err
 	}
 	e.report.Topics = len(e.topics)
@@ -122,13 +120,11 @@ func (e *exporter) item(item *Exported) error {
 		return e.manifest(item.Data)
 	}
 	cursors, err := e.original(item)
+	if err == nil && cursors == nil {
+		cursors, err = e.asJSON(item)
+	}
 	if err != nil {
 		return err
-	}
-	if cursors == nil {
-		if cursors, err = e.asJSON(item); err != nil {
-			return err
-		}
 	}
 	until := uint64(0)
 	for _, c := range cursors {
@@ -167,10 +163,11 @@ func (e *exporter) manifest(data []byte) error {
 		}
 	}
 	for _, r := range m.Metadata {
-		if err := e.begin(); err != nil {
-			return err
+		err := e.begin()
+		if err == nil {
+			err = e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values})
 		}
-		if err := e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values}); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -288,7 +285,14 @@ func (e *exporter) drain(until uint64, all bool) error {
 		if err != nil {
 			return err
 		}
-		e.count(c, m.LogTime)
+		if e.report.Messages == 0 || m.LogTime < e.report.Start {
+			e.report.Start = m.LogTime
+		}
+		e.report.End = max(e.report.End, m.LogTime)
+		e.report.Messages++
+		if c.original {
+			e.report.Originals++
+		}
 		if c.messages = c.messages[1:]; len(c.messages) == 0 {
 			e.open -= c.bytes
 			heap.Pop(&e.cursors)
@@ -297,17 +301,6 @@ func (e *exporter) drain(until uint64, all bool) error {
 		}
 	}
 	return nil
-}
-
-func (e *exporter) count(c *cursor, logTime uint64) {
-	if e.report.Messages == 0 || logTime < e.report.Start {
-		e.report.Start = logTime
-	}
-	e.report.End = max(e.report.End, logTime)
-	e.report.Messages++
-	if c.original {
-		e.report.Originals++
-	}
 }
 
 // The schemas of memories that were no messages. Those of images and logs are Foxglove's,

@@ -168,14 +168,10 @@ func (imp *importer) channel(c *Channel) *channel {
 		}
 		imp.topics[c.Topic] = t
 	}
-	one := &channel{Channel: c, topic: t, pose: poseKindOf(c)}
+	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
 	var err error
 	if one.schema, err = c.Schema(); err != nil {
 		one.problem = err.Error()
-	}
-	switch message.ShortName(c.SchemaName) {
-	case "sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage:
-		one.hasPayload = true
 	}
 	imp.channels[c] = one
 	return one
@@ -232,10 +228,9 @@ func (c *channel) decode(m *Message) *message.Value {
 	if c.schema == nil {
 		return nil
 	}
-	v, err := c.schema.Decode(m.Data)
+	v, err := c.schema.Decode(m.Data) // nil with an error
 	if err != nil {
 		c.topic.report.Notes["undecodable, kept as bytes"]++
-		return nil
 	}
 	return v
 }

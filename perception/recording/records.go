@@ -120,13 +120,7 @@ type inflater struct {
 
 // inflate returns the records of a chunk, in buf if it is large enough.
 func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
-	ratio := uint64(1)
-	switch c.compression {
-	case "zstd":
-		ratio = zstdRatio
-	case "lz4":
-		ratio = lz4Ratio
-	}
+	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[c.compression])
 	if c.size > maxRecord || c.size > uint64(len(c.records))*ratio+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", c.size, len(c.records), c.compression, maxRecord)
 	}

@@ -114,11 +114,7 @@ func pairHistogram(points [][3]float64) []float32 {
 			sum += d
 		}
 	}
-	h := make(shape.Histogram, pairBins)
-	for _, d := range distances {
-		h.Add(d / max(sum, math.SmallestNonzeroFloat64) * float64(len(distances)) / 3)
-	}
-	return h.Roots()
+	return shape.DistanceRoots(distances, max(sum, math.SmallestNonzeroFloat64), pairBins)
 }
 
 // direction is from point i to the point lag further; it has any length.

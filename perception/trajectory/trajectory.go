@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/internal/draw"
@@ -71,10 +72,10 @@ func decode(in media.Payload) (*Trajectory, error) {
 	default:
 		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = t.Finish()
 	}
-	if err := t.Finish(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -128,22 +129,13 @@ func (t *Trajectory) Finish() error {
 	if len(t.Positions) < MinPoses {
 		return errors.New("a trajectory has at least two poses with a position")
 	}
-	if len(t.Times) != len(t.Positions) || !rising(t.Times) {
+	if len(t.Times) != len(t.Positions) || !slices.IsSorted(t.Times) {
 		t.Times = nil
 	}
 	if len(t.Orientations) != len(t.Positions) {
 		t.Orientations = nil
 	}
 	return nil
-}
-
-func rising(times []float64) bool {
-	for i := 1; i < len(times); i++ {
-		if times[i] < times[i-1] {
-			return false
-		}
-	}
-	return true
 }
 
 // seconds is the duration; 0 if unknown.
