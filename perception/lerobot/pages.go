@@ -2,6 +2,7 @@ package lerobot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -74,10 +75,7 @@ func checkSchema(schema []format.SchemaElement) error {
 		if len(left) > 0 {
 			left[len(left)-1]--
 		}
-		children := int32(0)
-		if e.NumChildren.Valid {
-			children = e.NumChildren.V
-		}
+		children := e.NumChildren.V // 0 unless it is valid
 		if children < 0 || int(children) > len(schema) || len(left) > maxSchemaDeep {
 			return fmt.Errorf("the parquet schema is damaged at %q", e.Name)
 		}
@@ -91,10 +89,7 @@ func checkSchema(schema []format.SchemaElement) error {
 // checkPages walks the pages of a column chunk. It refuses pages for which the library would
 // allocate more than their bytes can hold.
 func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
-	pos := c.DataPageOffset
-	if c.DictionaryPageOffset != 0 {
-		pos = c.DictionaryPageOffset
-	}
+	pos := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
 	length := c.TotalCompressedSize
 	if pos < 4 || c.DataPageOffset < pos || length < 0 || pos > size || length > size-pos {
 		return fmt.Errorf("a column of %d bytes at %d is outside the file of %d bytes", length, pos, size)
@@ -120,10 +115,10 @@ func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > end-body {
 			return fmt.Errorf("the page at %d claims %d bytes; its column has %d left", pos, h.CompressedPageSize, end-body)
 		}
-		if err := checkPage(&h, c.Codec); err != nil {
-			return fmt.Errorf("the page at %d %w", pos, err)
+		if err = checkPage(&h, c.Codec); err == nil {
+			err = checkSnappy(r, body, &h, c.Codec)
 		}
-		if err := checkSnappy(r, body, &h, c.Codec); err != nil {
+		if err != nil {
 			return fmt.Errorf("the page at %d %w", pos, err)
 		}
 		pos = body + int64(h.CompressedPageSize)
