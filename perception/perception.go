@@ -114,11 +114,10 @@ func views(in media.Payload) []view {
 	return out
 }
 
-// Summarize returns one line about the data, made from the data and its metadata
-// and never from a description, so that a search for "Fz peak" or "640x480" finds
-// it. The line has at most 300 characters, is the same for the same item, and is
-// "" for an item without data. Data that cannot be read is counted: "1,234 bytes
-// of application/octet-stream".
+// Summarize returns one line about the data, made from the data and its metadata and never from a
+// description, so that a search for "Fz peak" or "640x480" finds it. The line has at most 300
+// characters, is the same for the same item, and is "" for an item without data. Data that cannot
+// be read is counted: "1,234 bytes of application/octet-stream".
 func Summarize(it Item) string {
 	if len(it.Data) == 0 {
 		return ""
@@ -167,10 +166,9 @@ const FeatureRules = 2
 //	scan/v1              a laser scan: the closeness of the returns in 72 sectors
 //	path/v1              a trajectory: 49 numbers about the shape of its path
 //
-// A trace with a missing or infinite reading has none, since any number put in
-// its place would decide the distance. Only the data counts and not the metadata,
-// so that data without metadata can be compared. Raw samples and raw pixels need
-// the metadata that says how to read them.
+// A trace with a missing or infinite reading has none, since any number put in its place would
+// decide the distance. Only the data counts and not the metadata, so that data without metadata can
+// be compared. Raw samples and raw pixels need the metadata that says how to read them.
 func Features(it Item) (kind string, vector []float32, ok bool) {
 	in := it.Payload()
 	if len(it.Data) == 0 || in.IsHead() {
@@ -287,8 +285,7 @@ func summarizeArray(in media.Payload) string {
 	return "array, " + strings.Join(dims, "x") + ", elements " + media.Clean(h.Descr, media.MaxName)
 }
 
-// summarizeText quotes the beginning of the text. It counts the lines if all of them
-// are here.
+// summarizeText quotes the beginning of the text. It counts the lines if all of them are here.
 func summarizeText(in media.Payload) string {
 	const maxQuote = 200 // characters
 	data := in.WholeLines()

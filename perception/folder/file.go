@@ -22,8 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// maxInline is the largest file that is passed to the sink in memory. Larger ones are
-// streamed.
+// maxInline is the largest file that is passed to the sink in memory. Larger ones are streamed.
 const maxInline = 1 << 20
 
 // importFile stores one file. It returns only errors of the sink.

@@ -10,12 +10,11 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Two pictures are alike if their layout is: where they are light and dark, and where
-// they have which colour. A picture is averaged into a grid of cells, and the low
-// coefficients of the discrete cosine transform of the grid are kept: they survive
-// compression, scaling and a small shift. The mean and the contrast of the luma are
-// removed first, since light and exposure change. The chroma is kept as it is, after
-// the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
+// Two pictures are alike if their layout is: where they are light and dark, and where they have
+// which colour. A picture is averaged into a grid of cells, and the low coefficients of the
+// discrete cosine transform of the grid are kept: they survive compression, scaling and a small
+// shift. The mean and the contrast of the luma are removed first, since light and exposure change.
+// The chroma is kept as it is, after the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
 //
 // A vector of an image has 60 coefficients of the luma, its mean, and 10 coefficients
 // of each chroma. A vector of a depth image has 60 coefficients of the distances, and
@@ -177,8 +176,7 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 	return low, high, mean
 }
 
-// cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels
-// are black.
+// cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels are black.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	var sum [4]uint64
 	var n uint64

@@ -17,11 +17,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw.
-// The metadata says how to read it, in the terms of ROS's sensor_msgs/Image: width,
-// height, encoding (rgb8, 32FC1, ...), step (bytes per row; the default has no gap
-// between rows) and is_bigendian. A .npy array whose kind is "image" or "depth" is
-// read likewise; its header replaces the metadata.
+// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw. The metadata
+// says how to read it, in the terms of ROS's sensor_msgs/Image: width, height, encoding (rgb8,
+// 32FC1, ...), step (bytes per row; the default has no gap between rows) and is_bigendian. A .npy
+// array whose kind is "image" or "depth" is read likewise; its header replaces the metadata.
 type Pixels struct{ media.Payload }
 
 // AcceptsPixels reports whether the payload is raw pixels, or an array that the
@@ -192,8 +191,7 @@ func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	return f.picture().preview(o)
 }
 
-// Samples returns an error: a picture has no samples. So an array of pixels is not
-// read as a trace.
+// Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.
 func (p Pixels) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
 
 // layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
@@ -203,8 +201,7 @@ type layout struct {
 	value  func(f *frame, x, y int) float64
 }
 
-// layoutOf finds a layout by any name of its encoding in ROS's
-// sensor_msgs/image_encodings.
+// layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
 		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},

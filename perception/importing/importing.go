@@ -137,8 +137,7 @@ func Origin(s string) string {
 	return Cut(s, MaxOrigin-len(tail)) + tail
 }
 
-// Clock returns t in UTC, or the zero time if its year cannot be stored: the clock was never
-// set.
+// Clock returns t in UTC, or the zero time if its year cannot be stored: the clock was never set.
 func Clock(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < MinYear || t.Year() > MaxYear {
 		return time.Time{}

@@ -51,8 +51,7 @@ func (e *episode) check() error {
 	return nil
 }
 
-// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or
-// meta/tasks.jsonl.
+// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or meta/tasks.jsonl.
 func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	tasks := map[int64]string{}
 	if in.episodic {

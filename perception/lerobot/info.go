@@ -137,9 +137,8 @@ func (f *feature) isNumeric() (wide, ok bool) {
 	return false, false
 }
 
-// channels returns the names of the numbers. In the file they are a list, or an object of
-// lists ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they
-// do not fit.
+// channels returns the names of the numbers. In the file they are a list, or an object of lists
+// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they do not fit.
 func (f *feature) channels() []string {
 	var list []string
 	var groups map[string][]string

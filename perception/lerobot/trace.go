@@ -22,8 +22,7 @@ const (
 	signals = "signals"
 )
 
-// traces returns the perceptions of an episode: one for each vector and one for all single
-// numbers.
+// traces returns the perceptions of an episode: one for each vector and one for all single numbers.
 func (rd *reader) traces(s span) ([]importing.Perception, error) {
 	shown, err := rd.im.videos(s.episode)
 	if err != nil {

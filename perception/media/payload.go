@@ -113,8 +113,7 @@ func (m Metadata) Text(key string) string {
 // IsKind reports whether the key kind holds this word, in any case.
 func (m Metadata) IsKind(kind string) bool { return strings.EqualFold(m.Text("kind"), kind) }
 
-// Unit returns the key units if it is a string, cleaned for a summary, and
-// otherwise the default.
+// Unit returns the key units if it is a string, cleaned for a summary, and otherwise the default.
 func (m Metadata) Unit(otherwise string) string {
 	return cmp.Or(Clean(m.Text("units"), MaxName), otherwise)
 }

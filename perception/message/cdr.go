@@ -14,8 +14,7 @@ import (
 // after the encapsulation. XCDR2 aligns eight-byte numbers at four, and puts the length in
 // bytes before a collection of anything but primitives.
 
-// Representation identifiers, the second byte of a message: DDS-XTypes 1.3,
-// table 60.
+// Representation identifiers, the second byte of a message: DDS-XTypes 1.3, table 60.
 const (
 	cdrBE   = 0x00
 	cdrLE   = 0x01

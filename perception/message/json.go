@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is
-// Numbers.
+// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is Numbers.
 func decodeJSON(data []byte) (*Value, error) {
 	d := jsonDecoder{dec: json.NewDecoder(bytes.NewReader(data))}
 	v := &Value{}

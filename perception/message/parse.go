@@ -16,11 +16,10 @@ const (
 	maxFixedLength = 1 << 28
 )
 
-// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which
-// the types of the fields follow the root type, each after a line of equals signs and "MSG:
-// pkg/Type"; or jsonschema, which is not used, since JSON describes itself. For an empty
-// ros2msg text the built-in [Definition] is used. The error names the line, or wraps
-// [ErrEncoding].
+// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which the
+// types of the fields follow the root type, each after a line of equals signs and "MSG: pkg/Type";
+// or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
+// built-in [Definition] is used. The error names the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch encoding {
 	case "ros2msg":
@@ -193,9 +192,8 @@ func ShortName(name string) string {
 	return name
 }
 
-// link finds the type of each field: by its full name, in the package of the type that has
-// the field, or std_msgs/Header for Header. A type that the text does not define may be built
-// in.
+// link finds the type of each field: by its full name, in the package of the type that has the
+// field, or std_msgs/Header for Header. A type that the text does not define may be built in.
 func (p *parser) link() error {
 	for i := 0; i < len(p.order); i++ {
 		t := p.order[i]

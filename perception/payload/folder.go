@@ -16,10 +16,9 @@ import (
 	"time"
 )
 
-// Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256,
-// in a subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes
-// unchanged or, with the suffix .z, in compressed blocks. Several goroutines and processes
-// may use one folder.
+// Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256, in a
+// subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes unchanged or, with
+// the suffix .z, in compressed blocks. Several goroutines and processes may use one folder.
 type Folder struct {
 	Dir  string // created when first needed
 	Disk Disk   // makes all changes; OS if nil
@@ -135,10 +134,9 @@ func (f Folder) Remove(sum [32]byte) error {
 	return onDisk(f.disk().SyncFolder(filepath.Dir(removed)))
 }
 
-// List returns the sums of all payloads in ascending order. In stray it returns everything
-// else in the folder, as slash-separated paths below it: files that a crash or a running
-// [Folder.Write] left unfinished, and foreign files. It reads no contents. A folder that
-// does not exist is empty.
+// List returns the sums of all payloads in ascending order. In stray it returns everything else in
+// the folder, as slash-separated paths below it: files that a crash or a running [Folder.Write]
+// left unfinished, and foreign files. It reads no contents. A folder that does not exist is empty.
 func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 	folders, err := readDir(f.Dir)
 	if err != nil {
@@ -236,11 +234,10 @@ func (f Folder) Modified(sum [32]byte) (time.Time, error) {
 	return time.Time{}, missing(sum)
 }
 
-// Share adds the payload to another folder: as a hard link, or as a synced copy if the file
-// system has no such links or is another one. It reports whether it made a link. A file of
-// the same name stays. Share does not compare bytes, which [Folder.Verify] does. The name
-// survives a loss of power only after [Folder.Settle]. The error wraps [ErrMissing] or
-// [ErrDisk], or is the context's.
+// Share adds the payload to another folder: as a hard link, or as a synced copy if the file system
+// has no such links or is another one. It reports whether it made a link. A file of the same name
+// stays. Share does not compare bytes, which [Folder.Verify] does. The name survives a loss of
+// power only after [Folder.Settle]. The error wraps [ErrMissing] or [ErrDisk], or is the context's.
 func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (linked bool, err error) {
 	for _, at := range f.locations(sum, c) {
 		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(at.path)), filepath.Base(at.path))

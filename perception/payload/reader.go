@@ -34,9 +34,8 @@ type Reader struct {
 	loaded int        // its number; -1 before the first
 }
 
-// Open opens the payload of size bytes. c is the codec that it was stored with; if there is
-// no such file, one of another codec is opened. The error wraps [ErrMissing], [ErrDamaged]
-// or [ErrDisk].
+// Open opens the payload of size bytes. c is the codec that it was stored with; if there is no such
+// file, one of another codec is opened. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk].
 func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
@@ -215,9 +214,8 @@ func (r *Reader) load(i int) error {
 // Close implements [io.Closer].
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes
-// of each piece. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk], or is the
-// context's.
+// Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes of
+// each piece. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk], or is the context's.
 func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64, count func(int)) error {
 	r, err := f.Open(sum, c, size)
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package pointcloud reads point clouds and laser scans. A [File] or a [ScanFile]
-// makes a summary, features, a view from above and samples of one; [Decode] returns
-// the points.
+// Package pointcloud reads point clouds and laser scans. A [File] or a [ScanFile] makes a summary,
+// features, a view from above and samples of one; [Decode] returns the points.
 //
 // The tests of this package are those of package perception, through its API.
 package pointcloud
@@ -33,8 +32,7 @@ type Cloud struct {
 	Min, Max [3]float32
 }
 
-// maxPoints is the number of points that are kept: 64 MiB with positions, colours and
-// intensities.
+// maxPoints is the number of points that are kept: 64 MiB with positions, colours and intensities.
 const maxPoints = 4 << 20
 
 var errNoPoint = errors.New("the point cloud holds no point with a position")
@@ -46,12 +44,10 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 //   - application/x-pointcloud2: the data of a ROS sensor_msgs/PointCloud2, with the
 //     rest of the message in metadata: fields (a list of name, offset, datatype and
 //     count), point_step, width, height, row_step and is_bigendian;
-//   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind
-//     "cloud".
+//   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind "cloud".
 //
-// If there are more points than limit, every second, fourth and so on is kept. A
-// limit of 0, or above 4,194,304, is 4,194,304. The error says why the data is no
-// cloud.
+// If there are more points than limit, every second, fourth and so on is kept. A limit of 0, or
+// above 4,194,304, is 4,194,304. The error says why the data is no cloud.
 func Decode(in media.Payload, limit int) (*Cloud, error) {
 	f, err := open(in)
 	if err != nil {

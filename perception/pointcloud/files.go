@@ -31,10 +31,9 @@ func headerLines(data []byte, f func(words []string) bool) (rest []byte, ended b
 	return nil, false
 }
 
-// A PCD file of the Point Cloud Library is a header of lines, each a word and its
-// values, of which the last is DATA. Then come the points: a line each (ascii), as
-// records (binary), or field after field behind the compressed and the full size, of
-// 32 bits each (binary_compressed).
+// A PCD file of the Point Cloud Library is a header of lines, each a word and its values, of which
+// the last is DATA. Then come the points: a line each (ascii), as records (binary), or field after
+// field behind the compressed and the full size, of 32 bits each (binary_compressed).
 
 // IsPCD looks at the first line that is not a comment. Files of the library begin with
 // the comment "# .PCD", but other files may not.

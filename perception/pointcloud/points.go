@@ -92,8 +92,7 @@ func (r *records) each(fields []field, f func(*values)) {
 	}
 }
 
-// element is a run of points, or of other things in a file with points, that have the
-// same fields.
+// element is a run of points, or of other things in a file with points, that have the same fields.
 type element struct {
 	name   string
 	count  int64
@@ -206,9 +205,8 @@ func (e *element) readLine(line []byte, v *values) error {
 	return nil
 }
 
-// packedColor reads a colour that is written as a float. It stands for its bits, so
-// with an alpha of 0 or 255 it is tiny or huge. Old files hold the bits as a number,
-// "4.2108e+06".
+// packedColor reads a colour that is written as a float. It stands for its bits, so with an alpha
+// of 0 or 255 it is tiny or huge. Old files hold the bits as a number, "4.2108e+06".
 func packedColor(word []byte, value float64) float64 {
 	if value >= 1 && value <= 0xffffff {
 		return math.Trunc(value)

@@ -68,8 +68,7 @@ func (s *Scan) returned(i int) bool {
 
 func (s *Scan) angle(i int) float64 { return s.start + float64(i)*s.increment }
 
-// span is the angle that the rays cover, a whole turn if they leave out no more than
-// one ray.
+// span is the angle that the rays cover, a whole turn if they leave out no more than one ray.
 func (s *Scan) span() float64 {
 	n, step := float64(len(s.ranges)), math.Abs(s.increment)
 	const whole = 2 * math.Pi
@@ -104,10 +103,9 @@ func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples 
 	return out
 }
 
-// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a
-// LaserScan, or one row or column of numbers with metadata kind laser_scan and the
-// other fields in metadata. A range that is null, NaN or infinite is a ray without a
-// return.
+// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a LaserScan, or
+// one row or column of numbers with metadata kind laser_scan and the other fields in metadata. A
+// range that is null, NaN or infinite is a ray without a return.
 type ScanFile struct{ media.Payload }
 
 // AcceptsScan reports whether the payload is JSON with the fields of a scan, or
@@ -185,8 +183,7 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 	}, ranges.Values, intensities)
 }
 
-// Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays
-// without return".
+// Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
 func (f ScanFile) Summary() string {
 	s, err := f.decode()
 	if err != nil {

@@ -279,10 +279,9 @@ func (o *TraceOptions) queueBytes() (int, error) {
 }
 
 // Push takes a copy of a sample: one value for each channel, stored bit for bit unless
-// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261.
-// Push never waits and allocates nothing. It returns false if the sample was dropped,
-// because there is no room or because it has another number of values; dropped samples
-// are counted.
+// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261. Push never
+// waits and allocates nothing. It returns false if the sample was dropped, because there is no room
+// or because it has another number of values; dropped samples are counted.
 //
 // One goroutine pushes at a time. A sample that another one pushes meanwhile is dropped.
 func (t *TraceSource) Push(seq uint64, at time.Time, values []float64) bool {
@@ -341,9 +340,8 @@ func (r *Recorder) Frames(name string, o FrameOptions) (*FrameSource, error) {
 	return &FrameSource{s}, nil
 }
 
-// Push takes a copy of a frame. at is by the sensor's clock, in the years 1678 to 2261.
-// Push never waits and allocates nothing. It returns false if the frame was dropped,
-// which is counted.
+// Push takes a copy of a frame. at is by the sensor's clock, in the years 1678 to 2261. Push never
+// waits and allocates nothing. It returns false if the frame was dropped, which is counted.
 //
 // One goroutine pushes at a time. A frame that another one pushes meanwhile is dropped.
 func (f *FrameSource) Push(seq uint64, at time.Time, data []byte) bool {

@@ -51,13 +51,12 @@ const (
 	exportChunk   = 4 << 20
 )
 
-// Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come
-// in the order of their ObservedAt, the manifest of a recording before its messages.
-// Recorded messages are written byte for byte as they were, with their channels, schemas,
-// times and sequence numbers, merged by log time. Without a manifest they get the built-in
-// schemas. Everything else becomes JSON: images foxglove.CompressedImage, facts
-// foxglove.Log, traces one message per sample, other memories robotmem.Memory with all
-// their bytes.
+// Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come in the
+// order of their ObservedAt, the manifest of a recording before its messages. Recorded messages are
+// written byte for byte as they were, with their channels, schemas, times and sequence numbers,
+// merged by log time. Without a manifest they get the built-in schemas. Everything else becomes
+// JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
+// memories robotmem.Memory with all their bytes.
 //
 // It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
 // item or of w ends the export and comes with the report so far.

@@ -26,12 +26,11 @@ const (
 	maxBroken       = 100
 )
 
-// Import stores a recording as one session. A damaged recording is imported up to the
-// damage, and beyond it if the rest can be read; the report says where it is damaged. Any
-// other error ends the import and comes with the report so far. What was saved stays;
-// importing the same file again with the same options continues, since the sink knows
-// each Origin. A recording that was imported to its end fails with [importing.ErrEnded].
-// The report is nil only if nothing was read.
+// Import stores a recording as one session. A damaged recording is imported up to the damage, and
+// beyond it if the rest can be read; the report says where it is damaged. Any other error ends the
+// import and comes with the report so far. What was saved stays; importing the same file again with
+// the same options continues, since the sink knows each Origin. A recording that was imported to
+// its end fails with [importing.ErrEnded]. The report is nil only if nothing was read.
 func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {

@@ -191,8 +191,7 @@ type payload struct {
 	metadata       map[string]any
 }
 
-// unwrap finds the payload of a decoded message; ok is false if it has none or an empty
-// one.
+// unwrap finds the payload of a decoded message; ok is false if it has none or an empty one.
 func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 	if m.SchemaName == foxgloveImage {
 		return unwrapJSON(m, v)
@@ -227,8 +226,7 @@ func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 	return p, true
 }
 
-// unwrapJSON decodes an image from base64, unless encoding it again would give another
-// text.
+// unwrapJSON decodes an image from base64, unless encoding it again would give another text.
 func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
 	text := v.At("data").Text
 	data, err := base64.StdEncoding.DecodeString(text)

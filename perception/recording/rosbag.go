@@ -158,9 +158,8 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	}
 }
 
-// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023,
-// one of message definitions. It is never written. None of these may be a view, which
-// could run forever.
+// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023, one of
+// message definitions. It is never written. None of these may be a view, which could run forever.
 type db3File struct {
 	path     string
 	db       *sqlite3.Conn

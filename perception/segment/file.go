@@ -21,9 +21,8 @@ type File struct{ media.Payload }
 // Accepts reports whether the payload begins as an MCAP file.
 func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(media.MCAPMagic)) }
 
-// Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over
-// 10.00 s; Fz peak -62 N at 0.08 s", or the beginning of the first text in the messages
-// instead of a peak.
+// Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over 10.00 s; Fz
+// peak -62 N at 0.08 s", or the beginning of the first text in the messages instead of a peak.
 func (f File) Summary() string {
 	seg, err := Decode(f.Data)
 	if err != nil {
@@ -106,9 +105,8 @@ func (f File) series() (*timeseries.Series, error) {
 	return seg.series()
 }
 
-// Samples returns messages with a pose (odometry, a localisation, a transform) as a
-// trajectory, one laser scan, the first from From on, and the numbers of all other
-// messages as a trace.
+// Samples returns messages with a pose (odometry, a localisation, a transform) as a trajectory, one
+// laser scan, the first from From on, and the numbers of all other messages as a trace.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	seg, err := Decode(f.Data)
 	if err != nil {
@@ -334,8 +332,7 @@ func (r readings) appendTo(values []float64, names []string) []float64 {
 const (
 	// maxChannels is more than a plot can show.
 	maxChannels = 64
-	// maxArray is the longest array that is a set of channels. A longer one is a scan
-	// or a picture.
+	// maxArray is the longest array that is a set of channels. A longer one is a scan or a picture.
 	maxArray = 16
 )
 

@@ -72,8 +72,7 @@ func readJSON(data []byte) (*Series, error) {
 	return s, nil
 }
 
-// parseColumns reads {"Fx": [1, 2], "Fy": [3, 4]} from valid JSON, in the order of
-// the text.
+// parseColumns reads {"Fx": [1, 2], "Fy": [3, 4]} from valid JSON, in the order of the text.
 func parseColumns(data []byte) (*Series, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {

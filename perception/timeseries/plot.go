@@ -9,11 +9,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// A plot draws the channels of one unit or quantity in one panel with up to six
-// lines. The panels are stacked in one or two columns and share the time axis, which
-// is labelled under the lowest panel of each column. Channels without room are
-// counted at the bottom: "and 12 more channels". A picture that is too small for axes
-// has the lines only.
+// A plot draws the channels of one unit or quantity in one panel with up to six lines. The panels
+// are stacked in one or two columns and share the time axis, which is labelled under the lowest
+// panel of each column. Channels without room are counted at the bottom: "and 12 more channels". A
+// picture that is too small for axes has the lines only.
 
 const (
 	maxPanels     = 6
@@ -199,9 +198,8 @@ func newTicks(low, high float64, want int, least float64) draw.Ticks {
 	return draw.NewTicks(low, high, max(draw.Step((high-low)/count), least))
 }
 
-// drawTimes draws the ticks of the time axis, and below the lowest panel their
-// labels, the last with the unit: "100", "200", "300 ms". Without a rate samples are
-// counted from 1.
+// drawTimes draws the ticks of the time axis, and below the lowest panel their labels, the last
+// with the unit: "100", "200", "300 ms". Without a rate samples are counted from 1.
 func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	if p.s.Len() == 1 {
 		return
@@ -302,8 +300,7 @@ func textWidth(s string) float64 {
 	return width
 }
 
-// fitText shortens a text to the room and keeps its end, where the names of channels
-// differ.
+// fitText shortens a text to the room and keeps its end, where the names of channels differ.
 func fitText(s string, room float64) string {
 	if textWidth(s) <= room {
 		return s
@@ -329,8 +326,7 @@ func (p *panel) y(v float64, frame draw.Box) float64 {
 	return frame.Bottom - (v-p.low)/(p.high-p.low)*frame.Height()
 }
 
-// extent returns the limits of an axis that shows all readings of the channels, with
-// a margin.
+// extent returns the limits of an axis that shows all readings of the channels, with a margin.
 func (s *Series) extent(channels []int) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range channels {

@@ -175,8 +175,7 @@ func isAcceleration(name string) bool {
 	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
 }
 
-// jointParts are the suffixes of a channel's name that tell which quantity of the
-// joint it is.
+// jointParts are the suffixes of a channel's name that tell which quantity of the joint it is.
 var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
 
 // jointPart returns the index in jointParts; 0 is a position or unknown.
@@ -220,9 +219,8 @@ const wrenchForces = 3
 // isWrench reports whether metadata calls the six channels a wrench.
 func (s *Series) isWrench() bool { return s.kind == kindWrench && s.Width == len(wrenchAxes) }
 
-// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and
-// whether the channels are a wrench: by their names, in any order, or in the usual
-// order because metadata says so.
+// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and whether the channels
+// are a wrench: by their names, in any order, or in the usual order because metadata says so.
 func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	if s.Width != len(axes) {
 		return axes, false

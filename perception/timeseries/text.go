@@ -11,11 +11,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line. Blank lines and
-// comments (#) are skipped. A field in quotes may hold the separator but no line
-// break. The first line is a header if any of its fields is not a number. A comment
-// above the first sample is a header if it has as many fields, as numpy.savetxt
-// writes it.
+// readText reads a table of numbers with one sample per line. Blank lines and comments (#) are
+// skipped. A field in quotes may hold the separator but no line break. The first line is a header
+// if any of its fields is not a number. A comment above the first sample is a header if it has as
+// many fields, as numpy.savetxt writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
 	t := table{s: &Series{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))

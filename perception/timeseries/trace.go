@@ -56,8 +56,7 @@ func (s *Series) at(i, c int) float64 { return s.Values[i*s.Width+c] }
 // Row returns the readings of sample i.
 func (s *Series) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width : (i+1)*s.Width] }
 
-// seconds is the duration of all samples, each of which lasts for one interval; 0
-// is unknown.
+// seconds is the duration of all samples, each of which lasts for one interval; 0 is unknown.
 func (s *Series) seconds() float64 {
 	if n := float64(s.Len()); s.Times != nil {
 		return s.Times[s.Len()-1] * n / (n - 1)
@@ -67,8 +66,7 @@ func (s *Series) seconds() float64 {
 	return 0
 }
 
-// time is when sample i was taken, in seconds since the first. The duration must be
-// known.
+// time is when sample i was taken, in seconds since the first. The duration must be known.
 func (s *Series) time(i int) float64 {
 	if s.Times != nil {
 		return s.Times[i]
@@ -97,8 +95,7 @@ func (s *Series) name(c, limit int) string {
 	return ""
 }
 
-// label names a channel by its number if it has no name. The only channel of a
-// trace needs no name.
+// label names a channel by its number if it has no name. The only channel of a trace needs no name.
 func (s *Series) label(c int) string {
 	if name := s.name(c, media.MaxName); name != "" || s.Width == 1 {
 		return name
@@ -108,30 +105,26 @@ func (s *Series) label(c int) string {
 
 // Decode reads a payload as a trace of at most 16,777,216 readings. It accepts
 //
-//   - text (text/csv, text/tab-separated-values, text/plain): one sample per line,
-//     separated by tabs, semicolons, commas or spaces, with or without a line of
-//     names, each of which may have its unit, "Fx (N)". Between tabs or semicolons
-//     numbers may have a decimal comma;
+//   - text (text/csv, text/tab-separated-values, text/plain): one sample per line, separated by
+//     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
+//     its unit, "Fx (N)". Between tabs or semicolons numbers may have a decimal comma;
 //   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
 //     either form beside the keys below, or with columns, an object of one list per
 //     channel: {"columns": {"Fx": [...], "Fy": [...]}};
-//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte
-//     order, in C or Fortran order, with one dimension (one channel) or two (samples
-//     by channels);
-//   - raw samples (application/x-samples, or a media type that says nothing) if
-//     metadata has dtype ("<f4", "<f8", "<i2" or "float32" and the like) or shape,
-//     [samples, channels]. Without dtype they are float32. Without shape there are as
-//     many channels as names, or one.
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
+//     Fortran order, with one dimension (one channel) or two (samples by channels);
+//   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
+//     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
+//     they are float32. Without shape there are as many channels as names, or one.
 //
 // A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
 // (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
 //
-// These keys of the metadata add to and override what the data says: channels (a
-// list of names), units (a list, one string for all channels, or an object by
-// channel name, or by force and torque for a wrench), and the first that is given of
-// rate_hz, sample_interval_s and duration_s (the number of samples times their
-// interval). A key that does not fit the data, such as five names for six channels,
-// is ignored.
+// These keys of the metadata add to and override what the data says: channels (a list of names),
+// units (a list, one string for all channels, or an object by channel name, or by force and torque
+// for a wrench), and the first that is given of rate_hz, sample_interval_s and duration_s (the
+// number of samples times their interval). A key that does not fit the data, such as five names for
+// six channels, is ignored.
 //
 // The error says why the data is not a trace, and where.
 func Decode(in media.Payload) (s *Series, err error) {

@@ -27,8 +27,7 @@ const (
 	turnBins   = 12
 	// grain is the smallest detail, as a part of the extent.
 	grain = 1.0 / 48
-	// lag is the number of points over which a direction is taken, so that noise
-	// counts little.
+	// lag is the number of points over which a direction is taken, so that noise counts little.
 	lag = 4
 
 	straightWeight = 0.7
