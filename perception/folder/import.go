@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,7 @@ func (o *Options) check() error {
 	if o.MaxBytes < 0 {
 		return fmt.Errorf("the limit of %d bytes is less than 0", o.MaxBytes)
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	return nil
 }
 

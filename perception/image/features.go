@@ -388,12 +388,12 @@ func (s stats) words(unit string) string {
 	} else {
 		out = ", " + out + " " + unit
 	}
-	if s.missing == 0 {
+	switch share := 100 * float64(s.missing) / float64(s.missing+s.count); {
+	case share == 0:
 		return out
-	}
-	share := 100 * float64(s.missing) / float64(s.missing+s.count)
-	if share < 1 {
+	case share < 1:
 		return out + ", under 1% missing"
+	default:
+		return out + ", " + strconv.FormatFloat(share, 'f', 0, 64) + "% missing"
 	}
-	return out + ", " + strconv.FormatFloat(share, 'f', 0, 64) + "% missing"
 }

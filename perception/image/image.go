@@ -226,17 +226,16 @@ func bytesPerPixel(data []byte, h header) int64 {
 		}
 		return 8
 	}
+	size := int64(4)
+	if h.ColorModel == color.RGBA64Model || h.ColorModel == color.NRGBA64Model {
+		size = 8
+	}
 	// An interlaced PNG holds each pass beside the whole.
 	const interlace = len(pngMagic) + 20
-	passes := int64(1)
 	if len(data) > interlace && data[interlace] != 0 {
-		passes = 2
+		size *= 2
 	}
-	switch h.ColorModel {
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8 * passes
-	}
-	return 4 * passes
+	return size
 }
 
 // greyValues reads 0 as a missing value, as depth cameras write it.
