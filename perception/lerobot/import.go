@@ -227,12 +227,16 @@ func (im *importer) spans(f *dataFile, runs []run) []span {
 func (im *importer) importSpans(t *table, name string, spans []span) {
 	rd := im.newReader(t, name)
 	row := int64(0)
-	for g := range t.meta.RowGroups {
-		end := row + t.meta.RowGroups[g].NumRows
+	// pending drops the spans before the row and reports whether there are more.
+	pending := func() bool {
 		for len(spans) > 0 && spans[0].first+spans[0].rows <= row {
 			spans = spans[1:]
 		}
-		if len(spans) == 0 {
+		return len(spans) > 0
+	}
+	for g := range t.meta.RowGroups {
+		end := row + t.meta.RowGroups[g].NumRows
+		if !pending() {
 			return
 		}
 		if spans[0].first >= end {
@@ -240,12 +244,9 @@ func (im *importer) importSpans(t *table, name string, spans []span) {
 			continue
 		}
 		err := t.rows(g, rd.leaves, rd.value, func() error {
-			for len(spans) > 0 && spans[0].first+spans[0].rows <= row {
-				spans = spans[1:]
-			}
-			at := row
+			wanted, at := pending() && spans[0].first <= row, row
 			row++
-			if len(spans) == 0 || at < spans[0].first {
+			if !wanted {
 				rd.clear()
 				return nil
 			}

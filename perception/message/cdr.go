@@ -77,22 +77,20 @@ func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
 		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
 	}
-	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8}
-	if data[0] != 0 {
-		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], data[1])
-	}
-	switch data[1] {
-	case cdrLE:
-	case cdrBE:
-		d.order = binary.BigEndian
-	case cdr2LE:
-		d.maxAlign, d.xcdr2 = 4, true
-	case cdr2BE:
-		d.order, d.maxAlign, d.xcdr2 = binary.BigEndian, 4, true
-	case plCdrBE, plCdrLE:
+	switch kind := data[1]; {
+	case data[0] != 0:
+		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], kind)
+	case kind == plCdrBE || kind == plCdrLE:
 		return nil, errors.New("CDR parameter lists (PL_CDR) are not read")
-	default:
-		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", data[1])
+	case kind != cdrBE && kind != cdrLE && kind != cdr2BE && kind != cdr2LE:
+		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", kind)
+	}
+	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8, xcdr2: data[1] >= cdr2BE}
+	if d.xcdr2 {
+		d.maxAlign = 4
+	}
+	if data[1]&1 == 0 {
+		d.order = binary.BigEndian
 	}
 	return d, nil
 }
@@ -211,7 +209,6 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 	if raw == nil {
 		return
 	}
-	v.Offset = d.at - len(raw)
 	v.Numbers = make([]float64, count)
 	for i := range v.Numbers {
 		v.Numbers[i] = d.primitive(raw[i*size:], k).Float
@@ -220,9 +217,8 @@ func (d *decoder) numbers(v *Value, k Kind, count int) {
 
 func (d *decoder) text(v *Value) {
 	raw := d.take(d.count(1), 1)
-	v.Kind, v.Offset = String, d.at-len(raw)
 	// The length includes a zero at the end, which some writers omit.
-	v.Text = string(bytes.TrimSuffix(raw, []byte{0}))
+	v.Kind, v.Text = String, string(bytes.TrimSuffix(raw, []byte{0}))
 }
 
 func (d *decoder) wide(v *Value) {

@@ -165,12 +165,11 @@ func (r *Reader) ReadAt(p []byte, at int64) (int, error) {
 	wanted := p[:min(int64(len(p)), r.size-at)]
 	n, err := r.readInside(wanted, at)
 	if err != nil {
-		return n, r.damaged(err)
+		err = r.damaged(err)
+	} else if n < len(p) {
+		err = io.EOF
 	}
-	if len(wanted) < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return n, err
 }
 
 // readInside reads bytes that are within the payload.

@@ -180,8 +180,7 @@ func (s *source) Read(p []byte) (int, error) {
 	s.size += int64(n)
 	s.hash.Write(p[:n])
 	s.head = append(s.head, p[:min(int64(n), s.options.HeadLimit-int64(len(s.head)))]...)
-	s.idle++
-	if n > 0 {
+	if s.idle++; n > 0 {
 		s.idle = 0
 	}
 	s.err = s.check(err)

@@ -111,15 +111,10 @@ func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTi
 }
 
 func (p *poses) robotFrame() string {
-	if p.base != "" {
-		return p.base
+	if _, ok := p.links["base_footprint"]; ok && p.base == "" {
+		return "base_footprint"
 	}
-	for _, name := range []string{"base_footprint", "base_link"} {
-		if _, ok := p.links[name]; ok {
-			return name
-		}
-	}
-	return "base_link"
+	return cmp.Or(p.base, "base_link")
 }
 
 // cleanFrame drops the leading slash that old programs write.
@@ -142,11 +137,10 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 		l.parent, l.static, l.samples = parent, static, l.samples[:0]
 	}
 	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
-	if found {
-		l.samples[at] = s
-	} else {
+	if !found {
 		l.samples = slices.Insert(l.samples, at, s)
 	}
+	l.samples[at] = s
 	old := 0
 	newest := l.samples[len(l.samples)-1].time
 	for newest-l.samples[old].time > poseSeconds*1e9 || len(l.samples)-old > maxSamples {
