@@ -75,7 +75,10 @@ func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) 
 func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
 	none := missing(sum)
 	for _, at := range f.locations(sum, Raw) {
-		r, err := openFile(at, sum, size)
+		r, err := openFile(at, sum)
+		if err == nil && size >= 0 {
+			err = r.expect(size)
+		}
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()

@@ -41,16 +41,21 @@ func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 		return nil, err
 	}
 	for _, at := range f.locations(sum, c) {
-		r, err := openFile(at, sum, size)
+		r, err := openFile(at, sum)
+		if err == nil {
+			err = r.expect(size)
+		}
+		if err == nil {
+			return r, nil
+		}
 		if !errors.Is(err, ErrMissing) {
-			return r, err
+			return nil, err
 		}
 	}
 	return nil, missing(sum)
 }
 
-// openFile opens a payload of size bytes; a size below 0 is unknown.
-func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
+func openFile(at location, sum [32]byte) (*Reader, error) {
 	file, err := os.Open(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, missing(sum)
@@ -58,7 +63,7 @@ func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
 	if err != nil {
 		return nil, onDisk(err)
 	}
-	r := &Reader{file: file, size: size, sum: sum, hash: sha256.New(), loaded: -1}
+	r := &Reader{file: file, sum: sum, hash: sha256.New(), loaded: -1}
 	if err := r.check(at.coded); err != nil {
 		_ = file.Close()
 		return nil, err
@@ -66,7 +71,7 @@ func openFile(at location, sum [32]byte, size int64) (*Reader, error) {
 	return r, nil
 }
 
-// check compares the size and the header, without reading the payload.
+// check reads the size and the header, without reading the payload.
 func (r *Reader) check(coded bool) error {
 	info, err := r.file.Stat()
 	if err != nil {
@@ -75,21 +80,26 @@ func (r *Reader) check(coded bool) error {
 	if !info.Mode().IsRegular() {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
-	r.length = info.Size()
-	size, sum := r.length, r.sum
-	if coded {
-		if r.coded, err = openContainer(r.file, r.length); err != nil {
-			return r.damaged(err)
-		}
-		size, sum = r.coded.size, r.coded.sum
+	r.length, r.size = info.Size(), info.Size()
+	if !coded {
+		return nil
 	}
-	if r.size < 0 {
-		r.size = size
+	if r.coded, err = openContainer(r.file, r.length); err != nil {
+		return r.damaged(err)
 	}
-	if size != r.size || sum != r.sum {
-		return r.damaged(fmt.Errorf("its file holds the payload %x of %d bytes and should hold %d", sum, size, r.size))
+	if r.size = r.coded.size; r.coded.sum != r.sum {
+		return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
 	}
 	return nil
+}
+
+// expect closes a payload that is not of this size.
+func (r *Reader) expect(size int64) error {
+	if r.size == size {
+		return nil
+	}
+	_ = r.Close()
+	return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
 }
 
 // codec returns the codec of the file.
