@@ -376,7 +376,7 @@ func (m *mcapFile) unfold(body []byte, c *openChunk) error {
 	if c.data, err = m.inflate.inflate(head, c.data); err != nil {
 		return err
 	}
-	err = segment.EachRecord(c.data, func(op mcap.OpCode, body []byte) error {
+	err = segment.EachRecord(c.data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			return m.definition(nil, op, body)
 		}

@@ -83,13 +83,13 @@ func Decode(data []byte) (*Segment, error) {
 	}
 	s := &Segment{}
 	channels := 0
-	err := EachRecord(data[len(media.MCAPMagic):], func(op mcap.OpCode, body []byte) error {
+	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
 		if op == mcap.OpChannel {
 			channels++
 		}
 		return s.record(op, body, channels)
 	})
-	if err != nil && err != errEnd {
+	if err != nil && !errors.Is(err, errEnd) {
 		return nil, err
 	}
 	if channels == 0 {
@@ -101,19 +101,19 @@ func Decode(data []byte) (*Segment, error) {
 // errEnd means that only an index can follow.
 var errEnd = errors.New("the data ends")
 
-// EachRecord calls visit with the kind and the body of each MCAP record until visit returns an
-// error. It checks the lengths first, which the functions of the library do not.
-func EachRecord(data []byte, visit func(op mcap.OpCode, body []byte) error) error {
-	for at := 0; at < len(data); {
+// EachRecord calls visit with the kind and the body of each MCAP record of data, from a byte on, until
+// visit returns an error. It checks the lengths first, which the functions of the library do not.
+func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) error) error {
+	for at := from; at < len(data); {
 		if len(data)-at < RecordHead {
-			return fmt.Errorf("the head of a record takes %d bytes where %d are left", RecordHead, len(data)-at)
+			return fmt.Errorf("the head of the record at byte %d takes %d bytes where %d are left", at, RecordHead, len(data)-at)
 		}
 		length, body := binary.LittleEndian.Uint64(data[at+1:]), data[at+RecordHead:]
 		if length > uint64(len(body)) {
-			return fmt.Errorf("a record takes %d bytes where %d are left", length, len(body))
+			return fmt.Errorf("the record at byte %d takes %d bytes where %d are left", at, length, len(body))
 		}
 		if err := visit(mcap.OpCode(data[at]), body[:length:length]); err != nil {
-			return err
+			return fmt.Errorf("the record at byte %d: %w", at, err)
 		}
 		at += RecordHead + int(length)
 	}
