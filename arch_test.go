@@ -76,7 +76,7 @@ var owners = map[string][]string{
 	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording", "perception/recording/recordingtest"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
-	"gonum.org/v1/gonum":                     {"perception/audio"},
+	"gonum.org/v1/gonum":                     {"perception/audio", "perception/recording"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
