@@ -7,7 +7,6 @@ require (
 	github.com/bits-and-blooms/bitset v1.24.4
 	github.com/foxglove/mcap/go/mcap v1.7.3
 	github.com/gabriel-vasile/mimetype v1.4.16
-	github.com/go-ego/gse v0.80.3
 	github.com/go-playground/validator/v10 v10.30.6
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0
@@ -75,7 +74,6 @@ require (
 	github.com/spf13/cast v1.7.1 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/valyala/fasttemplate v1.2.2 // indirect
-	github.com/vcaesar/cedar v0.20.2 // indirect
 	github.com/yosida95/uritemplate/v3 v3.0.2 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.60.0 // indirect
