@@ -65,7 +65,7 @@ var owners = map[string][]string{
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
-	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
+	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
 	"golang.org/x/sync":                      {"robotmem/mcp"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/text", "web"},
