@@ -11,7 +11,6 @@ import (
 // maxCells bounds the automaton's table to 64 MiB.
 const maxCells = 16 << 20
 
-// pattern is one compiled entry of a match list.
 type pattern struct {
 	target int32 // what it proves, an index into run.proved
 	parts  int32
@@ -22,7 +21,6 @@ type pattern struct {
 	re     *regexp.Regexp // instead of parts
 }
 
-// use is one place where a literal serves.
 type use struct {
 	pattern, part int32
 	guards        []guard

@@ -114,7 +114,6 @@ func (s *server) panicked(r *http.Request, v any) error {
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
 }
 
-// answered returns the status that the client sees.
 func (x *exchange) answered() int {
 	if x.status == 0 {
 		return http.StatusOK

@@ -31,7 +31,6 @@ var mediaTypes = map[string]string{
 	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }
 
-// page is a file in memory.
 type page struct {
 	mediaType    string
 	tag          string // hash of the content
@@ -110,7 +109,6 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 	})
 }
 
-// opensApp reports whether a path belongs to the app.
 func opensApp(name string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	return !strings.Contains(name, ".") && !slices.Contains(ownPaths, first)

@@ -43,7 +43,6 @@ func newLogins() logins {
 	return logins{cache}
 }
 
-// add starts a login and returns the value of its cookie.
 func (l logins) add(token [sha256.Size]byte) string {
 	value := rand.Text() + rand.Text()
 	l.Add(sha256.Sum256([]byte(value)), login{token, time.Now().Add(sessionLife)})
@@ -124,7 +123,6 @@ func (s *server) login(c echo.Context) error {
 	return s.answerWho(c, token)
 }
 
-// logout ends the login of the request's cookie.
 func (s *server) logout(c echo.Context) error {
 	s.endLogin(c.Request())
 	s.setCookie(c, "", -time.Second)

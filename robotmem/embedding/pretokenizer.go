@@ -69,7 +69,6 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
 }
 
-// preTokenizers returns a pre-tokenizer that applies several in order.
 func preTokenizers(list []component) (preTokenizer, error) {
 	steps := make([]preTokenizer, len(list))
 	for i := range steps {

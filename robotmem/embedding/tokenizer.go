@@ -65,7 +65,6 @@ type component struct {
 	IndividualDigits bool   `json:"individual_digits"`
 }
 
-// readTokenizer reads the contents of tokenizer.json.
 func readTokenizer(data []byte) (*tokenizer, error) {
 	var file struct {
 		AddedTokens  []addedToken    `json:"added_tokens"`

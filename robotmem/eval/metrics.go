@@ -9,7 +9,6 @@ const Ten = 10
 // are absent or at 0 do not answer it.
 type Judged map[string]int
 
-// relevant counts the documents that answer.
 func (j Judged) relevant() int {
 	n := 0
 	for _, grade := range j {

@@ -66,7 +66,6 @@ func (c *saturation) value(more, length uint32) float64 {
 	return c.compute(more+1, length)
 }
 
-// collectionStats are the figures that BM25 needs of a set of documents.
 type collectionStats struct {
 	rows  int   // documents
 	terms int64 // in all of them, with repetitions

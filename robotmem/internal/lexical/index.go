@@ -79,7 +79,6 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 }
 
-// remove deletes a document and returns its collection, or nil.
 func (x *Index) remove(id int64) *collection {
 	at, ok := x.locations.get(id)
 	if !ok {
@@ -93,7 +92,6 @@ func (x *Index) remove(id int64) *collection {
 	return c
 }
 
-// collection returns the collection of a name and creates it if needed.
 func (x *Index) collection(name string) *collection {
 	c, ok := x.names[name]
 	if ok {
@@ -111,7 +109,6 @@ func (x *Index) collection(name string) *collection {
 	return c
 }
 
-// drop removes a collection without live documents.
 func (x *Index) drop(c *collection) {
 	delete(x.names, c.name)
 	x.collections[c.number-1] = nil
@@ -141,7 +138,6 @@ func newCollection(name string, place uint32) *collection {
 	return &collection{name: name, number: place, slots: map[string]uint32{}}
 }
 
-// termCount is a term of the document that is being added, with its occurrences.
 type termCount struct {
 	slot  uint32
 	count uint32
@@ -166,7 +162,6 @@ func (t *termCounter) add(slot uint32) {
 	t.counts = append(t.counts, termCount{slot, 1})
 }
 
-// add appends a document and returns its number.
 func (c *collection) add(d Document, t *termCounter) uint32 {
 	doc, length := uint32(len(c.ids)), uint32(len(d.Terms))
 	c.ids = append(c.ids, d.ID)
@@ -205,7 +200,6 @@ func (c *collection) slot(stem string) uint32 {
 	return slot
 }
 
-// markDeleted marks a document as deleted.
 func (c *collection) markDeleted(doc uint32) {
 	c.deleted.set(doc)
 	c.deletions = append(c.deletions, doc)
@@ -231,7 +225,6 @@ func (c *collection) postings(stem string) (*postingList, int) {
 // an isolated one costs a whole page.
 const pageSize = 64
 
-// locationMap finds documents by their identifier.
 type locationMap map[int64]*locationPage
 
 type locationPage struct {
@@ -277,7 +270,6 @@ func (d locationMap) remove(id int64) {
 	}
 }
 
-// compare orders by collection, then by document number.
 func (p location) compare(o location) int {
 	return cmp.Or(cmp.Compare(p.collection, o.collection), cmp.Compare(p.doc, o.doc))
 }

@@ -112,7 +112,6 @@ func (x *Index) release(s *scratch) {
 	}
 }
 
-// prepare looks up the terms and computes their weights.
 func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
@@ -149,7 +148,6 @@ func (q *Query) width() int {
 	return len(q.Terms)
 }
 
-// addCollection adds c if it holds any of the terms.
 func (s *scratch) addCollection(c *collection, q Query) {
 	postings, had := 0, len(s.lists)
 	for i := range q.width() {
@@ -226,7 +224,6 @@ func (s *scratch) openCursors(p *matchedCollection) {
 	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
-// filter admits identifiers.
 type filter struct {
 	any   bool
 	words []uint64
@@ -276,7 +273,6 @@ func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool
 	return found.stems()
 }
 
-// each visits the wanted stems with their number of documents.
 func (c *collection) each(wanted func(string) bool, visit func(stem string, count uint32)) {
 	for slot, stem := range c.stems {
 		if count := c.lists[slot].length; count > 0 && wanted(stem) {

@@ -197,7 +197,6 @@ func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error
 	return x, nil
 }
 
-// storedCollection holds the sections of a collection.
 type storedCollection struct {
 	name                                        string
 	ids, lengths, deleted, dictionary, postings []byte

@@ -16,7 +16,6 @@ var (
 	errPostings   = errors.New("the postings are not sound")
 )
 
-// varints reads the numbers of a section.
 type varints struct {
 	data []byte
 	bad  bool
@@ -47,7 +46,6 @@ func (n *varints) signed() int64 {
 	return int64(value>>1) ^ -int64(value&1)
 }
 
-// addStored adds a collection.
 func (x *Index) addStored(s *storedCollection) error {
 	if _, taken := x.names[s.name]; taken {
 		return errors.New("the name comes twice")

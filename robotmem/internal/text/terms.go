@@ -288,7 +288,6 @@ func separator(w string) byte {
 	return 0
 }
 
-// isDecimal reports whether w is digits with a single point.
 func isDecimal(w string) bool {
 	points := 0
 	for i := 0; i < len(w); i++ {

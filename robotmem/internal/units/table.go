@@ -4,7 +4,6 @@ import (
 	"strings"
 )
 
-// row is a unit of the table.
 type row struct {
 	symbols   string // told apart by case, split at spaces
 	names     string // lower case; a plural with s is understood

@@ -79,7 +79,6 @@ func (d dims) String() string {
 	return string(append(above, below...))
 }
 
-// appendPower writes a kind with its positive power.
 func appendPower(text []byte, kind int, power int8) []byte {
 	text = append(text, kinds[kind]...)
 	switch {

@@ -174,7 +174,6 @@ func (x *Index) Memory() int {
 	return n
 }
 
-// chunkFor returns the chunk of id and allocates it if it is new.
 func (x *Index) chunkFor(id int64) *chunk {
 	i := int(id >> chunkBits)
 	if i >= len(x.chunks) {
@@ -293,7 +292,6 @@ func dot(question []float64, raw []byte) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// widen copies a vector to float64.
 func widen(into []float64, vector []float32) {
 	for i, f := range vector {
 		into[i] = float64(f)

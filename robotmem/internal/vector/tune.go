@@ -168,7 +168,6 @@ func blend(v, w []float64) []float64 {
 	return side
 }
 
-// compareMembers compares some members with every query.
 func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	return load(ids, func(id int64, raw []byte) error {
 		for i, question := range e.questions {
@@ -184,7 +183,6 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	})
 }
 
-// memberIDs returns the ids of all members, ascending.
 func (x *Index) memberIDs() []int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
