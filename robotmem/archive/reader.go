@@ -70,7 +70,7 @@ const HeadBytes = 512
 func Recognizes(r io.Reader) bool {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(zstdMagic)); bytes.Equal(head, zstdMagic) {
-		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+		zip, err := unzip(in)
 		if err != nil {
 			return false
 		}
@@ -81,6 +81,10 @@ func Recognizes(r io.Reader) bool {
 	}
 	head, _ := in.Peek(HeadBytes)
 	return isTar(head)
+}
+
+func unzip(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
 }
 
 func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
@@ -98,7 +102,7 @@ func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
 	}
 	r = in
 	if bytes.Equal(head, zstdMagic) {
-		if a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes)); err != nil {
+		if a.zip, err = unzip(in); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
 		r = a.zip

@@ -65,12 +65,9 @@ func readNormalizer(c *component) (normalizer, error) {
 }
 
 func normalizers(list []component) (normalizer, error) {
-	steps := make([]normalizer, len(list))
-	for i := range steps {
-		var err error
-		if steps[i], err = readNormalizer(&list[i]); err != nil {
-			return nil, err
-		}
+	steps, err := readAll(list, readNormalizer)
+	if err != nil {
+		return nil, err
 	}
 	return func(s string) string {
 		for _, step := range steps {

@@ -70,12 +70,9 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 }
 
 func preTokenizers(list []component) (preTokenizer, error) {
-	steps := make([]preTokenizer, len(list))
-	for i := range steps {
-		var err error
-		if steps[i], err = readPreTokenizer(&list[i]); err != nil {
-			return nil, err
-		}
+	steps, err := readAll(list, readPreTokenizer)
+	if err != nil {
+		return nil, err
 	}
 	return func(text string, first bool) []string {
 		words := []string{text}

@@ -206,11 +206,7 @@ func (c Condition) positive() Condition {
 // OwnField reports whether a path names a field of the memory itself, which
 // wins over a context key of the same name.
 func OwnField(path string) bool {
-	switch path {
-	case "category", "confidence", "perception_type", "session_id", "observed_at":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"category", "confidence", "perception_type", "session_id", "observed_at"}, path)
 }
 
 // View is one memory, as a filter sees it.
@@ -227,19 +223,9 @@ type View struct {
 func (c *Condition) Match(v *View) bool {
 	switch c.Op {
 	case "$and":
-		for i := range c.Kids {
-			if !c.Kids[i].Match(v) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(c.Kids, func(kid Condition) bool { return !kid.Match(v) })
 	case "$or":
-		for i := range c.Kids {
-			if c.Kids[i].Match(v) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.Kids, func(kid Condition) bool { return kid.Match(v) })
 	case "$not":
 		return !c.Kids[0].Match(v)
 	}
@@ -249,12 +235,7 @@ func (c *Condition) Match(v *View) bool {
 	if c.Op == "$exists" && !OwnField(c.Path) {
 		return pathExists(v.Context, c.Path)
 	}
-	for _, value := range v.values(c.Path) {
-		if c.Holds(value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.values(c.Path), c.Holds)
 }
 
 // pathExists reports whether a context has a value at a path or below it. A key

@@ -3,6 +3,8 @@ package lexical
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // A cursor reads one posting list in document order, for one query. It decodes a
@@ -138,11 +140,14 @@ const (
 type traversal struct {
 	*scratch
 	collection *collection
-	filter     filter
+	within     *bitset.BitSet // identifiers, or nil for all
 }
 
 func (t *traversal) admits(doc uint32) bool {
-	return !t.collection.deleted.has(doc) && (t.filter.any || t.filter.admits(t.collection.ids[doc]))
+	if t.collection.deleted.has(doc) {
+		return false
+	}
+	return t.within == nil || t.within.Test(uint(t.collection.ids[doc])) // a negative one is above all members
 }
 
 // maxScore adds the documents that may be among the best. In each window the lists

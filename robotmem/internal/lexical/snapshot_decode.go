@@ -62,14 +62,14 @@ func (x *Index) addStored(s *storedCollection) error {
 			return errDocuments
 		}
 		x.locations.set(id, location{c.number, uint32(doc)})
-		c.live.rows++
-		c.live.terms += int64(c.lengths[doc])
+		c.live.Rows++
+		c.live.Terms += int64(c.lengths[doc])
 	}
-	if c.live.rows == 0 {
+	if c.live.Rows == 0 {
 		return errDocuments
 	}
-	x.live.rows += c.live.rows
-	x.live.terms += c.live.terms
+	x.live.Rows += c.live.Rows
+	x.live.Terms += c.live.Terms
 	return c.readPostings(s)
 }
 

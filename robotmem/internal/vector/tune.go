@@ -186,13 +186,9 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 func (x *Index) memberIDs() []int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	ids := make([]int64, 0, x.count)
-	for i, c := range x.chunks {
-		if c != nil {
-			c.each(func(slot int) { ids = append(ids, int64(i*chunkSlots+slot)) })
-		}
-	}
-	return ids
+	var s scratch
+	x.listMembers(&s, nil)
+	return s.ids
 }
 
 // runRecallTest runs the queries through Search and returns the share of true
