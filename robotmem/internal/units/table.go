@@ -8,8 +8,7 @@ type row struct {
 	symbols   string // told apart by case, split at spaces
 	names     string // lower case; a plural with s is understood
 	dimension string // see parseDims
-	// factor to the canonical unit, exact: a decimal, a fraction, or one of
-	// them times π.
+	// factor to the canonical unit, exact: a decimal or a fraction, with π or without.
 	factor string
 	takes  prefixSet
 	zero   uint64 // see unit
@@ -151,8 +150,7 @@ type prefix struct {
 	exp, kibi      int
 }
 
-// prefixes reach from femto to peta: those beyond name nothing that a robot
-// senses, and "am" and "Em" are words.
+// prefixes from femto to peta: robots measure nothing beyond, and "am" and "Em" are words.
 var prefixes = []prefix{
 	{"f", "femto", -15, 0}, {"p", "pico", -12, 0}, {"n", "nano 纳", -9, 0}, {"u µ μ", "micro 微", -6, 0},
 	{"m", "milli 毫", -3, 0}, {"c", "centi 厘", -2, 0}, {"d", "deci 分", -1, 0}, {"da", "deca", 1, 0},
