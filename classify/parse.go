@@ -24,8 +24,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("taxonomy: line %d: %s", e.Line, e.Reason)
 }
 
-// Parse compiles a taxonomy file; its format is described in the package
-// comment and at the head of taxonomy.yaml. Every error is a *ParseError.
+// Parse compiles a taxonomy file, whose format the head of taxonomy.yaml describes. Every error is a
+// *ParseError.
 func Parse(data []byte) (*Rules, error) {
 	if !utf8.Valid(data) {
 		return nil, &ParseError{Reason: "not UTF-8 text"}
@@ -59,8 +59,7 @@ func Parse(data []byte) (*Rules, error) {
 	return p.rules, nil
 }
 
-// parser collects what the sections state before anything is compiled: the
-// numbers of the targets follow from how many there are.
+// parser collects the sections before anything is compiled, because targets are numbered last.
 type parser struct {
 	rules  *Rules
 	tagged []stated // in the order of rules.tags
@@ -74,8 +73,7 @@ type stated struct {
 	patterns []ast.Node
 }
 
-// tags reads the tag list into rules.tags: the roots first, then level by
-// level, each level in the order of the file.
+// tags reads the tags into rules.tags: the roots first, then level by level in the order of the file.
 func (p *parser) tags(n ast.Node) error {
 	items, err := list(n, "tags")
 	if err != nil {
@@ -95,7 +93,7 @@ func (p *parser) tags(n ast.Node) error {
 		if tag.DisplayName, ok = text(f.nodes["display_name"]); !ok || tag.DisplayName == "" {
 			f.fail(item, "%s: no display_name", f.what)
 		}
-		// A tag without patterns groups others, or is for users to give.
+		// A tag without patterns groups others, or is given by callers.
 		owner := stated{f.what, f.list("match")}
 		if _, ok := index[tag.Name]; ok {
 			f.fail(item, "%s is a duplicate", f.what)

@@ -13,8 +13,7 @@ import (
 	yamlparser "github.com/goccy/go-yaml/parser"
 )
 
-// The file is read as a syntax tree, not into structs: an error that only shows
-// when the rules are compiled still has to name its line.
+// The file is read as a syntax tree and not into structs, so that errors of compiling name a line.
 
 func parseYAML(data []byte) (ast.Node, error) {
 	file, err := yamlparser.ParseBytes(data, 0)
@@ -51,8 +50,7 @@ func syntaxError(err error) error {
 
 func fail(n ast.Node, format string, args ...any) error {
 	e := &ParseError{Reason: fmt.Sprintf(format, args...)}
-	// The token of a mapping is its first colon; the first key is where a
-	// reader looks.
+	// The token of a mapping is its first colon; report the first key.
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		n = m.Values[0].Key
 	}
@@ -62,8 +60,7 @@ func fail(n ast.Node, format string, args ...any) error {
 	return e
 }
 
-// fields are the values of a mapping by key. The first error stays in err; after it,
-// the methods return zero values.
+// fields are the values of a mapping. After the first error, the methods return zero values.
 type fields struct {
 	at    ast.Node
 	what  string // owner, for errors
@@ -71,8 +68,7 @@ type fields struct {
 	err   error
 }
 
-// fieldsOf reads a mapping and refuses keys that are not known. The parser of YAML
-// refuses duplicate keys.
+// fieldsOf reads a mapping and refuses unknown keys. The parser refuses duplicate keys.
 func fieldsOf(n ast.Node, what string, known ...string) *fields {
 	f := &fields{at: n, what: what, nodes: map[string]ast.Node{}}
 	m, ok := n.(*ast.MappingNode)

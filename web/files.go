@@ -147,12 +147,10 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 // hasTag reports whether the client has the content with that tag, in either
 // encoding.
 func hasTag(r *http.Request, tag string) bool {
-	for _, header := range r.Header.Values("If-None-Match") {
-		for have := range strings.SplitSeq(header, ",") {
-			have = strings.Trim(strings.TrimPrefix(strings.TrimSpace(have), "W/"), `"`)
-			if have == "*" || strings.TrimSuffix(have, "-gzip") == tag {
-				return true
-			}
+	for have := range elements(r, "If-None-Match") {
+		have = strings.Trim(strings.TrimPrefix(have, "W/"), `"`)
+		if have == "*" || strings.TrimSuffix(have, "-gzip") == tag {
+			return true
 		}
 	}
 	return false

@@ -1,7 +1,6 @@
 package lexical
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -69,12 +68,12 @@ func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score
 
 func compareHits(a, b Hit) int {
 	switch {
-	case a.Score > b.Score:
+	case a.before(b):
 		return -1
-	case a.Score < b.Score:
+	case b.before(a):
 		return 1
 	}
-	return cmp.Compare(a.ID, b.ID)
+	return 0
 }
 
 const (

@@ -163,16 +163,18 @@ var prefixes = []prefix{
 type vocabulary struct {
 	units    map[string]*unit
 	prefixes map[string]*prefix
-	longest  int // prefix, in bytes
+	longest  int  // prefix, in bytes
+	plural   bool // words may be plural
 }
 
 var symbols, names = index()
 
 func index() (symbols, names vocabulary) {
 	empty := func() vocabulary {
-		return vocabulary{make(map[string]*unit, 2*len(rows)), make(map[string]*prefix, 2*len(prefixes)), 0}
+		return vocabulary{units: make(map[string]*unit, 2*len(rows)), prefixes: make(map[string]*prefix, 2*len(prefixes))}
 	}
 	symbols, names = empty(), empty()
+	names.plural = true
 	for _, r := range rows {
 		d := parseDims(r.dimension)
 		u := &unit{d.String(), d, parseFactor(r.factor), r.zero, r.takes}
@@ -199,18 +201,30 @@ func (v *vocabulary) addPrefix(p *prefix, spellings string) {
 	}
 }
 
-// prefixed finds a unit with a prefix that it takes.
-func (v *vocabulary) prefixed(s string, find func(string) (*unit, bool)) (unit, bool) {
+// lookup finds a word, with a prefix that its unit takes or without.
+func (v *vocabulary) lookup(s string) (unit, bool) {
+	if u, ok := v.find(s); ok {
+		return *u, true
+	}
 	for n := 1; n <= v.longest && n < len(s); n++ {
 		p, ok := v.prefixes[s[:n]]
 		if !ok {
 			continue
 		}
-		if u, ok := find(s[n:]); ok && u.takes&p.set() != 0 {
+		if u, ok := v.find(s[n:]); ok && u.takes&p.set() != 0 {
 			return p.of(*u)
 		}
 	}
 	return unit{}, false
+}
+
+// find finds a word without a prefix, also in the plural with s.
+func (v *vocabulary) find(s string) (*unit, bool) {
+	u, ok := v.units[s]
+	if n := len(s) - 1; !ok && v.plural && n > 2 && s[n] == 's' {
+		u, ok = v.units[s[:n]]
+	}
+	return u, ok
 }
 
 func (p *prefix) set() prefixSet {

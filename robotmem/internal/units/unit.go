@@ -97,7 +97,7 @@ func resolve(s string) (unit, bool) {
 	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
 		return *u, true
 	}
-	if u, ok := findName(lower(s)); ok { // degrees Celsius
+	if u, ok := names.find(lower(s)); ok { // degrees Celsius
 		return *u, true
 	}
 	return compound(s)
@@ -105,33 +105,10 @@ func resolve(s string) (unit, bool) {
 
 // lookup finds a word with or without a prefix. Case matters for symbols (mN, MN), not for names.
 func lookup(s string) (unit, bool) {
-	find := func(s string) (*unit, bool) {
-		u, ok := symbols.units[s]
-		return u, ok
-	}
-	if u, ok := find(s); ok {
-		return *u, true
-	}
-	if u, ok := symbols.prefixed(s, find); ok {
+	if u, ok := symbols.lookup(s); ok {
 		return u, true
 	}
-	s = lower(s)
-	if u, ok := findName(s); ok {
-		return *u, true
-	}
-	return names.prefixed(s, findName)
-}
-
-// findName finds the singular, or the plural with s.
-func findName(s string) (*unit, bool) {
-	if u, ok := names.units[s]; ok {
-		return u, true
-	}
-	if n := len(s) - 1; n > 2 && s[n] == 's' {
-		u, ok := names.units[s[:n]]
-		return u, ok
-	}
-	return nil, false
+	return names.lookup(lower(s))
 }
 
 // lower lowers ASCII letters only.
@@ -198,7 +175,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	}
 	if strings.HasPrefix(s[end:], "-") { // pound-force
 		longer := end + 1 + wordEnd(s[end+1:])
-		if named, found := findName(lower(s[:longer])); found {
+		if named, found := names.find(lower(s[:longer])); found {
 			u, ok, end = *named, true, longer
 		}
 	}
