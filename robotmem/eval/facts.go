@@ -10,16 +10,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// factsSeed is arbitrary; what matters is that it does not change.
+// factsSeed is arbitrary but must not change.
 const factsSeed = 20261101
 
-// placeSide is the edge of the square, in metres, that places lie in.
+// placeSide is the edge in metres of the square that has the places.
 const placeSide = 100.0
 
-// Facts makes facts as robots leave them, and questions about them: a sentence
-// from one of a few templates with its own numbers and names, and a context with
-// parameters, a place, an outcome and a robot. The seed is fixed, so that two
-// machines measure the same.
+// Facts makes facts like those of robots, and questions about them: a sentence from a template with
+// its own numbers and names, and a context with parameters, a place, an outcome and a robot. The seed
+// is fixed, so that two machines measure the same.
 type Facts struct {
 	rng   *rand.Rand
 	words map[string][]string // by kind; names are made up, so that there are thousands of words
@@ -130,7 +129,7 @@ func (f *Facts) Fact(i int) robotmem.LearnRequest {
 	}
 }
 
-// Near asks for what lies nearest to a place among the facts.
+// Near sorts by the distance to a random place.
 func (f *Facts) Near() *robotmem.SpatialSort {
 	return &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{f.num(0, placeSide), f.num(0, placeSide), f.num(0, placeSide/10)}}
 }

@@ -101,8 +101,7 @@ func readObjects[T any](path string, id func(*T) string) (all []T, err error) {
 	return all, err
 }
 
-// readLines calls f for each line that is not blank, and names file and line
-// in its errors.
+// readLines calls f for each line that is not blank. Its errors name the file and the line.
 func readLines(path string, f func([]byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
