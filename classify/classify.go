@@ -80,11 +80,6 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 // Tags returns the tree: the roots first, every parent before its children.
 func (r *Rules) Tags() []Tag { return slices.Clone(r.tags) }
 
-// Categories returns all categories in order of precedence; Fallback is last.
-func (r *Rules) Categories() []string {
-	return append(slices.Clone(r.categories), Fallback)
-}
-
 func (r *Rules) category(proved []bool) string {
 	for i, name := range r.categories {
 		if proved[i] {
