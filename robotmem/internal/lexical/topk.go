@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"cmp"
 	"slices"
 )
 
@@ -68,12 +69,12 @@ func (h Hit) before(o Hit) bool { return h.Score > o.Score || h.Score == o.Score
 
 func compareHits(a, b Hit) int {
 	switch {
-	case a.before(b):
+	case a.Score > b.Score:
 		return -1
-	case b.before(a):
+	case a.Score < b.Score:
 		return 1
 	}
-	return 0
+	return cmp.Compare(a.ID, b.ID)
 }
 
 const (
