@@ -7,8 +7,7 @@ GOLANGCI := $(TOOLS)/golangci-lint
 STATICCHECK_VERSION := v0.8.2
 GOLANGCI_VERSION := v2.15.0
 
-# What the tests of the embedders run against; robotmem/embedding/embedtest
-# looks for it there. Later versions cannot be built from the module alone.
+# What the tests of robotmem/embedding run against; they look for it there. Later versions cannot be built from the module alone.
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 

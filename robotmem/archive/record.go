@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Memory is one memory with its past. Times are RFC 3339 in UTC. An import checks the
-// rules in the tags, which are those of robotmem.Validate.
+// Memory is one memory with its versions. Times are RFC 3339 in UTC. An import checks
+// the rules in the tags, which are those of robotmem.Validate.
 type Memory struct {
 	UID        string          `json:"uid" validate:"uid"`
 	Type       string          `json:"type" validate:"oneof=fact perception"` // fact or perception
@@ -50,12 +50,11 @@ type Memory struct {
 	Versions   []Version  `json:"versions,omitempty" validate:"dive"` // past states, oldest first
 	Evictions  []Eviction `json:"evictions,omitempty"`
 
-	// Extra is what the node stores beside these, by the names of its columns.
-	// A node that has no such column counts it.
+	// Extra are the columns that have no field here, by name. A node without such a column counts it.
 	Extra map[string]any `json:"extra,omitempty"`
 
-	// Where a source found it, for errors; Vector is what its source knows of
-	// its meaning. Neither is part of the record.
+	// Where is the position in the source, for errors; Vector is its embedding there. Neither is
+	// part of the record.
 	Where  string    `json:"-"`
 	Vector []float32 `json:"-"`
 }
@@ -83,7 +82,7 @@ type Version struct {
 	Reason       string          `json:"reason,omitempty"`
 }
 
-// Eviction is the account of a payload that a budget took away.
+// Eviction records that a budget removed a payload.
 type Eviction struct {
 	PerceptionType string `json:"perception_type"`
 	Bytes          int64  `json:"bytes"`
@@ -109,13 +108,13 @@ type Session struct {
 	Where string `json:"-"`
 }
 
-// Outcome is how an episode went, 0 to 1.
+// Outcome is the success of an episode, 0 to 1.
 type Outcome struct {
 	Score     float64 `json:"score" validate:"finite,min=0,max=1"`
 	CreatedAt string  `json:"created_at"`
 }
 
-// Stream is what became of the samples of one source.
+// Stream counts the samples of one source.
 type Stream struct {
 	Collection string `json:"collection"`
 	Source     string `json:"source" validate:"utf8,maxbytes=1024"`
@@ -145,7 +144,7 @@ type Link struct {
 	Origin       string `json:"origin,omitempty" validate:"utf8,maxbytes=1024"`
 }
 
-// Manifest says what an archive holds.
+// Manifest describes the contents of an archive.
 type Manifest struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
@@ -156,7 +155,7 @@ type Manifest struct {
 	Counts
 }
 
-// Counts is how much of each an archive holds; none has more.
+// Counts are the numbers of records that an archive holds at most.
 type Counts struct {
 	Sessions     int64 `json:"sessions"`
 	Memories     int64 `json:"memories"`
@@ -204,7 +203,7 @@ func sortedKeys(v any) ([]byte, error) {
 	return encode(plain)
 }
 
-// encode is the JSON of v on a line of its own, characters as they are.
+// encode is the JSON of v in one line, without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -215,32 +214,31 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Sink takes the records of a node in this order: Begin, the sessions, the
-// memories, the links, Close. It is called by one goroutine.
+// Sink takes the records of a node in this order: Begin, sessions, memories, links, Close. One
+// goroutine calls it.
 type Sink interface {
 	Begin(*Manifest) error
 	Session(*Session) error
-	// Memory takes a memory; bytes is nil when it has no payload or the node
-	// has lost it.
+	// Memory takes a memory; bytes is nil without a payload, or if the node has lost it.
 	Memory(m *Memory, bytes *Bytes) error
 	Link(*Link) error
-	// Close ends what was begun: without it a file is known to be cut off.
+	// Close completes the archive: without it a reader sees that the file is cut off.
 	Close() error
 }
 
-// Bytes are those of a memory's payload.
+// Bytes are the payload of a memory.
 type Bytes struct {
 	Open  func() (io.ReadCloser, error)
 	First bool // no memory before this one names them
 }
 
-// Source gives records. A manifest comes first; the payloads that memories name
-// come right after them. io.EOF follows the last.
+// Source returns records: the manifest first, and payloads right after the memories that name
+// them. io.EOF follows the last.
 type Source interface {
 	Next() (*Entry, error)
 }
 
-// Entry is some of an archive: one field is set.
+// Entry is a part of an archive: one field is set.
 type Entry struct {
 	Manifest *Manifest
 	Sessions []Session
@@ -249,11 +247,10 @@ type Entry struct {
 	Payload  *Data
 }
 
-// Data is a payload on its way in.
+// Data is a payload that is being read.
 type Data struct {
 	SHA256 string // hex
 	Bytes  int64
-	// Reader is good until the next call of Next. It fails when the bytes are
-	// not those of the sum.
+	// Reader is valid until the next call of Next. It fails if the bytes have another hash.
 	Reader io.Reader
 }

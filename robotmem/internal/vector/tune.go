@@ -168,7 +168,6 @@ func blend(v, w []float64) []float64 {
 	return side
 }
 
-// compareMembers compares some members with every query.
 func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	return load(ids, func(id int64, raw []byte) error {
 		for i, question := range e.questions {
@@ -184,17 +183,12 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	})
 }
 
-// memberIDs returns the ids of all members, ascending.
 func (x *Index) memberIDs() []int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	ids := make([]int64, 0, x.count)
-	for i, c := range x.chunks {
-		if c != nil {
-			c.each(func(slot int) { ids = append(ids, int64(i*chunkSlots+slot)) })
-		}
-	}
-	return ids
+	var s scratch
+	x.listMembers(&s, nil)
+	return s.ids
 }
 
 // runRecallTest runs the queries through Search and returns the share of true

@@ -1,4 +1,4 @@
-package embedtest
+package embedding_test
 
 import (
 	"bytes"
@@ -10,8 +10,8 @@ import (
 // names and shapes of the tensors, and their numbers, each aligned. All of it
 // is little-endian. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
-// Dim is the dimension of the vectors of the generated models.
-const Dim = 64
+// ggufDim is the dimension of the vectors of the generated models.
+const ggufDim = 64
 
 const (
 	feedForward  = 256
@@ -40,22 +40,22 @@ const (
 	specialTokens
 )
 
-// model returns a GGUF file: a BERT of one layer with random weights, the same
+// ggufModel returns a GGUF file: a BERT of one layer with random weights, the same
 // for the same seed, of some 700 KB.
-func model(seed uint64) []byte {
+func ggufModel(seed uint64) []byte {
 	tokens := vocabulary()
 	w := &ggufWriter{random: rand.New(rand.NewPCG(seed, 1))}
 	w.metadata(tokens)
-	w.tensor("token_embd.weight", 1, Dim, len(tokens))
-	w.tensor("token_types.weight", 0.1, Dim, 2)
-	w.tensor("position_embd.weight", 0.1, Dim, contextSize)
+	w.tensor("token_embd.weight", 1, ggufDim, len(tokens))
+	w.tensor("token_types.weight", 0.1, ggufDim, 2)
+	w.tensor("position_embd.weight", 0.1, ggufDim, contextSize)
 	w.norm("token_embd_norm")
 	for _, name := range []string{"attn_q", "attn_k", "attn_v", "attn_output"} {
-		w.layer("blk.0."+name, Dim, Dim)
+		w.layer("blk.0."+name, ggufDim, ggufDim)
 	}
 	w.norm("blk.0.attn_output_norm")
-	w.layer("blk.0.ffn_up", Dim, feedForward)
-	w.layer("blk.0.ffn_down", feedForward, Dim)
+	w.layer("blk.0.ffn_up", ggufDim, feedForward)
+	w.layer("blk.0.ffn_down", feedForward, ggufDim)
 	w.norm("blk.0.layer_output_norm")
 	return w.file()
 }
@@ -101,7 +101,7 @@ func (w *ggufWriter) metadata(tokens []string) {
 	w.text("general.name", "robotmem test model")
 	w.uint("bert.block_count", 1)
 	w.uint("bert.context_length", contextSize)
-	w.uint("bert.embedding_length", Dim)
+	w.uint("bert.embedding_length", ggufDim)
 	w.uint("bert.feed_forward_length", feedForward)
 	w.uint("bert.attention.head_count", 4)
 	w.pair("bert.attention.layer_norm_epsilon", typeFloat32, float32(1e-12))
@@ -160,8 +160,8 @@ func (w *ggufWriter) layer(name string, in, out int) {
 
 // norm adds a normalization that scales by about one.
 func (w *ggufWriter) norm(name string) {
-	w.fill(name+".weight", func() float32 { return 1 + 0.01*float32(w.random.NormFloat64()) }, Dim)
-	w.tensor(name+".bias", 0.01, Dim)
+	w.fill(name+".weight", func() float32 { return 1 + 0.01*float32(w.random.NormFloat64()) }, ggufDim)
+	w.tensor(name+".bias", 0.01, ggufDim)
 }
 
 // tensor adds normally distributed numbers. The first of dims is the contiguous

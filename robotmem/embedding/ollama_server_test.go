@@ -1,4 +1,4 @@
-package embedtest
+package embedding_test
 
 import (
 	"bytes"
@@ -23,8 +23,9 @@ const (
 	logTail      = 16 << 10
 )
 
-// Ollama is a server that belongs to one test.
-type Ollama struct {
+// ollamaServer is a real Ollama that belongs to one test, with a generated model. A fake
+// would hide how Ollama cuts texts, refuses them and fails.
+type ollamaServer struct {
 	// URL is its address, which stays the same after a restart.
 	URL string
 
@@ -35,12 +36,12 @@ type Ollama struct {
 	client *api.Client
 }
 
-// StartOllama starts a server without models that ends with the test. It skips the
+// startOllama starts a server without models that ends with the test. It skips the
 // test if there is no binary, and fails it if ROBOTMEM_OLLAMA names a file that does
 // not exist.
-func StartOllama(t testing.TB) *Ollama {
+func startOllama(t testing.TB) *ollamaServer {
 	t.Helper()
-	o := &Ollama{t: t, binary: findBinary(t), dir: t.TempDir(), URL: "http://" + freeAddress(t)}
+	o := &ollamaServer{t: t, binary: findBinary(t), dir: t.TempDir(), URL: "http://" + freeAddress(t)}
 	base, err := url.Parse(o.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +57,8 @@ func StartOllama(t testing.TB) *Ollama {
 	return o
 }
 
-// findBinary returns the path of Ollama.
+// findBinary returns the path of Ollama: the file that ROBOTMEM_OLLAMA names, otherwise
+// the one that `make ollama` builds into the user's cache folder.
 func findBinary(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv("ROBOTMEM_OLLAMA"); path != "" {
@@ -96,7 +98,7 @@ func freeAddress(t testing.TB) string {
 
 // Start starts the server again after Stop, at its address and with its models,
 // and waits until it answers.
-func (o *Ollama) Start() {
+func (o *ollamaServer) Start() {
 	o.t.Helper()
 	if o.server != nil {
 		o.t.Fatal("Ollama is running already")
@@ -130,7 +132,7 @@ func (o *Ollama) Start() {
 
 // Stop kills the server and its children as a crash would, and waits for their end.
 // It does nothing if the server does not run.
-func (o *Ollama) Stop() {
+func (o *ollamaServer) Stop() {
 	o.t.Helper()
 	if o.server == nil {
 		return
@@ -143,10 +145,10 @@ func (o *Ollama) Stop() {
 }
 
 // CreateModel makes an embedding model of random weights under a name; its
-// vectors have Dim numbers.
-func (o *Ollama) CreateModel(name string) {
+// vectors have ggufDim numbers.
+func (o *ollamaServer) CreateModel(name string) {
 	o.t.Helper()
-	file := model(1)
+	file := ggufModel(1)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(file))
 	if err := o.client.CreateBlob(o.t.Context(), digest, bytes.NewReader(file)); err != nil {
 		o.t.Fatalf("upload a model: %v", err)
@@ -157,10 +159,10 @@ func (o *Ollama) CreateModel(name string) {
 	}
 }
 
-func (o *Ollama) logFile() string { return filepath.Join(o.dir, "log") }
+func (o *ollamaServer) logFile() string { return filepath.Join(o.dir, "log") }
 
 // tellLog logs the end of the server's output.
-func (o *Ollama) tellLog() {
+func (o *ollamaServer) tellLog() {
 	data, err := os.ReadFile(o.logFile())
 	if err != nil {
 		return

@@ -1,6 +1,6 @@
 //go:build unix
 
-package embedtest
+package embedding_test
 
 import (
 	"os/exec"
