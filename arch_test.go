@@ -71,7 +71,7 @@ var owners = map[string][]string{
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
-	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording", "perception/recording/recordingtest"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
 	"gonum.org/v1/gonum":                     {"perception/audio"},

@@ -18,8 +18,7 @@ import (
 
 // benchCmd measures facts unless it is told what else.
 type benchCmd struct {
-	Facts      benchFactsCmd      `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled: what bench does if it is not told what to measure."`
-	Perception benchPerceptionCmd `cmd:"" help:"How well a force sensor and a camera are recorded while they run."`
+	Facts benchFactsCmd `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled: what bench does if it is not told what to measure."`
 }
 
 type benchFactsCmd struct {

@@ -57,8 +57,6 @@ var exampleLines = map[string][]string{
 	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
 	"openapi":         {`robotmem openapi | npx openapi-typescript --default-non-nullable=false > robotmem.ts`},
 	"version":         {`robotmem version --json`},
-
-	"bench perception": {`robotmem bench perception --seconds 60`},
 }
 
 func examples(path string) string {

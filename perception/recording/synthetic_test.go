@@ -1,5 +1,4 @@
-// Package recordingtest generates recordings for measurements and tests.
-package recordingtest
+package recording_test
 
 import (
 	"encoding/binary"
@@ -13,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
-// topics are the topics of a generated recording, with their messages per second.
-var topics = []struct {
+// syntheticTopics are the topics of a generated recording, with their messages per second.
+var syntheticTopics = []struct {
 	topic, schema string
 	rate          uint64
 }{
@@ -31,10 +30,10 @@ const (
 	chunkSize  = 4 << 20
 )
 
-// Write writes a recording of about that many bytes: a camera with 30 images of 100 KiB per
+// writeSynthetic writes a recording of about that many bytes: a camera with 30 images of 100 KiB per
 // second, a wrench at 1 kHz, odometry and transforms at 50 Hz. The images are noise after
 // the first bytes of a JPEG. The same seed gives the same bytes.
-func Write(w io.Writer, bytes int64, seed uint64) error {
+func writeSynthetic(w io.Writer, bytes int64, seed uint64) error {
 	out, err := mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: chunkSize, IncludeCRC: true, OverrideLibrary: true})
 	if err != nil {
 		return err
@@ -42,7 +41,7 @@ func Write(w io.Writer, bytes int64, seed uint64) error {
 	if err := out.WriteHeader(&mcap.Header{Profile: "ros2", Library: segment.Library}); err != nil {
 		return err
 	}
-	for i, t := range topics {
+	for i, t := range syntheticTopics {
 		text, _ := message.Definition(t.schema)
 		c := &segment.Channel{Topic: t.topic, SchemaName: t.schema, SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr"}
 		if err := c.Write(out, uint16(i+1), uint16(i+1)); err != nil {
@@ -55,12 +54,12 @@ func Write(w io.Writer, bytes int64, seed uint64) error {
 	var sequence [4]uint32
 	for tick := uint64(0); int64(out.Offset()) < bytes; tick++ {
 		now := startTime + tick*tickTime
-		for i, t := range topics {
+		for i, t := range syntheticTopics {
 			// A tick has a message of each topic whose count increases.
 			if tick != 0 && tick*t.rate/1000 == (tick-1)*t.rate/1000 {
 				continue
 			}
-			m := &mcap.Message{ChannelID: uint16(i + 1), Sequence: sequence[i], LogTime: now, PublishTime: now, Data: generate(i, now, noise)}
+			m := &mcap.Message{ChannelID: uint16(i + 1), Sequence: sequence[i], LogTime: now, PublishTime: now, Data: syntheticMessage(i, now, noise)}
 			sequence[i]++
 			if err := out.WriteMessage(m); err != nil {
 				return err
@@ -70,9 +69,9 @@ func Write(w io.Writer, bytes int64, seed uint64) error {
 	return out.Close()
 }
 
-// generate returns a message of the i-th topic: a robot on a circle of 2 m, an oscillating
+// syntheticMessage returns a message of the i-th topic: a robot on a circle of 2 m, an oscillating
 // force, noise.
-func generate(i int, now uint64, noise *rand.ChaCha8) []byte {
+func syntheticMessage(i int, now uint64, noise *rand.ChaCha8) []byte {
 	t := float64(now-startTime) * 1e-9
 	angle := math.Mod(t/10, 2*math.Pi)
 	x, y := 2*math.Cos(angle), 2*math.Sin(angle)
