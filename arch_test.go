@@ -67,6 +67,8 @@ var owners = map[string][]string{
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},
+	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
+	"golang.org/x/sync":                      {"robotmem/mcp"},
 	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "web"},
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},
@@ -75,7 +77,7 @@ var owners = map[string][]string{
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
 	"gonum.org/v1/gonum":                     {"perception/audio"},
-	"github.com/knights-analytics/hugot":     {"robotmem/embedding"},
+	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
 	"github.com/tailscale/hujson":            {"cmd/robotmem"},
