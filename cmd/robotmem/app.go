@@ -184,6 +184,30 @@ func (a *app) useAs(ctx context.Context, clientType string, f func(node) error) 
 	return errors.Join(f(m), m.Close())
 }
 
+// UseFile calls f with the memory's file. It is for what no node does over HTTP; flag asked
+// for it.
+func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {
+	if a.Config.URL != "" {
+		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")
+	}
+	m, err := a.OpenDefault(ctx, clientCLI)
+	if err != nil {
+		return err
+	}
+	// An error of the work itself says more than one of closing after it.
+	return errors.Join(f(m), m.Close())
+}
+
+// show prints an answer, as JSON or as text.
+func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
+	if asJSON {
+		return a.PrintJSON(answer)
+	}
+	w := &lines{w: a.Stdout}
+	text(w)
+	return w.err
+}
+
 // PrintJSON writes v as REST answers it: one line, characters as they are.
 func (a *app) PrintJSON(v any) error {
 	data, err := encode(v)

@@ -21,6 +21,13 @@ type recorded struct {
 	logTime, publishTime          uint64
 }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func messagesOf(t *testing.T, path string) (out []recorded) {
 	t.Helper()
 	src, err := recording.Open(path)
@@ -105,7 +112,7 @@ func TestAccountOfATopicWithoutASchema(t *testing.T) {
 		{Name: "/raw", Read: 3, Kept: 2, Perceptions: 1, Skipped: map[string]int64{"over the rate": 1}},
 		{Name: "a.bin", Skipped: map[string]int64{"empty": 1}},
 	}}
-	must(t, account.print(&app{Stdout: &out}, false))
+	must(t, (&app{Stdout: &out}).show(false, account, account.print))
 	for _, want := range []string{"/raw: 2 of 3 messages in 1 perception; 1 skipped: over the rate\n", "a.bin; 1 skipped: empty\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got %q, want %q in it", out.String(), want)
@@ -115,7 +122,7 @@ func TestAccountOfATopicWithoutASchema(t *testing.T) {
 
 // A pipe without a writer must not be waited for.
 func TestImportRefusesWhatIsNoFile(t *testing.T) {
-	if _, err := sourceOf(os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {
+	if _, err := sourceOf(t.Context(), os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {
 		t.Errorf("got %v", err)
 	}
 }

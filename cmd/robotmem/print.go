@@ -376,6 +376,16 @@ func countsText(m map[string]int64) string {
 	return strings.Join(parts, ", ")
 }
 
+// count is "1 message", "2 messages".
+func count(n int64, noun string) string { return plural(n, noun, noun+"s") }
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
 func orDash(s string) string {
 	if s == "" {
 		return "-"

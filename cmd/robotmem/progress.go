@@ -54,6 +54,12 @@ func (p *progress) Add(n int64) {
 	}
 }
 
+// Write counts the bytes of p as done.
+func (p *progress) Write(b []byte) (int, error) {
+	p.Add(int64(len(b)))
+	return len(b), nil
+}
+
 // Set says how far it is, and how far there is to go.
 func (p *progress) Set(done, total int64) {
 	p.mu.Lock()

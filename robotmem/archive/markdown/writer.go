@@ -1,8 +1,7 @@
-package main
+package markdown
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,18 +11,12 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// markdownSink writes a file for every memory and episode:
-//
-//	COLLECTION/memories/TEXT-UID.md      a memory of no episode
-//	COLLECTION/SESSION/TEXT-UID.md       a memory of one
-//	COLLECTION/SESSION/TEXT-UID.png      its payload, beside it
-//	COLLECTION/SESSION/session.md        the episode
-//	links.jsonl                          who refers to whom
-type markdownSink struct {
+// writer is the [archive.Sink] of a folder.
+type writer struct {
 	root  *os.Root
 	links *os.File
 	lines *bufio.Writer
@@ -31,30 +24,35 @@ type markdownSink struct {
 
 const (
 	linksFile  = "links.jsonl"
-	nameLength = 40 // bytes of a file's name that are of the text
+	nameLength = 40 // bytes of the text in a file name
 )
 
-// markdown writes a folder that is new or empty.
-func (c *exportCmd) markdown(ctx context.Context, _ *app, m *local.Node, o local.ExportOptions) (*local.ExportReport, error) {
-	refused := func(err error) error { return invalid("markdown", "%v", err) }
-	if err := os.MkdirAll(c.Markdown, 0o700); err != nil {
-		return nil, refused(err)
+// Write calls export with a sink that writes to the folder dir, which must be new or empty.
+func Write(dir string, export func(archive.Sink) error) (err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return invalidDir("%v", err)
 	}
-	if found, err := os.ReadDir(c.Markdown); err != nil || len(found) > 0 {
-		return nil, invalid("markdown", "%s is not empty; name a new folder", c.Markdown)
+	if found, err := os.ReadDir(dir); err != nil || len(found) > 0 {
+		return invalidDir("%s is not empty; name a new folder", dir)
 	}
-	root, err := os.OpenRoot(c.Markdown)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, refused(err)
+		return invalidDir("%v", err)
 	}
-	defer root.Close()
-	sink := &markdownSink{root: root}
-	report, err := m.Export(ctx, sink, o)
-	return report, errors.Join(err, sink.end())
+	s := &writer{root: root}
+	err = export(s)
+	if s.links != nil {
+		err = errors.Join(err, s.links.Close())
+	}
+	return errors.Join(err, root.Close())
+}
+
+func invalidDir(format string, args ...any) error {
+	return &robotmem.Error{Kind: robotmem.Invalid, Field: "markdown", Err: fmt.Errorf(format, args...)}
 }
 
 // Begin implements archive.Sink.
-func (s *markdownSink) Begin(*archive.Manifest) (err error) {
+func (s *writer) Begin(*archive.Manifest) (err error) {
 	if s.links, err = s.root.OpenFile(linksFile, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err == nil {
 		s.lines = bufio.NewWriter(s.links)
 	}
@@ -62,25 +60,18 @@ func (s *markdownSink) Begin(*archive.Manifest) (err error) {
 }
 
 // Link implements archive.Sink.
-func (s *markdownSink) Link(l *archive.Link) error {
-	line, err := encode(l)
+func (s *writer) Link(l *archive.Link) error {
+	line, err := robotmem.EncodeJSON(l)
 	if err == nil {
-		_, err = s.lines.Write(line)
+		_, err = s.lines.Write(append(line, '\n'))
 	}
 	return err
 }
 
 // Close implements archive.Sink.
-func (s *markdownSink) Close() error { return s.lines.Flush() }
+func (s *writer) Close() error { return s.lines.Flush() }
 
-func (s *markdownSink) end() error {
-	if s.links == nil {
-		return nil
-	}
-	return s.links.Close()
-}
-
-// folderName is a collection as a folder: its name, which may be two dots.
+// folderName is the folder of a collection, whose name may be two dots.
 func folderName(collection string) string {
 	if strings.Trim(collection, ".") == "" {
 		return "_" + collection
@@ -88,7 +79,7 @@ func folderName(collection string) string {
 	return collection
 }
 
-// fileName is the beginning of a text as a file's name, with the end of the uid.
+// fileName is made of the beginning of the text and the end of the uid.
 func fileName(m *archive.Memory) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(m.Content) {
@@ -103,7 +94,7 @@ func fileName(m *archive.Memory) string {
 	return strings.TrimSuffix(b.String(), "-") + "-" + m.UID[len(m.UID)-12:]
 }
 
-func (s *markdownSink) create(name string, write func(io.Writer) error) error {
+func (s *writer) create(name string, write func(io.Writer) error) error {
 	if err := s.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -115,7 +106,7 @@ func (s *markdownSink) create(name string, write func(io.Writer) error) error {
 }
 
 // Session implements archive.Sink.
-func (s *markdownSink) Session(session *archive.Session) error {
+func (s *writer) Session(session *archive.Session) error {
 	hash, err := session.Hash()
 	if err != nil {
 		return err
@@ -127,7 +118,7 @@ func (s *markdownSink) Session(session *archive.Session) error {
 }
 
 // Memory implements archive.Sink.
-func (s *markdownSink) Memory(m *archive.Memory, b *archive.Bytes) error {
+func (s *writer) Memory(m *archive.Memory, b *archive.Bytes) error {
 	hash, err := m.Hash()
 	if err != nil {
 		return err
@@ -159,11 +150,11 @@ func (s *markdownSink) Memory(m *archive.Memory, b *archive.Bytes) error {
 	})
 }
 
-// extensions are those that other programs know; mime has several of some.
+// extensions are the usual ones; package mime knows several for some types.
 var extensions = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "text/csv": ".csv", "text/plain": ".txt", "application/json": ".json", "audio/wav": ".wav", "audio/flac": ".flac"}
 
-// extension is the end of a payload's name; .bin when nothing is known, and never
-// that of a memory.
+// extension is the end of a payload's file name, .bin if the type is unknown. It is never .md,
+// the extension of a memory.
 func extension(mediaType string) string {
 	base, _, err := mime.ParseMediaType(mediaType)
 	if err != nil || extensions[base] == "" {

@@ -1,4 +1,4 @@
-package main
+package markdown
 
 import (
 	"bytes"
@@ -18,24 +18,22 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// A memory as Markdown is its fields as YAML between two lines of ---, an empty
-// line, and its text byte for byte, ended by a line break. Each field is one line
-// with a value in the flow style, which JSON is, so that nothing is spelt anew.
-
 const (
 	fence       = "---\n"
-	maxMarkdown = 64 << 20 // bytes of a file that is looked at
+	maxFile     = 64 << 20 // bytes
 	maxYAMLDeep = 40       // levels
 )
 
 // plainText needs no quotes in YAML and is no number, date-only or keyword.
 var plainText = regexp.MustCompile(`^[a-z][a-z_]*$|^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$`)
 
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
-// writeFrontMatter writes fields of a record, those of first before the rest.
+// writeFrontMatter writes the fields of a record and of more, those of first before the rest.
 func writeFrontMatter(w io.Writer, record any, first []string, more map[string]string, without ...string) error {
 	data, err := robotmem.EncodeJSON(record)
 	if err != nil {
@@ -78,8 +76,7 @@ func writeFrontMatter(w io.Writer, record any, first []string, more map[string]s
 	return err
 }
 
-// cutFrontMatter divides a file. Without front matter fields is nil and all is
-// the body.
+// cutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
 func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte, err error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
 	rest, ok := bytes.CutPrefix(data, []byte(fence))
@@ -104,7 +101,7 @@ func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte
 	}
 }
 
-// readYAML reads the fields of front matter, with numbers as they are spelt.
+// readYAML reads the fields of front matter. Numbers keep their spelling.
 func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -130,8 +127,8 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// readFlow reads front matter as an export writes it: a field a line, its value
-// JSON or a plain word. ok is false when it is anything else.
+// readFlow reads front matter as an export writes it: one field a line, its value JSON or a
+// plain word. ok is false for anything else.
 func readFlow(data []byte) (fields map[string]json.RawMessage, ok bool) {
 	fields = map[string]json.RawMessage{}
 	for line := range strings.Lines(string(data)) {
@@ -153,22 +150,18 @@ func readFlow(data []byte) (fields map[string]json.RawMessage, ok bool) {
 
 var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
-// yamlFault is a fault of YAML with the line in the file, which is one below that
-// in the front matter.
+// yamlFault is a YAML error with the line of the file, which is the line of the front matter
+// plus one.
 func yamlFault(err error) error {
 	if at := yaml.Error(nil); errors.As(err, &at) && at.GetToken() != nil {
 		return fmt.Errorf("line %d: %s", at.GetToken().Position.Line+1, at.GetMessage())
 	}
-	return fmt.Errorf("line 2: the front matter is no YAML: %s", firstLine(err.Error()))
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return fmt.Errorf("line 2: the front matter is no YAML: %s", text)
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
-// yamlJSON is a node as JSON. Anchors, aliases and tags, by which a few lines
-// can stand for gigabytes, are refused.
+// yamlJSON is a node as JSON. Anchors, aliases and tags are refused: a few lines of them can
+// expand to gigabytes.
 func yamlJSON(n ast.Node, depth int) ([]byte, error) {
 	if depth > maxYAMLDeep {
 		return nil, fmt.Errorf("line %d: is nested more than %d deep", n.GetToken().Position.Line+1, maxYAMLDeep)
@@ -179,18 +172,15 @@ func yamlJSON(n ast.Node, depth int) ([]byte, error) {
 	case *ast.MappingValueNode:
 		return yamlObject([]*ast.MappingValueNode{n}, depth)
 	case *ast.SequenceNode:
-		out := []byte{'['}
+		items := make([][]byte, len(n.Values))
 		for i, item := range n.Values {
 			raw, err := yamlJSON(item, depth+1)
 			if err != nil {
 				return nil, err
 			}
-			if i > 0 {
-				out = append(out, ',')
-			}
-			out = append(out, raw...)
+			items[i] = raw
 		}
-		return append(out, ']'), nil
+		return fmt.Appendf(nil, "[%s]", bytes.Join(items, []byte(","))), nil
 	case *ast.NullNode:
 		return []byte("null"), nil
 	case *ast.BoolNode:
@@ -212,9 +202,9 @@ func yamlJSON(n ast.Node, depth int) ([]byte, error) {
 }
 
 func yamlObject(values []*ast.MappingValueNode, depth int) ([]byte, error) {
-	out := []byte{'{'}
+	var members [][]byte
 	seen := map[string]bool{}
-	for i, pair := range values {
+	for _, pair := range values {
 		key, err := yamlJSON(pair.Key, depth+1)
 		if err == nil && len(key) > 0 && key[0] != '"' {
 			key, err = robotmem.EncodeJSON(string(key)) // a key such as 7 is a text in JSON
@@ -230,10 +220,7 @@ func yamlObject(values []*ast.MappingValueNode, depth int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, key...), ':'), value...)
+		members = append(members, fmt.Appendf(nil, "%s:%s", key, value))
 	}
-	return append(out, '}'), nil
+	return fmt.Appendf(nil, "{%s}", bytes.Join(members, []byte(","))), nil
 }

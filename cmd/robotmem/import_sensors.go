@@ -1,14 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/lerobot"
 	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
 )
 
 // perceptionFlags choose what is imported of a recording, a dataset or a folder.
@@ -37,85 +34,28 @@ type perceptionFlags struct {
 	Name      string             `name:"name" placeholder:"NAME" help:"LeRobot and folders: what the source is called; the folder's name unless given. The same name is stored once."`
 }
 
-// importSource is a kind of thing that import reads.
-type importSource int
-
-const (
-	sourceFacts importSource = iota // JSON lines
-	sourceRecording
-	sourceLeRobot
-	sourceFolder
-	sourceArchive
-	sourcePython
-	sourceMarkdown
-)
-
-// sourceOf looks at what a path holds.
-func sourceOf(path string) (importSource, error) {
-	if path == "-" {
-		return sourceFacts, nil
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return 0, invalid("file", "%v", err)
-	}
-	if info.IsDir() {
-		for name, kind := range map[string]importSource{"metadata.yaml": sourceRecording, filepath.Join("meta", "info.json"): sourceLeRobot} {
-			if i, err := os.Stat(filepath.Join(path, name)); err == nil && i.Mode().IsRegular() {
-				return kind, nil
-			}
-		}
-		return sourceFolder, nil
-	}
-	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
-		return 0, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, invalid("file", "%v", err)
-	}
-	defer f.Close()
-	head := make([]byte, 16)
-	n, err := io.ReadFull(f, head)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return 0, invalid("file", "%v", err)
-	}
-	if recording.Recognizes(head[:n]) {
-		return sourceRecording, nil
-	}
-	if bytes.IndexByte(head[:n], 0) >= 0 {
-		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save one file with robotmem save-perception --file, a folder of them with robotmem import FOLDER", path)
-	}
-	return sourceFacts, nil
-}
-
 // run imports perceptions and prints the account.
 func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, path string, asJSON bool) error {
 	return a.Use(ctx, func(m node) error {
-		sink := &importSink{m: m, collection: a.Config.Collection}
-		var res *importAccount
-		var err error
-		switch kind {
-		case sourceRecording:
-			res, err = p.recording(ctx, a, sink, path)
-		case sourceLeRobot:
-			res, err = p.dataset(ctx, a, sink, path)
-		default:
-			res, err = p.folder(ctx, a, sink, path)
-		}
+		bar := a.newProgress("import", 0)
+		defer bar.Done()
+		res, err := p.read(ctx, kind, path, &sensors.Sink{Node: m, Collection: a.Config.Collection}, bar)
+		bar.Done()
 		if errors.Is(err, importing.ErrEnded) {
 			res, err = &importAccount{Known: true}, nil
 		}
 		if res != nil {
-			if perr := res.print(a, asJSON); perr != nil {
+			if perr := a.show(asJSON, res, res.print); perr != nil {
 				return errors.Join(err, perr)
 			}
 		}
 		switch {
 		case errors.Is(err, context.Canceled):
 			return &exitError{code: exitCodes[robotmem.Unavailable], err: errors.New("import: stopped; run the same command again to go on")}
-		case err != nil:
-			return importError(err)
+		case errors.As(err, new(*robotmem.Error)):
+			return fmt.Errorf("import: %w; run the same command again to go on", err)
+		case err != nil: // an importer mostly fails because of its source
+			return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
 		case res.Broken != "":
 			return &exitError{code: exitCodes[robotmem.Invalid]}
 		case res.Perceptions == 0 && !res.Known && res.Sessions+res.Ended == 0:
@@ -125,41 +65,46 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 	})
 }
 
-// importError gives an importer's error a kind: what is wrong is mostly the
-// source.
-func importError(err error) error {
-	if errors.As(err, new(*robotmem.Error)) {
-		return fmt.Errorf("import: %w; run the same command again to go on", err)
+func (p *perceptionFlags) read(ctx context.Context, kind importSource, path string, sink importing.Sink, bar *progress) (*importAccount, error) {
+	progress := func(at importing.Progress) { bar.Set(at.Done, at.Total) }
+	switch kind {
+	case sourceRecording:
+		return p.recording(ctx, path, sink, bar)
+	case sourceLeRobot:
+		ranges, err := parseRanges(p.Episodes)
+		if err != nil {
+			return nil, err
+		}
+		report, err := lerobot.Import(ctx, path, sink, lerobot.Options{
+			Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos, Progress: progress,
+		})
+		return accountOf(report), err
 	}
-	return &robotmem.Error{Op: "import", Kind: robotmem.Invalid, Field: "file", Err: err}
+	report, err := folder.Import(ctx, path, sink, folder.Options{
+		Name: p.Name, Include: p.Include, Exclude: p.Exclude, Other: p.Type, Progress: progress,
+	})
+	return accountOf(report), err
 }
 
-func (p *perceptionFlags) recording(ctx context.Context, a *app, sink *importSink, path string) (*importAccount, error) {
+func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, bar *progress) (*importAccount, error) {
 	src, err := recording.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	bar := a.newProgress("import", 0)
-	defer bar.Done()
 	report, err := recording.Import(ctx, src, recording.Options{
 		Topics: p.Topic, Exclude: p.Exclude, RateHz: p.Rate, Keyframes: p.Keyframes,
 		SegmentSeconds: p.Segment, Robot: p.Robot, MapID: p.MapID,
 	}, sink, func(at recording.Progress) { bar.Set(int64(at.Messages), int64(at.Total)) })
-	bar.Done()
 	if report == nil {
 		return nil, err
 	}
 	res := &importAccount{Sessions: 1, Session: report.Session, Messages: int64(report.Messages), Perceptions: report.Perceptions, Stored: report.Stored}
 	for _, t := range report.Topics {
-		row := accountRow{Name: t.Topic, Type: t.SchemaName, Read: int64(t.Read), Kept: int64(t.Kept), Perceptions: t.Perceptions}
-		for reason, n := range t.Skipped {
-			row.skip(reason, int64(n))
-		}
-		for reason, n := range t.Notes {
-			row.note(reason, int64(n))
-		}
-		res.Parts = append(res.Parts, row)
+		res.Parts = append(res.Parts, accountRow{
+			Name: t.Topic, Type: t.SchemaName, Read: int64(t.Read), Kept: int64(t.Kept), Perceptions: t.Perceptions,
+			Skipped: reasons(t.Skipped), Notes: reasons(t.Notes),
+		})
 	}
 	for _, b := range report.Broken {
 		res.Broken = strings.TrimPrefix(res.Broken+"; "+b.Error(), "; ")
@@ -167,30 +112,12 @@ func (p *perceptionFlags) recording(ctx context.Context, a *app, sink *importSin
 	return res, err
 }
 
-func (p *perceptionFlags) dataset(ctx context.Context, a *app, sink *importSink, path string) (*importAccount, error) {
-	ranges, err := parseRanges(p.Episodes)
-	if err != nil {
-		return nil, err
+func reasons(of map[string]uint64) map[string]int64 {
+	out := map[string]int64{}
+	for reason, n := range of {
+		out[reason] = int64(n)
 	}
-	bar := a.newProgress("import", 0)
-	defer bar.Done()
-	report, err := lerobot.Import(ctx, path, sink, lerobot.Options{
-		Name: p.Name, Episodes: ranges, ImageRate: p.ImageRate, Videos: !p.NoVideos,
-		Progress: func(at importing.Progress) { bar.Set(at.Done, at.Total) },
-	})
-	bar.Done()
-	return accountOf(report), err
-}
-
-func (p *perceptionFlags) folder(ctx context.Context, a *app, sink *importSink, path string) (*importAccount, error) {
-	bar := a.newProgress("import", 0)
-	defer bar.Done()
-	report, err := folder.Import(ctx, path, sink, folder.Options{
-		Name: p.Name, Include: p.Include, Exclude: p.Exclude, Other: p.Type,
-		Progress: func(at importing.Progress) { bar.Set(at.Done, at.Total) },
-	})
-	bar.Done()
-	return accountOf(report), err
+	return out
 }
 
 // parseRanges reads "0", "5-9".
@@ -211,11 +138,11 @@ func parseRanges(texts []string) ([]lerobot.Range, error) {
 	return out, nil
 }
 
-// importAccount is what became of a source, all of it.
+// importAccount counts what was read of a source, stored and left out.
 type importAccount struct {
-	Known       bool         `json:"known,omitempty"` // it was imported before, whole
+	Known       bool         `json:"known,omitempty"` // an earlier import imported all of it
 	Sessions    int          `json:"sessions"`
-	Ended       int          `json:"sessions_known,omitempty"` // imported before, whole
+	Ended       int          `json:"sessions_known,omitempty"` // imported completely before
 	Session     string       `json:"session_id,omitempty"`
 	Messages    int64        `json:"messages"`
 	Perceptions int          `json:"perceptions"`
@@ -235,20 +162,6 @@ type accountRow struct {
 	Notes       map[string]int64 `json:"notes,omitempty"`
 }
 
-func (r *accountRow) skip(reason string, n int64) {
-	if r.Skipped == nil {
-		r.Skipped = map[string]int64{}
-	}
-	r.Skipped[reason] += n
-}
-
-func (r *accountRow) note(reason string, n int64) {
-	if r.Notes == nil {
-		r.Notes = map[string]int64{}
-	}
-	r.Notes[reason] += n
-}
-
 func accountOf(r *importing.Report) *importAccount {
 	if r == nil {
 		return nil
@@ -260,25 +173,13 @@ func accountOf(r *importing.Report) *importAccount {
 	return res
 }
 
-// count is "1 message", "2 messages".
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// shownParts bounds the table of an account; --json has all.
+// shownParts bounds the printed table; --json has all rows.
 const shownParts = 200
 
-func (r *importAccount) print(a *app, asJSON bool) error {
-	if asJSON {
-		return a.PrintJSON(r)
-	}
-	w := &lines{w: a.Stdout}
+func (r *importAccount) print(w *lines) {
 	if r.Known {
 		w.line("it was imported before, to its end; nothing was read")
-		return w.err
+		return
 	}
 	for i, part := range r.Parts {
 		if i == shownParts {
@@ -296,7 +197,7 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 			text += fmt.Sprintf("; %d skipped: %s", part.Skipped[reason], oneLine(reason))
 		}
 		for _, reason := range slices.Sorted(maps.Keys(part.Notes)) {
-			text += fmt.Sprintf("; %d kept as they are: %s", part.Notes[reason], oneLine(reason))
+			text += fmt.Sprintf("; %d kept unchanged: %s", part.Notes[reason], oneLine(reason))
 		}
 		w.line("%s", text)
 	}
@@ -305,7 +206,6 @@ func (r *importAccount) print(a *app, asJSON bool) error {
 		w.line("session %s", r.Session)
 	}
 	if r.Broken != "" {
-		w.line("broken: %s; what is whole was kept", oneLine(r.Broken))
+		w.line("broken: %s; everything before and after was kept", oneLine(r.Broken))
 	}
-	return w.err
 }

@@ -1,4 +1,4 @@
-package main
+package sensors
 
 import (
 	"bytes"
@@ -13,22 +13,29 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// importSink stores what an importer finds. Several perceptions are saved side
-// by side: they are described on all cores and share commits.
-type importSink struct {
-	m          node
-	collection string
+// Node is a memory that takes and gives payloads as streams.
+type Node interface {
+	robotmem.Service
+	robotmem.Streams
 }
 
-var _ importing.Sink = (*importSink)(nil)
+// Sink stores what an importer reads. It saves several perceptions at a time: all cores
+// describe them, and they share commits.
+type Sink struct {
+	Node       Node
+	Collection string // "" is the default of the node
+}
+
+var _ importing.Sink = (*Sink)(nil)
 
 const (
-	importSavers = 8
-	maxSource    = 64 // characters
+	savers    = 8
+	maxSource = 64 // characters
 )
 
-func (s *importSink) Start(ctx context.Context, session importing.Session) (string, error) {
-	res, err := s.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.collection, Context: session.Context, Origin: session.Origin})
+// Start implements [importing.Sink].
+func (s *Sink) Start(ctx context.Context, session importing.Session) (string, error) {
+	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.Collection, Context: session.Context, Origin: session.Origin})
 	if errors.Is(err, robotmem.Conflict) {
 		return "", fmt.Errorf("%w: %w", importing.ErrEnded, err)
 	}
@@ -38,13 +45,14 @@ func (s *importSink) Start(ctx context.Context, session importing.Session) (stri
 	return res.SessionID, nil
 }
 
-func (s *importSink) End(ctx context.Context, session string, outcome *float64) error {
-	_, err := s.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: outcome})
+// End implements [importing.Sink].
+func (s *Sink) End(ctx context.Context, session string, outcome *float64) error {
+	_, err := s.Node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: outcome})
 	return err
 }
 
-// Save carries what it has begun to its end, also when ctx ends meanwhile.
-func (s *importSink) Save(ctx context.Context, session string, ps []importing.Perception) (int, error) {
+// Save implements [importing.Sink]. What it has begun it completes, also if ctx ends.
+func (s *Sink) Save(ctx context.Context, session string, ps []importing.Perception) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -52,9 +60,9 @@ func (s *importSink) Save(ctx context.Context, session string, ps []importing.Pe
 	var stored, next atomic.Int64
 	errs := make([]error, len(ps))
 	var failed atomic.Bool
-	var savers sync.WaitGroup
-	for range min(importSavers, len(ps)) {
-		savers.Go(func() {
+	var wg sync.WaitGroup
+	for range min(savers, len(ps)) {
+		wg.Go(func() {
 			for !failed.Load() {
 				i := int(next.Add(1)) - 1
 				if i >= len(ps) {
@@ -70,17 +78,17 @@ func (s *importSink) Save(ctx context.Context, session string, ps []importing.Pe
 			}
 		})
 	}
-	savers.Wait()
+	wg.Wait()
 	return int(stored.Load()), errors.Join(errs...)
 }
 
-func (s *importSink) save(ctx context.Context, session string, p *importing.Perception) (isNew bool, err error) {
+func (s *Sink) save(ctx context.Context, session string, p *importing.Perception) (isNew bool, err error) {
 	req := &robotmem.SavePerceptionRequest{
 		Description: p.Description, PerceptionType: p.Type, MediaType: p.MediaType, Metadata: p.Metadata, Context: p.Context,
 		SessionID: session, Origin: p.Origin,
 	}
 	if session == "" {
-		req.Collection = s.collection
+		req.Collection = s.Collection
 	}
 	if !p.ObservedAt.IsZero() {
 		req.ObservedAt = &p.ObservedAt
@@ -97,7 +105,7 @@ func (s *importSink) save(ctx context.Context, session string, p *importing.Perc
 		defer f.Close()
 		data = f
 	}
-	res, err := s.m.SavePerceptionFrom(ctx, req, data)
+	res, err := s.Node.SavePerceptionFrom(ctx, req, data)
 	if err != nil {
 		return false, err
 	}

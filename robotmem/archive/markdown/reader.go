@@ -1,8 +1,9 @@
-package main
+package markdown
 
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,16 +11,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
 )
 
-// isMarkdown reports whether a path is a note, or a folder of notes: one of an
-// export is in it, or nothing else than notes.
-func isMarkdown(path string) bool {
+// Recognizes reports whether a path is a Markdown file or a folder of them: a file of an
+// export is in the folder, or all its files are Markdown.
+func Recognizes(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return err == nil && info.Mode().IsRegular() && isNote(path)
@@ -34,7 +37,7 @@ func isMarkdown(path string) bool {
 		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
 		case !isNote(name):
 			others++
-		case beginsWith(name, []byte(fence+"robotmem:")):
+		case isExported(name):
 			front = true
 			return fs.SkipAll
 		default:
@@ -47,7 +50,9 @@ func isMarkdown(path string) bool {
 
 func isNote(name string) bool { return strings.EqualFold(filepath.Ext(name), ".md") }
 
-func beginsWith(path string, magic []byte) bool {
+// isExported reports whether an export wrote the file.
+func isExported(path string) bool {
+	const magic = fence + "robotmem:"
 	f, err := os.Open(path)
 	if err != nil {
 		return false
@@ -55,48 +60,51 @@ func beginsWith(path string, magic []byte) bool {
 	defer f.Close()
 	head := make([]byte, len(magic))
 	_, err = io.ReadFull(f, head)
-	return err == nil && bytes.Equal(head, magic)
+	return err == nil && string(head) == magic
 }
 
-// notes is the archive.Source of a folder of notes. Those that name no memory
-// are gathered, to be learnt.
-type notes struct {
+// Reader is the [archive.Source] of a folder of Markdown files, or of one file.
+type Reader struct {
 	root    *os.Root
 	files   []string
 	next    int
-	pending []notePayload
+	pending []payload
 	open    *os.File
 	links   bool
-	written []learntNote
-	bad     func(where string, err error)
+	facts   []Fact
+	refused func(where string, err error)
 }
 
-type notePayload struct {
+var _ archive.Source = (*Reader)(nil)
+
+type payload struct {
 	name string
 	archive.Payload
 }
 
-// learntNote is a fact of a note that somebody wrote.
-type learntNote struct {
-	where string
-	line  json.RawMessage
+// Fact is a fact of a note that a person wrote.
+type Fact struct {
+	Where   string          // the name of the file
+	Request json.RawMessage // a learn request
 }
 
-// noteBatch is how many notes are taken at once.
-const noteBatch = 200
+// batchFiles is how many files are read for one entry.
+const batchFiles = 200
 
-func openNotes(path string, bad func(string, error)) (*notes, error) {
-	n := &notes{bad: bad}
+// Open opens a file or a folder. refused is called for each file that cannot be read; the
+// others are read nevertheless.
+func Open(path string, refused func(where string, err error)) (*Reader, error) {
+	n := &Reader{refused: refused}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, invalid("file", "%v", err)
+		return nil, invalid(err)
 	}
 	folder := path
 	if !info.IsDir() {
 		folder, n.files, n.links = filepath.Dir(path), []string{filepath.Base(path)}, true
 	}
 	if n.root, err = os.OpenRoot(folder); err != nil {
-		return nil, invalid("file", "%v", err)
+		return nil, invalid(err)
 	}
 	if n.files != nil {
 		return n, nil
@@ -115,10 +123,17 @@ func openNotes(path string, bad func(string, error)) (*notes, error) {
 	return n, err
 }
 
-// Close closes the folder.
-func (n *notes) Close() error { return errors.Join(n.closePayload(), n.root.Close()) }
+func invalid(err error) error {
+	return &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: err}
+}
 
-func (n *notes) closePayload() error {
+// Facts are the facts of the notes that people wrote, after the last call of Next.
+func (n *Reader) Facts() []Fact { return n.facts }
+
+// Close closes the folder.
+func (n *Reader) Close() error { return errors.Join(n.closePayload(), n.root.Close()) }
+
+func (n *Reader) closePayload() error {
 	if n.open == nil {
 		return nil
 	}
@@ -128,7 +143,7 @@ func (n *notes) closePayload() error {
 }
 
 // Next implements archive.Source.
-func (n *notes) Next() (*archive.Entry, error) {
+func (n *Reader) Next() (*archive.Entry, error) {
 	if err := n.closePayload(); err != nil {
 		return nil, err
 	}
@@ -137,7 +152,7 @@ func (n *notes) Next() (*archive.Entry, error) {
 		n.pending = n.pending[1:]
 		f, err := n.root.Open(p.name)
 		if err != nil {
-			n.bad(p.name, err)
+			n.refused(p.name, err)
 			continue
 		}
 		n.open = f
@@ -145,12 +160,12 @@ func (n *notes) Next() (*archive.Entry, error) {
 	}
 	for n.next < len(n.files) {
 		entry := &archive.Entry{}
-		for ; n.next < len(n.files) && len(entry.Memories) < noteBatch && len(entry.Sessions) == 0; n.next++ {
+		for ; n.next < len(n.files) && len(entry.Memories) < batchFiles && len(entry.Sessions) == 0; n.next++ {
 			if err := n.read(n.files[n.next], entry); err != nil {
-				n.bad(n.files[n.next], err)
+				n.refused(n.files[n.next], err)
 			}
 		}
-		if len(entry.Memories) > 0 && len(entry.Sessions) > 0 { // one sort at a time
+		if len(entry.Memories) > 0 && len(entry.Sessions) > 0 { // an entry has one kind of record
 			session := entry.Sessions
 			entry.Sessions = nil
 			n.files, n.next = append([]string{session[0].Where}, n.files[n.next:]...), 0
@@ -166,13 +181,13 @@ func (n *notes) Next() (*archive.Entry, error) {
 	return nil, io.EOF
 }
 
-func (n *notes) read(name string, entry *archive.Entry) error {
+func (n *Reader) read(name string, entry *archive.Entry) error {
 	info, err := n.root.Stat(name)
 	if err != nil {
 		return err
 	}
-	if info.Size() > maxMarkdown {
-		return fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxMarkdown)
+	if info.Size() > maxFile {
+		return fmt.Errorf("has %d bytes; the limit is %d", info.Size(), maxFile)
 	}
 	data, err := n.root.ReadFile(name)
 	if err != nil {
@@ -207,10 +222,10 @@ func (n *notes) read(name string, entry *archive.Entry) error {
 	return nil
 }
 
-// record decodes the fields of a note. A field that no record has is refused.
+// record decodes the fields of a file. Unknown fields are refused.
 func record(fields map[string]json.RawMessage, into any) (hash string, err error) {
 	if raw := fields["hash"]; raw != nil {
-		_ = json.Unmarshal(raw, &hash) // any other value is no hash, and the note one that was edited
+		_ = json.Unmarshal(raw, &hash) // without a hash the file counts as edited
 	}
 	for _, name := range []string{"robotmem", "hash", "payload_file"} {
 		delete(fields, name)
@@ -241,7 +256,7 @@ func sessionNote(fields map[string]json.RawMessage, changed time.Time) (*archive
 	return s, err
 }
 
-// edited is the time of a note that somebody changed: that of the file.
+// edited is the updated_at of a file that was edited: the time of the file.
 func edited(updated string, changed time.Time) (string, error) {
 	at, err := time.Parse(time.RFC3339Nano, updated)
 	if err == nil && !changed.After(at) {
@@ -250,7 +265,7 @@ func edited(updated string, changed time.Time) (string, error) {
 	return changed.UTC().Format(time.RFC3339Nano), nil
 }
 
-func (n *notes) memoryNote(name string, fields map[string]json.RawMessage, body []byte, changed time.Time) (*archive.Memory, error) {
+func (n *Reader) memoryNote(name string, fields map[string]json.RawMessage, body []byte, changed time.Time) (*archive.Memory, error) {
 	var beside string
 	if raw := fields["payload_file"]; raw != nil {
 		if err := json.Unmarshal(raw, &beside); err != nil || beside != filepath.Base(beside) || !filepath.IsLocal(beside) {
@@ -264,7 +279,7 @@ func (n *notes) memoryNote(name string, fields map[string]json.RawMessage, body 
 	}
 	m.Content = noteText(body)
 	if beside != "" && m.Payload != nil {
-		n.pending = append(n.pending, notePayload{filepath.Join(filepath.Dir(name), beside), *m.Payload})
+		n.pending = append(n.pending, payload{filepath.Join(filepath.Dir(name), beside), *m.Payload})
 	}
 	now, err := m.Hash()
 	if err != nil || now == hash {
@@ -281,8 +296,8 @@ func (n *notes) memoryNote(name string, fields map[string]json.RawMessage, body 
 	return m, nil
 }
 
-// noteText is the text of an exported note: all between the empty line after the
-// front matter and the line break at the end.
+// noteText is the text of an exported file, without the empty line after the front matter and
+// the line break at the end.
 func noteText(body []byte) string {
 	text := string(body)
 	for _, eol := range []string{"\r\n", "\n"} {
@@ -294,9 +309,9 @@ func noteText(body []byte) string {
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }
 
-// learn gathers what a note says that somebody wrote: its text, or when it is
-// nothing but a list, each of its points.
-func (n *notes) learn(name string, fields map[string]json.RawMessage, body []byte) error {
+// learn gathers the facts of a note that a person wrote: its text, or each point if the text
+// is a list.
+func (n *Reader) learn(name string, fields map[string]json.RawMessage, body []byte) error {
 	if fields == nil {
 		fields = map[string]json.RawMessage{}
 	}
@@ -310,7 +325,7 @@ func (n *notes) learn(name string, fields map[string]json.RawMessage, body []byt
 		if err != nil {
 			return err
 		}
-		n.written = append(n.written, learntNote{name, line})
+		n.facts = append(n.facts, Fact{name, line})
 	}
 	return nil
 }
@@ -337,8 +352,8 @@ func points(text string) []string {
 	return out
 }
 
-// readLinks reads who refers to whom.
-func (n *notes) readLinks() (*archive.Entry, error) {
+// readLinks reads the references between memories.
+func (n *Reader) readLinks() (*archive.Entry, error) {
 	entry := &archive.Entry{Links: []archive.Link{}}
 	f, err := n.root.Open(linksFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -352,10 +367,48 @@ func (n *notes) readLinks() (*archive.Entry, error) {
 	for number := 1; lines.Scan(); number++ {
 		var l archive.Link
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			n.bad(fmt.Sprintf("%s: line %d", linksFile, number), errors.New(jsonFault(lines.Bytes())))
+			n.refused(fmt.Sprintf("%s: line %d", linksFile, number), fmt.Errorf("is not JSON: %s", strings.TrimPrefix(err.Error(), "json: ")))
 			continue
 		}
 		entry.Links = append(entry.Links, l)
 	}
 	return entry, lines.Err()
+}
+
+// Counts counts the facts of notes.
+type Counts struct {
+	Read       int64 `json:"read"`
+	Created    int64 `json:"created"`
+	Duplicates int64 `json:"duplicates"`
+	Bad        int64 `json:"bad"`
+}
+
+// learnBatch is how many facts are learnt in one request.
+const learnBatch = 500
+
+// Learn learns the facts of notes. refused is called for each fact that is not stored.
+func Learn(ctx context.Context, svc robotmem.Service, facts []Fact, refused func(where string, err error)) (c Counts, err error) {
+	for part := range slices.Chunk(facts, learnBatch) {
+		var items []json.RawMessage
+		for _, f := range part {
+			items = append(items, f.Request)
+		}
+		results, err := jsonl.Learn(ctx, svc, items, false)
+		if err != nil {
+			return c, err
+		}
+		for i, item := range results {
+			c.Read++
+			switch {
+			case item.Error != nil:
+				c.Bad++
+				refused(part[i].Where, &robotmem.Error{Kind: item.Error.Kind, Field: item.Error.Field, Err: errors.New(item.Error.Detail)})
+			case item.Status == "created":
+				c.Created++
+			default:
+				c.Duplicates++
+			}
+		}
+	}
+	return c, nil
 }
