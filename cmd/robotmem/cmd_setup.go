@@ -3,11 +3,9 @@ package main
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"reflect"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +21,8 @@ type setupCmd struct {
 	HTTP    string `name:"http" placeholder:"URL" help:"Have the client ask the node at this address instead of starting this program. A token in ROBOTMEM_TOKEN goes with it."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
-	Undo    bool   `name:"undo" help:"Put back the file as it was before the last setup, or if it changed since, take robotmem out of it."`
-	Print   bool   `name:"print" help:"Print what belongs into the file, and touch nothing."`
+	Undo    bool   `name:"undo" help:"Restore the file as it was before the last setup, or if it changed since, remove robotmem from it."`
+	Print   bool   `name:"print" help:"Print what belongs into the file, and change nothing."`
 	JSON    bool   `name:"json" help:"Print it as JSON."`
 }
 
@@ -36,13 +34,13 @@ type setupReport struct {
 	// Action is created, changed, unchanged, restored, removed or deleted.
 	Action string `json:"action"`
 	DryRun bool   `json:"dry_run,omitempty"`
-	// Backup is the copy that was made, or for restored the one that was put back.
+	// Backup is the copy that was made, or for restored the one that was restored.
 	Backup string `json:"backup,omitempty"`
 	Diff   string `json:"diff,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
-// Run implements the command.
+// Run sets up one client, or lists all.
 func (c *setupCmd) Run(a *app, g *globals) error {
 	m, err := a.machinePaths(runtime.GOOS)
 	if err != nil {
@@ -59,18 +57,43 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	if c.Undo {
-		return c.undo(a, client, path)
+	var fields []field
+	if !c.Undo {
+		if fields, err = c.fields(a, g, client); err != nil {
+			return err
+		}
+		if c.Print {
+			_, err := a.Stdout.Write(client.format.file(client.format.section, fields))
+			return err
+		}
 	}
-	fields, err := c.fields(a, g, client)
+	s, err := readSettings(path)
 	if err != nil {
 		return err
 	}
-	if c.Print {
-		_, err := a.Stdout.Write(client.format.snippet(fields))
-		return err
+	entry, _, err := client.format.parts(s.data)
+	if err != nil {
+		return unparsed(path, err)
 	}
-	return c.apply(a, client, path, fields)
+	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "unchanged", DryRun: c.DryRun}
+	if c.Undo {
+		return c.undo(a, client, s, r, entry)
+	}
+	if entry != nil {
+		present, _ := writtenBySetup(entry)
+		if fields = keepForeign(fields, present); reflect.DeepEqual(present, fields) {
+			return c.report(a, r)
+		}
+	}
+	after, err := client.format.set(s.data, fields)
+	if err != nil {
+		return unparsed(path, err)
+	}
+	r.Action, r.Next = "created", client.reload
+	if s.exists {
+		r.Action = "changed"
+	}
+	return c.write(a, client, r, s, after)
 }
 
 // fields is the entry that the command line asks for.
@@ -93,186 +116,189 @@ func (c *setupCmd) fields(a *app, g *globals, client *setupClient) ([]field, err
 	if err != nil {
 		return nil, err
 	}
-	token := ""
-	if a.Config.URL != "" && c.Scope == scopeUser {
-		token = a.Config.Token
+	env := map[string]string{} // what has no flag
+	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
+		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
-	return client.localEntry(command, args, carriedEnv(a.Config.Home, token, a.env)), nil
+	if a.Config.URL != "" && c.Scope == scopeUser && a.Config.Token != "" {
+		env[tokenVariable] = a.Config.Token
+	}
+	return client.localEntry(command, args, env), nil
 }
 
-// apply puts the entry into the file.
-func (c *setupCmd) apply(a *app, client *setupClient, path string, fields []field) error {
-	s, err := readSettings(path)
-	if err != nil {
-		return err
-	}
-	present, found, err := client.format.entry(s.data)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "created", DryRun: c.DryRun, Next: client.reload}
-	if s.exists {
-		r.Action = "changed"
-	}
-	if found {
-		ours, _ := writtenBySetup(present)
-		fields = keepForeign(fields, ours)
-		if reflect.DeepEqual(ours, fields) {
-			r.Action, r.Next = "unchanged", ""
-			return c.report(a, r)
-		}
-	}
-	after, err := client.format.set(s.data, fields)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	if err := checkedEdit(client.format, path, s.data, after); err != nil {
-		return err
-	}
-	return c.write(a, r, s, after)
-}
-
-// keepForeign adds the variables and headers that are not ours to write.
-func keepForeign(fields, present []field) []field {
-	own := map[string]bool{"ROBOTMEM_HOME": true, tokenVariable: true, "Authorization": true}
-	local := slices.ContainsFunc(fields, func(f field) bool { return f.key == "command" })
-	for _, p := range present {
-		old, ok := p.value.(map[string]string)
-		if !ok {
-			continue
-		}
-		old = maps.Clone(old)
-		maps.DeleteFunc(old, func(k, _ string) bool { return own[k] })
-		for i := range fields {
-			if m, ok := fields[i].value.(map[string]string); ok && fields[i].key == p.key {
-				merged := maps.Clone(old)
-				maps.Copy(merged, m)
-				fields[i].value = merged
-				old = nil
-			}
-		}
-		if len(old) > 0 && (p.key == "env") == local {
-			fields = append(fields, field{p.key, old})
-		}
-	}
-	return fields
-}
-
-// undo steps back: to the newest backup, if what stands there is that with our
-// entry and nothing else; else only our entry goes.
-func (c *setupCmd) undo(a *app, client *setupClient, path string) error {
-	s, err := readSettings(path)
-	if err != nil {
-		return err
-	}
-	present, found, err := client.format.entry(s.data)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "unchanged", DryRun: c.DryRun}
-	if !found {
+// undo restores the newest backup if the file is that backup plus our entry. Otherwise it
+// removes our entry.
+func (c *setupCmd) undo(a *app, client *setupClient, s *settingsFile, r *setupReport, entry map[string]any) error {
+	if entry == nil {
 		return c.report(a, r)
 	}
-	ours, others := writtenBySetup(present)
-	name, before, err := s.newestBackup()
+	present, others := writtenBySetup(entry)
+	backup, before, err := s.newestBackup()
 	if err != nil {
 		return err
 	}
-	if again, err := client.format.set(before, ours); name != "" && err == nil && string(again) == string(s.data) {
-		r.Action, r.Backup = "restored", name
-		if err := c.write(a, r, s, before); err != nil || c.DryRun {
+	if again, err := client.format.set(before, present); err == nil && string(again) == string(s.data) {
+		if backup == "" {
+			r.Action = "deleted"
+			return c.write(a, client, r, s, nil)
+		}
+		r.Action, r.Backup = "restored", backup
+		if err := c.write(a, client, r, s, before); err != nil || c.DryRun {
 			return err
 		}
-		return os.Remove(name)
-	}
-	if again, err := client.format.set(nil, ours); name == "" && err == nil && string(again) == string(s.data) {
-		r.Action = "deleted"
-		return c.write(a, r, s, nil)
+		return os.Remove(backup)
 	}
 	if len(others) > 0 {
-		return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s changed since, and its robotmem has what setup does not write (%s); take it out by hand", path, strings.Join(others, ", "))}
+		return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s changed since, and its robotmem has what setup does not write (%s); remove it by hand", s.path, strings.Join(others, ", "))}
 	}
 	after, err := client.format.remove(s.data)
 	if err != nil {
-		return unparsed(path, err)
-	}
-	if err := checkedEdit(client.format, path, s.data, after); err != nil {
-		return err
+		return unparsed(s.path, err)
 	}
 	r.Action = "removed"
-	return c.write(a, r, s, after)
+	return c.write(a, client, r, s, after)
 }
 
-// write makes the change, with a backup where a step back has none, or shows it.
-func (c *setupCmd) write(a *app, r *setupReport, s *settingsFile, after []byte) error {
+// write makes the change, with a backup unless it restores one, or shows it.
+func (c *setupCmd) write(a *app, client *setupClient, r *setupReport, s *settingsFile, after []byte) error {
 	was, will := s.path, s.path
 	if !s.exists {
 		was = os.DevNull
 	}
 	if r.Action == "deleted" {
 		will = os.DevNull
-	}
-	r.Diff = string(diff.Diff(was, s.data, will, after))
-	if c.DryRun {
-		return c.report(a, r)
-	}
-	if r.Action == "deleted" {
-		if err := os.Remove(s.real); err != nil {
-			return s.unwritable(err)
-		}
-		return c.report(a, r)
-	}
-	made := ""
-	if s.exists && r.Action != "restored" {
-		var err error
-		if made, err = s.backup(time.Now()); err != nil {
+	} else if r.Action != "restored" {
+		if err := checkedEdit(client.format, s.path, s.data, after); err != nil {
 			return err
 		}
-		r.Backup = made
 	}
-	if err := s.replace(after); err != nil {
-		if made != "" {
-			err = errors.Join(err, os.Remove(made))
+	r.Diff = string(diff.Diff(was, s.data, will, after))
+	switch {
+	case c.DryRun:
+	case r.Action == "deleted":
+		if err := os.Remove(s.real); err != nil {
+			return s.failed("written", err)
 		}
-		return err
+	default:
+		made := ""
+		if s.exists && r.Action != "restored" {
+			var err error
+			if made, err = s.backup(time.Now()); err != nil {
+				return err
+			}
+			r.Backup = made
+		}
+		if err := s.replace(after); err != nil {
+			if made != "" {
+				err = errors.Join(err, os.Remove(made))
+			}
+			return err
+		}
 	}
 	return c.report(a, r)
 }
 
 func (c *setupCmd) report(a *app, r *setupReport) error {
-	if c.JSON {
-		return a.PrintJSON(r)
-	}
-	w := &lines{w: a.Stdout}
-	if r.DryRun && r.Action != "unchanged" {
-		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
-		return w.err
-	}
-	undo := "robotmem setup " + r.Client
-	if r.Scope != scopeUser {
-		undo += " --scope " + r.Scope
-	}
-	switch r.Action {
-	case "created", "changed":
-		w.line("%s %s", r.Action, r.File)
-		if r.Backup != "" {
+	return a.show(c.JSON, r, func(w *lines) {
+		if r.DryRun && r.Action != "unchanged" {
+			w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
+			return
+		}
+		undo := "robotmem setup " + r.Client
+		if r.Scope != scopeUser {
+			undo += " --scope " + r.Scope
+		}
+		switch r.Action {
+		case "created", "changed":
+			w.line("%s %s", r.Action, r.File)
+			if r.Backup != "" {
+				w.line("backup  %s", r.Backup)
+			}
+			w.line("next    %s", r.Next)
+			w.line("undo    %s --undo", undo)
+		case "restored":
+			w.line("restored %s from %s", r.File, r.Backup)
+		case "removed":
+			w.line("removed robotmem from %s, which changed since it was set up", r.File)
 			w.line("backup  %s", r.Backup)
+		case "deleted":
+			w.line("deleted %s, which setup had made", r.File)
+		default:
+			if c.Undo {
+				w.line("nothing to do: no robotmem in %s", r.File)
+			} else {
+				w.line("nothing to do: %s has it already", r.File)
+			}
 		}
-		w.line("next    %s", r.Next)
-		w.line("undo    %s --undo", undo)
-	case "restored":
-		w.line("restored %s from %s", r.File, r.Backup)
-	case "removed":
-		w.line("removed robotmem from %s, which changed since it was set up", r.File)
-		w.line("backup  %s", r.Backup)
-	case "deleted":
-		w.line("deleted %s, which setup had made", r.File)
-	default:
-		if c.Undo {
-			w.line("nothing to do: no robotmem in %s", r.File)
+	})
+}
+
+// setupState is the state of one client.
+type setupState struct {
+	Client    string `json:"client"`
+	Title     string `json:"title"`
+	Installed bool   `json:"installed"`
+	File      string `json:"file"`
+	// SetUp is the command that the client starts or the address that it asks, "" if
+	// robotmem is not in File.
+	SetUp   string `json:"set_up,omitempty"`
+	Problem string `json:"problem,omitempty"` // with File
+	Project string `json:"project_file,omitempty"`
+}
+
+// list shows every client.
+func (c *setupCmd) list(a *app, m machinePaths) error {
+	var states []setupState
+	for i := range setupClients {
+		client := &setupClients[i]
+		s := setupState{Client: client.name, Title: client.title, Installed: client.installed(m), File: client.user(m), Project: client.project}
+		if present, err := client.present(s.File); err != nil {
+			s.Problem = err.Error()
 		} else {
-			w.line("nothing to do: %s has it already", r.File)
+			s.SetUp = present
 		}
+		states = append(states, s)
 	}
-	return w.err
+	answer := struct {
+		Clients []setupState `json:"clients"`
+	}{states}
+	return a.show(c.JSON, answer, func(w *lines) {
+		w.line("%-15s %-10s %s", "CLIENT", "INSTALLED", "FILE")
+		for _, s := range states {
+			installed := "no"
+			if s.Installed {
+				installed = "yes"
+			}
+			w.line("%-15s %-10s %s", s.Client, installed, s.File)
+			switch {
+			case s.Problem != "":
+				w.line("%-26s cannot be read: %s", "", s.Problem)
+			case s.SetUp != "":
+				w.line("%-26s set up: %s", "", s.SetUp)
+			}
+		}
+	})
+}
+
+// present is the command or the address of robotmem in a file.
+func (c *setupClient) present(path string) (string, error) {
+	s, err := readSettings(path)
+	if err != nil {
+		return "", err
+	}
+	entry, _, err := c.format.parts(s.data)
+	if entry == nil || err != nil {
+		return "", err
+	}
+	if command, ok := entry["command"].(string); ok {
+		args, _ := entry["args"].([]any)
+		for _, a := range args {
+			command += " " + shellQuote(fmt.Sprint(a))
+		}
+		return command, nil
+	}
+	if address, ok := entry[c.entry.url].(string); ok {
+		return address, nil
+	}
+	return "", errors.New("its robotmem has neither a command nor an address")
 }

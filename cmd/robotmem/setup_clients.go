@@ -7,14 +7,12 @@ import (
 	"strings"
 )
 
-// Where each client keeps its list of MCP servers, as its own documentation
-// says. Nothing here touches the disk but installed.
-
-// setupClient is a program that speaks MCP to servers that it starts.
+// setupClient is an MCP client and where it keeps its list of servers, according to its
+// documentation.
 type setupClient struct {
 	name  string // as it is typed
 	title string
-	// user is the file of the user's own settings.
+	// user is the settings file of the user.
 	user func(machinePaths) string
 	// project is the file below a project's folder, with slashes; "" if the
 	// client knows no such file.
@@ -23,7 +21,7 @@ type setupClient struct {
 	program string
 	format  configFormat
 	entry   entryStyle
-	// reload says what makes it read the file anew.
+	// reload says how to make the client read the file again.
 	reload string
 }
 
@@ -45,21 +43,21 @@ var setupClients = []setupClient{
 			return m.join(m.or("CLAUDE_CONFIG_DIR", m.home), ".claude.json")
 		},
 		project: ".mcp.json",
-		format:  jsonConfig{"mcpServers"},
+		format:  jsonConfig("mcpServers"),
 		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${%s}"},
 		reload:  "start a new session, and look at /mcp in it",
 	},
 	{
 		name: "claude-desktop", title: "Claude Desktop",
 		user:   func(m machinePaths) string { return m.join(m.appData(), "Claude", "claude_desktop_config.json") },
-		format: jsonConfig{"mcpServers"},
+		format: jsonConfig("mcpServers"),
 		reload: "quit it whole and start it again",
 	},
 	{
 		name: "cursor", title: "Cursor", program: "cursor",
 		user:    func(m machinePaths) string { return m.join(m.home, ".cursor", "mcp.json") },
 		project: ".cursor/mcp.json",
-		format:  jsonConfig{"mcpServers"},
+		format:  jsonConfig("mcpServers"),
 		entry:   entryStyle{url: "url", headers: "headers", variable: "${env:%s}"},
 		reload:  "switch robotmem on under MCP in its settings",
 	},
@@ -67,7 +65,7 @@ var setupClients = []setupClient{
 		name: "vscode", title: "VS Code", program: "code",
 		user:    func(m machinePaths) string { return m.join(m.appData(), "Code", "User", "mcp.json") },
 		project: ".vscode/mcp.json",
-		format:  jsonConfig{"servers"},
+		format:  jsonConfig("servers"),
 		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${env:%s}"},
 		reload:  "run the command \"MCP: List Servers\" and start robotmem",
 	},
@@ -77,7 +75,7 @@ var setupClients = []setupClient{
 			return m.join(m.or("CODEX_HOME", m.join(m.home, ".codex")), "config.toml")
 		},
 		project: ".codex/config.toml",
-		format:  tomlConfig{"mcp_servers"},
+		format:  tomlConfig("mcp_servers"),
 		entry:   entryStyle{url: "url", headers: "http_headers", bearerEnv: "bearer_token_env_var"},
 		reload:  "start a new session, and look at /mcp in it",
 	},
@@ -87,7 +85,7 @@ var setupClients = []setupClient{
 			return m.join(m.or("GEMINI_CLI_HOME", m.home), ".gemini", "settings.json")
 		},
 		project: ".gemini/settings.json",
-		format:  jsonConfig{"mcpServers"},
+		format:  jsonConfig("mcpServers"),
 		entry:   entryStyle{url: "httpUrl", headers: "headers", variable: "${%s}"},
 		reload:  "start a new session, and look at /mcp in it",
 	},

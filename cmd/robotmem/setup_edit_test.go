@@ -37,7 +37,7 @@ func TestJSONSettingsKeepEveryOtherByte(t *testing.T) {
 		{"one line", `{"z":1}`, "{\"z\":1,\n  \"mcpServers\": {\n    " + entryLines("    ") + "\n  }\n}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := jsonConfig{"mcpServers"}.set([]byte(tt.before), testFields)
+			got, err := jsonConfig("mcpServers").set([]byte(tt.before), testFields)
 			if tt.after == "" {
 				if err == nil {
 					t.Errorf("took a file that is not JSON:\n%s", got)
@@ -50,7 +50,7 @@ func TestJSONSettingsKeepEveryOtherByte(t *testing.T) {
 			if diff := cmp.Diff(tt.after, string(got)); diff != "" {
 				t.Error(diff)
 			}
-			checkEdit(t, jsonConfig{"mcpServers"}, tt.before, got)
+			checkEdit(t, jsonConfig("mcpServers"), tt.before, got)
 		})
 	}
 }
@@ -59,8 +59,8 @@ func TestJSONSettingsKeepEveryOtherByte(t *testing.T) {
 // nothing when made again, and can be taken out.
 func checkEdit(t *testing.T, f configFormat, before string, after []byte) {
 	t.Helper()
-	entry, found, err := f.entry(after)
-	if err != nil || !found {
+	entry, _, err := f.parts(after)
+	if err != nil || entry == nil {
 		t.Fatalf("no entry, %v in:\n%s", err, after)
 	}
 	if ours, _ := writtenBySetup(entry); !cmp.Equal(ours, testFields, cmp.AllowUnexported(field{})) {
@@ -77,7 +77,7 @@ func checkEdit(t *testing.T, f configFormat, before string, after []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, found, err := f.entry(without); found || err != nil {
+	if entry, _, err := f.parts(without); entry != nil || err != nil {
 		t.Errorf("the entry is still there, %v, in:\n%s", err, without)
 	}
 	if err := checkedEdit(f, "file", []byte(before), without); err != nil {
@@ -87,7 +87,7 @@ func checkEdit(t *testing.T, f configFormat, before string, after []byte) {
 
 func TestJSONSettingsKeepLineEndingsAndMark(t *testing.T) {
 	before := "\ufeff{\r\n\t\"a\": 1\r\n}\r\n"
-	got, err := jsonConfig{"servers"}.set([]byte(before), testFields)
+	got, err := jsonConfig("servers").set([]byte(before), testFields)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func TestJSONSettingsKeepLineEndingsAndMark(t *testing.T) {
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Error(diff)
 	}
-	checkEdit(t, jsonConfig{"servers"}, before, got)
+	checkEdit(t, jsonConfig("servers"), before, got)
 }
 
 func TestAnEntryKeepsTheUsersOwnKeys(t *testing.T) {
@@ -105,8 +105,8 @@ func TestAnEntryKeepsTheUsersOwnKeys(t *testing.T) {
 		before string
 		want   string
 	}{
-		{"json", jsonConfig{"mcpServers"}, `{"mcpServers": {"robotmem": {"command": "old", "timeout": 600}}}`, `"timeout": 600`},
-		{"toml", tomlConfig{"mcp_servers"}, "[mcp_servers.robotmem]\n# slow disk\nstartup_timeout_sec = 20.0 # s\ncommand = \"old\"\n", "# slow disk\nstartup_timeout_sec = 20.0 # s\n"},
+		{"json", jsonConfig("mcpServers"), `{"mcpServers": {"robotmem": {"command": "old", "timeout": 600}}}`, `"timeout": 600`},
+		{"toml", tomlConfig("mcp_servers"), "[mcp_servers.robotmem]\n# slow disk\nstartup_timeout_sec = 20.0 # s\ncommand = \"old\"\n", "# slow disk\nstartup_timeout_sec = 20.0 # s\n"},
 	} {
 		got, err := tt.f.set([]byte(tt.before), testFields)
 		if err != nil {
@@ -133,14 +133,14 @@ func TestTOMLSettingsKeepEveryOtherByte(t *testing.T) {
 		{"a header at the end", "[mcp_servers.robotmem]", tomlEntry},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := tomlConfig{"mcp_servers"}.set([]byte(tt.before), testFields)
+			got, err := tomlConfig("mcp_servers").set([]byte(tt.before), testFields)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.after, string(got)); diff != "" {
 				t.Error(diff)
 			}
-			checkEdit(t, tomlConfig{"mcp_servers"}, tt.before, got)
+			checkEdit(t, tomlConfig("mcp_servers"), tt.before, got)
 		})
 	}
 }
@@ -150,9 +150,9 @@ func TestRemoveLeavesTheFileAsItWas(t *testing.T) {
 		f      configFormat
 		before string
 	}{
-		{jsonConfig{"mcpServers"}, "{\n  \"mcpServers\": {\n    \"x\": {} // it\n  }\n}\n"},
-		{jsonConfig{"mcpServers"}, "{\n  \"mcpServers\": {\n    \"x\": {},\n  },\n}\n"},
-		{tomlConfig{"mcp_servers"}, "[z]\na = 1\n"},
+		{jsonConfig("mcpServers"), "{\n  \"mcpServers\": {\n    \"x\": {} // it\n  }\n}\n"},
+		{jsonConfig("mcpServers"), "{\n  \"mcpServers\": {\n    \"x\": {},\n  },\n}\n"},
+		{tomlConfig("mcp_servers"), "[z]\na = 1\n"},
 	} {
 		with, err := tt.f.set([]byte(tt.before), testFields)
 		if err != nil {
@@ -175,20 +175,20 @@ func TestSettingsThatCannotBeEditedAreRefusedByLine(t *testing.T) {
 		data string
 		want string
 	}{
-		{"broken", jsonConfig{"mcpServers"}, "{\n  \"a\": 1\n  \"b\": 2\n}", "line 3"},
-		{"an unfinished file", jsonConfig{"mcpServers"}, "{\n", "line 2"},
-		{"a list", jsonConfig{"mcpServers"}, "// x\n[]", "line 2: must be an object"},
-		{"servers in a list", jsonConfig{"mcpServers"}, "{\"mcpServers\": []}", `line 1: "mcpServers" must be an object`},
-		{"an entry that is text", jsonConfig{"mcpServers"}, "{\"mcpServers\": {\n\"robotmem\": \"x\"}}", `line 2: "robotmem" must be an object`},
-		{"two lists of servers", jsonConfig{"mcpServers"}, "{\"mcpServers\": {},\n\"mcpServers\": {}}", `line 2: a second "mcpServers"`},
-		{"a bottomless file", jsonConfig{"mcpServers"}, strings.Repeat("[", 2_000_000), "nested more than"},
-		{"broken TOML", tomlConfig{"mcp_servers"}, "a = 1\nb = \n", "line 2"},
-		{"TOML in one line", tomlConfig{"mcp_servers"}, "\nmcp_servers = { x = { command = 'x' } }\n", "line 2"},
-		{"an entry in one line", tomlConfig{"mcp_servers"}, "[mcp_servers]\nrobotmem = { command = 'x' }\n", "line 2"},
-		{"a list of tables", tomlConfig{"mcp_servers"}, "[[mcp_servers]]\na = 1\n", "must be a table"},
+		{"broken", jsonConfig("mcpServers"), "{\n  \"a\": 1\n  \"b\": 2\n}", "line 3"},
+		{"an unfinished file", jsonConfig("mcpServers"), "{\n", "line 2"},
+		{"a list", jsonConfig("mcpServers"), "// x\n[]", "line 2: must be an object"},
+		{"servers in a list", jsonConfig("mcpServers"), "{\"mcpServers\": []}", `line 1: "mcpServers" must be an object`},
+		{"an entry that is text", jsonConfig("mcpServers"), "{\"mcpServers\": {\n\"robotmem\": \"x\"}}", `line 2: "robotmem" must be an object`},
+		{"two lists of servers", jsonConfig("mcpServers"), "{\"mcpServers\": {},\n\"mcpServers\": {}}", `line 2: a second "mcpServers"`},
+		{"a bottomless file", jsonConfig("mcpServers"), strings.Repeat("[", 2_000_000), "nested more than"},
+		{"broken TOML", tomlConfig("mcp_servers"), "a = 1\nb = \n", "line 2"},
+		{"TOML in one line", tomlConfig("mcp_servers"), "\nmcp_servers = { x = { command = 'x' } }\n", "line 2"},
+		{"an entry in one line", tomlConfig("mcp_servers"), "[mcp_servers]\nrobotmem = { command = 'x' }\n", "line 2"},
+		{"a list of tables", tomlConfig("mcp_servers"), "[[mcp_servers]]\na = 1\n", "must be a table"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := tt.f.entry([]byte(tt.data))
+			_, _, err := tt.f.parts([]byte(tt.data))
 			if err == nil {
 				_, err = tt.f.set([]byte(tt.data), testFields)
 			}
@@ -205,8 +205,8 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, format := range []configFormat{jsonConfig{"mcpServers"}, tomlConfig{"mcp_servers"}} {
-			if _, _, err := format.entry(data); err != nil {
+		for _, format := range []configFormat{jsonConfig("mcpServers"), tomlConfig("mcp_servers")} {
+			if _, _, err := format.parts(data); err != nil {
 				continue
 			}
 			after, err := format.set(data, testFields)
@@ -216,7 +216,7 @@ func FuzzSettings(f *testing.F) {
 			if checkedEdit(format, "file", data, after) != nil {
 				continue // refused before it is written
 			}
-			if _, found, err := format.entry(after); !found || err != nil {
+			if entry, _, err := format.parts(after); entry == nil || err != nil {
 				t.Errorf("no entry, %v, in %q made of %q", err, after, data)
 			}
 			if _, err := format.remove(after); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -26,8 +27,8 @@ var entryKeys = []string{"type", "command", "args", "env", "url", "httpUrl", "he
 // tokenVariable is where the node's token is read from.
 const tokenVariable = "ROBOTMEM_TOKEN"
 
-// localEntry starts this program. The settings that were given go with it: the
-// client's environment and folder are not those of this shell.
+// localEntry starts this program. The settings are part of it: the client has another
+// environment and another folder than this shell.
 func (c *setupClient) localEntry(command string, args []string, env map[string]string) []field {
 	var out []field
 	if c.entry.typed {
@@ -40,8 +41,8 @@ func (c *setupClient) localEntry(command string, args []string, env map[string]s
 	return out
 }
 
-// remoteEntry asks the node at address. In a file that a team shares, the token
-// is named and not written.
+// remoteEntry asks the node at address. In a file that a team shares, it names the variable of
+// the token instead of the token.
 func (c *setupClient) remoteEntry(address, token, scope string) ([]field, error) {
 	s := c.entry
 	if s.url == "" {
@@ -77,58 +78,32 @@ func nodeAddress(s string) (string, error) {
 	return u.String(), nil
 }
 
-// carried are the settings of this command line as arguments of robotmem mcp,
-// with paths that hold from any folder.
+// carried are the settings of this command line and environment as arguments of robotmem mcp.
+// Paths are absolute: the client starts the program in another folder.
 func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
+	given := g.given()
+	if g.Config != nil {
+		given["config"] = *g.Config
+	}
 	var args []string
-	add := func(flag string, given *string, variable string, path bool) error {
-		value := ""
-		if v, ok := env(variable); ok {
-			value = v
-		}
-		if given != nil {
-			value = *given
+	for _, flag := range []string{"config", "db", "collection", "embedder", "taxonomy", "durability", "url", "log-level"} {
+		key := strings.ReplaceAll(flag, "-", "_")
+		value, ok := given[key].(string)
+		if !ok {
+			value, _ = env("ROBOTMEM_" + strings.ToUpper(key))
 		}
 		if value == "" {
-			return nil
+			continue
 		}
-		if path {
-			absolute, err := filepath.Abs(value)
+		path, isModel := strings.CutPrefix(value, "model2vec:")
+		if flag == "config" || flag == "db" || flag == "taxonomy" || flag == "embedder" && isModel {
+			absolute, err := filepath.Abs(path)
 			if err != nil {
-				return invalid(flag, "has no absolute path: %v", err)
+				return nil, invalid(flag, "has no absolute path: %v", err)
 			}
-			value = absolute
+			value = strings.TrimSuffix(value, path) + absolute
 		}
 		args = append(args, "--"+flag, value)
-		return nil
-	}
-	// A model's folder is a path behind a prefix.
-	embedder := g.Embedder
-	if v, ok := env("ROBOTMEM_EMBEDDER"); ok && embedder == nil && v != "" {
-		embedder = &v
-	}
-	if embedder != nil {
-		if dir, ok := strings.CutPrefix(*embedder, "model2vec:"); ok {
-			absolute, err := filepath.Abs(dir)
-			if err != nil {
-				return nil, invalid("embedder", "has no absolute path: %v", err)
-			}
-			named := "model2vec:" + absolute
-			embedder = &named
-		}
-	}
-	for _, s := range []struct {
-		flag  string
-		given *string
-		path  bool
-	}{
-		{"config", g.Config, true}, {"db", g.DB, true}, {"collection", g.Collection, false}, {"embedder", embedder, false},
-		{"taxonomy", g.Taxonomy, true}, {"durability", g.Durability, false}, {"url", g.URL, false}, {"log-level", g.LogLevel, false},
-	} {
-		variable := "ROBOTMEM_" + strings.ToUpper(strings.ReplaceAll(s.flag, "-", "_"))
-		if err := add(s.flag, s.given, variable, s.path); err != nil {
-			return nil, err
-		}
 	}
 	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
 		args = append(args, "--read-only")
@@ -138,27 +113,16 @@ func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
 		folders = filepath.SplitList(v)
 	}
 	for _, dir := range folders {
-		if err := add("allow-path", &dir, "", true); err != nil {
-			return nil, err
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, invalid("allow-path", "has no absolute path: %v", err)
 		}
+		args = append(args, "--allow-path", absolute)
 	}
 	return args, nil
 }
 
-// carriedEnv is what has no flag.
-func carriedEnv(home string, token string, env func(string) (string, bool)) map[string]string {
-	out := map[string]string{}
-	if v, ok := env("ROBOTMEM_HOME"); ok && v != "" {
-		out["ROBOTMEM_HOME"] = home
-	}
-	if token != "" {
-		out[tokenVariable] = token
-	}
-	return out
-}
-
-// thisProgram is the absolute path of the running program, which must be one
-// that is there tomorrow.
+// thisProgram is the absolute path of the running program. A temporary program is refused.
 func thisProgram() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -170,42 +134,14 @@ func thisProgram() (string, error) {
 	return path, nil
 }
 
-// writtenBySetup sorts the keys of a decoded entry into what setup writes and
-// the names of what it does not, or reports a value that it cannot have
-// written.
-func writtenBySetup(entry map[string]any) (ours []field, others []string) {
+// writtenBySetup divides an entry into the fields that setup writes and the names of the
+// others. A field with a value that setup never writes is one of the others.
+func writtenBySetup(entry map[string]any) (fields []field, others []string) {
 	for _, key := range entryKeys {
-		switch v := entry[key].(type) {
-		case string:
-			ours = append(ours, field{key, v})
-		case []any:
-			list := make([]string, 0, len(v))
-			for _, item := range v {
-				if s, ok := item.(string); ok {
-					list = append(list, s)
-				}
-			}
-			if len(list) != len(v) {
-				others = append(others, key)
-				continue
-			}
-			ours = append(ours, field{key, list})
-		case map[string]any:
-			m := map[string]string{}
-			for k, item := range v {
-				if s, ok := item.(string); ok {
-					m[k] = s
-				}
-			}
-			if len(m) != len(v) {
-				others = append(others, key)
-				continue
-			}
-			ours = append(ours, field{key, m})
-		default:
-			if _, ok := entry[key]; ok {
-				others = append(others, key)
-			}
+		if value := writtenValue(entry[key]); value != nil {
+			fields = append(fields, field{key, value})
+		} else if _, ok := entry[key]; ok {
+			others = append(others, key)
 		}
 	}
 	for key := range entry {
@@ -214,5 +150,54 @@ func writtenBySetup(entry map[string]any) (ours []field, others []string) {
 		}
 	}
 	slices.Sort(others)
-	return ours, others
+	return fields, others
+}
+
+// writtenValue is a decoded value as a string, a list of strings or a map of strings, nil if it
+// is none of them.
+func writtenValue(value any) any {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []any:
+		list := make([]string, len(v))
+		for i, item := range v {
+			var ok bool
+			if list[i], ok = item.(string); !ok {
+				return nil
+			}
+		}
+		return list
+	case map[string]any:
+		m := map[string]string{}
+		for k, item := range v {
+			var ok bool
+			if m[k], ok = item.(string); !ok {
+				return nil
+			}
+		}
+		return m
+	}
+	return nil
+}
+
+// keepForeign adds the variables and headers of the present entry that setup does not write.
+func keepForeign(fields, present []field) []field {
+	own := map[string]bool{"ROBOTMEM_HOME": true, tokenVariable: true, "Authorization": true}
+	local := slices.ContainsFunc(fields, func(f field) bool { return f.key == "command" })
+	for _, p := range present {
+		old, ok := p.value.(map[string]string)
+		if !ok || (p.key == "env") != local {
+			continue
+		}
+		merged := maps.Clone(old)
+		maps.DeleteFunc(merged, func(k, _ string) bool { return own[k] })
+		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == p.key }); i >= 0 {
+			maps.Copy(merged, fields[i].value.(map[string]string))
+			fields[i].value = merged
+		} else if len(merged) > 0 {
+			fields = append(fields, field{p.key, merged})
+		}
+	}
+	return fields
 }

@@ -9,18 +9,19 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// How a file of another program's settings is changed: read, edited in memory,
-// compared, kept as a backup, and replaced whole.
+// The settings file of another program is read, edited in memory, compared, copied to a backup
+// and replaced as a whole.
 
 // maxSettings bounds what is read, in bytes.
 const maxSettings = 64 << 20
 
-// settingsFile is a file of a client's, as it was read.
+// settingsFile is the settings file of a client, as it was read.
 type settingsFile struct {
 	path   string // as the client names it
 	real   string // behind symbolic links
@@ -44,7 +45,7 @@ func readSettings(path string) (*settingsFile, error) {
 		return f, nil
 	}
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, f.failed("read", err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, invalid("client", "%s is not a file", path)
@@ -54,52 +55,42 @@ func readSettings(path string) (*settingsFile, error) {
 	}
 	f.exists, f.mode = true, info.Mode().Perm()
 	if f.data, err = os.ReadFile(f.real); err != nil {
-		return nil, unreadable(path, err)
+		return nil, f.failed("read", err)
 	}
 	return f, nil
 }
 
-func unreadable(path string, err error) error {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		err = p.Err
-	}
-	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: fmt.Errorf("%s cannot be read: %w", path, err)}
-}
-
-// unparsed is a file that nothing may be written to.
+// unparsed is the error for a file that cannot be edited.
 func unparsed(path string, err error) error {
-	return invalid("client", "%s: %v; it is left as it is: mend it, or put in by hand what --print shows", path, err)
+	return invalid("client", "%s: %v; it is left as it is: correct it, or add by hand what --print shows", path, err)
 }
 
 // checkedEdit refuses an edit that changes anything but our entry.
 func checkedEdit(f configFormat, path string, before, after []byte) error {
-	want, err := f.others(before)
+	_, want, err := f.parts(before)
 	if err != nil {
 		return unparsed(path, err)
 	}
-	got, err := f.others(after)
+	_, got, err := f.parts(after)
 	if err != nil || !reflect.DeepEqual(got, want) {
-		return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("%s is written in a way that cannot be edited safely; put in by hand what --print shows", path)}
+		return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("%s is written in a way that cannot be edited safely; add by hand what --print shows", path)}
 	}
 	return nil
 }
 
-// backupPattern and backupTime name the copies beside a file.
-const (
-	backupPattern = ".robotmem-*.bak"
-	backupTime    = "20060102T150405.000000000Z"
-)
+// backupTime is the time in the name of a backup, which is FILE.robotmem-TIME.bak.
+const backupTime = "20060102T150405.000000000Z"
 
 // backup copies the file beside itself.
 func (s *settingsFile) backup(now time.Time) (string, error) {
 	name := s.real + ".robotmem-" + now.UTC().Format(backupTime) + ".bak"
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, newFileMode)
 	if err != nil {
-		return "", s.unwritable(err)
+		return "", s.failed("written", err)
 	}
 	_, err = f.Write(s.data)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(s.unwritable(err), os.Remove(name))
+		return "", errors.Join(s.failed("written", err), os.Remove(name))
 	}
 	return name, nil
 }
@@ -109,11 +100,11 @@ func (s *settingsFile) newestBackup() (string, []byte, error) {
 	folder, base := filepath.Split(s.real)
 	entries, err := os.ReadDir(filepath.Clean(folder + "."))
 	if err != nil {
-		return "", nil, unreadable(s.path, err)
+		return "", nil, s.failed("read", err)
 	}
 	var names []string
 	for _, e := range entries {
-		if ok, _ := filepath.Match(backupPattern, suffixOf(e.Name(), base)); ok {
+		if ok, _ := filepath.Match(".robotmem-*.bak", strings.TrimPrefix(e.Name(), base)); ok {
 			names = append(names, e.Name())
 		}
 	}
@@ -123,31 +114,24 @@ func (s *settingsFile) newestBackup() (string, []byte, error) {
 	name := filepath.Join(folder, slices.Max(names))
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return "", nil, unreadable(name, err)
+		return "", nil, s.failed("read", err)
 	}
 	return name, data, nil
 }
 
-// suffixOf is what follows base in name, "" if it does not begin so.
-func suffixOf(name, base string) string {
-	if len(name) <= len(base) || name[:len(base)] != base {
-		return ""
-	}
-	return name[len(base):]
-}
-
-// replace writes data in the file's place, unless it changed since it was read:
-// clients write their settings while they run.
+// replace writes the file, unless it changed since it was read: clients write their settings
+// while they run.
 func (s *settingsFile) replace(data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(s.real), 0o700); err != nil {
-		return s.unwritable(err)
+		return s.failed("written", err)
 	}
-	return wholeFile(s.real, s.unwritable, func(w *os.File) error {
+	unwritable := func(err error) error { return s.failed("written", err) }
+	return wholeFile(s.real, unwritable, func(w *os.File) error {
 		if err := w.Chmod(s.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			return s.unwritable(err)
+			return s.failed("written", err)
 		}
 		if _, err := w.Write(data); err != nil {
-			return s.unwritable(err)
+			return s.failed("written", err)
 		}
 		now, err := os.ReadFile(s.real)
 		if s.exists != (err == nil) || !bytes.Equal(now, s.data) {
@@ -157,9 +141,10 @@ func (s *settingsFile) replace(data []byte) error {
 	})
 }
 
-func (s *settingsFile) unwritable(err error) error {
+// failed is an error of the file system; what is "read" or "written".
+func (s *settingsFile) failed(what string, err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
 	}
-	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: fmt.Errorf("%s cannot be written: %w", s.path, err)}
+	return &robotmem.Error{Kind: robotmem.Forbidden, Field: "client", Err: fmt.Errorf("%s cannot be %s: %w", s.path, what, err)}
 }

@@ -10,54 +10,102 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Settings as JSON, in which clients allow comments and trailing commas. The
-// parser tells where things stand; the bytes of our entry are cut out or put in
-// there, and no other byte moves.
+// The settings of a client are edited in place. The bytes of other entries, comments and line
+// ends stay as they are.
 
-// configFormat edits a file of settings. The methods are pure; data may be nil
-// for a file that is not there.
-type configFormat interface {
-	// entry is our entry, decoded.
-	entry(data []byte) (map[string]any, bool, error)
-	// set puts our entry in, or renews the fields of the one that is there.
-	set(data []byte, fields []field) ([]byte, error)
-	// remove takes our entry out.
-	remove(data []byte) ([]byte, error)
-	// others is everything but our entry, decoded: what an edit must keep.
-	others(data []byte) (map[string]any, error)
-	// snippet is a whole file with our entry alone.
-	snippet(fields []field) []byte
+// configFormat edits settings of one syntax whose servers are the members of one section. Its
+// functions are pure. data is never blank and has no byte order mark.
+type configFormat struct {
+	section string
+	// decode reads the whole file and refuses what cannot be edited.
+	decode func(section string, data []byte) (map[string]any, error)
+	// edit puts our entry in, or replaces the fields of setup in it. fields nil removes it.
+	edit func(section string, data []byte, fields []field) ([]byte, error)
+	// file is a file with our entry alone.
+	file func(section string, fields []field) []byte
 }
 
-// jsonConfig has the servers as members of the object of this name.
-type jsonConfig struct{ section string }
+// utf8BOM is the byte order mark that some editors write; it is kept.
+const utf8BOM = "\xef\xbb\xbf"
 
-// utf8BOM is what some editors put before JSON; it is kept.
-var utf8BOM = []byte("\xef\xbb\xbf")
+func blank(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 }
 
-// behindBOM edits what follows a byte order mark, and keeps the mark.
-func behindBOM(data []byte, edit func([]byte) ([]byte, error)) ([]byte, error) {
-	rest, has := bytes.CutPrefix(data, utf8BOM)
-	out, err := edit(rest)
-	if err != nil || !has {
-		return out, err
+// parts are our entry and everything else.
+func (f configFormat) parts(data []byte) (entry, others map[string]any, err error) {
+	data = bytes.TrimPrefix(data, []byte(utf8BOM))
+	others = map[string]any{}
+	if blank(data) {
+		return nil, others, nil
 	}
-	return append(bytes.Clone(utf8BOM), out...), nil
+	if others, err = f.decode(f.section, data); err != nil {
+		return nil, nil, err
+	}
+	section, found := others[f.section]
+	if !found {
+		return nil, others, nil
+	}
+	servers, ok := section.(map[string]any)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s must be a table", f.section)
+	}
+	if value, found := servers[setupName]; found {
+		if entry, ok = value.(map[string]any); !ok {
+			return nil, nil, fmt.Errorf("%s.%s must be a table", f.section, setupName)
+		}
+		delete(servers, setupName)
+	}
+	if len(servers) == 0 {
+		delete(others, f.section) // a section without entries equals no section
+	}
+	return entry, others, nil
 }
 
-// maxNesting bounds the parser's recursion; no settings come near it.
+// set puts our entry in, or replaces its fields.
+func (f configFormat) set(data []byte, fields []field) ([]byte, error) {
+	text, mark := bytes.CutPrefix(data, []byte(utf8BOM))
+	if blank(text) {
+		text = f.file(f.section, fields)
+	} else {
+		var err error
+		if text, err = f.edit(f.section, text, fields); err != nil {
+			return nil, err
+		}
+	}
+	if mark {
+		text = append([]byte(utf8BOM), text...)
+	}
+	return text, nil
+}
+
+// remove takes our entry out.
+func (f configFormat) remove(data []byte) ([]byte, error) {
+	if blank(bytes.TrimPrefix(data, []byte(utf8BOM))) {
+		return data, nil
+	}
+	return f.set(data, nil)
+}
+
+// jsonConfig is JSON, in which clients allow comments and trailing commas.
+func jsonConfig(section string) configFormat {
+	return configFormat{section, decodeJSON, editJSON, jsonFile}
+}
+
+// maxNesting bounds the recursion of the parser; settings are far below it.
 const maxNesting = 100_000
 
 // jsonDoc is a parsed file.
 type jsonDoc struct {
-	data  []byte
-	value hujson.Value
-	root  *hujson.Object // of value
-	nl    string         // line ending
-	unit  string         // one step of indentation
+	data    []byte
+	value   hujson.Value
+	root    *hujson.Object // of value
+	servers *hujson.Object // the section in root, nil if there is none
+	section int            // its index
+	ours    int            // the index of our entry in servers, -1 if there is none
+	nl      string         // line ending
+	unit    string         // one step of indentation
 }
 
-func (f jsonConfig) parse(data []byte) (*jsonDoc, error) {
+func parseJSON(section string, data []byte) (*jsonDoc, error) {
 	depth := 0
 	for _, b := range data {
 		switch b {
@@ -73,7 +121,7 @@ func (f jsonConfig) parse(data []byte) (*jsonDoc, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
-	d := &jsonDoc{data: data, value: v, nl: "\n", unit: "  "}
+	d := &jsonDoc{data: data, value: v, ours: -1, nl: "\n", unit: "  "}
 	root, ok := v.Value.(*hujson.Object)
 	if !ok {
 		return nil, fmt.Errorf("line %d: must be an object in braces", d.line(v.StartOffset))
@@ -87,236 +135,182 @@ func (f jsonConfig) parse(data []byte) (*jsonDoc, error) {
 			d.unit = indent
 		}
 	}
-	return d, nil
+	if d.section, d.servers, err = d.find(root, section); err == nil && d.servers != nil {
+		d.ours, _, err = d.find(d.servers, setupName)
+	}
+	return d, err
 }
 
 func (d *jsonDoc) line(offset int) int { return 1 + bytes.Count(d.data[:offset], []byte("\n")) }
 
-// indentOf is the white space before offset, if nothing else stands before it
-// on its line.
-func (d *jsonDoc) indentOf(offset int) (string, bool) {
+// indentOf is the white space before offset. ok is false if something else is before it on its
+// line.
+func (d *jsonDoc) indentOf(offset int) (indent string, ok bool) {
 	start := bytes.LastIndexByte(d.data[:offset], '\n') + 1
-	indent := string(d.data[start:offset])
-	return indent, start > 0 && strings.Trim(indent, " \t") == ""
+	line := d.data[start:offset]
+	text := bytes.TrimLeft(line, " \t")
+	return string(line[:len(line)-len(text)]), start > 0 && len(text) == 0
 }
 
-// find is the member of that name, whose value must be an object; -1 if there
-// is none. Readers differ in which of two members of a name they take, so that
-// two are refused.
+// find is the member of that name, whose value must be an object; -1 if there is none. Two
+// members of the name are refused: clients differ in which one they take.
 func (d *jsonDoc) find(o *hujson.Object, name string) (index int, value *hujson.Object, err error) {
 	index = -1
-	for i := range o.Members {
-		literal, ok := o.Members[i].Name.Value.(hujson.Literal)
+	for i, m := range o.Members {
+		literal, ok := m.Name.Value.(hujson.Literal)
 		if !ok || literal.String() != name {
 			continue
 		}
-		line := d.line(o.Members[i].Name.StartOffset)
+		line := d.line(m.Name.StartOffset)
 		if index >= 0 {
 			return -1, nil, fmt.Errorf("line %d: a second %q", line, name)
 		}
 		index = i
-		if value, ok = o.Members[i].Value.Value.(*hujson.Object); !ok {
+		if value, ok = m.Value.Value.(*hujson.Object); !ok {
 			return -1, nil, fmt.Errorf("line %d: %q must be an object in braces", line, name)
 		}
 	}
 	return index, value, nil
 }
 
-// locate finds the section and our entry in it.
-func (f jsonConfig) locate(d *jsonDoc) (section, at int, servers, ours *hujson.Object, err error) {
-	at = -1
-	section, servers, err = d.find(d.root, f.section)
-	if err == nil && servers != nil {
-		at, ours, err = d.find(servers, setupName)
-	}
-	return section, at, servers, ours, err
-}
-
-func blank(data []byte) bool { return len(bytes.TrimSpace(data)) == 0 }
-
-func (f jsonConfig) entry(data []byte) (map[string]any, bool, error) {
-	all, err := f.decode(data)
-	if err != nil {
-		return nil, false, err
-	}
-	servers, _ := all[f.section].(map[string]any)
-	ours, ok := servers[setupName].(map[string]any)
-	return ours, ok, nil
-}
-
-func (f jsonConfig) others(data []byte) (map[string]any, error) {
-	all, err := f.decode(data)
+func decodeJSON(section string, data []byte) (map[string]any, error) {
+	d, err := parseJSON(section, data)
 	if err != nil {
 		return nil, err
 	}
-	if servers, ok := all[f.section].(map[string]any); ok {
-		delete(servers, setupName)
-		if len(servers) == 0 {
-			delete(all, f.section) // none and an empty list say the same
-		}
-	}
-	return all, nil
-}
-
-// decode reads the whole file, as strictly as an edit needs it.
-func (f jsonConfig) decode(data []byte) (map[string]any, error) {
-	data = bytes.TrimPrefix(data, utf8BOM)
-	all := map[string]any{}
-	if blank(data) {
-		return all, nil
-	}
-	d, err := f.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	if _, _, _, _, err := f.locate(d); err != nil {
-		return nil, err
-	}
-	plain, err := hujson.Standardize(bytes.Clone(data)) // it blanks comments in place
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(plain))
+	plain := d.value.Clone()
+	plain.Standardize()
+	dec := json.NewDecoder(bytes.NewReader(plain.Pack()))
 	dec.UseNumber()
+	all := map[string]any{}
 	return all, dec.Decode(&all)
 }
 
-func (f jsonConfig) snippet(fields []field) []byte {
-	d := &jsonDoc{nl: "\n", unit: "  "}
-	body := "{\n    " + quoteJSON(setupName) + ": " + d.render(fields, nil, d.unit+d.unit) + "\n  }"
-	return []byte("{\n  " + quoteJSON(f.section) + ": " + body + "\n}\n")
-}
-
-func (f jsonConfig) set(data []byte, fields []field) ([]byte, error) {
-	return behindBOM(data, func(data []byte) ([]byte, error) { return f.setText(data, fields) })
-}
-
-func (f jsonConfig) setText(data []byte, fields []field) ([]byte, error) {
-	if blank(data) {
-		return f.snippet(fields), nil
-	}
-	d, err := f.parse(data)
-	if err != nil {
-		return nil, err
-	}
-	section, at, servers, ours, err := f.locate(d)
+func editJSON(section string, data []byte, fields []field) ([]byte, error) {
+	d, err := parseJSON(section, data)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case section < 0:
-		return d.insert(d.value, f.section, func(indent string) string {
-			inner := indent + d.unit
-			return "{" + d.nl + inner + quoteJSON(setupName) + ": " + d.render(fields, nil, inner) + d.nl + indent + "}"
-		}), nil
-	case at < 0:
-		return d.insert(d.root.Members[section].Value, setupName, func(indent string) string {
-			return d.render(fields, nil, indent)
-		}), nil
+	case fields == nil:
+		if d.ours >= 0 {
+			removeMember(d.servers, d.ours)
+		}
+	case d.servers == nil:
+		indent := d.addIndent(&d.value, d.root)
+		entry := d.object(indent, member(setupName, d.entry(fields, nil, indent+d.unit)))
+		d.add(&d.value, d.root, indent, member(section, entry))
+	case d.ours < 0:
+		at := &d.root.Members[d.section].Value
+		indent := d.addIndent(at, d.servers)
+		d.add(at, d.servers, indent, member(setupName, d.entry(fields, nil, indent)))
+	default:
+		m := &d.servers.Members[d.ours]
+		indent, ok := d.indentOf(m.Name.StartOffset)
+		if !ok {
+			indent = ""
+		}
+		present := m.Value.Value.(*hujson.Object)
+		m.Value.Value = d.entry(fields, present.Members, indent)
 	}
-	m := servers.Members[at]
-	indent, ok := d.indentOf(m.Name.StartOffset)
-	if !ok {
-		indent = ""
-	}
-	return splice(data, m.Value.StartOffset, m.Value.EndOffset, d.render(fields, ours, indent)), nil
+	return d.value.Pack(), nil
 }
 
-// render writes an entry: our fields, then what else the present one holds, as
-// it is written there.
-func (d *jsonDoc) render(fields []field, present *hujson.Object, indent string) string {
-	inner := indent + d.unit
-	var members []string
+func jsonFile(section string, fields []field) []byte {
+	d := &jsonDoc{nl: "\n", unit: "  "}
+	servers := d.object(d.unit, member(setupName, d.entry(fields, nil, d.unit+d.unit)))
+	v := hujson.Value{Value: d.object("", member(section, servers)), AfterExtra: hujson.Extra("\n")}
+	return v.Pack()
+}
+
+func member(name string, value hujson.ValueTrimmed) hujson.ObjectMember {
+	return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value}}
+}
+
+// object has each member on a line of its own. indent is that of the object.
+func (d *jsonDoc) object(indent string, members ...hujson.ObjectMember) *hujson.Object {
+	for i := range members {
+		members[i].Name.BeforeExtra = hujson.Extra(d.nl + indent + d.unit)
+		members[i].Value.AfterExtra = nil
+	}
+	return &hujson.Object{Members: members, AfterExtra: hujson.Extra(d.nl + indent)}
+}
+
+// entry is our entry: the fields, then the members of the present one that setup never writes.
+func (d *jsonDoc) entry(fields []field, present []hujson.ObjectMember, indent string) *hujson.Object {
+	var members []hujson.ObjectMember
 	for _, f := range fields {
-		value := strings.ReplaceAll(indentedJSON(f.value, inner, d.unit), "\n", d.nl)
-		members = append(members, quoteJSON(f.key)+": "+value)
+		text := strings.ReplaceAll(indentedJSON(f.value, indent+d.unit, d.unit), "\n", d.nl)
+		v, err := hujson.Parse([]byte(text))
+		if err != nil { // indentedJSON writes JSON
+			panic(err)
+		}
+		members = append(members, member(f.key, v.Value))
 	}
-	if present != nil {
-		for _, m := range present.Members {
-			name, _ := m.Name.Value.(hujson.Literal)
-			if !slices.Contains(entryKeys, name.String()) {
-				members = append(members, string(d.data[m.Name.StartOffset:m.Value.EndOffset]))
-			}
+	for _, m := range present {
+		if name, _ := m.Name.Value.(hujson.Literal); !slices.Contains(entryKeys, name.String()) {
+			members = append(members, m)
 		}
 	}
-	return "{" + d.nl + inner + strings.Join(members, ","+d.nl+inner) + d.nl + indent + "}"
+	return d.object(indent, members...)
 }
 
-// insert puts a new last member into an object.
-func (d *jsonDoc) insert(v hujson.Value, name string, value func(indent string) string) []byte {
-	open, closing := v.StartOffset, v.EndOffset-1
-	members := v.Value.(*hujson.Object).Members
-	outer := d.lineIndent(open)
-	indent := outer + d.unit
-	if len(members) > 0 {
-		if found, ok := d.indentOf(members[0].Name.StartOffset); ok {
-			indent = found
+// addIndent is the indentation of a new member of the object o at v.
+func (d *jsonDoc) addIndent(v *hujson.Value, o *hujson.Object) string {
+	if len(o.Members) > 0 {
+		if indent, ok := d.indentOf(o.Members[0].Name.StartOffset); ok {
+			return indent
 		}
 	}
-	// After the last thing that stands in the object, be it a comment.
-	at := open + 1 + len(bytes.TrimRight(d.data[open+1:closing], " \t\r\n"))
-	text := d.nl + indent + quoteJSON(name) + ": " + value(indent)
-	tail := string(d.data[at:closing])
-	if len(members) == 0 || !strings.Contains(tail, "\n") {
-		tail = d.nl + outer
-	}
-	out := splice(d.data, at, closing, text+tail)
-	if len(members) == 0 {
-		return out
-	}
-	last := members[len(members)-1].Value
-	if last.AfterExtra != nil { // a trailing comma, which stays the file's way
-		return splice(out, at+len(text), at+len(text), ",")
-	}
-	return splice(out, last.EndOffset, last.EndOffset, ",")
+	outer, _ := d.indentOf(v.StartOffset)
+	return outer + d.unit
 }
 
-// lineIndent is the indentation of the line that holds offset.
-func (d *jsonDoc) lineIndent(offset int) string {
-	line := d.data[bytes.LastIndexByte(d.data[:offset], '\n')+1:]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+// add puts m behind all that is in the object o at v, comments too.
+func (d *jsonDoc) add(v *hujson.Value, o *hujson.Object, indent string, m hujson.ObjectMember) {
+	before := bytes.TrimRight(o.AfterExtra, " \t\r\n")
+	after := o.AfterExtra[len(before):]
+	m.Name.BeforeExtra = slices.Concat(before, hujson.Extra(d.nl+indent))
+	if n := len(o.Members); n == 0 || !bytes.Contains(after, []byte("\n")) {
+		outer, _ := d.indentOf(v.StartOffset)
+		after = hujson.Extra(d.nl + outer)
+	}
+	if n := len(o.Members); n > 0 && o.Members[n-1].Value.AfterExtra != nil {
+		m.Value.AfterExtra = hujson.Extra{} // keep the trailing comma of the file
+	}
+	o.AfterExtra = after
+	o.Members = append(o.Members, m)
 }
 
-func (f jsonConfig) remove(data []byte) ([]byte, error) { return behindBOM(data, f.removeText) }
-
-func (f jsonConfig) removeText(data []byte) ([]byte, error) {
-	d, err := f.parse(data)
-	if err != nil {
-		return nil, err
+// removeMember keeps the comments before the member: they go before what follows it.
+func removeMember(o *hujson.Object, at int) {
+	m := o.Members[at]
+	kept := bytes.TrimRight(m.Name.BeforeExtra, " \t")
+	kept = bytes.TrimSuffix(bytes.TrimSuffix(kept, []byte("\n")), []byte("\r"))
+	last := at == len(o.Members)-1
+	o.Members = slices.Delete(o.Members, at, at+1)
+	if !last {
+		next := &o.Members[at].Name
+		next.BeforeExtra = slices.Concat(kept, next.BeforeExtra)
+		return
 	}
-	_, at, servers, _, err := f.locate(d)
-	if err != nil || at < 0 {
-		return data, err
-	}
-	m := servers.Members[at]
-	from, to := m.Name.StartOffset, m.Value.EndOffset+len(m.Value.AfterExtra)
-	if to < len(data) && data[to] == ',' {
-		to++
-	} else {
-		to = m.Value.EndOffset
-		if at > 0 { // the comma before us separates nothing now
-			previous := servers.Members[at-1].Value
-			comma := previous.EndOffset + len(previous.AfterExtra)
-			data = splice(data, comma, comma+1, "")
-			from, to = from-1, to-1
+	trailing := m.Value.AfterExtra != nil
+	o.AfterExtra = slices.Concat(kept, o.AfterExtra)
+	if at > 0 {
+		previous := &o.Members[at-1].Value
+		switch {
+		case !trailing: // the comma before the member goes with it
+			o.AfterExtra = slices.Concat(previous.AfterExtra, o.AfterExtra)
+			previous.AfterExtra = nil
+		case previous.AfterExtra == nil:
+			previous.AfterExtra = hujson.Extra{}
 		}
 	}
-	from = len(bytes.TrimRight(data[:from], " \t"))
-	from -= len(data[:from]) - len(bytes.TrimSuffix(bytes.TrimSuffix(data[:from], []byte("\n")), []byte("\r")))
-	return splice(data, from, to, ""), nil
-}
-
-// splice replaces the bytes between from and to in a copy.
-func splice(data []byte, from, to int, text string) []byte {
-	out := make([]byte, 0, len(data)+len(text))
-	out = append(out, data[:from]...)
-	out = append(out, text...)
-	return append(out, data[to:]...)
 }
 
 func quoteJSON(s string) string { return indentedJSON(s, "", "") }
 
-// indentedJSON is v as JSON, its lines after the first behind prefix.
+// indentedJSON is v as JSON; prefix begins each line after the first.
 func indentedJSON(v any, prefix, unit string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
