@@ -121,7 +121,7 @@ func checkDemoAnswers(t *testing.T, r *demoReport) {
 
 func checkDemoStory(t *testing.T, r *demoReport) {
 	var out bytes.Buffer
-	if err := r.print(&app{Stdout: &out}); err != nil {
+	if err := (&app{Stdout: &out}).show(false, nil, func(w *lines) { r.print(w, "full") }); err != nil {
 		t.Fatal(err)
 	}
 	story, commands, ok := strings.Cut(out.String(), "Next, on the same file:\n")

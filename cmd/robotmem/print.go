@@ -392,3 +392,11 @@ func orDash(s string) string {
 	}
 	return s
 }
+
+// shellQuote makes s one word of a POSIX shell.
+func shellQuote(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
