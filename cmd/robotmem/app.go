@@ -161,7 +161,7 @@ func (a *app) existing() error {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return &robotmem.Error{Kind: robotmem.NotFound, Field: "db", Err: fmt.Errorf("there is no memory at %s; pass --db", path)}
+		return notFound("db", "there is no memory at %s; pass --db", path)
 	}
 	return nil
 }
@@ -230,4 +230,8 @@ func encode(v any) ([]byte, error) {
 // invalid is bad input that the command line sees before the memory does.
 func invalid(field, format string, args ...any) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+func notFound(field, format string, args ...any) *robotmem.Error {
+	return &robotmem.Error{Kind: robotmem.NotFound, Field: field, Err: fmt.Errorf(format, args...)}
 }

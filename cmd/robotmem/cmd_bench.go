@@ -105,9 +105,8 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 func (r *benchReport) print(w *lines) {
 	w.line("%d facts, durability %s, on %s, %d cores, %s, %s", r.Facts, r.Durability, r.Machine.CPU, r.Machine.Cores, r.Machine.Go, r.Machine.Platform)
 	w.line("")
-	w.table("\tcalls\tp50 ms\tp95 ms\tper second", len(r.Measures), func(i int) string {
-		m := r.Measures[i]
-		return fmt.Sprintf("%s\t%d\t%.3f\t%.3f\t%.0f", m.Name, m.Calls, m.P50, m.P95, m.PerSecond)
+	table(w, "\tcalls\tp50 ms\tp95 ms\tper second", r.Measures, func(m measure) []any {
+		return []any{m.Name, m.Calls, fmt.Sprintf("%.3f", m.P50), fmt.Sprintf("%.3f", m.P95), fmt.Sprintf("%.0f", m.PerSecond)}
 	})
 	w.line("")
 	if r.MemoryOpened.RSSBytes > 0 {

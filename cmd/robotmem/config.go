@@ -58,8 +58,19 @@ type config struct {
 // pathSettings are resolved against the folder of the file that holds them.
 var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key"}
 
-// listSettings are lists of texts.
-var listSettings = []string{"allow_path", "retention", "allow_host", "cors_origin"}
+// listSettings are lists of texts, with the way to divide the value of a variable.
+var listSettings = map[string]func(string) []string{
+	"allow_path":  filepath.SplitList,
+	"retention":   splitAt(";"),
+	"allow_host":  splitAt(", "),
+	"cors_origin": splitAt(", "),
+}
+
+func splitAt(separators string) func(string) []string {
+	return func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	}
+}
 
 func defaults() map[string]any {
 	return map[string]any{
@@ -104,29 +115,19 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		}
 	}
 	for key := range defaults() {
-		v, ok := env("ROBOTMEM_" + strings.ToUpper(key))
-		if other := foreignNames[key]; (!ok || v == "") && other != "" {
-			v, ok = env(other)
+		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
+		if other := foreignNames[key]; v == "" && other != "" {
+			v, _ = env(other)
 		}
-		if !ok || v == "" {
+		if v == "" {
 			continue
 		}
 		var value any = v
-		switch key {
-		case "allow_path":
-			value = filepath.SplitList(v)
-		case "retention":
-			value = strings.FieldsFunc(v, func(r rune) bool { return r == ';' })
-		case "allow_host", "cors_origin":
-			value = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
-		case "read_only":
-			if value, err = parseSwitch(v); err != nil {
-				return c, invalid("read_only", "%v", err)
-			}
-		case "weights":
-			if value, err = parseWeights(v); err != nil {
-				return c, err
-			}
+		if split := listSettings[key]; split != nil {
+			value = split(v)
+		}
+		if value, err = settingValue(key, value); err != nil {
+			return c, invalid(key, "%v", err)
 		}
 		if err := k.Set(key, value); err != nil {
 			return c, err
@@ -147,23 +148,14 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 // not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
 
-// parseSwitch reads true or false.
-func parseSwitch(s string) (bool, error) {
-	on, err := strconv.ParseBool(s)
-	if err != nil {
-		return false, fmt.Errorf("must be true or false, not %q", s)
-	}
-	return on, nil
-}
-
 // parseWeights reads "bm25=1,vector=0.8".
 func parseWeights(s string) (map[string]float64, error) {
 	out := map[string]float64{}
-	for _, part := range strings.Split(s, ",") {
+	for part := range strings.SplitSeq(s, ",") {
 		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
 		w, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil {
-			return nil, invalid("weights", "must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
+			return nil, fmt.Errorf("must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
 		}
 		out[name] = w
 	}
@@ -198,8 +190,8 @@ func configPath(g *globals, env func(string) (string, bool), home string) (path 
 	return filepath.Join(home, "config.yaml"), false, nil
 }
 
-// loadFile reads the settings of one file. A key that is not known is refused:
-// a misspelt setting must not be silently without effect.
+// loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
+// have no effect.
 func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (string, bool)) error {
 	f := koanf.New(".")
 	err := f.Load(file.Provider(path), yamlParser{})
@@ -216,11 +208,10 @@ func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (stri
 	known := slices.Sorted(maps.Keys(defaults()))
 	raw := f.Raw()
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		value := raw[key]
 		if !slices.Contains(known, key) {
 			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(known, ", "))
 		}
-		value, err := fileValue(key, value)
+		value, err := settingValue(key, raw[key])
 		if err != nil {
 			return invalid("config", "%s: %s %v", path, key, err)
 		}
@@ -234,14 +225,16 @@ func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (stri
 	return nil
 }
 
-// fileValue is a setting as the file spells it: text, or for listSettings a
-// list of texts. A number or a flag is read as its text.
-func fileValue(key string, value any) (any, error) {
+// settingValue is a setting as the file or the environment spells it: text, a list of texts for
+// listSettings, or a section for weights.
+func settingValue(key string, value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
 		return defaults()[key], nil
+	case []string:
+		return v, nil
 	case []any:
-		if !slices.Contains(listSettings, key) {
+		if listSettings[key] == nil {
 			return nil, errors.New("must be one value, not a list")
 		}
 		list := make([]string, len(v))
@@ -257,20 +250,25 @@ func fileValue(key string, value any) (any, error) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
 		}
-		return parseWeights(strings.Join(parts, ","))
+		value = strings.Join(parts, ",")
 	}
-	if key == "weights" {
-		return parseWeights(fmt.Sprint(value))
+	text := fmt.Sprint(value)
+	switch {
+	case key == "weights":
+		return parseWeights(text)
+	case key == "read_only":
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			err = fmt.Errorf("must be true or false, not %q", text)
+		}
+		return on, err
+	case listSettings[key] != nil:
+		return []string{text}, nil
 	}
-	if key == "read_only" {
-		return parseSwitch(fmt.Sprint(value))
-	}
-	if slices.Contains(listSettings, key) {
-		return []string{fmt.Sprint(value)}, nil
-	}
-	return fmt.Sprint(value), nil
+	return text, nil
 }
 
+// resolvePaths makes paths of a file in dir absolute.
 func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 	resolve := func(p string) string {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
@@ -283,19 +281,18 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 		}
 		return filepath.Join(dir, p)
 	}
-	if list, ok := value.([]string); ok {
-		out := make([]string, len(list))
-		for i := range list {
-			out[i] = resolve(list[i])
+	switch v := value.(type) {
+	case []string:
+		for i := range v {
+			v[i] = resolve(v[i])
 		}
-		return out
+	case string:
+		return resolve(v)
 	}
-	s, _ := value.(string)
-	return resolve(s)
+	return value
 }
 
-// check refuses what this program does not know. Durability and the rest are
-// the engine's to judge.
+// check checks the settings that only this program uses. The memory checks the others.
 func (c *config) check() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -310,7 +307,7 @@ func (c *config) check() error {
 	return nil
 }
 
-// logger writes to w what is at least as grave as the settings ask for.
+// logger writes to stderr from the level of the settings on.
 func (c *config) logger(a *app) *slog.Logger {
 	level := slog.LevelWarn
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked when it was read

@@ -46,7 +46,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		if p, ok := res.(*robotmem.PreviewResponse); ok && !asJSON {
 			return c.write(a, bytes.NewReader(p.DataBase64))
 		}
-		return show(a, res, asJSON)
+		return a.answer(asJSON, res)
 	})
 }
 
@@ -74,11 +74,9 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 	return nil
 }
 
-func show(a *app, res any, asJSON bool) error {
-	if asJSON {
-		return a.PrintJSON(res)
-	}
-	return a.print(res)
+// answer prints the answer of an operation.
+func (a *app) answer(asJSON bool, res any) error {
+	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
 }
 
 // given reports whether an extra flag of the command was given.
@@ -109,7 +107,7 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, 
 	if err != nil {
 		return err
 	}
-	return show(a, res, asJSON)
+	return a.answer(asJSON, res)
 }
 
 // streamData writes a perception's bytes as they were saved.
