@@ -82,8 +82,8 @@ var owners = map[string][]string{
 	"gonum.org/v1/gonum":                     {"perception/audio"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
-	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
-	"github.com/tailscale/hujson":            {"cmd/robotmem"},
+	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients"},
+	"github.com/tailscale/hujson":            {"robotmem/mcp/clients"},
 	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
 }
 

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"os"
-	"reflect"
-	"runtime"
+	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
 )
 
-// setupCmd writes robotmem into the settings of an MCP client, or takes it out.
+// setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
 	Client  string `arg:"" optional:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini. Without it, lists them and what is set up."`
 	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
@@ -26,84 +21,105 @@ type setupCmd struct {
 	JSON    bool   `name:"json" help:"Print it as JSON."`
 }
 
-// setupReport is what was done to one client's file.
+// setupReport is what was done to the file of one client.
 type setupReport struct {
 	Client string `json:"client"`
 	Scope  string `json:"scope"`
 	File   string `json:"file"`
-	// Action is created, changed, unchanged, restored, removed or deleted.
-	Action string `json:"action"`
+	Action string `json:"action"` // created, changed, unchanged, restored, removed or deleted
 	DryRun bool   `json:"dry_run,omitempty"`
-	// Backup is the copy that was made, or for restored the one that was restored.
-	Backup string `json:"backup,omitempty"`
+	Backup string `json:"backup,omitempty"` // that was made, or for restored that was restored
 	Diff   string `json:"diff,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
 // Run sets up one client, or lists all.
 func (c *setupCmd) Run(a *app, g *globals) error {
-	m, err := a.machinePaths(runtime.GOOS)
+	m, err := clients.NewMachine(a.env)
 	if err != nil {
 		return err
 	}
 	if c.Client == "" {
 		return c.list(a, m)
 	}
-	client, err := clientNamed(c.Client)
+	client, err := clients.ByName(c.Client)
 	if err != nil {
 		return err
 	}
-	path, err := client.file(m, c.Scope)
+	path, err := client.File(m, c.Scope)
 	if err != nil {
 		return err
 	}
-	var fields []field
-	if !c.Undo {
-		if fields, err = c.fields(a, g, client); err != nil {
-			return err
+	var change *clients.Change
+	if c.Undo {
+		change, err = client.Undo(path)
+	} else {
+		entry, eerr := c.entry(a, g, client)
+		if eerr != nil {
+			return eerr
 		}
 		if c.Print {
-			_, err := a.Stdout.Write(client.format.file(client.format.section, fields))
+			_, err := a.Stdout.Write(client.Snippet(entry))
 			return err
 		}
+		change, err = client.Add(path, entry)
 	}
-	s, err := readSettings(path)
 	if err != nil {
 		return err
 	}
-	entry, _, err := client.format.parts(s.data)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "unchanged", DryRun: c.DryRun}
-	if c.Undo {
-		return c.undo(a, client, s, r, entry)
-	}
-	if entry != nil {
-		present, _ := writtenBySetup(entry)
-		if fields = keepForeign(fields, present); reflect.DeepEqual(present, fields) {
-			return c.report(a, r)
+	if !c.DryRun {
+		if err := change.Apply(); err != nil {
+			return err
 		}
 	}
-	after, err := client.format.set(s.data, fields)
-	if err != nil {
-		return unparsed(path, err)
+	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Action: change.Action, DryRun: c.DryRun, Backup: change.Backup, Diff: change.Diff}
+	if r.Action == "created" || r.Action == "changed" {
+		r.Next = client.Reload
 	}
-	r.Action, r.Next = "created", client.reload
-	if s.exists {
-		r.Action = "changed"
-	}
-	return c.write(a, client, r, s, after)
+	return a.show(c.JSON, r, func(w *lines) { c.print(w, r) })
 }
 
-// fields is the entry that the command line asks for.
-func (c *setupCmd) fields(a *app, g *globals, client *setupClient) ([]field, error) {
+func (c *setupCmd) print(w *lines, r *setupReport) {
+	if r.DryRun && r.Action != "unchanged" {
+		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
+		return
+	}
+	undo := "robotmem setup " + r.Client
+	if r.Scope != clients.ScopeUser {
+		undo += " --scope " + r.Scope
+	}
+	switch r.Action {
+	case "created", "changed":
+		w.line("%s %s", r.Action, r.File)
+		if r.Backup != "" {
+			w.line("backup  %s", r.Backup)
+		}
+		w.line("next    %s", r.Next)
+		w.line("undo    %s --undo", undo)
+	case "restored":
+		w.line("restored %s from %s", r.File, r.Backup)
+	case "removed":
+		w.line("removed robotmem from %s, which changed since it was set up", r.File)
+		w.line("backup  %s", r.Backup)
+	case "deleted":
+		w.line("deleted %s, which setup had made", r.File)
+	default:
+		if c.Undo {
+			w.line("nothing to do: no robotmem in %s", r.File)
+		} else {
+			w.line("nothing to do: %s has it already", r.File)
+		}
+	}
+}
+
+// entry is the entry that the command line asks for.
+func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
 	if c.HTTP != "" {
-		address, err := nodeAddress(c.HTTP)
+		address, err := clients.Endpoint(c.HTTP)
 		if err != nil {
 			return nil, err
 		}
-		return client.remoteEntry(address, a.Config.Token, c.Scope)
+		return client.Remote(address, a.Config.Token, c.Scope)
 	}
 	command := c.Command
 	if command == "" {
@@ -120,117 +136,66 @@ func (c *setupCmd) fields(a *app, g *globals, client *setupClient) ([]field, err
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
-	if a.Config.URL != "" && c.Scope == scopeUser && a.Config.Token != "" {
-		env[tokenVariable] = a.Config.Token
+	if a.Config.URL != "" && c.Scope == clients.ScopeUser && a.Config.Token != "" {
+		env[clients.TokenVariable] = a.Config.Token
 	}
-	return client.localEntry(command, args, env), nil
+	return client.Local(command, append([]string{"mcp"}, args...), env), nil
 }
 
-// undo restores the newest backup if the file is that backup plus our entry. Otherwise it
-// removes our entry.
-func (c *setupCmd) undo(a *app, client *setupClient, s *settingsFile, r *setupReport, entry map[string]any) error {
-	if entry == nil {
-		return c.report(a, r)
+// carried are the settings of this command line and environment as arguments of robotmem mcp.
+// Paths are absolute: the client starts the program in another folder.
+func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
+	given := g.given()
+	if g.Config != nil {
+		given["config"] = *g.Config
 	}
-	present, others := writtenBySetup(entry)
-	backup, before, err := s.newestBackup()
+	var args []string
+	for _, flag := range []string{"config", "db", "collection", "embedder", "taxonomy", "durability", "url", "log-level"} {
+		key := strings.ReplaceAll(flag, "-", "_")
+		value, ok := given[key].(string)
+		if !ok {
+			value, _ = env("ROBOTMEM_" + strings.ToUpper(key))
+		}
+		if value == "" {
+			continue
+		}
+		path, isModel := strings.CutPrefix(value, "model2vec:")
+		if flag == "config" || flag == "db" || flag == "taxonomy" || flag == "embedder" && isModel {
+			absolute, err := filepath.Abs(path)
+			if err != nil {
+				return nil, invalid(flag, "has no absolute path: %v", err)
+			}
+			value = strings.TrimSuffix(value, path) + absolute
+		}
+		args = append(args, "--"+flag, value)
+	}
+	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
+		args = append(args, "--read-only")
+	}
+	folders := g.AllowPath
+	if v, ok := env("ROBOTMEM_ALLOW_PATH"); ok && len(folders) == 0 {
+		folders = filepath.SplitList(v)
+	}
+	for _, dir := range folders {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, invalid("allow-path", "has no absolute path: %v", err)
+		}
+		args = append(args, "--allow-path", absolute)
+	}
+	return args, nil
+}
+
+// thisProgram is the absolute path of the running program. A temporary program is refused.
+func thisProgram() (string, error) {
+	path, err := os.Executable()
 	if err != nil {
-		return err
+		return "", invalid("command", "this program's own path is unknown (%v); give it", err)
 	}
-	if again, err := client.format.set(before, present); err == nil && string(again) == string(s.data) {
-		if backup == "" {
-			r.Action = "deleted"
-			return c.write(a, client, r, s, nil)
-		}
-		r.Action, r.Backup = "restored", backup
-		if err := c.write(a, client, r, s, before); err != nil || c.DryRun {
-			return err
-		}
-		return os.Remove(backup)
+	if slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") }) {
+		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
 	}
-	if len(others) > 0 {
-		return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s changed since, and its robotmem has what setup does not write (%s); remove it by hand", s.path, strings.Join(others, ", "))}
-	}
-	after, err := client.format.remove(s.data)
-	if err != nil {
-		return unparsed(s.path, err)
-	}
-	r.Action = "removed"
-	return c.write(a, client, r, s, after)
-}
-
-// write makes the change, with a backup unless it restores one, or shows it.
-func (c *setupCmd) write(a *app, client *setupClient, r *setupReport, s *settingsFile, after []byte) error {
-	was, will := s.path, s.path
-	if !s.exists {
-		was = os.DevNull
-	}
-	if r.Action == "deleted" {
-		will = os.DevNull
-	} else if r.Action != "restored" {
-		if err := checkedEdit(client.format, s.path, s.data, after); err != nil {
-			return err
-		}
-	}
-	r.Diff = string(diff.Diff(was, s.data, will, after))
-	switch {
-	case c.DryRun:
-	case r.Action == "deleted":
-		if err := os.Remove(s.real); err != nil {
-			return s.failed("written", err)
-		}
-	default:
-		made := ""
-		if s.exists && r.Action != "restored" {
-			var err error
-			if made, err = s.backup(time.Now()); err != nil {
-				return err
-			}
-			r.Backup = made
-		}
-		if err := s.replace(after); err != nil {
-			if made != "" {
-				err = errors.Join(err, os.Remove(made))
-			}
-			return err
-		}
-	}
-	return c.report(a, r)
-}
-
-func (c *setupCmd) report(a *app, r *setupReport) error {
-	return a.show(c.JSON, r, func(w *lines) {
-		if r.DryRun && r.Action != "unchanged" {
-			w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
-			return
-		}
-		undo := "robotmem setup " + r.Client
-		if r.Scope != scopeUser {
-			undo += " --scope " + r.Scope
-		}
-		switch r.Action {
-		case "created", "changed":
-			w.line("%s %s", r.Action, r.File)
-			if r.Backup != "" {
-				w.line("backup  %s", r.Backup)
-			}
-			w.line("next    %s", r.Next)
-			w.line("undo    %s --undo", undo)
-		case "restored":
-			w.line("restored %s from %s", r.File, r.Backup)
-		case "removed":
-			w.line("removed robotmem from %s, which changed since it was set up", r.File)
-			w.line("backup  %s", r.Backup)
-		case "deleted":
-			w.line("deleted %s, which setup had made", r.File)
-		default:
-			if c.Undo {
-				w.line("nothing to do: no robotmem in %s", r.File)
-			} else {
-				w.line("nothing to do: %s has it already", r.File)
-			}
-		}
-	})
+	return path, nil
 }
 
 // setupState is the state of one client.
@@ -247,24 +212,31 @@ type setupState struct {
 }
 
 // list shows every client.
-func (c *setupCmd) list(a *app, m machinePaths) error {
-	var states []setupState
-	for i := range setupClients {
-		client := &setupClients[i]
-		s := setupState{Client: client.name, Title: client.title, Installed: client.installed(m), File: client.user(m), Project: client.project}
-		if present, err := client.present(s.File); err != nil {
-			s.Problem = err.Error()
-		} else {
-			s.SetUp = present
-		}
-		states = append(states, s)
-	}
-	answer := struct {
+func (c *setupCmd) list(a *app, m clients.Machine) error {
+	var answer struct {
 		Clients []setupState `json:"clients"`
-	}{states}
+	}
+	for _, client := range clients.All {
+		file, err := client.File(m, clients.ScopeUser)
+		if err != nil {
+			return err
+		}
+		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
+		command, address, err := client.Present(file)
+		if err != nil {
+			s.Problem = err.Error()
+		}
+		for i := range command {
+			if i > 0 {
+				command[i] = shellQuote(command[i])
+			}
+		}
+		s.SetUp = address + strings.Join(command, " ")
+		answer.Clients = append(answer.Clients, s)
+	}
 	return a.show(c.JSON, answer, func(w *lines) {
 		w.line("%-15s %-10s %s", "CLIENT", "INSTALLED", "FILE")
-		for _, s := range states {
+		for _, s := range answer.Clients {
 			installed := "no"
 			if s.Installed {
 				installed = "yes"
@@ -278,27 +250,4 @@ func (c *setupCmd) list(a *app, m machinePaths) error {
 			}
 		}
 	})
-}
-
-// present is the command or the address of robotmem in a file.
-func (c *setupClient) present(path string) (string, error) {
-	s, err := readSettings(path)
-	if err != nil {
-		return "", err
-	}
-	entry, _, err := c.format.parts(s.data)
-	if entry == nil || err != nil {
-		return "", err
-	}
-	if command, ok := entry["command"].(string); ok {
-		args, _ := entry["args"].([]any)
-		for _, a := range args {
-			command += " " + shellQuote(fmt.Sprint(a))
-		}
-		return command, nil
-	}
-	if address, ok := entry[c.entry.url].(string); ok {
-		return address, nil
-	}
-	return "", errors.New("its robotmem has neither a command nor an address")
 }

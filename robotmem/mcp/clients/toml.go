@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"bytes"
@@ -86,11 +86,11 @@ func decodeTOML(_ string, data []byte) (map[string]any, error) {
 
 func tomlHeader(section string) string { return "[" + section + "." + setupName + "]" }
 
-func tomlFile(section string, fields []field) []byte {
+func tomlFile(section string, fields Entry) []byte {
 	return []byte(tomlHeader(section) + "\n" + tomlLines(fields, "\n"))
 }
 
-func editTOML(section string, data []byte, fields []field) ([]byte, error) {
+func editTOML(section string, data []byte, fields Entry) ([]byte, error) {
 	spans, err := tomlSpans(section, data)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func editTOML(section string, data []byte, fields []field) ([]byte, error) {
 }
 
 // tomlLines are the fields, one a line. A JSON string is a TOML string too.
-func tomlLines(fields []field, nl string) string {
+func tomlLines(fields Entry, nl string) string {
 	var b strings.Builder
 	for _, f := range fields {
 		var value string

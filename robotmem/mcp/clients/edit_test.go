@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var testFields = []field{{"command", "/opt/robotmem"}, {"args", []string{"mcp"}}}
+var testFields = Entry{{"command", "/opt/robotmem"}, {"args", []string{"mcp"}}}
 
 // entryLines is testFields as setup writes them, at some indentation.
 func entryLines(indent string) string {

@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"bytes"
@@ -104,7 +104,8 @@ func (s *settingsFile) newestBackup() (string, []byte, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if ok, _ := filepath.Match(".robotmem-*.bak", strings.TrimPrefix(e.Name(), base)); ok {
+		suffix, ours := strings.CutPrefix(e.Name(), base)
+		if ok, _ := filepath.Match(".robotmem-*.bak", suffix); ok && ours {
 			names = append(names, e.Name())
 		}
 	}
@@ -125,20 +126,27 @@ func (s *settingsFile) replace(data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(s.real), 0o700); err != nil {
 		return s.failed("written", err)
 	}
-	unwritable := func(err error) error { return s.failed("written", err) }
-	return wholeFile(s.real, unwritable, func(w *os.File) error {
-		if err := w.Chmod(s.mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			return s.failed("written", err)
-		}
-		if _, err := w.Write(data); err != nil {
-			return s.failed("written", err)
-		}
-		now, err := os.ReadFile(s.real)
-		if s.exists != (err == nil) || !bytes.Equal(now, s.data) {
-			return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", s.path)}
-		}
-		return nil
-	})
+	f, err := os.CreateTemp(filepath.Dir(s.real), filepath.Base(s.real)+".*.part")
+	if err != nil {
+		return s.failed("written", err)
+	}
+	if err = f.Chmod(s.mode); errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	_, werr := f.Write(data)
+	if err = errors.Join(err, werr, f.Sync(), f.Close()); err != nil {
+		return errors.Join(s.failed("written", err), os.Remove(f.Name()))
+	}
+	now, err := os.ReadFile(s.real)
+	if s.exists != (err == nil) || !bytes.Equal(now, s.data) {
+		err = &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s was changed by another program just now; run it again", s.path)}
+	} else if err = os.Rename(f.Name(), s.real); err != nil {
+		err = s.failed("written", err)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
 }
 
 // failed is an error of the file system; what is "read" or "written".

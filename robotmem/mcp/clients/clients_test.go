@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"errors"
@@ -55,14 +55,14 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 			project: map[string]string{"vscode": `D:\w\.vscode\mcp.json`},
 		},
 	} {
-		m := machinePaths{goos: tt.goos, home: tt.home, dir: tt.dir, env: func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }}
+		m := Machine{OS: tt.goos, Home: tt.home, Dir: tt.dir, Env: func(k string) (string, bool) { v, ok := tt.env[k]; return v, ok }}
 		got := map[string]string{}
-		for i := range setupClients {
-			c := &setupClients[i]
-			got[c.name] = c.user(m)
-			if want, ok := tt.project[c.name]; ok {
-				if file, err := c.file(m, scopeProject); err != nil || file != want {
-					t.Errorf("%s on %s: project file %s, %v, want %s", c.name, tt.goos, file, err, want)
+		for i := range All {
+			c := &All[i]
+			got[c.Name] = c.user(m)
+			if want, ok := tt.project[c.Name]; ok {
+				if file, err := c.File(m, ScopeProject); err != nil || file != want {
+					t.Errorf("%s on %s: project file %s, %v, want %s", c.Name, tt.goos, file, err, want)
 				}
 			}
 		}
@@ -74,32 +74,32 @@ func TestWhereClientsKeepTheirServers(t *testing.T) {
 
 func TestRemoteEntries(t *testing.T) {
 	for _, tt := range []struct{ client, scope, token, want string }{
-		{"claude-code", scopeUser, "", `type=http url=http://r:7878/mcp`},
-		{"claude-code", scopeUser, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
-		{"claude-code", scopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
-		{"cursor", scopeUser, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
-		{"cursor", scopeProject, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
-		{"vscode", scopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
-		{"codex", scopeUser, "s", `url=http://r:7878/mcp http_headers=map[Authorization:Bearer s]`},
-		{"codex", scopeProject, "s", `url=http://r:7878/mcp bearer_token_env_var=ROBOTMEM_TOKEN`},
-		{"gemini", scopeProject, "s", `httpUrl=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
+		{"claude-code", ScopeUser, "", `type=http url=http://r:7878/mcp`},
+		{"claude-code", ScopeUser, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
+		{"claude-code", ScopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
+		{"cursor", ScopeUser, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer s]`},
+		{"cursor", ScopeProject, "s", `url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
+		{"vscode", ScopeProject, "s", `type=http url=http://r:7878/mcp headers=map[Authorization:Bearer ${env:ROBOTMEM_TOKEN}]`},
+		{"codex", ScopeUser, "s", `url=http://r:7878/mcp http_headers=map[Authorization:Bearer s]`},
+		{"codex", ScopeProject, "s", `url=http://r:7878/mcp bearer_token_env_var=ROBOTMEM_TOKEN`},
+		{"gemini", ScopeProject, "s", `httpUrl=http://r:7878/mcp headers=map[Authorization:Bearer ${ROBOTMEM_TOKEN}]`},
 	} {
-		c, err := clientNamed(tt.client)
+		c, err := ByName(tt.client)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fields, err := c.remoteEntry("http://r:7878/mcp", tt.token, tt.scope)
+		fields, err := c.Remote("http://r:7878/mcp", tt.token, tt.scope)
 		if got := fieldsText(fields); err != nil || got != tt.want {
 			t.Errorf("%s %s: got %s, %v, want %s", tt.client, tt.scope, got, err, tt.want)
 		}
 	}
-	desktop, _ := clientNamed("claude-desktop")
-	if _, err := desktop.remoteEntry("http://r:7878/mcp", "", scopeUser); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "--url http://r:7878:") {
+	desktop, _ := ByName("claude-desktop")
+	if _, err := desktop.Remote("http://r:7878/mcp", "", ScopeUser); !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "--url http://r:7878:") {
 		t.Errorf("Claude Desktop: got %v, want the way over --url", err)
 	}
 }
 
-func fieldsText(fields []field) string {
+func fieldsText(fields Entry) string {
 	var parts []string
 	for _, f := range fields {
 		parts = append(parts, f.key+"="+fmt.Sprint(f.value))
@@ -112,7 +112,7 @@ func TestNodeAddress(t *testing.T) {
 		"http://127.0.0.1:7878": "http://127.0.0.1:7878/mcp", "https://r.example/": "https://r.example/mcp", "https://r.example/x/mcp": "https://r.example/x/mcp",
 		"r.example:7878": "", "ftp://r": "", "http://u:p@r": "", "http://": "", "http://r#x": "",
 	} {
-		got, err := nodeAddress(in)
+		got, err := Endpoint(in)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: got %q, %v, want %q", in, got, err, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package clients
 
 import (
 	"bytes"
@@ -10,9 +10,6 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// The settings of a client are edited in place. The bytes of other entries, comments and line
-// ends stay as they are.
-
 // configFormat edits settings of one syntax whose servers are the members of one section. Its
 // functions are pure. data is never blank and has no byte order mark.
 type configFormat struct {
@@ -20,9 +17,9 @@ type configFormat struct {
 	// decode reads the whole file and refuses what cannot be edited.
 	decode func(section string, data []byte) (map[string]any, error)
 	// edit puts our entry in, or replaces the fields of setup in it. fields nil removes it.
-	edit func(section string, data []byte, fields []field) ([]byte, error)
+	edit func(section string, data []byte, fields Entry) ([]byte, error)
 	// file is a file with our entry alone.
-	file func(section string, fields []field) []byte
+	file func(section string, fields Entry) []byte
 }
 
 // utf8BOM is the byte order mark that some editors write; it is kept.
@@ -61,7 +58,7 @@ func (f configFormat) parts(data []byte) (entry, others map[string]any, err erro
 }
 
 // set puts our entry in, or replaces its fields.
-func (f configFormat) set(data []byte, fields []field) ([]byte, error) {
+func (f configFormat) set(data []byte, fields Entry) ([]byte, error) {
 	text, mark := bytes.CutPrefix(data, []byte(utf8BOM))
 	if blank(text) {
 		text = f.file(f.section, fields)
@@ -186,7 +183,7 @@ func decodeJSON(section string, data []byte) (map[string]any, error) {
 	return all, dec.Decode(&all)
 }
 
-func editJSON(section string, data []byte, fields []field) ([]byte, error) {
+func editJSON(section string, data []byte, fields Entry) ([]byte, error) {
 	d, err := parseJSON(section, data)
 	if err != nil {
 		return nil, err
@@ -216,7 +213,7 @@ func editJSON(section string, data []byte, fields []field) ([]byte, error) {
 	return d.value.Pack(), nil
 }
 
-func jsonFile(section string, fields []field) []byte {
+func jsonFile(section string, fields Entry) []byte {
 	d := &jsonDoc{nl: "\n", unit: "  "}
 	servers := d.object(d.unit, member(setupName, d.entry(fields, nil, d.unit+d.unit)))
 	v := hujson.Value{Value: d.object("", member(section, servers)), AfterExtra: hujson.Extra("\n")}
@@ -237,7 +234,7 @@ func (d *jsonDoc) object(indent string, members ...hujson.ObjectMember) *hujson.
 }
 
 // entry is our entry: the fields, then the members of the present one that setup never writes.
-func (d *jsonDoc) entry(fields []field, present []hujson.ObjectMember, indent string) *hujson.Object {
+func (d *jsonDoc) entry(fields Entry, present []hujson.ObjectMember, indent string) *hujson.Object {
 	var members []hujson.ObjectMember
 	for _, f := range fields {
 		text := strings.ReplaceAll(indentedJSON(f.value, indent+d.unit, d.unit), "\n", d.nl)
