@@ -74,8 +74,10 @@ func command(t *testing.T, wantExit int, args ...string) string {
 
 // Every recording comes back from the memory as it went in.
 func TestImportAndExportLoseNothing(t *testing.T) {
+	t.Parallel()
 	for _, path := range realRecordings(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			db, out := filepath.Join(dir, "memory.db"), filepath.Join(dir, "out.mcap")
 			command(t, 0, "--db", db, "--embedder", "none", "import", path)
@@ -93,6 +95,7 @@ func TestImportAndExportLoseNothing(t *testing.T) {
 
 // What is whole of a cut recording is kept, and it is said where it broke.
 func TestImportOfACutRecording(t *testing.T) {
+	t.Parallel()
 	path := realRecordings(t)[1]
 	data, err := os.ReadFile(path)
 	must(t, err)

@@ -11,7 +11,6 @@ import (
 // runArgs runs the program in this process.
 func runArgs(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	t.Setenv("ROBOTMEM_HOME", t.TempDir())
 	var out, errs bytes.Buffer
 	code = run(args, strings.NewReader(""), &out, &errs)
 	return code, out.String(), errs.String()
