@@ -66,7 +66,7 @@ var owners = map[string][]string{
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
-	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
+	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
 	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording", "robotmem/archive/markdown"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding", "robotmem/embedding/embedtest"},

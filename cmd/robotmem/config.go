@@ -13,9 +13,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 )
 
 // A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
@@ -24,33 +23,33 @@ import (
 
 // config holds the settings, merged.
 type config struct {
-	Home       string   `koanf:"-"`
-	DB         string   `koanf:"db"`
-	Collection string   `koanf:"collection"`
-	Embedder   string   `koanf:"embedder"`
-	Taxonomy   string   `koanf:"taxonomy"`
-	Durability string   `koanf:"durability"`
-	ReadOnly   bool     `koanf:"read_only"`
-	AllowPath  []string `koanf:"allow_path"`
-	LogLevel   string   `koanf:"log_level"`
-	URL        string   `koanf:"url"`
-	Token      string   `koanf:"token"`
-	Addr       string   `koanf:"addr"`
-	OllamaURL  string   `koanf:"ollama_url"`
-	OpenAIURL  string   `koanf:"openai_url"`
-	OpenAIKey  string   `koanf:"openai_key"`
-	TLSCert    string   `koanf:"tls_cert"`
-	TLSKey     string   `koanf:"tls_key"`
-	AllowHost  []string `koanf:"allow_host"`
-	CORSOrigin []string `koanf:"cors_origin"`
-	Rate       string   `koanf:"rate"` // a number, "" for the default
+	Home       string   `mapstructure:"-"`
+	DB         string   `mapstructure:"db"`
+	Collection string   `mapstructure:"collection"`
+	Embedder   string   `mapstructure:"embedder"`
+	Taxonomy   string   `mapstructure:"taxonomy"`
+	Durability string   `mapstructure:"durability"`
+	ReadOnly   bool     `mapstructure:"read_only"`
+	AllowPath  []string `mapstructure:"allow_path"`
+	LogLevel   string   `mapstructure:"log_level"`
+	URL        string   `mapstructure:"url"`
+	Token      string   `mapstructure:"token"`
+	Addr       string   `mapstructure:"addr"`
+	OllamaURL  string   `mapstructure:"ollama_url"`
+	OpenAIURL  string   `mapstructure:"openai_url"`
+	OpenAIKey  string   `mapstructure:"openai_key"`
+	TLSCert    string   `mapstructure:"tls_cert"`
+	TLSKey     string   `mapstructure:"tls_key"`
+	AllowHost  []string `mapstructure:"allow_host"`
+	CORSOrigin []string `mapstructure:"cors_origin"`
+	Rate       string   `mapstructure:"rate"` // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
-	Retention []string `koanf:"retention"`
-	MinFree   string   `koanf:"min_free"`
+	Retention []string `mapstructure:"retention"`
+	MinFree   string   `mapstructure:"min_free"`
 	// Weights are what the ranked lists and real-world data count in a recall.
-	Weights map[string]float64 `koanf:"weights"`
+	Weights map[string]float64 `mapstructure:"weights"`
 
-	// collectionGiven: on the command line, and not as a standing default.
+	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
 }
@@ -82,39 +81,17 @@ func defaults() map[string]any {
 	}
 }
 
-// yamlParser reads the file with the YAML library that reads everything else.
-type yamlParser struct{}
-
-func (yamlParser) Unmarshal(data []byte) (map[string]any, error) {
-	out := map[string]any{}
-	if err := yaml.Unmarshal(data, &out); err != nil {
-		return nil, errors.New(yaml.FormatError(err, false, false))
-	}
-	return out, nil
-}
-
-func (yamlParser) Marshal(m map[string]any) ([]byte, error) { return yaml.Marshal(m) }
-
 // loadConfig merges defaults, file, environment and flags.
 func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	c := config{collectionGiven: g.Collection != nil}
 	c.Home, c.homeErr = home(env)
-	k := koanf.New(".")
-	for key, value := range defaults() {
-		if err := k.Set(key, value); err != nil {
+	settings := defaults()
+	if path, required := configPath(g, env, c.Home); path != "" {
+		if err := loadFile(settings, path, required, env); err != nil {
 			return c, err
 		}
 	}
-	path, required, err := configPath(g, env, c.Home)
-	if err != nil {
-		return c, err
-	}
-	if path != "" {
-		if err := loadFile(k, path, required, env); err != nil {
-			return c, err
-		}
-	}
-	for key := range defaults() {
+	for key := range settings {
 		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
 		if other := foreignNames[key]; v == "" && other != "" {
 			v, _ = env(other)
@@ -126,19 +103,13 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 		if split := listSettings[key]; split != nil {
 			value = split(v)
 		}
-		if value, err = settingValue(key, value); err != nil {
+		var err error
+		if settings[key], err = settingValue(key, value); err != nil {
 			return c, invalid(key, "%v", err)
 		}
-		if err := k.Set(key, value); err != nil {
-			return c, err
-		}
 	}
-	for key, value := range g.given() {
-		if err := k.Set(key, value); err != nil {
-			return c, err
-		}
-	}
-	if err := k.UnmarshalWithConf("", &c, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+	maps.Copy(settings, g.given())
+	if err := mapstructure.Decode(settings, &c); err != nil {
 		return c, invalid("config", "%v", err)
 	}
 	return c, c.check()
@@ -176,40 +147,38 @@ func home(env func(string) (string, bool)) (string, error) {
 	return filepath.Join(user, ".robotmem"), nil
 }
 
-// configPath is the file to read, "" for none, and whether it was asked for.
-func configPath(g *globals, env func(string) (string, bool), home string) (path string, required bool, err error) {
+// configPath is the file to read, "" for none, and whether the user named it.
+func configPath(g *globals, env func(string) (string, bool), home string) (path string, required bool) {
 	if g.Config != nil {
-		return *g.Config, true, nil
+		return *g.Config, true
 	}
-	if p, ok := env("ROBOTMEM_CONFIG"); ok && p != "" {
-		return p, true, nil
+	if p, _ := env("ROBOTMEM_CONFIG"); p != "" {
+		return p, true
 	}
 	if home == "" {
-		return "", false, nil
+		return "", false
 	}
-	return filepath.Join(home, "config.yaml"), false, nil
+	return filepath.Join(home, "config.yaml"), false
 }
 
 // loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
 // have no effect.
-func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (string, bool)) error {
-	f := koanf.New(".")
-	err := f.Load(file.Provider(path), yamlParser{})
-	// A home below something that is not a folder has no settings either.
+func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) error {
+	data, err := os.ReadFile(path)
+	// A home below a file has no settings either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return invalid("config", "%s cannot be read: %v", path, p.Err)
 	}
-	if err != nil {
-		return invalid("config", "%s is not YAML: %v", path, err)
+	raw := map[string]any{}
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
 	}
-	known := slices.Sorted(maps.Keys(defaults()))
-	raw := f.Raw()
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		if !slices.Contains(known, key) {
-			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(known, ", "))
+		if _, known := settings[key]; !known {
+			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 		}
 		value, err := settingValue(key, raw[key])
 		if err != nil {
@@ -218,9 +187,7 @@ func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (stri
 		if slices.Contains(pathSettings, key) {
 			value = resolvePaths(value, filepath.Dir(path), env)
 		}
-		if err := k.Set(key, value); err != nil {
-			return err
-		}
+		settings[key] = value
 	}
 	return nil
 }
@@ -268,7 +235,7 @@ func settingValue(key string, value any) (any, error) {
 	return text, nil
 }
 
-// resolvePaths makes paths of a file in dir absolute.
+// resolvePaths resolves the paths of a file in dir.
 func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 	resolve := func(p string) string {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
