@@ -208,23 +208,14 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 	return w.err
 }
 
-// PrintJSON writes v as REST answers it: one line, characters as they are.
+// PrintJSON writes v as REST answers it: one line, characters without escapes.
 func (a *app) PrintJSON(v any) error {
-	data, err := encode(v)
+	data, err := robotmem.EncodeJSON(v)
 	if err != nil {
 		return err
 	}
-	_, err = a.Stdout.Write(data)
+	_, err = a.Stdout.Write(append(data, '\n'))
 	return err
-}
-
-// encode is an answer as one line of JSON.
-func encode(v any) ([]byte, error) {
-	data, err := robotmem.EncodeJSON(v)
-	if err != nil {
-		return nil, err
-	}
-	return append(data, '\n'), nil
 }
 
 // invalid is bad input that the command line sees before the memory does.
