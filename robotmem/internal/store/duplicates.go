@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -66,7 +67,7 @@ type Duplicate struct {
 func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
 	var same *Duplicate
 	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
-		AND collection = ? AND content = ? ORDER BY id`, []any{r.Hash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
+		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
 		if id := s.ColumnInt64(0); same == nil && id != self {
 			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
 		}
@@ -81,11 +82,11 @@ func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.Con
 	}
 	conflicts := []robotmem.ConflictWith(nil)
 	for _, s := range candidates(group, r.Signature, self) {
-		other, ok, err := tx.activeFact(r.GroupKey(), s)
+		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
 			return nil, nil, err
 		}
-		if !ok {
+		if other == nil {
 			continue
 		}
 		theirs := record.StatementOf(other.Content)
@@ -104,17 +105,20 @@ func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.Con
 // Dissent names the active facts that contradict a stored one.
 func (c *Conn) Dissent(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
-	var conflicts []robotmem.ConflictWith
-	err := c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+	ids, err := c.IDs(`SELECT m.id FROM signatures s JOIN memories m ON m.id = s.memory_id
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
-		ORDER BY s.seq DESC LIMIT ?`, []any{r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent}, func(s *sqlite.Stmt) error {
-		content := s.ColumnText(1)
-		theirs := record.StatementOf(content)
+		ORDER BY s.seq DESC LIMIT ?`, r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent)
+	if err != nil {
+		return nil, err
+	}
+	others, _, err := c.FindAll(ids, time.Time{})
+	var conflicts []robotmem.ConflictWith
+	for _, m := range others {
+		theirs := record.StatementOf(m.Content)
 		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
-			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: s.ColumnInt64(0), Reason: dissentReason(theirs, r, content)})
+			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: dissentReason(theirs, r, m.Content)})
 		}
-		return nil
-	})
+	}
 	return conflicts, err
 }
 
@@ -141,14 +145,21 @@ func candidates(group []record.Signature, mine record.Signature, self int64) []*
 	return append(repeat[:min(len(repeat), maxTwinChecks)], oppose...)
 }
 
-// activeFact returns the id, uid and text of an active fact, if the signature
-// is still its own: another process may have given it another context.
-func (c *Conn) activeFact(group int64, sig *record.Signature) (m robotmem.Memory, ok bool, err error) {
-	ok, err = c.One(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
-		AND EXISTS (SELECT 1 FROM signatures WHERE group_key = ?2 AND seq = ?3 AND memory_id = ?1)`, []any{sig.MemoryID, group, sig.Seq}, func(s *sqlite.Stmt) {
-		m = robotmem.Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
-	})
-	return m, ok, err
+// activeFact returns an active fact, if the signature is still its own: another
+// process may have given it another context. One that is damaged repeats nothing.
+func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memory, err error) {
+	owner, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND seq = ? AND memory_id = ?", group, sig.Seq, sig.MemoryID)
+	if err != nil || owner == 0 {
+		return nil, err
+	}
+	row, err := c.row(sig.MemoryID)
+	switch {
+	case err == errDamagedRow:
+		return nil, nil
+	case err != nil || row == nil || row.Status != "active" || row.Type != "fact":
+		return nil, err
+	}
+	return &row.Memory, nil
 }
 
 // dissentReason says how a text contradicts a record, with the numbers as they
@@ -180,14 +191,21 @@ func joinUnit(q text.Quantity) string {
 // memory that is to be pinned is. One that its category pinned and somebody let
 // go is not pinned by that category again.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
+	changed := len(r.UserTags) > 0
 	for _, tag := range r.UserTags {
 		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 			return err
 		}
 	}
 	if r.Pinned {
-		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Inferred.Category)
+		changed = true
+		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)
 		if err != nil {
+			return err
+		}
+	}
+	if changed {
+		if err := tx.seal(id); err != nil {
 			return err
 		}
 	}
