@@ -20,8 +20,7 @@ type evalCmd struct {
 	JSON  bool     `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run learns the corpus into a file of its own, asks the queries and prints
-// the figures.
+// Run learns the corpus into a temporary file, asks the queries and prints the figures.
 func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	var o eval.Options
 	for _, text := range c.Where {
@@ -120,8 +119,8 @@ func printEval(w *lines, r *eval.Result) {
 	w.line("learnt in %.1f s", r.LearnS)
 }
 
-// inTempMemory calls f with a new memory in a folder below parent, "" for the
-// system's own, that is removed afterwards. The user's file is not touched.
+// inTempMemory calls f with a new memory in a temporary folder below parent; "" is the folder of
+// the system for temporary files.
 func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Node, path string) error) (err error) {
 	dir, err := os.MkdirTemp(parent, "robotmem-")
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {

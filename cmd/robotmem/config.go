@@ -21,7 +21,7 @@ import (
 // and allow_path in the file. A flag wins over the environment, that over the
 // file, and that over the default.
 
-// config holds the settings, merged.
+// config holds the merged settings.
 type config struct {
 	Home       string   `mapstructure:"-"`
 	DB         string   `mapstructure:"db"`
@@ -46,7 +46,7 @@ type config struct {
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`
-	// Weights are what the ranked lists and real-world data count in a recall.
+	// Weights are the factors of the ranked lists and of real-world data in a recall.
 	Weights map[string]float64 `mapstructure:"weights"`
 
 	// collectionGiven: on the command line, not as a default in the environment or the file.
@@ -115,8 +115,7 @@ func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	return c, c.check()
 }
 
-// foreignNames are the variables of other programs that are read where ours is
-// not set.
+// foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
 
 // parseWeights reads "bm25=1,vector=0.8".

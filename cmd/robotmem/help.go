@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// exampleLines show each command in use, by its path.
+// exampleLines are the examples in the help of each command, by its path.
 var exampleLines = map[string][]string{
 	"learn": {
 		`robotmem learn "grip_force=12.5 N holds wet glass" --context '{"params":{"grip_force":12.5},"task":{"success":true}}'`,

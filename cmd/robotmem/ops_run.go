@@ -50,7 +50,7 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 	})
 }
 
-// confirm asks before what cannot be undone.
+// confirm asks before an operation that cannot be undone.
 func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 	if c.op.Name != "forget" {
 		return nil
@@ -153,9 +153,8 @@ func (c *opCommand) invalid(field, format string, args ...any) error {
 	return err
 }
 
-// collection is the namespace of the settings. What belongs to a session is in
-// the session's collection: only one named on the command line is held against
-// it.
+// collection is the namespace of the settings. With a session, whose collection counts, only
+// one of the command line is sent.
 func (c *opCommand) collection(a *app, values robotmem.Values) (string, bool) {
 	f, ok := c.op.In.FieldByName("Collection")
 	if !ok || a.Config.Collection == "" {
@@ -189,8 +188,7 @@ func textsOf(v reflect.Value) []string {
 	return nil
 }
 
-// write copies to the file of --output, or to stdout. A file appears whole or
-// not at all.
+// write copies to the file of --output, or to stdout.
 func (c *opCommand) write(a *app, data io.Reader) error {
 	if !c.given("Output") {
 		_, err := io.Copy(a.Stdout, data)
