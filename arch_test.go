@@ -28,6 +28,9 @@ var arrows = []struct {
 	{"robotmem/embedding", []string{"robotmem"}, "an embedder serves a memory, not its transports"},
 	{"robotmem/eval", []string{"robotmem", "robotmem/internal/text"}, "quality is measured through Service"},
 	{"robotmem/archive", nil, "a format, without the memory that it is filled from"},
+	{"robotmem/archive/jsonl", []string{"robotmem"}, "lines are learnt through any Service"},
+	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive"}, "a format, and notes that are learnt through any Service"},
+	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
 	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception"}, "a file of another program is read, without a memory to fill"},
 	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
 	{"robotmem/internal/sqlite", []string{"robotmem", "perception/payload"}, "files and connections, without tables"},
@@ -63,8 +66,8 @@ var owners = map[string][]string{
 	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
-	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
-	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording"},
+	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
+	"github.com/goccy/go-yaml":               {"classify", "cmd/robotmem", "perception/recording", "robotmem/archive/markdown"},
 	"github.com/go-playground/validator/v10": {"robotmem"},
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
@@ -73,14 +76,14 @@ var owners = map[string][]string{
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},
-	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording", "perception/recording/recordingtest"},
+	"github.com/foxglove/mcap/go/mcap":       {"perception/segment", "perception/recording"},
 	"github.com/prometheus/client_golang":    {"web"},
 	"github.com/mewkiz/flac":                 {"perception/audio"},
 	"gonum.org/v1/gonum":                     {"perception/audio", "perception/recording"},
 	"github.com/knights-analytics/hugot":     {"robotmem/embedding/onnx"},
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
-	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
-	"github.com/tailscale/hujson":            {"cmd/robotmem"},
+	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients"},
+	"github.com/tailscale/hujson":            {"robotmem/mcp/clients"},
 	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
 }
 
