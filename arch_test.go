@@ -52,7 +52,7 @@ var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem/local", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem/local", "robotmem/internal/vector", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/knadh/koanf/v2":              {"cmd/robotmem"},
@@ -70,7 +70,7 @@ var owners = map[string][]string{
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"cmd/robotmem"},
 	"github.com/tailscale/hujson":            {"cmd/robotmem"},
-	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
+	module + "robotmem/internal/faultdisk":   {"robotmem/internal/torture"}, // and tests: no node keeps its memory on it
 }
 
 // topLevel is fixed by the customer, plus the usual files.
