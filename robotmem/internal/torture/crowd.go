@@ -185,7 +185,7 @@ func (c *crowdRun) hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing was written
 	for err == nil && ctx.Err() == nil {
 		var tx *sql.Tx
 		if tx, err = db.BeginTx(context.WithoutCancel(ctx), nil); err != nil {

@@ -81,7 +81,7 @@ func (r *rig) stopWithLock(ctx context.Context, path string, p *process) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // nothing was written
 	for range 500 {
 		time.Sleep(r.between(0, 30*time.Millisecond))
 		if err := p.signal("STOP"); err != nil {
