@@ -34,10 +34,11 @@ const (
 
 type crowdRun struct {
 	*rig
-	path   string
-	ledger *ledger
-	held   atomic.Bool // the lock is held on purpose
-	kills  atomic.Int64
+	path     string
+	ledger   *ledger
+	held     atomic.Bool  // the lock is held on purpose
+	released atomic.Int64 // when it was last, in ns
+	kills    atomic.Int64
 
 	mu                   sync.Mutex
 	recalls, heldRecalls durations // the latter while the lock is held
@@ -126,7 +127,7 @@ func (c *crowdRun) recalled(took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recalls = append(c.recalls, took)
-	if c.held.Load() {
+	if c.held.Load() || time.Now().Add(-took).UnixNano() < c.released.Load() {
 		c.heldRecalls = append(c.heldRecalls, took)
 	}
 }
@@ -194,6 +195,7 @@ func (c *crowdRun) hold(ctx context.Context) error {
 		c.held.Store(true)
 		c.fault()
 		sleep(ctx, crowdHold)
+		c.released.Store(time.Now().UnixNano())
 		c.held.Store(false)
 		err = tx.Rollback()
 		sleep(ctx, 2*crowdHold)

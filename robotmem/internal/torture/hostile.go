@@ -15,14 +15,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A robotmem mcp gets hostile lines over stdio, and facts between them; hostile
-// HTTP requests are those of .ci/schemathesis. Each message that can be answered is
-// answered, no answer tells of a fault of the node, and the descriptors and the
+// A robotmem mcp gets hostile lines over stdio, and facts between them.
+// (.ci/schemathesis makes hostile HTTP requests.) Each message that can be answered
+// is answered, no answer reports a fault of the node, and the descriptors and the
 // memory of the process at rest do not grow. A fault is a message that was refused.
 
 const (
-	// What a process at rest may have more of than after the first third.
-	moreFiles, moreMemory = 5, 64 << 20 // bytes
+	// How much more a process may need at rest than after the first third.
+	moreFiles, moreMemory = 5, 64 << 20 // descriptors, bytes
 	linesAFact            = 20
 )
 
@@ -38,8 +38,8 @@ func hostile(ctx context.Context, r *rig) error {
 	var files, memory int
 	start := time.Now()
 	for n := 0; time.Since(start) < r.time && ctx.Err() == nil; n++ {
-		text, id, answered := message(r.rand, fmt.Sprint(n))
-		fact := ""
+		id, fact := fmt.Sprint(n), ""
+		text, answered := message(r.rand, id)
 		if n%linesAFact == 0 {
 			fact, answered = facts.text(), true
 			text = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%q,"method":"tools/call","params":{"name":"learn","arguments":{"insight":%q}}}`, id, fact)
@@ -115,7 +115,7 @@ var oddValues = []any{
 }
 
 // message makes a JSON-RPC message. It is answered if it is one and has an id.
-func message(r *rand.Rand, id string) (text []byte, _ string, answered bool) {
+func message(r *rand.Rand, id string) (text []byte, answered bool) {
 	m := map[string]any{"jsonrpc": "2.0", "id": id, "params": oneOf(r, oddValues...)}
 	m["method"] = oneOf(r, "ping", "tools/list", "resources/list", "resources/read", "prompts/get", "nowhere", "completion/complete", "logging/setLevel", "")
 	if op := oneOf(r, robotmem.Ops()...); r.IntN(3) > 0 && op.Hints.Tool {
@@ -140,7 +140,7 @@ func message(r *rand.Rand, id string) (text []byte, _ string, answered bool) {
 	case 3:
 		text = []byte(oneOf(r, "null", "[]", "{}", "\xff\xfe", strings.Repeat("[", 100_000), `{"id":1}`, "["+string(text)+"]"))
 	}
-	return text, id, odd > 3
+	return text, odd > 3
 }
 
 // rpcAnswer is an answer of JSON-RPC.
@@ -163,8 +163,8 @@ type rpcAnswer struct {
 
 func (a *rpcAnswer) refused() bool { return a.Error != nil || a.Result.IsError }
 
-// readAnswer reads an answer. It is wrong if it is none or tells of a fault of the
-// node's own.
+// readAnswer reads an answer. It is wrong if it is no JSON or reports a fault of the
+// node.
 func readAnswer(text []byte) (a rpcAnswer, wrong bool) {
 	const internalError = -32603
 	err := json.Unmarshal(text, &a)

@@ -66,11 +66,15 @@ func (im image) write(dir string) error {
 	return nil
 }
 
-// makeImage fills a memory in an empty folder with everything that a file may
+// makeImage fills a memory in a new folder with everything that a file may
 // hold: facts, contexts, places, sessions, changed, forgotten and evicted memories,
 // payloads in the file and in the folder, raw and coded, vectors, snapshots of the
 // indexes, and free pages. With a log it is the memory of a node that was killed.
 func makeImage(ctx context.Context, dir string, log bool) (image, error) {
+	err := os.RemoveAll(dir) // of a child that has died
+	if err != nil {
+		return nil, err
+	}
 	e, err := local.Open(ctx, imageOptions(dir))
 	if err != nil {
 		return nil, err

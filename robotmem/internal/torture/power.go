@@ -141,7 +141,7 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 			replay.Advance(at)
 			l := ledgerAt(calls, log.Marks(at), false)
 			l.take() // counted once for the recording
-			hit, err := r.cutPower(ctx, replay, l, rnd, fmt.Sprintf("%s-at-%d", dir, at))
+			hit, err := r.cutPower(ctx, replay, l, rnd, fmt.Sprintf("%s-at-%d-", dir, at))
 			if err != nil {
 				return err
 			}
@@ -154,8 +154,9 @@ func (r *rig) recordAndCut(ctx context.Context, w workload, rnd *rand.Rand, shar
 }
 
 // cutPower makes one state and checks it. It reports whether anything was lost.
-func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger, rnd *rand.Rand, dir string) (bool, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger, rnd *rand.Rand, name string) (bool, error) {
+	dir, err := os.MkdirTemp(r.dir, filepath.Base(name))
+	if err != nil {
 		return false, err
 	}
 	sector := []int{512, 4096}[rnd.IntN(2)]
