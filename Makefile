@@ -12,9 +12,12 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: torture torture-short schemathesis ui browser-test fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
-check: test race vet lint cross examples
+check: test browser-short race vet lint cross examples
+
+# Modules in folders of this one, so that go.mod lists what the program needs.
+MODULES := robotmem/embedding/onnx ui/browsertest
 
 build:
 	$(GO) build -o bin/robotmem ./cmd/robotmem
@@ -22,23 +25,46 @@ build:
 test:
 	$(GO) test ./...
 
+# robotmem with the ONNX embedder. Its libraries stay out of the root module: the
+# embedder is a module of its own, and a workspace brings the two together.
+ONNX := robotmem/embedding/onnx
+onnx:
+	GOWORK=$(CURDIR)/$(ONNX)/go.work $(GO) build -overlay $(ONNX)/_robotmem/overlay.json -o bin/robotmem-onnx ./cmd/robotmem
+
+onnx-test:
+	cd $(ONNX) && $(GO) test ./...
+
 # The dashboard in a real browser; pictures of every view go to artifacts/browser.
 browser-test:
 	.ci/axe
-	$(GO) test -count=1 -timeout 20m ./ui/browsertest
+	cd ui/browsertest && $(GO) test -count=1 -timeout 20m .
+
+# Its main pages, without pictures and axe-core.
+browser-short:
+	cd ui/browsertest && $(GO) test -count=1 -short .
 
 # The packages where goroutines meet; of the engine's tests not those that damage,
 # mend, pack and unpack files, a goroutine at a time.
 race:
 	CGO_ENABLED=1 $(GO) test -race -short -skip '^Test(Recover|Archive|Python|Stored|Repair|Stock|ADamaged|ALostPage|AFlipped|Checksums|AnEmptied)' ./robotmem/local ./robotmem/client ./robotmem/embedding/... ./robotmem/internal/lexical ./robotmem/mcp ./robotmem/internal/vector ./web/...
-	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception ./perception/payload
+	CGO_ENABLED=1 $(GO) test -race -short -run 'Recorder|SameBytes|Visible|Goroutines|SamePayload' ./perception/recorder ./perception/payload
 
 vet:
 	$(GO) vet ./...
+	@for m in $(MODULES); do echo "vet $$m"; (cd $$m && $(GO) vet ./...) || exit 1; done
 
 lint: $(STATICCHECK) $(GOLANGCI)
 	$(STATICCHECK) ./...
 	$(GOLANGCI) run ./...
+	@for m in $(MODULES); do \
+		echo "lint $$m"; \
+		(cd $$m && $(STATICCHECK) ./... && $(GOLANGCI) run -c $(CURDIR)/.golangci.yml ./...) || exit 1; \
+	done
+
+# After a change of what the root module requires, which the others build on.
+tidy:
+	$(GO) mod tidy
+	@for m in $(MODULES) examples/compare; do GOWORK=off $(GO) -C $$m mod tidy || exit 1; done
 
 $(STATICCHECK):
 	GOBIN=$(TOOLS) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)

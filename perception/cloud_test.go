@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/pointcloud"
 )
 
 func cloudFile(t testing.TB, name string) perception.Item {
@@ -25,8 +26,8 @@ func cloudFile(t testing.TB, name string) perception.Item {
 }
 
 // reference is the cloud that testdata/spatial/make.py describes.
-func reference(colored bool) *perception.Cloud {
-	c := &perception.Cloud{Total: 40, Missing: 1, Min: [3]float32{0, -9.75, 0}, Max: [3]float32{4.875, 0, 2}}
+func reference(colored bool) *pointcloud.Cloud {
+	c := &pointcloud.Cloud{Total: 40, Missing: 1, Min: [3]float32{0, -9.75, 0}, Max: [3]float32{4.875, 0, 2}}
 	for i := range 40 {
 		if i == 7 {
 			continue
@@ -49,7 +50,7 @@ func TestDecodeCloudOfOtherWriters(t *testing.T) {
 		"ascii_lists.ply", "binary_little_endian_lists.ply",
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := perception.DecodeCloud(cloudFile(t, name), 0)
+			got, err := pointcloud.Decode(cloudFile(t, name).Payload(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,14 +89,14 @@ func pointCloud2(order binary.AppendByteOrder, width, height int) perception.Ite
 func TestDecodeCloud(t *testing.T) {
 	colored := strings.NewReplacer("x y z", "x y z rgb", "4 4 4", "4 4 4 4", "F F F", "F F F F", "1 1 1\n", "1 1 1 1\n", "0 0 1\n1 0 1\n", "0 0 1 4.2108e+06\n1 0 1 2.3418052e-38\n").Replace(pcd)
 	cloudKind := map[string]any{"kind": "cloud"}
-	two := func(change func(*perception.Cloud)) *perception.Cloud {
-		c := &perception.Cloud{Positions: []float32{0, 0, 1, 1, 0, 1}, Total: 2, Min: [3]float32{0, 0, 1}, Max: [3]float32{1, 0, 1}}
+	two := func(change func(*pointcloud.Cloud)) *pointcloud.Cloud {
+		c := &pointcloud.Cloud{Positions: []float32{0, 0, 1, 1, 0, 1}, Total: 2, Min: [3]float32{0, 0, 1}, Max: [3]float32{1, 0, 1}}
 		if change != nil {
 			change(c)
 		}
 		return c
 	}
-	grid := &perception.Cloud{Positions: []float32{0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1}, Intensity: []float32{0, 1, 0, 1}, Total: 4, Min: [3]float32{0, 0, 1}, Max: [3]float32{1, 1, 1}}
+	grid := &pointcloud.Cloud{Positions: []float32{0, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1}, Intensity: []float32{0, 1, 0, 1}, Total: 4, Min: [3]float32{0, 0, 1}, Max: [3]float32{1, 1, 1}}
 	for range 4 {
 		grid.Colors = append(grid.Colors, 0x10, 0x20, 0x30)
 	}
@@ -103,22 +104,22 @@ func TestDecodeCloud(t *testing.T) {
 	tests := []struct {
 		name string
 		item perception.Item
-		want *perception.Cloud
+		want *pointcloud.Cloud
 	}{
 		{"pcd", perception.Item{Data: []byte(pcd)}, two(nil)},
 		{"pcd without POINTS", perception.Item{Data: []byte(strings.Replace(pcd, "POINTS 2\n", "", 1))}, two(nil)},
-		{"pcd, colours as numbers and as bits", perception.Item{Data: []byte(colored)}, two(func(c *perception.Cloud) { c.Colors = []uint8{0x40, 0x40, 0x70, 0xff, 0, 0} })},
+		{"pcd, colours as numbers and as bits", perception.Item{Data: []byte(colored)}, two(func(c *pointcloud.Cloud) { c.Colors = []uint8{0x40, 0x40, 0x70, 0xff, 0, 0} })},
 		{"ply, big endian, lists", perception.Item{Data: listedPLY()}, two(nil)},
 		{"PointCloud2", pointCloud2(binary.LittleEndian, 2, 2), grid},
 		{"PointCloud2, big endian", pointCloud2(binary.BigEndian, 2, 2), grid},
 		{"npy", perception.Item{Data: npy(">f8", "(2, 3)", elements(binary.BigEndian, []float64{0, 0, 1, 1, 0, 1})), Metadata: cloudKind}, two(nil)},
 		{"npy in Fortran order", fortran, two(nil)},
 		{"npy with intensity", perception.Item{Data: npy("<f4", "(2, 4)", elements(binary.LittleEndian, []float32{0, 0, 1, 5, 1, 0, 1, 6})), Metadata: cloudKind},
-			two(func(c *perception.Cloud) { c.Intensity = []float32{5, 6} })},
+			two(func(c *pointcloud.Cloud) { c.Intensity = []float32{5, 6} })},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := perception.DecodeCloud(test.item, 0)
+			got, err := pointcloud.Decode(test.item.Payload(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,7 +148,7 @@ func listedPLY() []byte {
 func TestDecodeCloudKeepsAnEvenPart(t *testing.T) {
 	item := asciiPCD(1000, func(i int) [3]float64 { return [3]float64{float64(i), 0, 0} })
 	for _, limit := range []int{1, 3, 100, 999, 1000} {
-		got, err := perception.DecodeCloud(item, limit)
+		got, err := pointcloud.Decode(item.Payload(), limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,13 +199,13 @@ func TestDecodeCloudRefuses(t *testing.T) {
 	}{
 		{"text", perception.Item{MediaType: "text/plain", Data: []byte("x")}, "text/plain is not read as a point cloud"},
 		{"head", head, "only the first"},
-		{"pcd, too many points", replace(pcd, "POINTS 2", "POINTS 3"), "the header says 3 points; 2 are there"},
+		{"pcd, too many points", replace(pcd, "POINTS 2", "POINTS 3"), `ends within element "point" 3 of 3`},
 		{"pcd, beyond 2^31 points", replace(pcd, "POINTS 2", "POINTS 2147483648"), "not from 0 to 2147483647"},
 		{"pcd, width times height", replace(strings.Replace(pcd, "POINTS 2\n", "", 1), "WIDTH 2\nHEIGHT 1", "WIDTH 99999\nHEIGHT 99999"), "not from 0"},
 		{"pcd, binary", replace(strings.Replace(pcd, "ascii", "binary", 1), "POINTS 2", "POINTS 2147483647"), "need 25769803764 bytes; 12 are there"},
 		{"pcd, no points", replace(pcd, "0 0 1\n1 0 1", "nan 0 1\ninf 0 1"), "no point with a position"},
-		{"pcd, a word", replace(pcd, "1 0 1\n", "1 up 1\n"), `point 2: "up" is no number`},
-		{"pcd, short line", replace(pcd, "1 0 1\n", "1 0\n"), "point 2 has fewer values"},
+		{"pcd, a word", replace(pcd, "1 0 1\n", "1 up 1\n"), `element "point" 2: "up" is not a number`},
+		{"pcd, short line", replace(pcd, "1 0 1\n", "1 0\n"), `element "point" 2: the line has fewer values`},
 		{"pcd, type", replace(pcd, "TYPE F", "TYPE Q"), `type "Q"`},
 		{"pcd, size", replace(pcd, "SIZE 4", "SIZE 3"), `size "3"`},
 		{"pcd, count", replace(pcd, "COUNT 1", "COUNT 9999999"), "not from 0 to 65536"},
@@ -238,7 +239,7 @@ func TestDecodeCloudRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := perception.DecodeCloud(test.item, 0)
+			_, err := pointcloud.Decode(test.item.Payload(), 0)
 			runtime.ReadMemStats(&after)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
@@ -302,7 +303,7 @@ func FuzzCloud(f *testing.F) {
 		item.Metadata["width"] = float64(size)
 		delete(item.Metadata, "row_step")
 		const limit = 100
-		got, err := perception.DecodeCloud(item, limit)
+		got, err := pointcloud.Decode(item.Payload(), limit)
 		if err == nil {
 			n := len(got.Positions) / 3
 			if n == 0 || n > limit || got.Total < n+got.Missing || len(got.Positions) != 3*n ||
@@ -323,7 +324,7 @@ func TestCloudBombTakesNoMemory(t *testing.T) {
 	data = append(binary.LittleEndian.AppendUint32(data, 12*points), body...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err := perception.DecodeCloud(perception.Item{Data: data}, 0)
+	_, err := pointcloud.Decode(perception.Item{Data: data}.Payload(), 0)
 	runtime.ReadMemStats(&after)
 	if err == nil || !strings.Contains(err.Error(), "damaged") {
 		t.Errorf("got %v", err)

@@ -1,25 +1,18 @@
-// Package perception reads what a robot sensed: which format the bytes are in,
-// what a person would say of them in one line, which other perceptions are like
-// them, and how they look in a picture. It is a leaf: it knows no database and no
-// network; how payloads are kept is the package payload's, how a message is laid
-// out the package message's.
+// Package perception reads what a robot sensed: it recognises the format of the bytes,
+// summarises them in one line, computes a vector for finding similar perceptions, draws a
+// picture, and reads the numbers. It chooses the format; the packages image, audio,
+// pointcloud, trajectory, segment and timeseries read it. The packages recorder, recording,
+// lerobot and folder bring perceptions in, and payload stores their bytes.
 //
 // # Nouns
 //
 //   - An [Item] is one perception: bytes, their media type, and metadata.
-//   - A [Trace] is a time series of several channels, such as the forces and
-//     torques of a wrist sensor (a wrench), joint states or an IMU.
-//   - A [Cloud] is a set of points, a [Trajectory] a sequence of poses.
-//   - A [Segment] is a run of messages of one topic, as an MCAP file.
-//   - A summary is one line made from the data: "6-axis wrench, 15 samples over
+//   - A summary is one line that is made from the data: "6-axis wrench, 15 samples over
 //     315 ms, Fz peak -62 N at 84 ms".
-//   - Features are a short vector; of equal kinds, the nearer by [Distance] the
-//     more alike.
-//   - A [Preview] is a picture: a smaller copy, a plot, a spectrogram, a view from
-//     above.
-//   - [Samples] are its numbers, few enough to be drawn or turned in 3-D.
-//   - A [Recorder] gathers the samples and frames of a control loop, which it
-//     never makes wait, for a [Sink], which may take its time.
+//   - Features are a short vector. The smaller the [Distance] of two vectors of one kind,
+//     the more alike are the items.
+//   - A [Preview] is a picture: a smaller copy, a plot, a spectrogram, a view from above.
+//   - [Samples] are the numbers of an item, few enough to draw, also in 3-D.
 //
 // # Example
 //
@@ -34,14 +27,6 @@
 //	line := perception.Summarize(it)
 //	kind, vector, ok := perception.Features(it) // "trace/v2/6", 384 numbers
 //	picture, err := perception.MakePreview(it, perception.PreviewOptions{}) // image/svg+xml
-//
-//	r := perception.NewRecorder(sink, perception.RecorderOptions{})
-//	wrist, err := r.Trace("wrist/wrench", perception.TraceOptions{Channels: axes, RateHz: 1000, Kind: "wrench"})
-//	if err != nil {
-//		return err
-//	}
-//	wrist.Push(seq, stamp, readings) // from the control loop
-//	return r.Close(ctx)
 //
 // # Formats
 //
@@ -63,43 +48,33 @@
 //	other text             its beginning                 none                  none
 //	others                 number of bytes               none                  none
 //
-// Raw pixels are image/x-raw, raw samples application/x-samples, the points of a
-// ROS message application/x-pointcloud2; [Item] names the metadata that they
-// need. [Sniff] knows the other formats by their bytes; scans and poses by what
-// the text says.
+// Raw pixels are image/x-raw, raw samples application/x-samples, the points of a ROS message
+// application/x-pointcloud2; [Item] names the metadata that they need. [Sniff] recognises the
+// other formats by their bytes, scans and poses by their text.
 //
-// All but images and other text have samples. An MCAP segment of poses is a
-// trajectory there, one of laser scans a scan, any other a trace.
+// All but images and other text have samples. The samples of an MCAP segment of poses are a
+// trajectory, those of laser scans a scan, those of other messages a trace.
 //
 // # Memory
 //
-// Every length that a file claims is checked against the bytes that are there
-// before anything is allocated. Reading a trace takes at most some six times the
-// room of its data; [DecodeTrace] adds a slice per sample, three times the
-// readings if each sample is but one. An image takes at most 64 MiB or 64 times
-// its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
-// 32 MiB beside what their trace does; a sound is not held for them, of a FLAC
-// file at most 32 Mi samples are unpacked. A recorder takes its QueueBytes and one
-// batch.
+// Every length that a file claims is checked against the bytes that are there before anything
+// is allocated. Reading a trace takes about six times the memory of its data at most; an image
+// 64 MiB or 64 times its data, whichever is more; a cloud 64 MiB; a sound 32 MiB. Samples take
+// 32 MiB besides their trace. Of a FLAC file at most 32 Mi samples are decoded for them.
 //
 // # Caveats
 //
-//   - A unit is printed only if the data or the metadata names it. Nothing is
-//     converted; traces are alike by their course, whatever unit they are in.
-//   - Lengths of clouds, scans and paths are metres (REP 103) unless metadata
-//     units says otherwise.
-//   - Traces of different numbers of channels are not comparable; the time that a
-//     trace takes, its rate and the names of its channels are not part of its
-//     features.
+//   - A unit is printed only if the data or the metadata names it. Nothing is converted;
+//     traces are compared in the units that they have.
+//   - Lengths of clouds, scans and paths are metres (REP 103) unless metadata units says
+//     otherwise.
+//   - Traces with different numbers of channels are not comparable. The duration, the rate
+//     and the names of the channels are not part of the features of a trace.
 //   - A trace with a missing reading has a summary and no features.
 //   - Raw pixels and raw samples have no features without their metadata.
-//   - A picture that is larger than the limits above has a summary and no
-//     features: a blank one of many megapixels, for example. So has an animated
-//     WebP.
-//   - A sound of more than 8 Mi samples is judged by up to 64 stretches.
-//   - A mirrored path is like its original. Positions of clouds are 32-bit.
-//   - Numbers of 64 bits beyond 2^53 lose their last digits.
-//   - A recorder keeps the oldest: when the queue of a source is full, what comes
-//     is dropped and counted. A crash loses the open chunk and what is queued. The
-//     stamps of a trace are kept as start, end, rate, gaps and largest jitter.
+//   - An image beyond the limits above has a summary and no features, such as a blank one of
+//     many megapixels. So has an animated WebP.
+//   - Of a sound of more than 8 Mi samples up to 64 parts are read.
+//   - A mirrored path is like its original. Positions of clouds have 32 bits.
+//   - 64-bit integers beyond 2^53 lose their last digits.
 package perception

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
 // seed adds one of each format, most with a sibling that is broken.
@@ -50,7 +51,7 @@ func FuzzSniff(f *testing.F) {
 func FuzzDecodeTrace(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, data []byte, declared string) {
-		got, err := perception.DecodeTrace(perception.Item{MediaType: declared, Data: data})
+		got, err := timeseries.Decode(perception.Item{MediaType: declared, Data: data}.Payload())
 		if err != nil {
 			return
 		}

@@ -2,79 +2,358 @@ package perception
 
 import (
 	"bytes"
-	"mime"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/perception/audio"
+	"github.com/robotmem/robotmem-go/perception/image"
+	"github.com/robotmem/robotmem-go/perception/internal/npy"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/pointcloud"
+	"github.com/robotmem/robotmem-go/perception/segment"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
-// Item is one perception with what is known of it.
+// Item is one perception: its bytes and what the caller knows of them.
 type Item struct {
 	// Type is the sense: visual, tactile, auditory, proprioceptive, procedural
-	// or spatial. It is context for a reader; what the data is, the data says.
+	// or spatial. It is kept for the reader and decides nothing here.
 	Type string
-	// MediaType says how Data is encoded; empty means as [Sniff] finds it.
+	// MediaType says how Data is encoded. If it is empty, [Sniff] decides.
 	MediaType string
-	// Data is the payload, or its beginning when Size is more than its length:
-	// then only what a header says is told.
+	// Data is the payload, or its first bytes if Size is larger than len(Data).
+	// Of the first bytes alone only what a header says is reported.
 	Data []byte
-	// Size is the bytes of the whole payload; 0 means that Data is all.
+	// Size is the length of the whole payload in bytes; 0 means len(Data).
 	Size int64
 	// Metadata is the caller's JSON object; numbers are json.Number or float64.
-	// The keys that are read here, by what they are of:
+	// These keys are read:
 	//
 	//	all          kind (wrench, imu, joint_state, image, depth, cloud, laser_scan,
 	//	             trajectory)
-	//	traces       channels, units, and the clock of data without stamps: one of
+	//	traces       channels, units, and for data without time stamps one of
 	//	             rate_hz, sample_interval_s, duration_s
-	//	raw samples  dtype, shape, and those of traces
-	//	raw pixels   width, height, encoding, step, is_bigendian; units of depth
+	//	raw samples  dtype, shape, and the keys of traces
+	//	raw pixels   width, height, encoding, step, is_bigendian; units for depth
 	//	PointCloud2  fields, point_step, row_step, width, height, is_bigendian
 	//	clouds       units of the lengths
 	//	places       frame_id of clouds, trajectories and scans
 	//	scans        angle_min, angle_max, angle_increment, range_min, range_max,
-	//	             unless the data is JSON, which names them itself
+	//	             unless the data is JSON, which holds them itself
 	//	text poses   format: tum or kitti
-	//
-	// See [DecodeTrace], [DecodeCloud] and [DecodeTrajectory].
 	Metadata map[string]any
 }
 
-// mediaType is the item's media type without parameters, in lower case.
-func (it Item) mediaType() string {
-	declared := it.MediaType
-	if declared == "" {
-		declared = sniff(it.Data)
+// Payload returns the item in the form that the packages of the formats read.
+func (it Item) Payload() media.Payload {
+	mediaType := it.MediaType
+	if mediaType == "" {
+		mediaType = sniff(it.Data)
 	}
-	base, _, err := mime.ParseMediaType(declared)
-	if err != nil {
-		base, _, _ = strings.Cut(declared, ";")
-	}
-	return strings.ToLower(strings.TrimSpace(base))
+	return media.New(mediaType, it.Data, it.Size, it.Metadata)
 }
 
-// encoding is the reader that fits an item.
-type encoding int
-
-const (
-	opaque encoding = iota
-	textTable
-	freeText
-	jsonText
-	npyArray
+// The forms in which pictures and numbers are returned; see the package media.
+type (
+	// Preview is a picture of a perception.
+	Preview = media.Preview
+	// PreviewOptions is the size of a preview.
+	PreviewOptions = media.PreviewOptions
+	// Samples are the numbers of an item.
+	Samples = media.Samples
+	// SamplesOptions selects a part of the samples.
+	SamplesOptions = media.SamplesOptions
+	// Channel is one channel of a trace or a sound.
+	Channel = media.Channel
+	// Numbers are readings; a missing one is NaN, and null in JSON.
+	Numbers = media.Numbers
 )
 
-// encoding goes by the bytes where they cannot be mistaken and by the media
-// type elsewhere: a declared type may be any of several names for one format.
-func (it Item) encoding() encoding {
-	if bytes.HasPrefix(it.Data, []byte(npyMagic)) {
-		return npyArray
+var (
+	// ErrNoPreview means that the format of an item has no preview.
+	ErrNoPreview = media.ErrNoPreview
+	// ErrNoSamples means that the format of an item holds no numbers.
+	ErrNoSamples = media.ErrNoSamples
+)
+
+// view is what one format makes of a payload. Several formats may accept a payload;
+// only the decoding of the bytes shows which of them can read it.
+type view interface {
+	// Summary returns "" if the bytes cannot be read.
+	Summary() string
+	Features() (kind string, vector []float32, ok bool)
+	Preview(PreviewOptions) (*Preview, error)
+	Samples(SamplesOptions) (*Samples, error)
+}
+
+// views returns the formats that accept the payload, the best first: a format that is
+// proven by the first bytes comes before one that only the media type claims.
+func views(in media.Payload) []view {
+	var out []view
+	add := func(accepted bool, v view) {
+		if accepted {
+			out = append(out, v)
+		}
 	}
-	switch t := it.mediaType(); {
-	case t == "text/csv" || t == "text/tab-separated-values":
-		return textTable
-	case t == "application/json" || t == "text/json" || strings.HasSuffix(t, "+json"):
-		return jsonText
-	case strings.HasPrefix(t, "text/"):
-		return freeText
+	add(image.Accepts(in), image.File{Payload: in})
+	add(image.AcceptsPixels(in), image.Pixels{Payload: in})
+	add(audio.Accepts(in), audio.File{Payload: in})
+	add(pointcloud.Accepts(in), pointcloud.File{Payload: in})
+	add(trajectory.Accepts(in), trajectory.File{Payload: in})
+	add(pointcloud.AcceptsScan(in), pointcloud.ScanFile{Payload: in})
+	add(segment.Accepts(in), segment.File{Payload: in})
+	add(timeseries.Accepts(in), timeseries.File{Payload: in})
+	return out
+}
+
+// Summarize returns one line about the data, made from the data and its metadata
+// and never from a description, so that a search for "Fz peak" or "640x480" finds
+// it. The line has at most 300 characters, is the same for the same item, and is
+// "" for an item without data. Data that cannot be read is counted: "1,234 bytes
+// of application/octet-stream".
+func Summarize(it Item) string {
+	if len(it.Data) == 0 {
+		return ""
 	}
-	return opaque
+	in := it.Payload()
+	for _, v := range views(in) {
+		if s := v.Summary(); s != "" {
+			return media.Clean(s, media.MaxSummary)
+		}
+	}
+	return media.Clean(summarizeOther(in), media.MaxSummary)
+}
+
+// Describe returns the summary of an item and, if its format computes both from
+// one decoding, its features. kind is "" for all other formats, which says
+// nothing about whether the item has features: call [Features].
+func Describe(it Item) (summary, kind string, vector []float32) {
+	if len(it.Data) == 0 {
+		return "", "", nil
+	}
+	if all := views(it.Payload()); len(all) > 0 {
+		if file, ok := all[0].(image.File); ok {
+			summary, kind, vector = file.Describe()
+		}
+	}
+	if summary == "" || kind == "" || !allFinite(vector) {
+		return Summarize(it), "", nil
+	}
+	return media.Clean(summary, media.MaxSummary), kind, vector
+}
+
+// FeatureRules is the version of the rules that [Features] follows. It grows with
+// every change of them. Vectors of different versions must not be compared.
+const FeatureRules = 2
+
+// Features returns a vector of fixed length that describes the item, and the kind
+// of the vector. [Distance] compares two vectors of one kind: the smaller the
+// distance, the more alike are the items. ok is false if the item has no features.
+//
+//	trace/v2/<channels>  a trace of at most 256 channels: for each channel 32
+//	                     readings at equal distances in time, then 32 quantiles of
+//	                     its readings, all as square roots with the reading's sign
+//	image/v2             a colour image: 60 DCT coefficients of the luma on a grid
+//	                     of 32x32 cells, without mean and contrast; the mean; 10
+//	                     coefficients of each chroma
+//	depth/v1             a depth image: 60 DCT coefficients of the distances, and
+//	                     10 of where there are none
+//	sound/v1             a sound: the power in 24 mel bands, 60 Hz to 8 kHz, in 8
+//	                     parts of its time
+//	cloud/v1             a point cloud: 69 numbers about its shape
+//	scan/v1              a laser scan: the closeness of the returns in 72 sectors
+//	path/v1              a trajectory: 49 numbers about the shape of its path
+//
+// A trace with a missing or infinite reading has none, since any number put in
+// its place would decide the distance. Only the data counts and not the metadata,
+// so that data without metadata can be compared. Raw samples and raw pixels need
+// the metadata that says how to read them.
+func Features(it Item) (kind string, vector []float32, ok bool) {
+	in := it.Payload()
+	if len(it.Data) == 0 || in.IsHead() {
+		return "", nil, false
+	}
+	for _, v := range views(in) {
+		if kind, vector, ok = v.Features(); ok && allFinite(vector) {
+			return kind, vector, true
+		}
+	}
+	return "", nil, false
+}
+
+func allFinite(vector []float32) bool {
+	for _, v := range vector {
+		if !media.Finite(float64(v)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Distance compares two vectors that [Features] returned, both of this kind. It is
+// 0 for equal vectors, symmetric, and smaller the more alike the items are. The
+// distance of vectors of different lengths is infinite.
+func Distance(kind string, a, b []float32) float64 {
+	switch {
+	case strings.HasPrefix(kind, timeseries.Kind):
+		return timeseries.Distance(kind, a, b)
+	case strings.HasPrefix(kind, "scan/"):
+		return pointcloud.ScanDistance(a, b)
+	case len(a) != len(b):
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for i := range a {
+		d := float64(a[i]) - float64(b[i])
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+// MakePreview draws the item: a smaller copy of an image, a plot of a trace, the
+// spectrogram of a sound, a cloud or a trajectory from above. The same item and
+// options give the same picture. The error wraps [ErrNoPreview] if the format has
+// no preview, and otherwise says what is wrong with the bytes.
+func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
+	in := it.Payload()
+	if in.IsHead() {
+		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
+	}
+	o = o.Normal()
+	first := ErrNoPreview
+	for i, v := range views(in) {
+		p, err := v.Preview(o)
+		if err == nil {
+			return p, nil
+		}
+		if i == 0 {
+			first = err
+		}
+	}
+	return nil, first
+}
+
+// MakeSamples reads the numbers of an item: of a trace or an MCAP segment of one
+// topic, a sound, a point cloud, a trajectory, a laser scan. The same item and
+// options give the same numbers. The error wraps [ErrNoSamples] if the format has
+// no numbers, and otherwise says what is wrong with the bytes.
+func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
+	in := it.Payload()
+	if in.IsHead() {
+		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
+	}
+	first := ErrNoSamples
+	for i, v := range views(in) {
+		s, err := v.Samples(o)
+		if err == nil {
+			return s, nil
+		}
+		if i == 0 {
+			first = err
+		}
+		if errors.Is(err, ErrNoSamples) {
+			break
+		}
+	}
+	return nil, first
+}
+
+// summarizeOther returns the summary of a payload that none of the formats can read.
+func summarizeOther(in media.Payload) string {
+	var s string
+	switch in.Encoding() {
+	case media.NPY:
+		s = summarizeArray(in)
+	case media.JSON:
+		s = summarizeJSON(in)
+	case media.Table, media.FreeText:
+		s = summarizeText(in)
+	}
+	if s == "" {
+		s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+	}
+	return s
+}
+
+// summarizeArray describes an array of any type and shape.
+func summarizeArray(in media.Payload) string {
+	const maxDims = 8
+	h, err := npy.Parse(in.Data)
+	if err != nil || len(h.Shape) == 0 || len(h.Shape) > maxDims {
+		return ""
+	}
+	dims, room := make([]string, len(h.Shape)), len(h.Rest)+max(int(in.Size)-len(in.Data), 0)
+	for i, n := range h.Shape {
+		dims[i] = strconv.Itoa(n)
+		// An element takes at least a byte, so a larger shape is a false claim.
+		if room /= max(n, 1); room == 0 {
+			return ""
+		}
+	}
+	return "array, " + strings.Join(dims, "x") + ", elements " + media.Clean(h.Descr, media.MaxName)
+}
+
+// summarizeText quotes the beginning of the text. It counts the lines if all of them
+// are here.
+func summarizeText(in media.Payload) string {
+	const maxQuote = 200 // characters
+	data := in.WholeLines()
+	if !utf8.Valid(data) {
+		return ""
+	}
+	begin := media.Clean(string(data[:min(len(data), 4*media.MaxSummary)]), maxQuote)
+	if begin == "" {
+		return ""
+	}
+	if in.IsHead() {
+		return "text, beginning: " + begin
+	}
+	lines := bytes.Count(bytes.TrimSpace(data), []byte("\n")) + 1
+	return "text, " + media.Plural(int64(lines), "line") + ": " + begin
+}
+
+func summarizeJSON(in media.Payload) string {
+	const maxKeys = 8 // that are named
+	if in.IsHead() || !json.Valid(in.Data) {
+		return ""
+	}
+	dec := json.NewDecoder(bytes.NewReader(in.Data))
+	open, err := dec.Token()
+	if err != nil {
+		return ""
+	}
+	var keys []string
+	count := int64(0)
+	for ; dec.More(); count++ {
+		if open == json.Delim('{') {
+			key, err := dec.Token()
+			if err != nil {
+				return ""
+			}
+			if s, ok := key.(string); ok && len(keys) < maxKeys {
+				keys = append(keys, media.Clean(s, media.MaxName))
+			}
+		}
+		var skipped json.RawMessage
+		if dec.Decode(&skipped) != nil {
+			return ""
+		}
+	}
+	switch open {
+	case json.Delim('{'):
+		s := "JSON object, " + media.Plural(count, "key")
+		if len(keys) > 0 {
+			s += ": " + strings.Join(keys, ", ")
+		}
+		return s
+	case json.Delim('['):
+		return "JSON list, " + media.Plural(count, "element")
+	}
+	return ""
 }

@@ -127,8 +127,8 @@ func TestPixelsThatDoNotFit(t *testing.T) {
 		{"negative height", change("height", -1.0), "metadata height is -1"},
 		{"broken height", change("height", 1.5), "metadata height is 1.5"},
 		{"no number", change("height", math.NaN()), "metadata height is NaN"},
-		{"short step", change("step", 5.0), "a row of 2 pixels of rgb8 takes 6 bytes at least"},
-		{"huge step", change("step", 1e18), "are the limit"},
+		{"short step", change("step", 5.0), "a row of 2 pixels of rgb8 takes at least 6 bytes"},
+		{"huge step", change("step", 1e18), "the limit is 524280"},
 		{"step that is none", change("step", "six"), "step is six"},
 		{"beginning of a payload", head, "too large to draw"},
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 // segmentOf writes messages at 100 Hz.
@@ -141,7 +142,7 @@ func TestDecodeSegmentErrors(t *testing.T) {
 		"too soon": {append([]byte("\x89MCAP0\r\n\x05"), make([]byte, 8)...), "before its channel"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := perception.DecodeSegment(test.data); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := segment.Decode(test.data); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -154,7 +155,7 @@ func FuzzSegment(f *testing.F) {
 	f.Add(segmentOf(f, "/j", "any", "json", []byte(`{"v":1}`)).Data)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		item := perception.Item{Data: data}
-		if _, err := perception.DecodeSegment(data); err != nil {
+		if _, err := segment.Decode(data); err != nil {
 			return
 		}
 		if got := perception.Summarize(item); got == "" {

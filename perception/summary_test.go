@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
 // wrenchCSV is 15 samples at rest under a load of 60, with a blow at the fifth.
@@ -138,7 +139,7 @@ func TestSummarizeHeads(t *testing.T) {
 		if got := perception.Summarize(test.item); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
-		if _, err := perception.DecodeTrace(test.item); err == nil {
+		if _, err := timeseries.Decode(test.item.Payload()); err == nil {
 			t.Errorf("%s: the beginning of a trace was taken for all of it", name)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
 // TestDecodeFilesOfNumPy reads what NumPy wrote; testdata/npy/make.py says how.
@@ -27,7 +28,7 @@ func TestDecodeFilesOfNumPy(t *testing.T) {
 	}
 	for name, want := range want {
 		t.Run(name, func(t *testing.T) {
-			got, err := perception.DecodeTrace(perception.Item{Data: npyFile(t, name)})
+			got, err := timeseries.Decode(perception.Item{Data: npyFile(t, name)}.Payload())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +39,7 @@ func TestDecodeFilesOfNumPy(t *testing.T) {
 	}
 	for name, want := range map[string]string{"cube": "3 dimensions", "objects": "pickled"} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := perception.DecodeTrace(perception.Item{Data: npyFile(t, name)}); err == nil || !strings.Contains(err.Error(), want) {
+			if got, err := timeseries.Decode(perception.Item{Data: npyFile(t, name)}.Payload()); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, error %v, want one with %q", got, err, want)
 			}
 		})
@@ -84,7 +85,7 @@ func TestDecodeSamples(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := perception.DecodeTrace(samplesItem(t, test.mediaType, test.metadata, test.data))
+			got, err := timeseries.Decode(samplesItem(t, test.mediaType, test.metadata, test.data).Payload())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +95,7 @@ func TestDecodeSamples(t *testing.T) {
 		})
 	}
 	item := perception.Item{MediaType: "application/x-samples", Data: floats, Metadata: map[string]any{"shape": []int{2, 2}}}
-	if got, err := perception.DecodeTrace(item); err != nil || !cmp.Equal(got.Samples, four) {
+	if got, err := timeseries.Decode(item.Payload()); err != nil || !cmp.Equal(got.Samples, four) {
 		t.Errorf("a shape of Go: got %v, %v", got, err)
 	}
 }
@@ -112,7 +113,7 @@ func TestDecodeSamplesRefuses(t *testing.T) {
 		{"type that is no text", "application/x-samples", `{"dtype":4}`, 16, `dtype "" is not read`},
 		{"too few bytes", "application/x-samples", `{"shape":[3,2]}`, 16, "shape [3, 2] of <f4 needs 24 bytes; the data has 16"},
 		{"too many bytes", "application/x-samples", `{"shape":[1,2],"dtype":"int16"}`, 16, "needs 4 bytes"},
-		{"half an element", "application/x-samples", `{"dtype":"<f8"}`, 15, "no whole number of <f8"},
+		{"half an element", "application/x-samples", `{"dtype":"<f8"}`, 15, "not a whole number of <f8"},
 		{"half a sample", "application/x-samples", `{"dtype":"<f4","channels":["a","b","c"]}`, 16, "samples of 3 channels"},
 		{"cube", "application/x-samples", `{"shape":[1,2,2]}`, 16, "must be [samples, channels]"},
 		{"fractions", "application/x-samples", `{"shape":[2.5,2]}`, 20, "whole numbers"},
@@ -129,7 +130,7 @@ func TestDecodeSamplesRefuses(t *testing.T) {
 			if err := dec.Decode(&item.Metadata); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := perception.DecodeTrace(item); err == nil || !strings.Contains(err.Error(), test.want) {
+			if got, err := timeseries.Decode(item.Payload()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, error %v, want one with %q", got, err, test.want)
 			}
 		})
@@ -147,7 +148,7 @@ func TestDecodeTraceBoundsReadings(t *testing.T) {
 		"npy":  {Data: npy("|u1", "(16777217,)", make([]byte, most+1))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := perception.DecodeTrace(item); err == nil || !strings.Contains(err.Error(), "more than 16777216 readings") {
+			if got, err := timeseries.Decode(item.Payload()); err == nil || !strings.Contains(err.Error(), "more than 16777216 readings") {
 				t.Errorf("got %v, error %v", got != nil, err)
 			}
 		})

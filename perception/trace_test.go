@@ -11,9 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
-type trace = perception.Trace
+type trace = timeseries.Trace
 
 func TestDecodeTrace(t *testing.T) {
 	four := [][]float64{{1, 2}, {3, -4.5}}
@@ -69,7 +70,7 @@ func TestDecodeTrace(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := perception.DecodeTrace(test.item)
+			got, err := timeseries.Decode(test.item.Payload())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,30 +93,30 @@ func TestDecodeTraceRefuses(t *testing.T) {
 	}{
 		{"an image", perception.Item{MediaType: "image/png", Data: []byte("x")}, "image/png is not read as a trace"},
 		{"ragged csv", csvItem("1,2\n3\n"), "line 2: has 1 fields"},
-		{"words in csv", csvItem("a,b\n1,2\n3,x\n"), "line 3: field 2 is no number"},
-		{"decimal comma and point", csvItem("1,5;2,5\n1.5;2,5\n"), "line 2: field 1 is no number"},
-		{"thousands", csvItem("a;b\n1.234,5;2\n"), "line 2: field 1 is no number"},
+		{"words in csv", csvItem("a,b\n1,2\n3,x\n"), "line 3: field 2 is not a number"},
+		{"decimal comma and point", csvItem("1,5;2,5\n1.5;2,5\n"), "line 2: field 1 is not a number"},
+		{"thousands", csvItem("a;b\n1.234,5;2\n"), "line 2: field 1 is not a number"},
 		{"a quote that is not closed", csvItem("\"1,2\n3,4\n5,x\n"), "line 3"},
 		{"header only", csvItem("a,b\n"), "no samples"},
 		{"nothing", csvItem(""), "no samples"},
-		{"out of range", csvItem("a\n1e999\n"), "no number"},
+		{"out of range", csvItem("a\n1e999\n"), "not a number"},
 		{"one number in text", perception.Item{MediaType: "text/plain", Data: []byte("42")}, "at least 2"},
 		{"prose", perception.Item{MediaType: "text/plain", Data: []byte("open\nthe gripper")}, "line 2"},
-		{"json number", jsonItem("5"), "no list of numbers"},
+		{"json number", jsonItem("5"), "neither a list of numbers"},
 		{"json empty", jsonItem("[]"), "no samples"},
 		{"json empty sample", jsonItem("[[]]"), "no readings"},
 		{"json ragged", jsonItem("[[1],[2,3]]"), "has 2 readings"},
-		{"json mixed", jsonItem("[[1],2]"), "no list of numbers"},
-		{"json mixed, number first", jsonItem("[1,[2]]"), "no list of numbers"},
+		{"json mixed", jsonItem("[[1],2]"), "neither a list of numbers"},
+		{"json mixed, number first", jsonItem("[1,[2]]"), "neither a list of numbers"},
 		{"json deep", jsonItem("[[[1]]]"), "nested"},
 		{"json words", jsonItem(`[1,"2"]`), "more than lists"},
-		{"json broken", jsonItem("[1,"), "no valid JSON"},
-		{"json blank", jsonItem(" "), "no valid JSON"},
+		{"json broken", jsonItem("[1,"), "not valid JSON"},
+		{"json blank", jsonItem(" "), "not valid JSON"},
 		{"json object without samples", jsonItem(`{"a":1}`), "neither samples nor columns"},
 		{"json columns of words", jsonItem(`{"columns":{"a":[1],"b":"x"}}`), `column "b": the JSON holds more than lists`},
 		{"json columns of uneven length", jsonItem(`{"columns":{"a":[1],"b":[1,2]}}`), `column "b": has 2 readings where the first has 1`},
 		{"json columns of lists", jsonItem(`{"columns":{"a":[[1]]}}`), `column "a": holds lists`},
-		{"json columns in a list", jsonItem(`{"columns":[1]}`), "no object of lists"},
+		{"json columns in a list", jsonItem(`{"columns":[1]}`), "not an object of lists"},
 		{"json no columns", jsonItem(`{"columns":{}}`), "no samples"},
 		{"json out of range", jsonItem("[1e999]"), "too large"},
 		{"npy objects", perception.Item{Data: npy("|O", "(1,)", []byte("\x80\x04K\x01."))}, "pickled"},
@@ -134,7 +135,7 @@ func TestDecodeTraceRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := perception.DecodeTrace(test.item)
+			got, err := timeseries.Decode(test.item.Payload())
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, error %v, want an error with %q", got, err, test.want)
 			}
@@ -170,7 +171,7 @@ func TestDecodeTraceMetadata(t *testing.T) {
 				if err := dec.Decode(&item.Metadata); err != nil {
 					t.Fatal(err)
 				}
-				got, err := perception.DecodeTrace(item)
+				got, err := timeseries.Decode(item.Payload())
 				if err != nil {
 					t.Fatal(err)
 				}

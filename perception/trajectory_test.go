@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
 )
 
 const tum = "# timestamp tx ty tz qx qy qz qw\n1305031102.1758 1.5 -2 0.25 0 0 0 1\n1305031102.2758 1.75 -2 0.25 0.5 0.5 0.5 0.5\n1305031103.1758 4.5 2 0.25 0 0 0.7071 0.7071\n"
@@ -26,33 +27,33 @@ func TestDecodeTrajectory(t *testing.T) {
 	tests := []struct {
 		name string
 		item perception.Item
-		want perception.Trajectory
+		want trajectory.Trajectory
 	}{
-		{"tum", perception.Item{Data: []byte(tum)}, perception.Trajectory{
+		{"tum", perception.Item{Data: []byte(tum)}, trajectory.Trajectory{
 			Times:        []float64{1305031102.1758, 1305031102.2758, 1305031103.1758},
 			Positions:    [][3]float64{{1.5, -2, 0.25}, {1.75, -2, 0.25}, {4.5, 2, 0.25}},
 			Orientations: [][4]float64{{0, 0, 0, 1}, {0.5, 0.5, 0.5, 0.5}, {0, 0, half, half}}}},
-		{"tum, a stamp twice", perception.Item{Data: []byte("1 1 2 3 0 0 0 1\n1 1 2 4 0 0 0 1\n2 1 2 4 0 0 0 1\n")}, perception.Trajectory{
+		{"tum, a stamp twice", perception.Item{Data: []byte("1 1 2 3 0 0 0 1\n1 1 2 4 0 0 0 1\n2 1 2 4 0 0 0 1\n")}, trajectory.Trajectory{
 			Times: []float64{1, 1, 2}, Positions: [][3]float64{{1, 2, 3}, {1, 2, 4}, {1, 2, 4}}, Orientations: [][4]float64{{3: 1}, {3: 1}, {3: 1}},
 		}},
-		{"tum by media type", perception.Item{MediaType: "text/x-tum", Data: []byte("0 1 2 3 0 0 0 2\n1 1 2 4 0 0 0 2\n")}, perception.Trajectory{
+		{"tum by media type", perception.Item{MediaType: "text/x-tum", Data: []byte("0 1 2 3 0 0 0 2\n1 1 2 4 0 0 0 2\n")}, trajectory.Trajectory{
 			Times: []float64{0, 1}, Positions: [][3]float64{{1, 2, 3}, {1, 2, 4}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, 0, 0, 1}}}},
-		{"kitti", perception.Item{Data: []byte(kittiLine(0, 1, 2, 3) + kittiLine(math.Pi/2, 4, 5, 6) + kittiLine(math.Pi, 7, 8, 9))}, perception.Trajectory{
+		{"kitti", perception.Item{Data: []byte(kittiLine(0, 1, 2, 3) + kittiLine(math.Pi/2, 4, 5, 6) + kittiLine(math.Pi, 7, 8, 9))}, trajectory.Trajectory{
 			Positions: [][3]float64{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, half, 0, half}, {0, 1, 0, 0}}}},
-		{"table", csvItem("t,x,y\n0,1,2\n0.5,3,4\n"), perception.Trajectory{Times: []float64{0, 0.5}, Positions: [][3]float64{{1, 2, 0}, {3, 4, 0}}}},
-		{"table with yaw and units", csvItem("time_ms;X (m);Y (m);yaw\n0;1;2;0\n500;3;4;3.14159265358979\n"), perception.Trajectory{
+		{"table", csvItem("t,x,y\n0,1,2\n0.5,3,4\n"), trajectory.Trajectory{Times: []float64{0, 0.5}, Positions: [][3]float64{{1, 2, 0}, {3, 4, 0}}}},
+		{"table with yaw and units", csvItem("time_ms;X (m);Y (m);yaw\n0;1;2;0\n500;3;4;3.14159265358979\n"), trajectory.Trajectory{
 			Times: []float64{0, 0.5}, Positions: [][3]float64{{1, 2, 0}, {3, 4, 0}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, 0, 1, 0}}}},
-		{"table without a pose's position", csvItem("x,y\n1,2\nnan,3\n4,5\n"), perception.Trajectory{Positions: [][3]float64{{1, 2, 0}, {4, 5, 0}}}},
-		{"json", jsonItem(`{"frame":{"a":[1]},"poses":[{"position":[1,2,3],"orientation":[0,0,0,1],"stamp":1.5},{"position":[4,5],"orientation":[0,0,1,0],"stamp":2}]}`), perception.Trajectory{
+		{"table without a pose's position", csvItem("x,y\n1,2\nnan,3\n4,5\n"), trajectory.Trajectory{Positions: [][3]float64{{1, 2, 0}, {4, 5, 0}}}},
+		{"json", jsonItem(`{"frame":{"a":[1]},"poses":[{"position":[1,2,3],"orientation":[0,0,0,1],"stamp":1.5},{"position":[4,5],"orientation":[0,0,1,0],"stamp":2}]}`), trajectory.Trajectory{
 			Times: []float64{1.5, 2}, Positions: [][3]float64{{1, 2, 3}, {4, 5, 0}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, 0, 1, 0}}}},
 		{"ros path", jsonItem(`{"poses":[{"header":{"stamp":{"sec":1,"nanosec":500000000}},"pose":{"position":{"x":1,"y":2,"z":3},"orientation":{"x":0,"y":0,"z":0,"w":1}}},
-			{"header":{"stamp":{"sec":2,"nanosec":0}},"pose":{"position":{"x":4,"y":5,"z":6},"orientation":{"x":0,"y":0,"z":0,"w":1}}}]}`), perception.Trajectory{
+			{"header":{"stamp":{"sec":2,"nanosec":0}},"pose":{"position":{"x":4,"y":5,"z":6},"orientation":{"x":0,"y":0,"z":0,"w":1}}}]}`), trajectory.Trajectory{
 			Times: []float64{1.5, 2}, Positions: [][3]float64{{1, 2, 3}, {4, 5, 6}}, Orientations: [][4]float64{{0, 0, 0, 1}, {0, 0, 0, 1}}}},
-		{"json list, times that fall", jsonItem(`[{"position":[1,2,3],"stamp":2},{"position":[4,5,6],"stamp":1}]`), perception.Trajectory{Positions: [][3]float64{{1, 2, 3}, {4, 5, 6}}}},
+		{"json list, times that fall", jsonItem(`[{"position":[1,2,3],"stamp":2},{"position":[4,5,6],"stamp":1}]`), trajectory.Trajectory{Positions: [][3]float64{{1, 2, 3}, {4, 5, 6}}}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := perception.DecodeTrajectory(test.item)
+			got, err := trajectory.Decode(test.item.Payload())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,14 +85,14 @@ func TestDecodeTrajectoryRefuses(t *testing.T) {
 		{"a word", csvItem("x,y\n1,2\n1,up\n"), `line 2 has "up"`},
 		{"declared, seven", perception.Item{MediaType: "text/x-tum", Data: []byte("1 2 3 4 5 6 7\n")}, "has 7 numbers where a pose has 8"},
 		{"json without", jsonItem(`{"samples":[1]}`), "no poses"},
-		{"json, no list", jsonItem(`{"poses":1}`), "no list"},
+		{"json, no list", jsonItem(`{"poses":1}`), "not a list"},
 		{"json, no position", jsonItem(`{"poses":[{"stamp":1}]}`), "pose 1 has no position"},
 		{"json, five numbers", jsonItem(`[{"position":[1,2,3,4,5]}]`), "more than four"},
 		{"json, cut", jsonItem(`[{"position":[1,2]},{"position":[1,2]}`), "does not end"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if _, err := perception.DecodeTrajectory(test.item); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := trajectory.Decode(test.item.Payload()); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want an error with %q", err, test.want)
 			}
 		})
@@ -251,7 +252,7 @@ func FuzzTrajectory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, mediaType string) {
 		item := perception.Item{Data: data, MediaType: mediaType}
-		got, err := perception.DecodeTrajectory(item)
+		got, err := trajectory.Decode(item.Payload())
 		if err != nil {
 			return
 		}

@@ -154,6 +154,9 @@ func canonicalNumber(s string) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
+// DefaultCollection is the namespace of what names none.
+const DefaultCollection = "default"
+
 // MaxContext bounds the context of one memory, in bytes of JSON.
 const MaxContext = 1 << 20
 

@@ -1,5 +1,6 @@
-// Builds dist/ from src/ and public/. The same sources give the same bytes: CI
-// builds again and compares. Names carry no hash, the server tags contents.
+// Builds dist/ from src/ and public/: the dashboard, and in dist/reference the API
+// reference with Swagger UI. The same sources give the same bytes: CI builds again
+// and compares. File names have no hash, because the server sends an ETag.
 import { build } from "esbuild";
 import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
@@ -20,16 +21,20 @@ await build({
   jsx: "automatic",
   jsxImportSource: "preact",
   charset: "utf8",
-  legalComments: "none", // licences.txt has them whole
+  legalComments: "none", // licences.txt has the texts
   external: ["/view3d.js"], // the 3-D view is fetched when it is first shown
   logLevel: "warning",
 });
 await cp(here + "public", dist, { recursive: true });
+for (const name of ["swagger-ui-bundle.js", "swagger-ui.css"]) {
+  const text = await readFile(`${here}node_modules/swagger-ui-dist/${name}`, "utf8");
+  await writeFile(dist + "reference/" + name, text.replace(/\n?(\/\/|\/\*)# sourceMappingURL=.*\n?/, "\n"));
+}
 await writeFile(dist + "licences.txt", await licences());
 
-for (const name of (await readdir(dist)).sort()) {
-  const data = await readFile(dist + name);
-  console.log(`${name.padEnd(16)} ${size(data.length)} ${size(gzipSync(data).length)} gzipped`);
+for (const entry of (await readdir(dist, { recursive: true, withFileTypes: true })).filter((e) => e.isFile()).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+  const data = await readFile(entry.parentPath + "/" + entry.name);
+  console.log(`${entry.name.padEnd(20)} ${size(data.length)} ${size(gzipSync(data).length)} gzipped`);
 }
 
 function size(bytes) {
@@ -40,8 +45,12 @@ async function licences() {
   const { dependencies } = JSON.parse(await readFile(here + "package.json", "utf8"));
   const parts = [];
   for (const name of [...Object.keys(dependencies), "@preact/signals-core"].sort()) {
-    const text = await readFile(`${here}node_modules/${name}/LICENSE`, "utf8");
-    parts.push(`${name}\n\n${text.replaceAll("\r\n", "\n").trim()}\n`);
+    const files = ["LICENSE"];
+    if (name === "swagger-ui-dist") files.push("NOTICE", "swagger-ui-bundle.js.LICENSE.txt"); // of the packages in the bundle
+    for (const file of files) {
+      const text = await readFile(`${here}node_modules/${name}/${file}`, "utf8");
+      parts.push(`${name}\n\n${text.replaceAll("\r\n", "\n").trim()}\n`);
+    }
   }
   return parts.join("\n" + "-".repeat(72) + "\n\n");
 }

@@ -1,5 +1,6 @@
-// Package ui holds the dashboard as a browser gets it. Its sources are in src,
-// what is built from them in dist: make ui builds it again.
+// Package ui holds the dashboard and the API reference as a browser gets them.
+// Their sources are in src and public, what is built from them in dist: make ui
+// builds it again.
 package ui
 
 import (
@@ -7,14 +8,23 @@ import (
 	"io/fs"
 )
 
-//go:embed dist
-var dist embed.FS
+//go:embed dist/*.*
+var dashboard embed.FS
 
-// Files is the dashboard: index.html, and what it loads, by names relative to it.
-func Files() fs.FS {
-	sub, err := fs.Sub(dist, "dist")
-	if err != nil { // unreachable: dist is embedded above
+//go:embed dist/reference
+var reference embed.FS
+
+// Files is the dashboard: index.html and the files that it loads.
+func Files() fs.FS { return sub(dashboard, "dist") }
+
+// Reference is the API reference: index.html and the files that it loads from
+// /api/reference/.
+func Reference() fs.FS { return sub(reference, "dist/reference") }
+
+func sub(files fs.FS, folder string) fs.FS {
+	inside, err := fs.Sub(files, folder)
+	if err != nil { // cannot happen: the folder is embedded above
 		panic(err)
 	}
-	return sub
+	return inside
 }

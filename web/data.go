@@ -15,8 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// data answers the bytes of a perception, in ranges when asked, or the JSON
-// response when the caller accepts application/json by name.
+// data answers the bytes of a perception, also in ranges, or the JSON response if the
+// Accept header names application/json.
 func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 	asJSON := s.operation(op)
 	return func(c echo.Context) error {
@@ -45,9 +45,9 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 	}
 }
 
-// content answers bytes, in ranges when asked. What http.ServeContent makes of a
-// range differs from RFC 9110 in four cases: one of another unit is no range, no
-// bytes have none, the last none of many are not to be had, and BYTES are bytes.
+// content answers bytes, also in ranges. It corrects http.ServeContent where that
+// differs from RFC 9110: it ignores a range in another unit and a range of an empty
+// payload, refuses the range of the last 0 bytes, and accepts BYTES for bytes.
 func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	r := c.Request()
 	asked := r.Header.Get("Range")
@@ -69,20 +69,21 @@ func (s *server) content(c echo.Context, body io.ReadSeeker, size int64) {
 	switch w.refused {
 	case http.StatusRequestedRangeNotSatisfiable:
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", size))
-		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q names none of the %d bytes; ask as in bytes=0-1023 or bytes=-100", asked, size))
+		p = newProblem(w.refused, robotmem.Invalid, fmt.Sprintf("%.100q has none of the %d bytes; use a range such as bytes=0-1023 or bytes=-100", asked, size))
 		p.Field = "Range"
 	case http.StatusPreconditionFailed:
-		p = newProblem(w.refused, robotmem.Conflict, "the bytes are others than If-Match names; the ETag header names these")
+		p = newProblem(w.refused, robotmem.Conflict, "If-Match names other bytes; the ETag header has the current tag")
 		p.Field = "If-Match"
 	}
 	w.Header().Del("Content-Disposition")
 	s.writeProblem(c.Response(), r, p)
 }
 
-// ranged holds back what http.ServeContent refuses with: text, or nothing.
+// ranged holds back the answer with which http.ServeContent refuses a request, which
+// is not a problem document.
 type ranged struct {
 	http.ResponseWriter
-	refused int // the status, 0 if it was not
+	refused int // the status, 0 if the request was not refused
 }
 
 func (w *ranged) WriteHeader(code int) {
@@ -100,8 +101,8 @@ func (w *ranged) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// watched is a payload whose damage is logged: the answer is on its way by then,
-// and all that its caller sees is that it ends too soon.
+// watched logs an error of reading a payload. The answer has begun by then, so the
+// client only sees that it ends too early.
 type watched struct {
 	*robotmem.DataReader
 	log *slog.Logger
@@ -110,13 +111,13 @@ type watched struct {
 func (w watched) Read(p []byte) (int, error) {
 	n, err := w.DataReader.Read(p)
 	if err != nil && err != io.EOF {
-		w.log.Error("payload not sent to its end", "memory_id", w.MemoryID, "sha256", w.SHA256, "err", err)
+		w.log.Error("payload sent incompletely", "memory_id", w.MemoryID, "sha256", w.SHA256, "err", err)
 	}
 	return n, err
 }
 
-// preview answers the picture of a perception, or the JSON response when the
-// caller accepts application/json by name.
+// preview answers the picture of a perception, or the JSON response if the Accept
+// header names application/json.
 func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		res, err := s.call(c, op)
@@ -133,9 +134,9 @@ func (s *server) preview(op *robotmem.Op) echo.HandlerFunc {
 	}
 }
 
-// payloadHeaders sets what every answer of bytes has in common and returns their
-// media type. Whoever saved the bytes chose their type: a browser must neither
-// guess another one nor run what they hold.
+// payloadHeaders sets the common headers of answers with bytes and returns their
+// media type. The client that saved the bytes chose the type, so a browser must not
+// guess another type nor run scripts in them.
 func payloadHeaders(c echo.Context, declared, etag string) string {
 	mediaType, params, err := mime.ParseMediaType(declared)
 	if err != nil {
@@ -150,8 +151,8 @@ func payloadHeaders(c echo.Context, declared, etag string) string {
 	return mediaType
 }
 
-// shownInline reports whether a browser can show the type without risk. SVG
-// can hold scripts.
+// shownInline reports whether a browser can show the type safely. SVG may contain
+// scripts.
 func shownInline(mediaType string) bool {
 	switch {
 	case mediaType == "image/svg+xml":

@@ -15,36 +15,35 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Streams of events, as browsers read them: text/event-stream, each event with a
-// name and one line of JSON. What begins with a colon only keeps the connection.
+// Streams of server-sent events (text/event-stream): each event has a name and one
+// line of JSON. A comment, which begins with a colon, keeps the connection open.
 
 const (
-	// maxEvents bounds the requests that stay open, streams and waits for a
-	// change: a browser opens one a tab, and each holds a connection.
+	// maxEvents is the number of requests that stay open, streams and waits for a
+	// change. A browser opens one for each tab, and each holds a connection.
 	maxEvents = 64
-	// tokenPause is how soon such a request ends after its token was revoked.
+	// tokenPause is the interval at which the token of such a request is checked.
 	tokenPause = time.Second
-	heartbeat  = 15 * time.Second // proxies close what is silent for a minute
-	// eventPause joins the changes of a busy writer, so that a page is told
-	// ten times a second and not for each sample.
+	heartbeat  = 15 * time.Second // proxies close connections without data after a minute
+	// eventPause is the shortest time between two change events, so that a page gets
+	// at most ten per second and not one for each sample.
 	eventPause = 100 * time.Millisecond
 )
 
-// stream is an answer that goes on.
+// stream is an answer with events.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// stay takes a place among the requests that stay open. The context ends with
-// the request, when the server stops, and soon after the caller's token was
-// revoked or its login ended: then errWrongToken is its cause. The caller calls
-// leave.
+// stay counts a request among those that stay open. Its context ends with the request,
+// when the server stops, and soon after the token was revoked or the login ended,
+// with errWrongToken as its cause. The caller must call leave.
 func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave func(), err error) {
 	select {
 	case s.events <- struct{}{}:
 	default:
-		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open, and this node holds no more; close one, or ask again later", maxEvents)}
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open, which is the limit of this node; close one, or try again later", maxEvents)}
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
 	var watch sync.WaitGroup
@@ -71,10 +70,10 @@ func (s *server) watch(ctx context.Context, r *http.Request, end context.CancelC
 	}
 }
 
-// revoked reports whether a request was ended for its token.
+// revoked reports whether a request was ended because of its token.
 func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errWrongToken) }
 
-// open begins a stream if there is room for one more.
+// open begins a stream.
 func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
 	ctx, closing, err = s.stay(c.Request(), op)
 	if err != nil {
@@ -84,12 +83,12 @@ func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Conte
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Accel-Buffering", "no") // proxies that gather answers pass this one on
+	h.Set("X-Accel-Buffering", "no") // tells proxies not to buffer the answer
 	c.Response().WriteHeader(http.StatusOK)
 	return &stream{c.Response(), http.NewResponseController(c.Response())}, ctx, closing, nil
 }
 
-// send writes one event. Its data is one line: encode makes no other.
+// send writes one event. encode returns one line, as the format requires.
 func (s *stream) send(name, id string, v any) error {
 	data, err := encode(v)
 	if err != nil {
@@ -120,12 +119,12 @@ func (s *server) sendProblem(out *stream, c echo.Context, err error) error {
 	return out.send("problem", "", p)
 }
 
-// wantsEvents reports whether the caller asks for events and not for JSON.
+// wantsEvents reports whether the client accepts events and not JSON.
 func wantsEvents(r *http.Request) bool {
 	return accepts(r, "text/event-stream") && !accepts(r, "application/json")
 }
 
-// waiting serves changes, whose call may wait for a minute.
+// waiting serves the operation changes, which may wait for a minute.
 func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		r := c.Request()
@@ -152,10 +151,10 @@ type change struct {
 
 func count(n int64) string { return strconv.FormatInt(n, 10) }
 
-// changed tells of every change of the memory, also by another process, until
-// the caller goes or the server stops. The first event, ready, says where it
-// begins; a browser that comes back with the last it has seen is told at once if
-// it has missed some.
+// changed sends an event for every change of the memory, also by other processes,
+// until the client or the server ends the request. The first event is ready with the
+// current change number. For a browser that reconnects with a Last-Event-ID, it is
+// change if there were changes since.
 func (s *server) changed(c echo.Context) error {
 	first, err := s.svc.Changes(c.Request().Context(), &robotmem.ChangesRequest{})
 	if err != nil {
@@ -172,7 +171,7 @@ func (s *server) changed(c echo.Context) error {
 		name = "change"
 	}
 	if err := out.send(name, count(now), change{now}); err != nil {
-		return nil // the caller has gone
+		return nil // the client is gone
 	}
 	for {
 		next, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
@@ -201,9 +200,8 @@ func (s *server) changed(c echo.Context) error {
 	}
 }
 
-// streamed runs an operation and tells how far it is, for a caller who asks for
-// events: any number of progress, and at the end the response as result or the
-// error as problem.
+// streamed runs an operation for a client that accepts events: any number of progress
+// events, and at the end result with the response or problem with the error.
 func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessage) error {
 	out, ctx, closing, err := s.open(c, op.Name)
 	if err != nil {
@@ -217,7 +215,7 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 		res    any
 	)
 	ctx = robotmem.WithProgress(ctx, func(p robotmem.Progress) {
-		select { // what the caller has not taken yet is out of date
+		select { // replace a report that is not sent yet
 		case <-latest:
 		default:
 		}
@@ -239,7 +237,7 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 		select {
 		case p := <-latest:
 			if out.send("progress", "", p) != nil {
-				return nil // its context ends the work
+				return nil // the deferred cancel ends the work
 			}
 		case <-beat.C:
 			if out.beat() != nil {
@@ -253,7 +251,7 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 				_ = s.sendProblem(out, c, err)
 				return nil
 			}
-			_ = out.send("result", "", res) // a caller that has gone needs no answer
+			_ = out.send("result", "", res) // fails only if the client is gone
 			return nil
 		}
 	}

@@ -19,8 +19,8 @@ import (
 
 type event struct{ name, id, data string }
 
-// follow opens a stream of events. next returns the next one, and false at its
-// end; comments are left out.
+// follow opens a stream of events. next returns the next event without comments, and
+// false at the end.
 func follow(t *testing.T, method, url, body string, headers ...string) (res *http.Response, next func() (event, bool)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a stream that hangs
@@ -59,7 +59,7 @@ func follow(t *testing.T, method, url, body string, headers ...string) (res *htt
 	}
 }
 
-func learn(t *testing.T, e *local.Engine, insight string) {
+func learn(t *testing.T, e *local.Node, insight string) {
 	t.Helper()
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: insight}); err != nil {
 		t.Fatal(err)
@@ -81,8 +81,7 @@ func TestEventsTellOfChanges(t *testing.T) {
 	if changed.name != "change" || changed.id == ready.id || changed.data != `{"change":`+changed.id+`}` {
 		t.Errorf("got %+v after %+v", changed, ready)
 	}
-	// Whoever comes back is told at once of what it has missed, and not of what
-	// it has seen.
+	// A client that reconnects is told at once if it has missed changes, and only then.
 	_, next = follow(t, "GET", url+"/api/events", "", "Last-Event-ID: "+ready.id)
 	if got, _ := next(); got.name != "change" {
 		t.Errorf("having missed some: %+v", got)
@@ -105,8 +104,7 @@ func TestEventsTellOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// Streams that are open do not keep a server from stopping: serveNode demands
-// that it stops. They are seen to end.
+// Open streams do not keep a server from stopping, which serveNode checks. They end.
 func TestStreamsEndWithTheServer(t *testing.T) {
 	var ended func() (event, bool)
 	t.Run("server", func(t *testing.T) {

@@ -5,54 +5,56 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"mime"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// exchange is one request and its answer, as the access log shows them.
+// exchange is one request and its answer, for the access log and the time limits.
 type exchange struct {
 	http.ResponseWriter
 	control *http.ResponseController
-	timeout time.Duration // of a reader that takes nothing
+	timeout time.Duration // of a client that reads nothing
 	body    *paced
 	id      string
-	token   string // the name of the token, "" for none
-	status  int    // 0 until the answer has begun
-	bytes   int64  // of the body
+	token   string // name of the token, "" without one
+	status  int    // 0 before the answer begins
+	bytes   int64  // of the answer's body
 }
 
 type exchangeKey struct{}
 
-// exchangeOf is the exchange that the request is part of. Every request that
-// came through the guards has one.
+// exchangeOf returns the exchange of a request. observe gives each request one.
 func exchangeOf(r *http.Request) *exchange {
 	x, _ := r.Context().Value(exchangeKey{}).(*exchange)
 	return x
 }
 
-// observe gives each request its id, a line in the log and deadlines that move
-// on with the bytes, and ends a panic in a handler with that request alone.
+// observe gives each request its id, a line in the log, and deadlines that move with
+// the bytes. A panic in a handler ends only its request.
 func (s *server) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
 		x := &exchange{ResponseWriter: w, control: http.NewResponseController(w), timeout: s.timeout, id: requestID(r)}
 		r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 		w.Header().Set("X-Request-Id", x.id)
-		// A page of another site may not even show a picture of ours.
+		// Pages of other sites must not embed even a picture of this node.
 		w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 		x.body = s.paced(x, r)
-		x.patience(0) // what the request before left behind
+		x.setWriteTimeout(0) // the previous request of the connection may have left one
 		defer func() {
 			if x.status == 0 && x.body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, x.body.err))
 			}
-			// For what is still in buffers, and goes out after net/http has waited
-			// for a body that nobody read.
-			x.patience(2 * x.timeout)
+			// net/http sends the rest of its buffers after the handler, and may wait
+			// for an unread body before.
+			x.setWriteTimeout(2 * x.timeout)
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", x.answered()),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
@@ -63,16 +65,17 @@ func (s *server) observe(next http.Handler) http.Handler {
 	})
 }
 
-// maxLogged bounds what callers write into the log, in bytes; a path may be as
-// long as a whole head.
+// maxLogged is the length of a method or a path in the log, in bytes. A client may
+// send much longer ones.
 const maxLogged = 256
 
 func logged(text string) string { return text[:min(len(text), maxLogged)] }
 
-// maxRequestID bounds the ids that callers choose, in bytes.
+// maxRequestID is the largest length of an id that a client chooses, in bytes.
 const maxRequestID = 64
 
-// requestID is the caller's own id if it can stand in a log as it is.
+// requestID returns the id that the client chose, if it is safe in a log, else a
+// random one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if id == "" || len(id) > maxRequestID {
@@ -96,22 +99,22 @@ func (s *server) recoverPanic(x *exchange, r *http.Request) {
 		return
 	}
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(v) // net/http's own way to drop a connection
+		panic(v) // tells net/http to close the connection
 	}
 	err := s.panicked(r, v)
 	if x.status != 0 {
-		panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+		panic(http.ErrAbortHandler) // a part of an answer must not look complete
 	}
 	s.writeProblem(x, r, s.problemOf(r, err))
 }
 
-// panicked logs a panic, whose value it was, and returns what is answered.
+// panicked logs the panic with value v and returns the error to answer.
 func (s *server) panicked(r *http.Request, v any) error {
 	s.log.Error("panic in a handler", "method", r.Method, "path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
 }
 
-// answered is the status that the caller sees.
+// answered returns the status that the client sees.
 func (x *exchange) answered() int {
 	if x.status == 0 {
 		return http.StatusOK
@@ -119,10 +122,10 @@ func (x *exchange) answered() int {
 	return x.status
 }
 
-// piece is how much of an answer its reader has to take within one timeout.
-const piece = 64 << 10
+// chunkSize is how many bytes of an answer a client must read within one timeout.
+const chunkSize = 64 << 10
 
-// Unwrap serves http.ResponseController.
+// Unwrap implements the interface that http.ResponseController looks for.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // WriteHeader implements http.ResponseWriter.
@@ -133,17 +136,17 @@ func (x *exchange) WriteHeader(code int) {
 	x.ResponseWriter.WriteHeader(code)
 }
 
-// Write implements io.Writer. A reader may be slow, but not stand still: each
-// piece of a long answer has a deadline of its own.
+// Write implements io.Writer. Each chunk of a long answer has its own deadline, so a
+// client may read slowly but must not stop.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
-	defer x.patience(0)
+	defer x.setWriteTimeout(0)
 	written := 0
 	for {
-		x.patience(x.timeout)
-		n, err := x.ResponseWriter.Write(p[written:min(written+piece, len(p))])
+		x.setWriteTimeout(x.timeout)
+		n, err := x.ResponseWriter.Write(p[written:min(written+chunkSize, len(p))])
 		written += n
 		x.bytes += int64(n)
 		if err != nil || written == len(p) {
@@ -152,20 +155,109 @@ func (x *exchange) Write(p []byte) (int, error) {
 	}
 }
 
-// FlushError sends what is in buffers.
+// FlushError sends the buffers.
 func (x *exchange) FlushError() error {
-	defer x.patience(0)
-	x.patience(x.timeout)
+	defer x.setWriteTimeout(0)
+	x.setWriteTimeout(x.timeout)
 	return x.control.Flush()
 }
 
-// patience sets how long what is written next may take; 0 is for ever. It is
-// lifted between writes: over HTTP/2 a deadline ends an answer also while its
+// setWriteTimeout sets the time limit of the next write, 0 for none. There is none
+// between writes, because over HTTP/2 a deadline ends an answer even while the
 // handler still works on it.
-func (x *exchange) patience(d time.Duration) {
+func (x *exchange) setWriteTimeout(d time.Duration) {
 	deadline := time.Time{}
 	if d > 0 {
 		deadline = time.Now().Add(d)
 	}
-	_ = x.control.SetWriteDeadline(deadline) // a test's recorder has none
+	_ = x.control.SetWriteDeadline(deadline) // a recorder in tests has none
+}
+
+const (
+	bodyTimeout = 30 * time.Second
+	// bodyRate is the minimum average speed of a body in bytes per second, after
+	// bodyTimeout has passed.
+	bodyRate = 1 << 10
+	// anonymousTimeout takes the place of bodyTimeout before a request has shown a
+	// token, so that refused clients do not hold connections for long.
+	anonymousTimeout = 2 * time.Second
+)
+
+// errSlowBody means that the client stopped sending the body.
+var errSlowBody = errors.New("the request body came too slowly")
+
+// paced is a request body with a deadline that moves with the bytes: no read may
+// wait longer than the timeout, and all reads together may not wait longer than the
+// timeout plus one second for each bodyRate bytes. So an upload of any size can use
+// a slow link, but a client cannot hold a connection by sending single bytes.
+type paced struct {
+	io.ReadCloser
+	control *http.ResponseController
+	timeout time.Duration
+	read    int64
+	waited  time.Duration
+	err     error // why the body ended early, nil if it did not
+}
+
+// paced gives the body of r deadlines and, unless it is an upload, the limit of
+// bytes.
+func (s *server) paced(x *exchange, r *http.Request) *paced {
+	p := &paced{ReadCloser: r.Body, control: x.control}
+	p.trust(min(s.timeout, anonymousTimeout))
+	if p.none() {
+		return p
+	}
+	r.Body = p
+	if !isUpload(r) {
+		r.Body = http.MaxBytesReader(x, p, s.maxBody)
+	}
+	return p
+}
+
+func (p *paced) none() bool { return p.ReadCloser == nil || p.ReadCloser == http.NoBody }
+
+// trust sets the timeout of the body, also if the handler does not read it.
+func (p *paced) trust(timeout time.Duration) {
+	p.timeout = timeout
+	if !p.none() {
+		_ = p.control.SetReadDeadline(time.Now().Add(timeout)) // a recorder in tests has none
+	}
+}
+
+// isUpload reports whether the body is a form, which streams to the payload store.
+// The memory limits its size.
+func isUpload(r *http.Request) bool {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && mediaType == "multipart/form-data" && r.URL.Path == uploadPath
+}
+
+// uploadPath is the route that accepts payloads as bytes.
+var uploadPath = robotmem.OpByName("save_perception").Path()
+
+// Read implements io.Reader. net/http removes the deadline after the last byte of
+// the body.
+func (p *paced) Read(b []byte) (int, error) {
+	began := time.Now()
+	left := p.timeout + time.Duration(p.read)*time.Second/bodyRate - p.waited
+	_ = p.control.SetReadDeadline(began.Add(min(p.timeout, left)))
+	n, err := p.ReadCloser.Read(b)
+	p.read += int64(n)
+	p.waited += time.Since(began)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, bodyRate, p.timeout)
+		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	}
+	return n, err
+}
+
+// limited refuses a body whose Content-Length is over the limit.
+func (s *server) limited(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > s.maxBody && !isUpload(r) {
+			w.Header().Set("Connection", "close") // instead of reading the body
+			s.writeProblem(w, r, s.problemOf(r, s.tooLarge("")))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }

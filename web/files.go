@@ -13,14 +13,17 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/labstack/echo/v4"
+
+	"github.com/robotmem/robotmem-go/ui"
 )
 
-// dashboardPolicy lets the dashboard use what this node serves and nothing
-// else: no script in the page, no other site, no frame around it.
-const dashboardPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+// filesPolicy allows a page to load files of this node only: no inline scripts or
+// styles, no other site, no frame around it.
+const filesPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// mediaTypes are those of the dashboard's files. The system's own table is not
-// asked: on some machines it takes scripts for plain text.
+// mediaTypes are the media types of the files. The table of the system is not used,
+// because on some machines it has text/plain for scripts.
 var mediaTypes = map[string]string{
 	".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8", ".ico": "image/x-icon",
 	".js": "text/javascript; charset=utf-8", ".json": "application/json", ".map": "application/json",
@@ -28,15 +31,15 @@ var mediaTypes = map[string]string{
 	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }
 
-// page is a file of the dashboard, ready to be sent.
+// page is a file in memory.
 type page struct {
 	mediaType    string
-	tag          string // of the content
-	plain, small []byte // small is gzip, nil where it saves nothing
+	tag          string // hash of the content
+	plain, small []byte // small is gzip, nil if it is not much smaller
 }
 
-// pages are the dashboard's files by their path, each read and compressed once,
-// when it is first asked for.
+// pages are files by their path. Each is read and compressed once, when it is first
+// requested.
 type pages map[string]func() (page, error)
 
 func newPages(files fs.FS) (pages, error) {
@@ -77,13 +80,13 @@ func readPage(files fs.FS, name string) (page, error) {
 	return p, nil
 }
 
-// dashboard answers the dashboard's files, and passes on what is none of them.
-// The app reads the path itself, so that a browser that opens any path without
-// a dot gets index.html, unless it is a path of the node's own.
+// dashboard serves the files of the dashboard, and passes all other requests on. The
+// app evaluates the path itself, so a browser gets index.html for any path without a
+// dot that is not a route of the node.
 func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 	all, err := newPages(files)
 	if err != nil {
-		s.log.Error("the dashboard cannot be read", "err", err)
+		s.log.Error("reading the dashboard", "err", err)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.URL.Path
@@ -107,21 +110,21 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 	})
 }
 
-// opensApp reports whether a browser that asks for the path wants the app.
+// opensApp reports whether a path belongs to the app.
 func opensApp(name string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	return !strings.Contains(name, ".") && !slices.Contains(ownPaths, first)
 }
 
-// ownPaths are the first parts of the paths that the node answers itself.
+// ownPaths are the first parts of the node's own routes.
 var ownPaths = []string{"api", "mcp", "healthz", "readyz", "metrics"}
 
-// serve answers the page, or 304 to a browser that has it. The names stay the
-// same from version to version, so a browser has to ask each time.
+// serve answers the page, or 304 if the browser has it. File names are the same in
+// all versions, so a browser must ask each time.
 func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	body, tag := p.plain, `"`+p.tag+`"`
 	h := w.Header()
-	if p.small != nil && takesGzip(r) {
+	if p.small != nil && acceptsGzip(r) {
 		body, tag = p.small, `"`+p.tag+`-gzip"`
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -129,7 +132,7 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept, Accept-Encoding")
-	h.Set("Content-Security-Policy", dashboardPolicy)
+	h.Set("Content-Security-Policy", filesPolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -139,11 +142,11 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // a caller that has gone needs no answer
+		_, _ = w.Write(body) // fails only if the client is gone
 	}
 }
 
-// hasTag reports whether the caller holds the content of that tag, in either
+// hasTag reports whether the client has the content with that tag, in either
 // encoding.
 func hasTag(r *http.Request, tag string) bool {
 	for _, header := range r.Header.Values("If-None-Match") {
@@ -155,4 +158,28 @@ func hasTag(r *http.Request, tag string) bool {
 		}
 	}
 	return false
+}
+
+// addReference serves the API reference: Swagger UI, which shows
+// /api/openapi.json. All of its files come from the program, so it works without
+// a network.
+func (s *server) addReference(e *echo.Echo) {
+	files, err := newPages(ui.Reference())
+	if err != nil {
+		s.log.Error("reading the API reference", "err", err)
+	}
+	for name, read := range files {
+		path := "/api/reference" + name
+		if name == "/index.html" {
+			path = "/api/reference"
+		}
+		get(e, path, func(c echo.Context) error {
+			p, err := read()
+			if err != nil {
+				return err
+			}
+			p.serve(c.Response(), c.Request())
+			return nil
+		})
+	}
 }

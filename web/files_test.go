@@ -132,7 +132,7 @@ func TestLongAnswersAreCompressed(t *testing.T) {
 	}
 }
 
-// What has ranges is sent as it is, also when it is text.
+// Answers with ranges are not compressed, even if they are text.
 func TestPayloadsAreNotCompressed(t *testing.T) {
 	e, ts := serveNodePayload(t)
 	res, body := ask(t, "GET", ts+"/api/memory/1/data", nil, "Accept-Encoding: gzip")

@@ -17,7 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// sample is a payload with all that its format needs beside it.
+// sample is a payload with the metadata that its format needs.
 type sample struct {
 	name      string
 	data      []byte
@@ -28,8 +28,8 @@ type sample struct {
 	summary   string // a part of it
 }
 
-// samples are one payload at least of every format. Files are those that other
-// programs wrote; see the make.py beside each.
+// samples are one or more payloads of every format. The files were written by other
+// programs, as the make.py in their folders shows.
 func samples(t *testing.T) []sample {
 	t.Helper()
 	file := func(name string) []byte {
@@ -85,7 +85,7 @@ func jsonOf(t *testing.T, v any) []byte {
 	return data
 }
 
-// photo is a picture that a JPEG holds in less room than a PNG.
+// photo is a picture that is smaller as a JPEG than as a PNG.
 func photo(t *testing.T) []byte {
 	t.Helper()
 	m := image.NewGray(image.Rect(0, 0, 1000, 700))
@@ -97,7 +97,7 @@ func photo(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// everyByte is n bytes that hold every value.
+// everyByte returns n bytes with every value.
 func everyByte(n int) []byte {
 	out := make([]byte, n)
 	for i := range out {
@@ -197,7 +197,7 @@ func mcap() []byte {
 	return append(out, magic...)
 }
 
-// mp4 is a box that says which files may follow, and one of nothing.
+// mp4 is a file type box and an empty box.
 func mp4() []byte {
 	return []byte("\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isommp41\x00\x00\x00\x10free" + strings.Repeat("\x00", 8))
 }

@@ -18,9 +18,9 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// FuzzHTTP asks every route with any query, body, media type, range and
-// condition: nothing that a caller sends is the node's fault, and each refusal
-// is a problem document that says what to do.
+// FuzzHTTP sends random queries, bodies, media types, ranges and conditions to every
+// route. No request causes an internal error, and each refusal is a problem document
+// that says what to do.
 func FuzzHTTP(f *testing.F) {
 	ops := robotmem.Ops()
 	index := func(name string) uint8 { return uint8(slices.Index(ops, robotmem.OpByName(name))) }

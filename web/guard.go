@@ -8,17 +8,19 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/rs/cors"
+	"golang.org/x/time/rate"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// guard lets through only what may reach a route. Each step sees what the one
-// before let pass, so that a stranger costs the least: the host must be one of
-// ours (against name rebinding), a page must be of this origin or one of those
-// configured, the body must not be too long, and the caller must have a token.
-// The dashboard's own files need none.
+// guard checks a request before its route, the cheapest check first: the host must
+// be a name of this node (against DNS rebinding), a page must be of this origin or a
+// configured one, the body must not be too long, and the caller needs a token. The
+// files of the dashboard need no token.
 func (s *server) guard(routes http.Handler) http.Handler {
 	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
 	if s.opts.UI != nil {
@@ -44,7 +46,7 @@ func (s *server) hosts(next http.Handler) http.Handler {
 	})
 }
 
-// origins keeps pages of other sites out, save those that are configured.
+// origins refuses pages of other origins, except for the configured ones.
 func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,11 +58,11 @@ func (s *server) origins(next http.Handler) http.Handler {
 	all := slices.Contains(s.opts.CORSOrigins, "*")
 	for _, origin := range s.opts.CORSOrigins {
 		if origin != "*" {
-			_ = protection.AddTrustedOrigin(origin) // what is no origin is not trusted
+			_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
 		}
 	}
 	same := protection.Handler(next)
-	// Cookies never cross: whoever comes from elsewhere shows its token.
+	// Cookies are not sent from other origins. Their pages send a token.
 	return cors.New(cors.Options{
 		AllowedOrigins: s.opts.CORSOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodDelete},
@@ -68,8 +70,8 @@ func (s *server) origins(next http.Handler) http.Handler {
 		ExposedHeaders: []string{"Accept-Ranges", "Content-Disposition", "Content-Range", "ETag", "Mcp-Session-Id", "Retry-After", "X-Request-Id"},
 		MaxAge:         600, // seconds
 	}).Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// A page can send a token only after the preflight allowed it, and
-		// only if it has one: then it is no forgery of the visitor's.
+		// A page can send a token only if it has one and the preflight allows it, so
+		// such a request cannot be forged for a visitor.
 		_, shown := bearerOf(r)
 		if _, required := s.tokens(); all && required && shown {
 			next.ServeHTTP(w, r)
@@ -83,7 +85,7 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, field string, wh
 	s.writeProblem(w, r, s.problemOf(r, &robotmem.Error{Kind: robotmem.Forbidden, Field: field, Err: why}))
 }
 
-// hostname is a Host header without its port, in lower case.
+// hostname returns a Host header without its port, in lower case.
 func hostname(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil {
@@ -100,10 +102,72 @@ func loopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// ownAddress reports whether host is the address that the request came to. Only
-// a name can be made to point here; an address points where it says.
+// ownAddress reports whether host is the address that the request came to. An
+// attacker can let a name point to this node, but not an address.
 func ownAddress(r *http.Request, host string) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
 	addr, err := netip.ParseAddr(host)
 	return ok && err == nil && local.AddrPort().Addr().Unmap() == addr.Unmap()
+}
+
+// maxClients is the number of callers that are counted separately. All others share
+// one count.
+const maxClients = 10_000
+
+// limits is a rate limit for each caller.
+type limits struct {
+	perSecond rate.Limit
+	burst     int
+
+	mu     sync.Mutex // guards the fields below
+	each   map[string]*rate.Limiter
+	others *rate.Limiter
+	swept  time.Time
+}
+
+func newLimits(perSecond rate.Limit, burst int) *limits {
+	return &limits{perSecond: perSecond, burst: burst, each: map[string]*rate.Limiter{}, others: rate.NewLimiter(perSecond, burst)}
+}
+
+// of returns the limiter of a caller. If there is no room, limiters whose callers
+// may send a whole burst again are removed.
+func (l *limits) of(caller string) *rate.Limiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if have := l.each[caller]; have != nil {
+		return have
+	}
+	if now := time.Now(); len(l.each) >= maxClients && now.Sub(l.swept) > time.Second {
+		l.swept = now
+		for name, have := range l.each {
+			if have.TokensAt(now) >= float64(l.burst) {
+				delete(l.each, name)
+			}
+		}
+	}
+	if len(l.each) >= maxClients {
+		return l.others
+	}
+	fresh := rate.NewLimiter(l.perSecond, l.burst)
+	l.each[caller] = fresh
+	return fresh
+}
+
+// address returns the address of the client, for IPv6 its /64 network, which belongs
+// to one subscriber.
+func address(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if ip = ip.Unmap(); ip.Is6() && !ip.IsLoopback() {
+		if p, err := ip.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return ip.String()
 }

@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	sessionLife = 24 * time.Hour // then the token is asked for again
-	maxSessions = 1000           // the oldest goes first
-	maxLogin    = 4 << 10        // bytes
+	sessionLife = 24 * time.Hour
+	maxSessions = 1000    // a new login ends the oldest one
+	maxLogin    = 4 << 10 // bytes of a request
 )
 
-// logins are the browsers that have shown a token. A cookie goes to every port
-// of its host, also to another program's, so it holds a number of this process
-// and not the token, which is looked up anew each time: revoking it ends them.
+// logins are the browsers that have logged in with a token. A browser sends a cookie
+// to every port of its host, also to other programs, so the cookie holds a random
+// value of this process and not the token. The token is looked up for each request,
+// so revoking it ends the login.
 type logins struct {
 	mu  sync.Mutex // guards all
 	all map[[sha256.Size]byte]login
@@ -35,7 +36,7 @@ type login struct {
 	until time.Time
 }
 
-// add returns the value of a new cookie.
+// add starts a login and returns the value of its cookie.
 func (l *logins) add(token [sha256.Size]byte) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +57,7 @@ func (l *logins) add(token [sha256.Size]byte) string {
 	return value
 }
 
-// hash is that of the token which a cookie stands for.
+// hash returns the hash of the token of a login.
 func (l *logins) hash(cookie string) (token [sha256.Size]byte, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,8 +71,8 @@ func (l *logins) remove(cookie string) {
 	delete(l.all, sha256.Sum256([]byte(cookie)))
 }
 
-// cookieName has the port, so that two nodes of one machine do not end each
-// other's logins.
+// cookieName contains the port, so that two nodes on one machine have separate
+// logins.
 func cookieName(r *http.Request) string {
 	name := "robotmem"
 	if _, port, err := net.SplitHostPort(r.Host); err == nil {
@@ -81,7 +82,8 @@ func cookieName(r *http.Request) string {
 }
 
 func (s *server) setCookie(c echo.Context, value string, life time.Duration) {
-	// A proxy that speaks TLS says so; who lies about it loses only its own cookie.
+	// A TLS proxy sets X-Forwarded-Proto. A client that forges it affects only its own
+	// cookie.
 	secure := c.Request().TLS != nil || c.Request().Header.Get("X-Forwarded-Proto") == "https"
 	c.SetCookie(&http.Cookie{
 		Name: cookieName(c.Request()), Value: value, Path: "/", MaxAge: int(life.Seconds()),
@@ -101,7 +103,7 @@ func (s *server) answerWho(c echo.Context, t Token) error {
 	return writeJSON(c, http.StatusOK, whoami{t.Name, t.ReadOnly, required})
 }
 
-// login takes a token and sets the dashboard's cookie.
+// login checks a token and sets the cookie of the dashboard.
 func (s *server) login(c echo.Context) error {
 	r := c.Request()
 	op := &robotmem.Op{Name: "login"}
@@ -113,7 +115,7 @@ func (s *server) login(c echo.Context) error {
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxLogin))
 	if errors.As(err, new(*http.MaxBytesError)) {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: "token", Err: errors.New("is too long to be a token")}
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: "token", Err: errors.New("is too long for a token")}
 	}
 	if err != nil {
 		return invalid(op, "", err)
@@ -136,7 +138,7 @@ func (s *server) login(c echo.Context) error {
 	return s.answerWho(c, token)
 }
 
-// logout ends the login that the cookie stands for.
+// logout ends the login of the request's cookie.
 func (s *server) logout(c echo.Context) error {
 	s.endLogin(c.Request())
 	s.setCookie(c, "", -time.Second)

@@ -11,16 +11,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// maxSources bounds the values of the label source. Names of sources come from
-// whoever records, and each is a series that a Prometheus server keeps.
+// maxSources is the number of values of the label source. Recorders choose the names
+// of sources, and a Prometheus server stores a series for each.
 const maxSources = 200
 
-// otherSources is the label of all sources beyond maxSources, together.
+// otherSources is the common label of all sources over maxSources.
 const otherSources = "other"
 
-// metrics answers the node's figures in the format of Prometheus, as they are
-// when it asks. If the memory does not answer the scrape fails with the problem,
-// and the target counts as down.
+// metrics answers the current metrics of the node in the format of Prometheus. If the
+// memory does not answer, the scrape fails with the problem, and Prometheus marks the
+// target as down.
 func (s *server) metrics() echo.HandlerFunc {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -38,29 +38,29 @@ func (s *server) metrics() echo.HandlerFunc {
 
 var (
 	descMemories      = desc("memories", "Memories of all collections.", "status")
-	descRecalls       = desc("recalls_total", "Recalls that were asked for.")
+	descRecalls       = desc("recalls_total", "Recalls.")
 	descZeroHits      = desc("zero_hits_total", "Recalls that found nothing.")
 	descPayloadBytes  = desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once.")
-	descStoredBytes   = desc("stored_bytes", "Bytes that the payloads take as they are stored.")
+	descStoredBytes   = desc("stored_bytes", "Bytes of the payloads as stored, after compression.")
 	descDBBytes       = desc("db_bytes", "Bytes of the database file.")
 	descEmbedding     = desc("embedding_backlog", "Memories that wait for a vector.")
-	descLikeness      = desc("likeness_backlog", "Perceptions that wait to be comparable by likeness.")
-	descEvictions     = desc("evictions_total", "Perceptions whose payload a budget took away.")
-	descEvictedBytes  = desc("evicted_bytes_total", "Bytes of the payloads that budgets took away.")
-	descStreamSamples = desc("stream_samples_total", "Samples that a recorder was offered, by what became of them.", "source", "result")
-	descStreamMissed  = desc("stream_missed_total", "Samples that a recorder was never offered: gaps in their sequence numbers.", "source")
+	descLikeness      = desc("likeness_backlog", "Perceptions that wait for a likeness signature.")
+	descEvictions     = desc("evictions_total", "Perceptions whose payload was removed by a budget.")
+	descEvictedBytes  = desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets.")
+	descStreamSamples = desc("stream_samples_total", "Samples that a recorder received, by result.", "source", "result")
+	descStreamMissed  = desc("stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", "source")
 	descriptions      = []*prometheus.Desc{descMemories, descRecalls, descZeroHits, descPayloadBytes, descStoredBytes, descDBBytes, descEmbedding, descLikeness, descEvictions, descEvictedBytes, descStreamSamples, descStreamMissed}
 )
 
-// statuses are all there from the start: an alert on a series that does not
-// exist yet never fires.
+// statuses all have a series from the start, because an alert on a series that does
+// not exist never fires.
 var statuses = []string{"active", "superseded", "invalidated"}
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("robotmem_"+name, help, labels, nil)
 }
 
-// figures are the statistics of a memory at one moment.
+// figures collects the statistics of a memory at one moment.
 type figures struct{ stats *robotmem.StatsResponse }
 
 // Describe implements prometheus.Collector.
@@ -96,10 +96,9 @@ func (f figures) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// bySource sums the accounts of the sources under at most maxSources labels and
-// otherSources. Those that come first keep their own: Stats orders them by name,
-// so a label keeps its meaning until new sources come, and a counter does not
-// jump with how busy the sources are.
+// bySource returns the counts of at most maxSources sources, and the sum of the
+// others as otherSources. Stats orders sources by name and the first ones have their
+// own label, so a label keeps its meaning until there are new sources.
 func bySource(streams []robotmem.StreamCount) map[string]robotmem.StreamCount {
 	sums := map[string]robotmem.StreamCount{}
 	for _, n := range streams {

@@ -28,9 +28,9 @@ var dashboardFiles = fstest.MapFS{
 	"app.js":     {Data: []byte(strings.Repeat("console.log('memory')\n", 200))},
 }
 
-// serveNode runs a whole node (REST, dashboard and MCP on an engine) on a real
-// listener, with the server that the program uses.
-func serveNode(t *testing.T, o web.Options) (*local.Engine, string) {
+// serveNode runs a whole node (REST, dashboard and MCP) on a real listener, with the
+// server that the program uses.
+func serveNode(t *testing.T, o web.Options) (*local.Node, string) {
 	t.Helper()
 	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	if err != nil {
@@ -66,8 +66,8 @@ func serveNode(t *testing.T, o web.Options) (*local.Engine, string) {
 	return e, "http://" + l.Addr().String()
 }
 
-// faces are one way into each part of a node: a change over REST and over MCP,
-// and the dashboard, with what an allowed caller gets.
+// faces are a request to each part of a node: a change over REST and over MCP, and the
+// dashboard, with the answer that an allowed caller gets.
 var faces = []struct {
 	name, method, path, body string
 	headers                  []string
@@ -98,7 +98,7 @@ func askBody(t *testing.T, method, url string, body string, headers ...string) (
 	return res, string(data)
 }
 
-func total(t *testing.T, e *local.Engine) int64 {
+func total(t *testing.T, e *local.Node) int64 {
 	t.Helper()
 	stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
 	if err != nil {
@@ -176,7 +176,7 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 				res.Body.Close()
 			}
 			runtime.ReadMemStats(&after)
-			// An answer of 415 comes without a look at the body, and / has no use for one.
+			// 415 is answered without reading the body, and / does not read it.
 			if ok := status == 0 || status == 413 || status == 415 || p.path == "/" && declared < 0 && status == 200; !ok {
 				t.Errorf("%s %s, length %d: status %d", p.method, p.path, declared, status)
 			}
@@ -231,8 +231,8 @@ func head(f string, path string, lines ...string) string {
 	return f + " " + path + " HTTP/1.1\r\nHost: localhost\r\n" + strings.Join(lines, "\r\n") + "\r\n\r\n"
 }
 
-// A body that stops coming is given up, whatever route it was for and whether or
-// not the route reads it.
+// A request whose body stops is ended on every route, also on routes that do not read
+// the body.
 func TestBodiesThatStopAreGivenUp(t *testing.T) {
 	_, url := serveNode(t, web.Options{Timeout: 200 * time.Millisecond})
 	for name, tt := range map[string]struct {
@@ -270,8 +270,8 @@ func TestBodiesThatStopAreGivenUp(t *testing.T) {
 	}
 }
 
-// A body may take many times the timeout as long as it keeps coming, and the
-// request that it belongs to as long as it likes after that.
+// A body may take many times the timeout as long as it does not stop, and the request
+// may take any time after that.
 func TestBodiesThatKeepComingAreTaken(t *testing.T) {
 	const timeout = time.Second
 	slow := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -303,7 +303,7 @@ func TestBodiesThatKeepComingAreTaken(t *testing.T) {
 	}
 }
 
-// A trickle never pauses for long, and is given up all the same.
+// A body of single bytes with short pauses is ended as well.
 func TestTricklesAreGivenUp(t *testing.T) {
 	_, url := serveNode(t, web.Options{Timeout: 300 * time.Millisecond})
 	conn := dial(t, url, head("POST", "/api/learn", "Content-Type: application/json", "Content-Length: 100000"))
@@ -324,7 +324,7 @@ func TestTricklesAreGivenUp(t *testing.T) {
 	}
 }
 
-// A reader that takes nothing is cut off, however much is left for it.
+// A client that reads nothing is disconnected, whatever the size of the answer.
 func TestReadersThatStopAreCutOff(t *testing.T) {
 	ended := make(chan error, 1)
 	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -344,8 +344,7 @@ func TestReadersThatStopAreCutOff(t *testing.T) {
 	}
 }
 
-// Connections that only stay open are closed when others come, and whoever asks
-// is served meanwhile.
+// Idle connections are closed for new ones, and requests are served meanwhile.
 func TestIdleConnectionsStarveNobody(t *testing.T) {
 	const idle, most = 1000, 64
 	_, url := serveNode(t, web.Options{MaxConns: most})

@@ -203,8 +203,8 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 	}
 }
 
-// Where a body is read, one that is no JSON is refused with a status that the
-// description names.
+// A route that reads a body refuses one that is not JSON, with a status of the
+// description.
 func TestOpenAPIDescribesRefusedMediaTypes(t *testing.T) {
 	var doc struct {
 		Paths map[string]map[string]struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Node, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	res, err := e.SavePerception(t.Context(), r)
 	if err != nil {
@@ -30,8 +30,8 @@ func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *rob
 	return res
 }
 
-// Ranges are asked of a payload in the file, one beside it as it came, and one
-// beside it in blocks.
+// Ranges of a payload in the database, of one in a plain file, and of one in
+// compressed blocks.
 func TestDataInRanges(t *testing.T) {
 	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	for name, data := range map[string][]byte{
@@ -92,7 +92,7 @@ func TestDataInRanges(t *testing.T) {
 	}
 }
 
-// refusedRange wants a problem that says how many bytes there are.
+// refusedRange checks for a problem with the number of bytes.
 func refusedRange(t *testing.T, name string, res *http.Response, body []byte, size int) {
 	t.Helper()
 	var p struct {
@@ -139,7 +139,7 @@ func severalRanges(t *testing.T, url string, data []byte) {
 			t.Errorf("part %s %s: %d bytes, want %d (%v)", p.Header.Get("Content-Range"), p.Header.Get("Content-Type"), len(got), len(want), err)
 		}
 	}
-	// Ranges that repeat the payload many times over are an attack, and get it once.
+	// Overlapping ranges, which would repeat the payload many times, get it once.
 	if res, body := ask(t, "GET", url, nil, "Range: bytes="+strings.Repeat("0-,", 200)+"0-"); res.StatusCode != 200 || !bytes.Equal(body, data) {
 		t.Errorf("many overlapping ranges: %s, %d bytes", res.Status, len(body))
 	}
@@ -168,7 +168,7 @@ func TestPreviewIsCached(t *testing.T) {
 	}
 }
 
-// What a browser would run comes as a file to save, whatever it was called.
+// A type in which a browser runs scripts is sent as a file to save.
 func TestDownloadsDoNotRun(t *testing.T) {
 	e, ts := serveEngine(t, local.Options{}, web.Options{})
 	for _, tt := range []struct {
@@ -197,7 +197,7 @@ func TestDownloadsDoNotRun(t *testing.T) {
 	}
 }
 
-// A payload whose file was damaged must not reach its reader as if it were whole.
+// A damaged payload must not be sent as if it were complete.
 func TestDamagedDataEndsTheAnswer(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "memory.db")

@@ -1,7 +1,7 @@
 package web_test
 
 import (
-	"html"
+	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,71 +10,126 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
+// The page may load files of this node only, and runs no script of its own and no
+// eval.
 func TestReferencePage(t *testing.T) {
+	h := web.New(&stub{}, web.Options{})
+	page := do(h, "GET", "/api/reference", "")
+	body := bodyOf(t, page)
+	if page.StatusCode != 200 || page.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("%s %v", page.Status, page.Header)
+	}
+	links := regexp.MustCompile(` (?:href|src)="([^"]+)"`).FindAllStringSubmatch(body, -1)
+	loaded := map[string]bool{}
+	for _, m := range links {
+		loaded[m[1]] = true
+	}
+	for path, mediaType := range map[string]string{
+		"/api/reference/swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+		"/api/reference/swagger-ui.css":       "text/css; charset=utf-8",
+		"/api/reference/start.js":             "text/javascript; charset=utf-8",
+		"/api/reference/style.css":            "text/css; charset=utf-8",
+	} {
+		res := do(h, "GET", path, "")
+		if !loaded[path] || res.StatusCode != 200 || res.Header.Get("Content-Type") != mediaType {
+			t.Errorf("%s: in the page %t, %s %v", path, loaded[path], res.Status, res.Header)
+		}
+		policy := res.Header.Get("Content-Security-Policy")
+		if policy != page.Header.Get("Content-Security-Policy") || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "style-src 'self'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: policy %q", path, policy)
+		}
+		if res.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", path, res.Header)
+		}
+	}
+	for path := range loaded {
+		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
+			t.Errorf("the page leads to %s", path)
+		}
+	}
+	for _, banned := range []string{"<script>", " style=", " onclick", "<style"} {
+		if strings.Contains(body, banned) {
+			t.Errorf("the page has %s", banned)
+		}
+	}
+	start := bodyOf(t, do(h, "GET", "/api/reference/start.js", ""))
+	if !strings.Contains(start, `"/api/openapi.json"`) || !strings.Contains(start, "validatorUrl: null") {
+		t.Errorf("the page starts with %s", start)
+	}
+}
+
+// The document that the page shows has every operation with its fields, an
+// example, and the introduction.
+func TestReferenceShowsEveryOperation(t *testing.T) {
 	h := web.New(&stub{}, web.Options{Version: "v1.2.3"})
-	res := do(h, "GET", "/api/reference", "")
-	page := bodyOf(t, res)
-	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(page, "v1.2.3") {
-		t.Fatalf("%s %v", res.Status, res.Header)
+	type schema struct {
+		Properties map[string]any
+		Ref        string `json:"$ref"`
 	}
-	policy := res.Header.Get("Content-Security-Policy")
-	if !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "style-src 'self'") || strings.Contains(policy, "unsafe") {
-		t.Errorf("policy %q", policy)
-	}
-	for _, op := range robotmem.Ops() {
-		for _, want := range []string{`<article id="` + op.Name + `">`, `href="#` + op.Name + `"`, "<code>" + op.Path() + "</code>", html.EscapeString(op.Title)} {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s: no %s", op.Name, want)
+	var doc struct {
+		Info  struct{ Version, Description string }
+		Paths map[string]map[string]struct {
+			Summary, Description string
+			Tags                 []string
+			Parameters           []struct{ Name string }
+			Responses            map[string]any
+			RequestBody          struct {
+				Content map[string]struct {
+					Schema  schema
+					Example json.RawMessage
+				}
 			}
 		}
+		Components struct{ Schemas map[string]schema }
+	}
+	if err := json.Unmarshal([]byte(bodyOf(t, do(h, "GET", "/api/openapi.json", ""))), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Info.Version != "v1.2.3" {
+		t.Errorf("version %q", doc.Info.Version)
+	}
+	for _, want := range []string{"application/problem+json", "POST /api/recall?n=3", "Authorization: Bearer"} {
+		if !strings.Contains(doc.Info.Description, want) {
+			t.Errorf("the introduction has no %s", want)
+		}
+	}
+	for _, op := range robotmem.Ops() {
+		d, ok := doc.Paths[op.Path()][strings.ToLower(op.Method())]
+		if !ok || d.Summary != op.Title || len(d.Tags) != 1 {
+			t.Errorf("%s: %+v", op.Name, d)
+		}
+		known := map[string]bool{}
+		for _, p := range d.Parameters {
+			known[p.Name] = true
+		}
+		body := d.RequestBody.Content["application/json"].Schema
+		if name := strings.TrimPrefix(body.Ref, "#/components/schemas/"); name != "" {
+			body = doc.Components.Schemas[name]
+		}
+		for name := range body.Properties {
+			known[name] = true
+		}
 		for _, field := range op.Fields() {
-			if !strings.Contains(page, "<code>"+field+"</code>") {
+			if !known[field] {
 				t.Errorf("%s: field %s is not there", op.Name, field)
 			}
 		}
 	}
-	for _, want := range []string{
-		"1 to 100", "<code>5</code>", "application/problem+json", "<code>409</code>", // ranges, defaults, errors
-		"curl http://127.0.0.1:7878/api/recall \\\n  --json &#39;{\n  &#34;query&#34;", "-F file=@force.csv",
-	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("no %q", want)
-		}
+	if example := doc.Paths["/api/recall"]["post"].RequestBody.Content["application/json"].Example; !strings.Contains(string(example), `"query"`) {
+		t.Errorf("the example of recall is %s", example)
 	}
-}
-
-// The page leads nowhere that is not there, and works without a script and
-// without a network.
-func TestReferenceIsWholeInItself(t *testing.T) {
-	h := web.New(&stub{}, web.Options{})
-	page := bodyOf(t, do(h, "GET", "/api/reference", ""))
-	ids := map[string]int{}
-	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
-		if ids[m[1]]++; ids[m[1]] > 1 {
-			t.Errorf("two places are called %s", m[1])
-		}
+	recall := doc.Paths["/api/recall"]["post"]
+	n, _ := doc.Components.Schemas["RecallRequest"].Properties["n"].(map[string]any)
+	if n == nil {
+		n, _ = recall.RequestBody.Content["application/json"].Schema.Properties["n"].(map[string]any)
 	}
-	links := regexp.MustCompile(` (?:href|src)="([^"]+)"`).FindAllStringSubmatch(page, -1)
-	if len(links) < 2*len(robotmem.Ops()) {
-		t.Errorf("%d links: the test looks in the wrong place", len(links))
+	if n["minimum"] != 1.0 || n["maximum"] != 100.0 || n["default"] != 5.0 {
+		t.Errorf("n of recall is %v, want 1 to 100, default 5", n)
 	}
-	for _, m := range links {
-		target := m[1]
-		if id, here := strings.CutPrefix(target, "#"); here {
-			if ids[id] == 0 {
-				t.Errorf("%s leads nowhere", target)
-			}
-		} else if res := do(h, "GET", target, ""); res.StatusCode != 200 {
-			t.Errorf("%s: %s", target, res.Status)
-		}
+	if recall.Responses["409"] == nil {
+		t.Errorf("recall answers %v, want also 409", recall.Responses)
 	}
-	for _, banned := range []string{"<script", " style=", " onclick", "//fonts"} {
-		if strings.Contains(page, banned) {
-			t.Errorf("the page has %s", banned)
-		}
-	}
-	css := do(h, "GET", "/api/reference.css", "")
-	if body := bodyOf(t, css); css.Header.Get("Content-Type") != "text/css; charset=utf-8" || strings.Contains(body, "url(") || !strings.Contains(body, "prefers-color-scheme: dark") {
-		t.Errorf("style sheet: %v", css.Header)
+	if _, ok := doc.Paths["/api/perceptions"]["post"].RequestBody.Content["multipart/form-data"]; !ok {
+		t.Error("save_perception takes no multipart/form-data")
 	}
 }

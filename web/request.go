@@ -17,10 +17,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// errMediaType is a body in a form that the route does not read.
+// errMediaType means that the route does not read the media type of the body.
 var errMediaType = errors.New("unsupported media type")
 
-// request is the operation's JSON request: the body, overlaid by the query,
+// request returns the JSON request of the operation: the body, overlaid by the query,
 // overlaid by the path.
 func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, error) {
 	values, err := textValues(c, op)
@@ -56,7 +56,7 @@ func invalid(op *robotmem.Op, field string, err error) error {
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: err}
 }
 
-// textValues collects the query and, over it, the path.
+// textValues returns the values of the query, overlaid by those of the path.
 func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
@@ -66,14 +66,14 @@ func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
 	maps.Copy(values, query)
 	for _, name := range c.ParamNames() {
 		v := c.Param(name)
-		if c.Request().URL.RawPath != "" { // else net/http has unescaped it
+		if c.Request().URL.RawPath != "" { // otherwise net/http has unescaped it
 			if v, err = url.PathUnescape(v); err != nil {
 				return nil, invalid(op, name, errors.New("has a bad % escape"))
 			}
 		}
 		values[name] = []string{v}
 	}
-	for name, texts := range values { // JSON would carry them with replacement characters
+	for name, texts := range values { // JSON would replace invalid bytes
 		if !slices.ContainsFunc(texts, func(v string) bool { return !utf8.ValidString(v) }) {
 			continue
 		}
@@ -82,8 +82,7 @@ func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
 	return values, nil
 }
 
-// jsonBody refuses a body that is no JSON. No body and no declared type both
-// count as JSON.
+// jsonBody refuses a body that is declared as something else than JSON.
 func jsonBody(r *http.Request, op *robotmem.Op) error {
 	declared := r.Header.Get("Content-Type")
 	if declared == "" || r.ContentLength == 0 {
@@ -99,8 +98,8 @@ func jsonBody(r *http.Request, op *robotmem.Op) error {
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send %s", errMediaType, declared, allowed)}
 }
 
-// merge lays the fields of overlay over those of body. A body that is no
-// object is left as it is: the operation refuses it and says why.
+// merge returns the fields of body, overlaid by those of overlay. It returns a body
+// that is not an object unchanged, and the operation refuses it.
 func merge(body, overlay json.RawMessage, overlaid bool) json.RawMessage {
 	switch {
 	case len(body) == 0:

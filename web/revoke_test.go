@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// What stays open ends with the token that opened it, and with the login.
+// A request that stays open ends with its token, and with its login.
 func TestRevokedTokensEndWhatIsOpen(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -51,7 +51,7 @@ func TestRevokedTokensEndWhatIsOpen(t *testing.T) {
 
 func takeAway(_ *testing.T, known *list, _, _ string) { known.clear() }
 
-// A wrong guess of a neighbour ends no stream, and one that goes on is told.
+// Wrong tokens from the same address do not end a stream.
 func TestStreamsOutliveTheGuessesOfOthers(t *testing.T) {
 	const chosen = "a token of a person"
 	known := &list{all: []web.Token{web.NewToken("person", chosen, false)}}
@@ -73,8 +73,8 @@ func TestStreamsOutliveTheGuessesOfOthers(t *testing.T) {
 	}
 }
 
-// A token that is there when the node starts is asked for also if it is taken
-// away before the first request.
+// A token that exists when the node starts is required even if it is revoked before
+// the first request.
 func TestTokensOfTheStartAreAskedFor(t *testing.T) {
 	known := &list{}
 	known.add("arm-7", false)
@@ -109,8 +109,8 @@ func loginCookie(t *testing.T, url, secret string, headers ...string) string {
 	return "Cookie: " + res.Cookies()[0].Name + "=" + res.Cookies()[0].Value
 }
 
-// Waits for a change have a bound together with the streams, so that they leave
-// connections for everybody else.
+// Waits for a change and streams have a common limit, so that connections are left for
+// other requests.
 func TestWaitsAreBounded(t *testing.T) {
 	e, url := serveNode(t, web.Options{})
 	for range 64 {

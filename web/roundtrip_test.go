@@ -26,8 +26,8 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// serveEngine is a node on a file of its own.
-func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Engine, *httptest.Server) {
+// serveEngine runs a node with its own file.
+func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Node, *httptest.Server) {
 	t.Helper()
 	o.Path = cmp.Or(o.Path, filepath.Join(t.TempDir(), "memory.db"))
 	e, err := local.Open(t.Context(), o)
@@ -70,7 +70,7 @@ func ask(t *testing.T, method, url string, body io.Reader, headers ...string) (*
 	return res, data
 }
 
-// asJSON and asForm are the two ways in.
+// asJSON and asForm are the two ways to save a payload.
 func asJSON(t *testing.T, s sample) (io.Reader, string) {
 	fields := map[string]any{"description": "sample: " + s.name, "data_base64": s.data}
 	if s.declared != "" {
@@ -136,7 +136,7 @@ func TestEveryFormatComesBackAsItWas(t *testing.T) {
 	}
 }
 
-// comesBack checks the bytes of a memory and what is said of them.
+// comesBack checks the bytes of a memory and their metadata.
 func comesBack(t *testing.T, memory string, s sample) {
 	t.Helper()
 	res, got := ask(t, "GET", memory+"/data", nil)
@@ -159,7 +159,7 @@ func comesBack(t *testing.T, memory string, s sample) {
 	}
 }
 
-// safeToOpen checks that a browser runs nothing of an answer.
+// safeToOpen checks that a browser runs no script of an answer.
 func safeToOpen(t *testing.T, res *http.Response) {
 	t.Helper()
 	h := res.Header

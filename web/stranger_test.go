@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// Whoever shows no token may keep nobody waiting for its body: connections that
-// stand still are given up long before those of who has one.
+// A connection without a token whose body stops is ended much earlier than one with a
+// token.
 func TestStrangersDoNotHoldConnections(t *testing.T) {
 	known := &list{}
 	secret := known.add("arm-7", false)
@@ -60,8 +60,8 @@ func TestStrangersDoNotHoldConnections(t *testing.T) {
 	})
 }
 
-// A page of another port of this machine counts as the same site: its forms send
-// the cookie, and a name and password in its address send Authorization.
+// A page on another port of this machine is of the same site: its forms send the
+// cookie, and a name and password in its address send Authorization.
 func TestCookiesAreNoTokenOfAnotherOrigin(t *testing.T) {
 	known := &list{}
 	secret := known.add("arm-7", false)
@@ -77,7 +77,7 @@ func TestCookiesAreNoTokenOfAnotherOrigin(t *testing.T) {
 	}
 }
 
-// Nothing can be built into a page of another site, not even as a picture.
+// Pages of other sites cannot embed an answer, not even as a picture.
 func TestAnswersStayOnTheirOrigin(t *testing.T) {
 	_, url := serveNodePayload(t)
 	for _, path := range []string{"/", "/app.js", "/api/stats", "/api/memory/1/data", "/api/nope", "/mcp"} {
@@ -110,7 +110,7 @@ func TestMethodsThatNoRouteTakesAreProblems(t *testing.T) {
 	}
 }
 
-// A caller writes no line of its own into the log, and no long one.
+// A request cannot add lines to the log, and its log line is short.
 func TestLogLinesAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	h := web.New(&stub{}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -120,7 +120,7 @@ func TestLogLinesAreBounded(t *testing.T) {
 	}
 }
 
-// counting is a memory that is asked to count all it holds.
+// counting is a memory that records a call of Stats.
 type counting struct {
 	*stub
 	asked bool

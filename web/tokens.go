@@ -17,14 +17,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Token is somebody who may use the node.
+// Token gives its holder access to the node.
 type Token struct {
-	// Name stands in the access log.
+	// Name identifies the token in the access log.
 	Name string
-	// ReadOnly keeps it from every operation that changes something.
+	// ReadOnly forbids every operation that changes something.
 	ReadOnly bool
-	// SHA256 is the hash of its secret. A fast hash is right for a secret of
-	// 256 random bits, which nobody finds by trying.
+	// SHA256 is the hash of the secret. A fast hash is enough for a secret of 256
+	// random bits, which cannot be guessed.
 	SHA256 [sha256.Size]byte
 }
 
@@ -33,28 +33,28 @@ const (
 	secretBytes  = 32
 )
 
-// secretLength is that of the text of a secret.
+// secretLength is the length of a secret as text.
 var secretLength = len(secretPrefix) + base64.RawURLEncoding.EncodedLen(secretBytes)
 
-// NewSecret makes the secret of a token: 256 random bits.
+// NewSecret returns the secret of a new token: 256 random bits.
 func NewSecret() string {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // never fails
 	return secretPrefix + base64.RawURLEncoding.EncodeToString(b)
 }
 
-// NewToken is the token of that secret.
+// NewToken returns the token with that secret.
 func NewToken(name, secret string, readOnly bool) Token {
 	return Token{Name: name, ReadOnly: readOnly, SHA256: sha256.Sum256([]byte(secret))}
 }
 
-// errNoToken and errWrongToken are answered as 401.
+// errNoToken and errWrongToken have the status 401.
 var (
-	errNoToken    = errors.New("this node asks for a token; send Authorization: Bearer TOKEN, or log in at /; its operator makes one with `robotmem token create NAME`")
-	errWrongToken = errors.New("this token is none of this node's, or it was revoked; its operator makes one with `robotmem token create NAME`")
+	errNoToken    = errors.New("this node requires a token; send Authorization: Bearer TOKEN, or log in at /; its operator creates one with `robotmem token create NAME`")
+	errWrongToken = errors.New("this node does not know the token, or it was revoked; its operator creates one with `robotmem token create NAME`")
 )
 
-// busy refuses a caller that asks too often. It is answered as 429.
+// busy refuses a caller over a rate limit. It has the status 429.
 type busy struct {
 	why  string
 	wait time.Duration
@@ -62,7 +62,7 @@ type busy struct {
 
 func (b *busy) Error() string { return fmt.Sprintf("%s; try again in %v", b.why, b.wait) }
 
-// tooOften is what a caller over a limit gets.
+// tooOften returns the error of a caller over the limit.
 func (l *limits) tooOften(why string) error {
 	wait := time.Duration(math.Ceil(1/float64(l.perSecond))) * time.Second
 	return &busy{why, max(wait, time.Second)}
@@ -73,9 +73,9 @@ const (
 	tooManyRequests = "too many requests"
 )
 
-// tokens is the present list, and whether a request must show one of it. Once it
-// must, it must until the process ends: taking the last token away closes the
-// node and does not open it.
+// tokens returns the current tokens, and whether a request needs one. Once requests
+// need a token, they do until the process ends: without the last token, nobody may
+// use the node.
 func (s *server) tokens() ([]Token, bool) {
 	var list []Token
 	if s.opts.Tokens != nil {
@@ -87,7 +87,7 @@ func (s *server) tokens() ([]Token, bool) {
 	return list, s.required.Load()
 }
 
-// find returns the token that a hash is of. It takes as long for every hash.
+// find returns the token with a hash, in constant time.
 func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	found, at := 0, 0
 	for i, t := range list {
@@ -101,8 +101,8 @@ func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	return list[at], true
 }
 
-// authenticate says whose request it is. Nobody's is an error once tokens are
-// asked for.
+// authenticate returns the token of a request. If tokens are required, a request
+// without one is an error.
 func (s *server) authenticate(r *http.Request) (Token, error) {
 	list, required := s.tokens()
 	if !required {
@@ -117,8 +117,9 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	return Token{}, errNoToken
 }
 
-// stillKnown reports whether a request that was let in would be so again. It is
-// no try: what others guess does not end it.
+// stillKnown reports whether the token of an accepted request is still valid. It
+// does not count as an attempt, so that wrong tokens of others do not end the
+// request.
 func (s *server) stillKnown(r *http.Request) bool {
 	list, required := s.tokens()
 	if !required {
@@ -132,13 +133,13 @@ func (s *server) stillKnown(r *http.Request) bool {
 	return ok
 }
 
-// bearerOf is the secret that a request shows by itself, not by a cookie.
+// bearerOf returns the secret in the Authorization header of a request.
 func bearerOf(r *http.Request) (secret string, ok bool) {
 	scheme, secret, ok := strings.Cut(r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(secret), ok && strings.EqualFold(scheme, "Bearer")
 }
 
-// loggedIn is the token that the request's cookie stands for.
+// loggedIn returns the token of the login that the request's cookie names.
 func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool) {
 	c, err := r.Cookie(cookieName(r))
 	if err != nil {
@@ -151,9 +152,9 @@ func (s *server) loggedIn(r *http.Request, list []Token) (Token, bool) {
 	return find(list, hash)
 }
 
-// check finds the token of a secret. What a person thought up can be found by
-// trying, so an address has few tries; a secret of ours cannot, and is compared
-// always: a neighbour's mistakes must not shut a robot out.
+// check finds the token of a secret. A secret that a person chose can be guessed, so
+// an address has few attempts. A secret of NewSecret cannot be guessed and is always
+// compared, so that wrong tokens from the same address do not lock a robot out.
 func (s *server) check(r *http.Request, list []Token, secret string) (Token, error) {
 	ours := strings.HasPrefix(secret, secretPrefix) && len(secret) == secretLength
 	tries := s.tries.of(address(r))
@@ -169,8 +170,8 @@ func (s *server) check(r *http.Request, list []Token, secret string) (Token, err
 	return Token{}, errWrongToken
 }
 
-// authorized lets through who may use the node, as often as it may, and no more
-// than it may.
+// authorized requires a token, applies the rate limit, and gives the request the
+// rights of its token.
 func (s *server) authorized(public map[string]bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, err := s.authenticate(r)
@@ -202,7 +203,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 
 type tokenKey struct{}
 
-// product is the program that asks, as it calls itself: the first word of its
+// product returns the name of the client's program: the first word of its
 // User-Agent.
 func product(r *http.Request) string {
 	name, _, _ := strings.Cut(r.UserAgent(), " ")

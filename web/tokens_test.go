@@ -97,7 +97,7 @@ func TestTokensAreAskedForOnEveryFace(t *testing.T) {
 		}
 	}
 
-	// A token for reading reads everywhere and writes nowhere.
+	// A read-only token may read everything and change nothing.
 	for _, tt := range []struct {
 		name, method, path, body string
 		headers                  []string
@@ -132,7 +132,7 @@ func TestTokensAreAskedForOnEveryFace(t *testing.T) {
 		t.Errorf("%d memories, want 2: a token for reading wrote", n)
 	}
 
-	// With the last token the node closes and does not open.
+	// Without the last token, nobody may use the node.
 	known.clear()
 	for _, header := range []string{bearer(full), "X-None: x"} {
 		if res, _ := askBody(t, "GET", url+"/api/stats", "", header); res.StatusCode != 401 {
@@ -205,8 +205,7 @@ func TestLoginSetsACookie(t *testing.T) {
 	if res, _ := send("POST", "/mcp", call("learn", `{"insight":"no"}`)); res.StatusCode == 401 {
 		t.Errorf("MCP with the cookie: %s", res.Status)
 	}
-	// A stolen cookie is worth nothing after the logout, nor once the token is
-	// revoked.
+	// A cookie is invalid after the logout, and after its token is revoked.
 	if res, _ := send("POST", "/logout", ""); res.StatusCode != 204 || res.Cookies()[0].MaxAge >= 0 {
 		t.Errorf("logout: %s %v", res.Status, res.Cookies())
 	}

@@ -17,18 +17,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// An upload is a form: the part data or file holds the payload, every other
-// part a field as text. The payload streams from the connection to the disk;
-// how large it may be is for the memory to say. When it comes before the
-// description, as some clients send it, it is set aside in a temporary file
-// until the fields have come.
+// An upload is a form. The part data or file holds the payload, and every other part
+// is a field as text. The payload streams from the connection to the disk; the memory
+// limits its size. If it comes before the description, as some clients send it, it
+// waits in a temporary file for the fields.
 
 const (
-	// maxFields bounds the fields of a form together, in bytes: a description, a
-	// context and metadata as JSON.
+	// maxFields is the largest size of all fields of a form together in bytes: a
+	// description, a context and metadata as JSON.
 	maxFields = 2 << 20
-	// maxParts bounds the parts of a form.
-	maxParts = 64
+	maxParts  = 64
 )
 
 // save serves save_perception, from JSON or from a form.
@@ -44,7 +42,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 			return err
 		}
 		if params["boundary"] == "" {
-			return invalid(op, "Content-Type", errors.New("names no boundary; send multipart/form-data; boundary=…, as a library for forms does by itself"))
+			return invalid(op, "Content-Type", errors.New("names no boundary; send multipart/form-data; boundary=…, as libraries for forms do"))
 		}
 		u := &upload{op: op, form: multipart.NewReader(c.Request().Body, params["boundary"]), values: overlay, room: maxFields, maxAside: s.maxAside}
 		defer u.discard()
@@ -61,12 +59,12 @@ type upload struct {
 	form     *multipart.Reader
 	values   robotmem.Values
 	parts    int
-	room     int64    // bytes that the fields may still take
+	room     int64    // bytes that are left for fields
 	aside    *os.File // a payload that came before its fields
 	maxAside int64    // bytes
 }
 
-// save reads the form to its payload, and lets the service read on from there.
+// save reads the form up to its payload, which the service then reads.
 func (u *upload) save(ctx context.Context, to streaming) (*robotmem.SavePerceptionResponse, error) {
 	for {
 		payload, err := u.next()
@@ -110,7 +108,8 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 	return to.SavePerceptionFrom(ctx, req, payload)
 }
 
-// next reads fields until the payload's part, or returns nil at the end.
+// next reads the fields before the payload and returns the payload's part, nil at the
+// end of the form.
 func (u *upload) next() (*multipart.Part, error) {
 	for {
 		part, err := u.form.NextRawPart()
@@ -153,13 +152,12 @@ func (u *upload) field(part *multipart.Part) error {
 	return nil
 }
 
-// unread is a form that broke off or is none.
+// unread is the error of a form that cannot be read to its end.
 func (u *upload) unread(name string, err error) error {
 	return invalid(u.op, name, fmt.Errorf("reading the form: %w; nothing was stored", err))
 }
 
-// declared takes over the media type of the payload's part, unless a field says
-// another.
+// declared uses the media type of the payload's part, unless a field has one.
 func (u *upload) declared(part *multipart.Part) {
 	t, _, _ := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	if _, named := u.values["media_type"]; !named && t != "" && t != "application/octet-stream" {
@@ -173,7 +171,7 @@ func (u *upload) setAside(payload io.Reader) error {
 		return u.unavailable(err)
 	}
 	u.aside = f
-	_ = os.Remove(f.Name()) // a crash leaves nothing; where an open file keeps its name, discard removes it
+	_ = os.Remove(f.Name()) // so that a crash leaves no file; discard removes it where open files keep their names
 	n, err := io.Copy(disk{f}, io.LimitReader(payload, u.maxAside+1))
 	if full := (*diskError)(nil); errors.As(err, &full) {
 		return u.unavailable(full.error)
@@ -195,15 +193,15 @@ func (u *upload) discard() {
 }
 
 func (u *upload) unavailable(err error) error {
-	return &robotmem.Error{Op: u.op.Name, Kind: robotmem.Unavailable, Field: "data", Err: fmt.Errorf("the payload could not be set aside (%w); send the fields before the payload, or make room for temporary files", errors.Unwrap(err))}
+	return &robotmem.Error{Op: u.op.Name, Kind: robotmem.Unavailable, Field: "data", Err: fmt.Errorf("the payload could not be written to a temporary file (%w); send the fields before the payload, or free space for temporary files", errors.Unwrap(err))}
 }
 
 func (u *upload) twice() error {
-	return invalid(u.op, "data", errors.New("there is more than one part with a payload; send each perception by itself"))
+	return invalid(u.op, "data", errors.New("there is more than one part with a payload; send each perception separately"))
 }
 
-// lastPart is a payload after which nothing may follow: a field that comes too
-// late would be lost.
+// lastPart is a payload that must be the last part, because a field after it would be
+// lost.
 type lastPart struct {
 	u    *upload
 	part io.Reader
@@ -226,7 +224,7 @@ func (l *lastPart) Read(p []byte) (int, error) {
 	}
 }
 
-// disk marks the errors of writing, to tell them from those of reading.
+// disk marks errors of writing, to distinguish them from errors of reading.
 type disk struct{ io.Writer }
 
 type diskError struct{ error }
@@ -239,7 +237,7 @@ func (d disk) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// whole is a service that cannot stream: payloads pass through memory.
+// whole makes a service without streams streaming: it holds payloads in memory.
 type whole struct {
 	robotmem.Service
 	limit int64

@@ -22,10 +22,10 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// uploads is a node with an eye on what it leaves on the disk.
+// uploads is a node whose files on the disk are checked.
 type uploads struct {
 	*httptest.Server
-	engine *local.Engine
+	engine *local.Node
 	path   string // of the memory
 	temp   string // folder of temporary files
 }
@@ -45,7 +45,7 @@ type part struct{ name, value string }
 
 const boundary = "xxBOUNDARYxx"
 
-// post sends the parts in their order.
+// post sends the parts in order.
 func (u *uploads) post(t *testing.T, parts ...part) (*http.Response, []byte) {
 	t.Helper()
 	return ask(t, "POST", u.URL+"/api/perceptions", strings.NewReader(encodeParts(t, parts)), "Content-Type: multipart/form-data; boundary="+boundary)
@@ -69,7 +69,7 @@ func encodeParts(t *testing.T, parts []part) string {
 	return b.String()
 }
 
-// files are those of the memory's payloads and the temporary ones.
+// files returns the payload files and the temporary files.
 func (u *uploads) files(t *testing.T) (out []string) {
 	t.Helper()
 	for _, dir := range []string{u.path + ".payloads", u.temp} {
@@ -89,7 +89,7 @@ func (u *uploads) files(t *testing.T) (out []string) {
 	return out
 }
 
-// nothingStored checks that a refused upload has left no trace.
+// nothingStored checks that a refused upload left no files.
 func (u *uploads) nothingStored(t *testing.T) {
 	t.Helper()
 	st, err := u.engine.Stats(t.Context(), &robotmem.StatsRequest{})
@@ -227,7 +227,7 @@ func TestFormsThatAreNone(t *testing.T) {
 	}
 }
 
-// Without room for temporary files only the order of the parts decides.
+// Without space for temporary files, only uploads with the fields first succeed.
 func TestFieldsFirstNeedNoTemporaryFile(t *testing.T) {
 	u := serveUploads(t, local.Options{}, web.Options{})
 	t.Setenv("TMPDIR", filepath.Join(u.temp, "missing"))
@@ -241,8 +241,7 @@ func TestFieldsFirstNeedNoTemporaryFile(t *testing.T) {
 	}
 }
 
-// A payload that is set aside has no name, so that not even a node that loses its
-// power leaves it behind.
+// The temporary file has no name, so it does not remain after a power failure.
 func TestBrokenConnectionStoresNothing(t *testing.T) {
 	for name, tt := range map[string]struct {
 		parts []part
@@ -258,7 +257,7 @@ func TestBrokenConnectionStoresNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// More than what a connection holds on the way: it is being written.
+			// More than the buffers of a connection: it is being written to the disk.
 			fmt.Fprintf(conn, "POST /api/perceptions HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=%s\r\nContent-Length: %d\r\n\r\n%s", boundary, len(body), body[:15<<20])
 			if files := u.files(t); len(files) > 0 != tt.named {
 				t.Errorf("on the disk: %v", files)
@@ -272,8 +271,7 @@ func TestBrokenConnectionStoresNothing(t *testing.T) {
 	}
 }
 
-// peak reads so many bytes of noise, and notes the most memory that is held
-// meanwhile, garbage left out.
+// peak reads a number of random bytes and records the largest live heap meanwhile.
 type peak struct {
 	left, sinceLook int
 	random          *rand.ChaCha8
@@ -345,7 +343,7 @@ func TestUploadTakesLittleMemory(t *testing.T) {
 				t.Fatalf("%s %s", res.Status, body)
 			}
 			src.look()
-			// What is decoded of a payload's beginning takes 32 MiB.
+			// Decoding the beginning of a payload takes 32 MiB.
 			if more := src.inUse - before; more > 80<<20 {
 				t.Errorf("%d MiB more held while %d MiB passed", more>>20, size>>20)
 			}

@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"io/fs"
 	"log/slog"
 	"math"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/labstack/echo/v4"
 	"golang.org/x/time/rate"
 
@@ -20,41 +24,43 @@ import (
 
 // Options configure a handler. The zero value works.
 type Options struct {
-	// Logger receives the causes of internal errors, and at level info a line
-	// for each request; nil is silent.
+	// Logger receives the causes of internal errors, and at level info a line for
+	// each request; nil is silent.
 	Logger *slog.Logger
-	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not
-	// bound an upload as multipart/form-data, which streams: the memory does.
+	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not apply
+	// to an upload as multipart/form-data, whose size the memory limits.
 	MaxBody int64
-	// MaxAside is the largest payload in bytes that an upload may send before
-	// its fields, 4 GiB if 0. Such a payload waits in a temporary file.
+	// MaxAside is the largest payload in bytes that an upload may send before its
+	// fields, 4 GiB if 0. Such a payload waits in a temporary file.
 	MaxAside int64
-	// Timeout is how long a caller may stand still while it sends a body or
-	// takes an answer, 30 seconds if 0. It bounds neither as a whole.
+	// Timeout is how long a client may pause while it sends a body or reads an
+	// answer, 30 seconds if 0. It does not limit the whole body or answer.
 	Timeout time.Duration
-	// MaxConns is how many connections a server of NewServer holds, 512 if 0.
+	// MaxConns is the number of connections of a server of NewServer, 512 if 0, at
+	// least 1.
 	MaxConns int
-	// Rate is how many requests a second one token may make, or without tokens
-	// one address; twice as many at once. 0 is no limit.
+	// Rate is the number of requests per second of one token, or without tokens of
+	// one address. A burst may have twice as many. 0 is no limit.
 	Rate float64
 	// AllowedHosts are the host names, without a port, that a request may name
-	// beside the loopback ones and the address that it came to.
+	// besides the loopback names and the address that it came to.
 	AllowedHosts []string
-	// CORSOrigins are the origins, such as https://fleet.example, whose pages
-	// may use the node. * is all of them, for requests with a bearer token.
+	// CORSOrigins are the origins, such as https://fleet.example, whose pages may
+	// use the node. * stands for all origins, for requests with a bearer token.
 	CORSOrigins []string
-	// Tokens returns those who may use the node. It is called for each request,
-	// so that one taken from the list is refused at once, and once a second for
-	// those that stay open, which end. From the first token on every request must
-	// show one.
+	// Tokens returns the tokens that may use the node. It is called for each
+	// request, so that a revoked token is refused at once, and once a second for
+	// requests that stay open, which then end. From the first token on, every
+	// request needs a token.
 	Tokens func() []Token
-	// RequireToken refuses requests without a token also while there is none.
+	// RequireToken refuses requests without a token even while there is none.
 	RequireToken bool
-	// MCP serves /mcp; without it the route does not exist.
+	// MCP serves /mcp. Without it the route does not exist.
 	MCP http.Handler
-	// UI holds the dashboard, index.html and what it loads; nil is none.
+	// UI holds the dashboard: index.html and the files that it loads. Without it
+	// there is no dashboard.
 	UI fs.FS
-	// Version is shown by the OpenAPI document.
+	// Version is the version in the OpenAPI document.
 	Version string
 }
 
@@ -62,11 +68,12 @@ const (
 	maxBody      = 64 << 20
 	maxAside     = 4 << 30
 	readyTimeout = 5 * time.Second
-	// wrongTokens are what one address may try at once, and then one a second.
+	// wrongTokens is how many wrong tokens one address may send at once. After that
+	// it may send one per second.
 	wrongTokens = 10
 )
 
-// streaming is a service that also passes payloads on as streams.
+// streaming is a service that also streams payloads.
 type streaming interface {
 	robotmem.Service
 	robotmem.Streams
@@ -81,14 +88,14 @@ type server struct {
 	maxAside int64
 	timeout  time.Duration
 
-	required atomic.Bool // whether tokens are asked for
+	required atomic.Bool // requests need a token
 	sessions logins
 	tries    *limits // of wrong tokens
 	rates    *limits // of all requests, nil for no limit
 
-	events   chan struct{} // a place for each request that stays open
+	events   chan struct{} // has one element for each request that stays open
 	stopping context.Context
-	stop     context.CancelFunc // ends the streams
+	stop     context.CancelFunc // ends the requests that stay open
 }
 
 // New returns a handler that serves svc.
@@ -113,7 +120,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
 	}
-	s.tokens() // one that is there now is asked for even if it goes before the first request
+	s.tokens() // a token that exists now is required even if it is revoked before the first request
 	var ok bool
 	if s.streams, ok = svc.(streaming); !ok {
 		s.streams = whole{svc, s.maxBody}
@@ -121,7 +128,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 	return s, s.guard(s.routes())
 }
 
-// routes are all that the node answers, behind the guards.
+// routes returns the handler of all routes, without the guards.
 func (s *server) routes() http.Handler {
 	e := echo.New()
 	e.HTTPErrorHandler = s.fail
@@ -155,20 +162,19 @@ func (s *server) routes() http.Handler {
 	e.GET("/api/events", s.changed)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
-	addReference(e, s.opts.Version)
+	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", echo.WrapHandler(s.opts.MCP))
 	}
 	return e
 }
 
-// get answers GET, and HEAD as probes and proxies send it.
+// get adds a route for GET, and for HEAD, which probes and proxies send.
 func get(e *echo.Echo, path string, handle echo.HandlerFunc) {
 	e.Match([]string{http.MethodGet, http.MethodHead}, path, handle)
 }
 
-// allowed refuses a caller who may not use the operation before its body is
-// read.
+// allowed refuses a caller who may not use the operation, before the body is read.
 func allowed(op *robotmem.Op, next echo.HandlerFunc) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if err := op.Allowed(c.Request().Context()); err != nil {
@@ -182,8 +188,8 @@ type health struct {
 	Status string `json:"status"`
 }
 
-// ready answers whether the memory itself can be read. It asks for no token, so
-// it reads what costs the least.
+// ready reports whether the memory can be read. It needs no token, so it uses the
+// cheapest operation.
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
@@ -193,7 +199,7 @@ func (s *server) ready(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, health{Status: "ready"})
 }
 
-// operation serves one row of the table.
+// operation serves an operation.
 func (s *server) operation(op *robotmem.Op) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		if wantsEvents(c.Request()) {
@@ -226,7 +232,7 @@ type route struct {
 	Title  string `json:"title"`
 }
 
-// index lists what is served.
+// index lists the routes.
 func index(mcp bool) any {
 	var routes []route
 	for _, op := range robotmem.Ops() {
@@ -234,13 +240,14 @@ func index(mcp bool) any {
 	}
 	routes = append(routes,
 		route{"", http.MethodGet, "/api/openapi.json", "Description of the API"},
-		route{"", http.MethodGet, "/api/events", "Changes of the memory, as they come"},
-		route{"", http.MethodGet, "/api/whoami", "Whose token this is"},
-		route{"", http.MethodPost, "/login", "Take a token and set a cookie"},
-		route{"", http.MethodPost, "/logout", "Forget the cookie"},
+		route{"", http.MethodGet, "/api/reference", "Description of the API for readers"},
+		route{"", http.MethodGet, "/api/events", "Stream of changes of the memory"},
+		route{"", http.MethodGet, "/api/whoami", "Name of the token"},
+		route{"", http.MethodPost, "/login", "Set a cookie for a token"},
+		route{"", http.MethodPost, "/logout", "End the login of the cookie"},
 		route{"", http.MethodGet, "/healthz", "The process answers"},
 		route{"", http.MethodGet, "/readyz", "The memory answers"},
-		route{"", http.MethodGet, "/metrics", "Figures in the format of Prometheus"},
+		route{"", http.MethodGet, "/metrics", "Metrics for Prometheus"},
 	)
 	if mcp {
 		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})
@@ -249,4 +256,85 @@ func index(mcp bool) any {
 		Name   string  `json:"name"`
 		Routes []route `json:"routes"`
 	}{"robotmem", routes}
+}
+
+const (
+	readHeaderTimeout = 10 * time.Second
+	idleTimeout       = 2 * time.Minute
+	maxHeader         = 64 << 10 // bytes; a filter in a query takes a few thousand
+	maxConns          = 512      // half of the 1,024 files that a process may open by default
+	maxStreams        = 100      // concurrent requests of one HTTP/2 connection
+	pingAfter         = 30 * time.Second
+)
+
+// NewServer returns a server with the handler of New and limits for connections.
+// Its Shutdown ends the streams of events.
+func NewServer(svc robotmem.Service, opts Options) *http.Server {
+	s, h := newServer(svc, opts)
+	conns := newConnections(max(cmp.Or(opts.MaxConns, maxConns), 1))
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelWarn),
+		ConnState:         conns.state,
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: pingAfter, PingTimeout: pingAfter, WriteByteTimeout: s.timeout},
+	}
+	srv.RegisterOnShutdown(s.stop)
+	return srv
+}
+
+// connections limits the open connections to max, so that clients that only hold
+// connections use up neither files nor memory. For a connection over max, it closes
+// the connection that has been idle longest, or the new one if none is idle.
+type connections struct {
+	max int
+
+	mu   sync.Mutex // guards the fields below
+	open int
+	idle *simplelru.LRU[net.Conn, struct{}]
+}
+
+func newConnections(limit int) *connections {
+	idle, err := simplelru.NewLRU[net.Conn, struct{}](2*limit, nil) // evicts nothing: idle connections are open ones
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
+	return &connections{max: limit, idle: idle}
+}
+
+// state follows a connection. It is the ConnState of a server.
+func (c *connections) state(conn net.Conn, state http.ConnState) {
+	if surplus := c.follow(conn, state); surplus != nil {
+		if t, ok := surplus.(*tls.Conn); ok {
+			surplus = t.NetConn() // tls.Conn.Close may wait for the client
+		}
+		_ = surplus.Close()
+	}
+}
+
+// follow counts a connection and returns the connection to close, nil for none. A
+// new connection is idle until its first request.
+func (c *connections) follow(conn net.Conn, state http.ConnState) (surplus net.Conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.idle.Remove(conn)
+	switch state {
+	case http.StateNew:
+		c.open++
+		if c.open > c.max {
+			oldest, _, ok := c.idle.RemoveOldest()
+			if !ok {
+				return conn
+			}
+			surplus = oldest
+		}
+		c.idle.Add(conn, struct{}{})
+	case http.StateIdle:
+		c.idle.Add(conn, struct{}{})
+	case http.StateClosed, http.StateHijacked:
+		c.open--
+	}
+	return surplus
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// stub records the last request and answers what it was told to.
+// stub records the last request and gives the answers of the test.
 type stub struct {
 	robotmem.Service // the methods that no test uses panic
 	got              any

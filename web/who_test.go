@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// listener is a memory that notes who learns.
+// listener is a memory that records the caller of learn.
 type listener struct {
 	*stub
 	caller robotmem.Caller
@@ -22,8 +22,8 @@ func (l *listener) Learn(ctx context.Context, r *robotmem.LearnRequest) (*robotm
 	return l.stub.Learn(ctx, r)
 }
 
-// Who writes is the name of the token that was checked, whatever the request
-// says; its program is what the program calls itself.
+// The caller is the name of the verified token, whatever the request contains. The
+// program is the one in the User-Agent header.
 func TestWhoIsTheTokenAndCannotBeForged(t *testing.T) {
 	secret := web.NewSecret()
 	for name, c := range map[string]struct {
@@ -54,7 +54,7 @@ func TestWhoIsTheTokenAndCannotBeForged(t *testing.T) {
 			if diff := cmp.Diff(c.want, l.caller); diff != "" {
 				t.Errorf("caller (-want +got):\n%s", diff)
 			}
-			// No field of a request names the caller either.
+			// A field of the request does not name the caller either.
 			res = do(h, "POST", "/api/learn", `{"insight":"a fact","who":"admin"}`, c.headers...)
 			if res.StatusCode != http.StatusBadRequest {
 				t.Errorf("a request that names its caller has status %d, want 400", res.StatusCode)

@@ -137,8 +137,8 @@ func goroot() string {
 	return strings.TrimSpace(string(out))
 }
 
-// bundled are the packages that the dashboard is made of, which npm ci has
-// fetched.
+// bundled are the npm packages of the dashboard and the API reference, which npm ci
+// has fetched.
 func bundled(ui string) ([]part, error) {
 	data, err := os.ReadFile(filepath.Join(ui, "package.json"))
 	if err != nil {
@@ -180,7 +180,8 @@ func (p *part) read(c *classifier.Classifier) error {
 	}
 	for _, e := range entries {
 		name := strings.ToUpper(e.Name())
-		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && !strings.HasPrefix(name, "NOTICE") && !strings.HasPrefix(name, "UNLICENSE") {
+		// A bundle has the licences of its packages beside it: bundle.js.LICENSE.txt.
+		if e.IsDir() || !strings.HasPrefix(name, "LICEN") && !strings.HasPrefix(name, "COPYING") && !strings.HasPrefix(name, "NOTICE") && !strings.HasPrefix(name, "UNLICENSE") && !strings.HasSuffix(name, ".LICENSE.TXT") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(p.dir, e.Name()))

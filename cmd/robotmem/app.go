@@ -60,11 +60,11 @@ const (
 )
 
 // Open opens the memory at path with the settings of the command line.
-func (a *app) Open(ctx context.Context, path string) (*local.Engine, error) {
+func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 	return a.open(ctx, path, clientCLI)
 }
 
-func (a *app) open(ctx context.Context, path, clientType string) (*local.Engine, error) {
+func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, error) {
 	o, err := a.options(path, clientType)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 		return a.Embedder()
 	}
 	c := &a.Config
-	e, err := embedding.Open(c.Embedder, embedding.Options{OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, Logger: a.Log})
+	e, err := embedding.Open(c.Embedder, embedding.Options{OllamaURL: c.OllamaURL, OpenAIURL: c.OpenAIURL, OpenAIKey: c.OpenAIKey, Runtimes: runtimes(), Logger: a.Log})
 	if closer, ok := e.(io.Closer); ok {
 		a.closers = append(a.closers, closer)
 	}
@@ -135,7 +135,7 @@ func (a *app) hasEmbedder() bool {
 func noEmbedder() (robotmem.Embedder, error) { return nil, nil }
 
 // OpenDefault opens the user's own memory: --db, or memory.db in the home.
-func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Engine, error) {
+func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Node, error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -113,7 +113,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	}
 	r := perceptionReport{Machine: thisMachine(), Durability: a.Config.Durability}
 	a.Embedder = noEmbedder
-	err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
+	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 		b := &recordingBench{a: a, m: m, path: path, length: time.Duration(c.Seconds) * time.Second, figures: &r.Recording}
 		return b.run(ctx)
 	})
@@ -122,7 +122,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 	}
 	if importBytes > 0 {
 		r.Import = &importFigures{}
-		err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
+		err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 			return r.Import.measure(ctx, a, m, path, importBytes)
 		})
 		if err != nil {
@@ -139,7 +139,7 @@ func (c *benchPerceptionCmd) Run(ctx context.Context, a *app) error {
 // second, and watches what that takes.
 type recordingBench struct {
 	a       *app
-	m       *local.Engine
+	m       *local.Node
 	path    string
 	length  time.Duration
 	figures *recordingFigures
@@ -155,7 +155,7 @@ func (b *recordingBench) run(ctx context.Context) error {
 		return err
 	}
 	sink := &timedSink{Sink: b.m}
-	r := perception.NewRecorder(sink, perception.RecorderOptions{SessionID: session.SessionID, Log: b.a.Log})
+	r := recorder.New(sink, recorder.Options{SessionID: session.SessionID, Log: b.a.Log})
 	pushes, begun, err := b.record(ctx, r, images)
 	ended := time.Now()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeLimit)
@@ -176,11 +176,11 @@ func (b *recordingBench) run(ctx context.Context) error {
 
 // timedSink times what the engine is given to keep. One goroutine calls Keep.
 type timedSink struct {
-	perception.Sink
+	recorder.Sink
 	took []time.Duration
 }
 
-func (s *timedSink) Keep(ctx context.Context, b perception.Batch) error {
+func (s *timedSink) Keep(ctx context.Context, b recorder.Batch) error {
 	start := time.Now()
 	err := s.Sink.Keep(ctx, b)
 	s.took = append(s.took, time.Since(start))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -26,7 +27,7 @@ type importFigures struct {
 // importSeed makes the same recording on every machine.
 const importSeed = 1
 
-func (f *importFigures) measure(ctx context.Context, a *app, m *local.Engine, path string, bytes int64) (err error) {
+func (f *importFigures) measure(ctx context.Context, a *app, m *local.Node, path string, bytes int64) (err error) {
 	file := filepath.Join(filepath.Dir(path), "recording.mcap") // beside what is measured, and no part of it
 	defer func() { err = errors.Join(err, os.Remove(file)) }()
 	if err := writeSynthetic(file, bytes); err != nil {
@@ -84,7 +85,7 @@ func writeSynthetic(path string, bytes int64) error {
 		return err
 	}
 	out := bufio.NewWriterSize(f, 1<<20)
-	return errors.Join(recording.Synthetic(out, bytes, importSeed), out.Flush(), f.Close())
+	return errors.Join(recordingtest.Write(out, bytes, importSeed), out.Flush(), f.Close())
 }
 
 func (f *importFigures) print(w *lines) {

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
@@ -34,15 +34,15 @@ const (
 type pushed [2][]time.Duration
 
 // record runs the sensor, the camera and the watch until the length is over.
-func (b *recordingBench) record(ctx context.Context, r *perception.Recorder, images [][]byte) (took pushed, begun time.Time, err error) {
-	wrench, err := r.Trace("wrist/wrench", perception.TraceOptions{
+func (b *recordingBench) record(ctx context.Context, r *recorder.Recorder, images [][]byte) (took pushed, begun time.Time, err error) {
+	wrench, err := r.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, Units: []string{"N", "N", "N", "Nm", "Nm", "Nm"},
 		RateHz: 1 / sensorPeriod.Seconds(), Kind: "wrench", Float32: true,
 	})
 	if err != nil {
 		return took, begun, err
 	}
-	camera, err := r.Frames("wrist/camera", perception.FrameOptions{MediaType: "image/jpeg"})
+	camera, err := r.Frames("wrist/camera", recorder.FrameOptions{MediaType: "image/jpeg"})
 	if err != nil {
 		return took, begun, err
 	}
@@ -220,7 +220,7 @@ func (c *memoryCourse) rows() []namedMemory {
 	return append(rows, namedMemory{"end", c.End}, namedMemory{"most", c.Max})
 }
 
-func sourceFigures(counts []perception.SourceCount, took pushed) []sourceFigure {
+func sourceFigures(counts []recorder.SourceCount, took pushed) []sourceFigure {
 	out := make([]sourceFigure, len(counts))
 	for i, c := range counts {
 		at := quantiles(took[i], time.Microsecond)

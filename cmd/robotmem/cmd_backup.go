@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -47,8 +48,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := m.Backup(ctx, local.BackupOptions{
-		Dir: c.Dir, Keep: local.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
+	res, err := backup.Make(m, ctx, backup.BackupOptions{
+		Dir: c.Dir, Keep: backup.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
 	})
 	bar.Done()
 	if err := errors.Join(err, m.Close()); err != nil {
@@ -66,14 +67,14 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	return w.err
 }
 
-func heldText(f local.BackupFigures) string {
+func heldText(f backup.BackupFigures) string {
 	if f.Memories == 1 {
 		return "1 memory"
 	}
 	return fmt.Sprintf("%d memories", f.Memories)
 }
 
-func payloadText(r *local.BackupReport) string {
+func payloadText(r *backup.BackupReport) string {
 	text := fmt.Sprintf("%s (%s)", count(r.Held.Payloads, "payload"), sizeText(r.Held.PayloadBytes))
 	if r.Copied > 0 {
 		text += fmt.Sprintf(", %d copied", r.Copied)
@@ -112,14 +113,14 @@ func (c *backupListCmd) Run(a *app) error {
 	if c.Dir != "" && !exists(dir) {
 		return noFolder(dir)
 	}
-	all, err := local.ListBackups(dir)
+	all, err := backup.ListBackups(dir)
 	if err != nil {
 		return err
 	}
 	if c.JSON {
 		return a.PrintJSON(struct {
-			Dir     string         `json:"dir"`
-			Backups []local.Backup `json:"backups"`
+			Dir     string          `json:"dir"`
+			Backups []backup.Backup `json:"backups"`
 		}{dir, all})
 	}
 	w := &lines{w: a.Stdout}
@@ -160,7 +161,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := local.ListBackups(dir)
+	all, err := backup.ListBackups(dir)
 	if err != nil {
 		return err
 	}
@@ -172,7 +173,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
 			return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("no backups in %s", dir)}
 		}
-		all = []local.Backup{{Path: dir}}
+		all = []backup.Backup{{Path: dir}}
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
@@ -180,7 +181,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	var damaged error
 	for _, b := range all {
 		v := verdict{Path: b.Path, Healthy: true}
-		_, err := local.VerifyBackup(ctx, b.Path)
+		_, err := backup.VerifyBackup(ctx, b.Path)
 		told := (*robotmem.Error)(nil)
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
@@ -228,16 +229,16 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	backup := c.Backup
-	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(backup)); !exists(backup) && exists(named) {
-		backup = named
+	from := c.Backup
+	if named := filepath.Join(filepath.Dir(path), "backups", filepath.Base(from)); !exists(from) && exists(named) {
+		from = named
 	}
 	if c.To != "" {
 		path = c.To
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	res, err := local.RestoreBackup(ctx, backup, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
+	res, err := backup.RestoreBackup(ctx, from, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
 	bar.Done()
 	if err != nil {
 		return err
@@ -258,7 +259,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func printRestored(a *app, r *local.RestoreReport) error {
+func printRestored(a *app, r *backup.RestoreReport) error {
 	w := &lines{w: a.Stdout}
 	w.line("restored %s from %s", r.Path, r.Backup.Name)
 	switch {

@@ -64,7 +64,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 		}
 		return a.PrintJSON(r)
 	}
-	err := a.inTempMemory(ctx, c.Dir, func(m *local.Engine, path string) error {
+	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 		b := &bench{ctx: ctx, a: a, m: m, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, report: &r}
 		err := b.run(c.N, path)
 		if err == nil {
@@ -87,7 +87,7 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 type bench struct {
 	ctx   context.Context
 	a     *app
-	m     *local.Engine
+	m     *local.Node
 	facts *eval.Facts
 	made  int
 	calls int

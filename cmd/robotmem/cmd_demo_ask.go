@@ -68,7 +68,7 @@ type demoLikeness struct {
 
 // demoAsker asks what a controller would ask.
 type demoAsker struct {
-	m           *local.Engine
+	m           *local.Node
 	experiences []*experience
 }
 

@@ -85,7 +85,7 @@ func (x *experience) succeeded() bool { return x.Class == "normal" || x.Class ==
 
 // demoLife lives.
 type demoLife struct {
-	m           *local.Engine
+	m           *local.Node
 	report      *demoLived
 	bar         *progress
 	experiences []*experience

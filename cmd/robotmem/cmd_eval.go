@@ -48,11 +48,11 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 }
 
 func (c *evalCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
-	err = a.inTempMemory(ctx, "", func(m *local.Engine, path string) (err error) {
+	err = a.inTempMemory(ctx, "", func(m *local.Node, path string) (err error) {
 		p := a.newProgress("eval "+set.Name, 0)
 		defer p.Done()
 		o.Progress = func(done, total int) { p.Set(int64(done), int64(total)) }
-		nodes := []*local.Engine{m}
+		nodes := []*local.Node{m}
 		defer func() {
 			for _, node := range nodes {
 				err = errors.Join(err, node.Close())
@@ -88,7 +88,7 @@ func (c *evalCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options
 }
 
 // openAlone opens a memory that ranks by one list.
-func (a *app) openAlone(ctx context.Context, path, list string) (*local.Engine, error) {
+func (a *app) openAlone(ctx context.Context, path, list string) (*local.Node, error) {
 	weights := a.Config.Weights
 	defer func() { a.Config.Weights = weights }()
 	a.Config.Weights = map[string]float64{"bm25": 0, "vector": 0, list: 1}
@@ -121,7 +121,7 @@ func printEval(a *app, r *eval.Result) error {
 
 // inTempMemory calls f with a new memory in a folder below parent, "" for the
 // system's own, that is removed afterwards. The user's file is not touched.
-func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Engine, path string) error) (err error) {
+func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Node, path string) error) (err error) {
 	dir, err := os.MkdirTemp(parent, "robotmem-")
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}

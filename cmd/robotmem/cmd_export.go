@@ -15,11 +15,10 @@ import (
 type exportCmd struct {
 	MCAP     string `name:"mcap" placeholder:"FILE" help:"Write perceptions and facts as an MCAP file instead, which Foxglove and the mcap tool open. Recorded messages are written as they were."`
 	Archive  string `name:"archive" placeholder:"FILE" help:"Write everything without loss as a tar: memories of every status with their past, episodes, payloads, who refers to whom. FILE.tar.zst is compressed; - is stdout."`
-	Python   string `name:"python" placeholder:"FILE" help:"Write a memory.db that the Python robotmem reads. What it has no place for is kept beside its tables, for the way back, and counted."`
 	Markdown string `name:"markdown" placeholder:"DIR" help:"Write a file for every memory and episode, its fields as front matter, payloads beside, to a new folder; editors of notes open it."`
 	Hashes   bool   `name:"hashes" help:"List the content hash of every record and payload; two nodes hold the same when their lists are equal."`
-	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive, --python, --markdown and --hashes: only this episode."`
-	JSON     bool   `name:"json" help:"With --mcap, --archive, --python and --markdown: print the account as JSON; with --hashes the list."`
+	Session  string `name:"session" placeholder:"ID" help:"With --mcap, --archive, --markdown and --hashes: only this episode."`
+	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON; with --hashes the list."`
 }
 
 // Run writes the facts oldest first, so that an import gives them ids in the
@@ -34,7 +33,7 @@ func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
 	case len(asked) > 0:
 		return c.moves(ctx, a)
 	case c.Session != "":
-		return invalid("session", "is for --mcap, --archive, --python, --markdown and --hashes; an export of facts writes those of all episodes")
+		return invalid("session", "is for --mcap, --archive, --markdown and --hashes; an export of facts writes those of all episodes")
 	}
 	if err := a.existing(); err != nil {
 		return err
@@ -71,7 +70,7 @@ func (c *exportCmd) asked() (flags []string) {
 	for _, f := range []struct {
 		name string
 		on   bool
-	}{{"mcap", c.MCAP != ""}, {"archive", c.Archive != ""}, {"python", c.Python != ""}, {"markdown", c.Markdown != ""}, {"hashes", c.Hashes}} {
+	}{{"mcap", c.MCAP != ""}, {"archive", c.Archive != ""}, {"markdown", c.Markdown != ""}, {"hashes", c.Hashes}} {
 		if f.on {
 			flags = append(flags, f.name)
 		}

@@ -17,13 +17,13 @@ import (
 // busyService changes the memory behind the back of who lists it: after the
 // second page another fact comes and one of the first page goes.
 type busyService struct {
-	*local.Engine
+	*local.Node
 	pages int
 	t     *testing.T
 }
 
 func (b *busyService) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
-	res, err := b.Engine.List(ctx, r)
+	res, err := b.Node.List(ctx, r)
 	b.pages++
 	switch b.pages {
 	case 1:

@@ -8,8 +8,9 @@ import (
 	"os"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 type importCmd struct {

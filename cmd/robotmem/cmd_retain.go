@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 type retainCmd struct {

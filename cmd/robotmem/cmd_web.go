@@ -92,7 +92,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 
 // warm reads the indexes in the background: whoever serves will be asked, and
 // the first question should not wait. The returned func ends it.
-func warm(ctx context.Context, a *app, m *local.Engine) (stop func()) {
+func warm(ctx context.Context, a *app, m *local.Node) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {

@@ -16,7 +16,7 @@ import (
 
 // UseFile calls f with the memory's file itself, for what no node does from
 // afar. flag is what asked for it.
-func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Engine) error) error {
+func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {
 	if a.Config.URL != "" {
 		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is, beside the node if it likes; a node need not stop for it")
 	}
@@ -34,15 +34,13 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 	switch {
 	case c.Hashes:
 		flag = "hashes"
-	case c.Python != "":
-		flag = "python"
 	case c.Markdown != "":
 		flag = "markdown"
 	}
 	if err := a.existing(); err != nil {
 		return err
 	}
-	return a.UseFile(ctx, flag, func(m *local.Engine) error {
+	return a.UseFile(ctx, flag, func(m *local.Node) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
@@ -56,11 +54,6 @@ func (c *exportCmd) moves(ctx context.Context, a *app) error {
 			list := &hashList{out: out}
 			_, err := m.Export(ctx, archive.NewHashes(list), o)
 			return errors.Join(err, list.end(), out.Flush())
-		}
-		if c.Python != "" {
-			report, beside, err := c.writePython(ctx, m, o)
-			bar.Done()
-			return errors.Join(err, c.movedPython(a, report, beside))
 		}
 		name, write := c.Archive, c.writeArchive
 		if c.Markdown != "" {
@@ -131,7 +124,7 @@ func (h *hashList) end() error {
 
 // writeArchive makes a file that appears whole or not at all, or writes to
 // stdout.
-func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Engine, o local.ExportOptions) (report *local.ExportReport, err error) {
+func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
 	write := func(w io.Writer) error {
 		out := bufio.NewWriterSize(w, 1<<20)
 		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})

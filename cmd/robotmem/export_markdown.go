@@ -35,7 +35,7 @@ const (
 )
 
 // markdown writes a folder that is new or empty.
-func (c *exportCmd) markdown(ctx context.Context, _ *app, m *local.Engine, o local.ExportOptions) (*local.ExportReport, error) {
+func (c *exportCmd) markdown(ctx context.Context, _ *app, m *local.Node, o local.ExportOptions) (*local.ExportReport, error) {
 	refused := func(err error) error { return invalid("markdown", "%v", err) }
 	if err := os.MkdirAll(c.Markdown, 0o700); err != nil {
 		return nil, refused(err)

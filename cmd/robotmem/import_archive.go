@@ -14,6 +14,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -31,7 +32,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 		}
 		in = f
 	}
-	return c.useFile(ctx, a, func(m *local.Engine) error {
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		bar := a.newProgress("import", size).inBytes()
 		defer bar.Done()
 		src, err := archive.NewReader(&counted{in, bar}, archive.ReaderOptions{})
@@ -47,7 +48,7 @@ func (c *importCmd) archive(ctx context.Context, a *app) error {
 
 // useFile is UseFile, which in a dry run makes no memory where there is none: an
 // empty one of its own answers instead.
-func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Engine) error) error {
+func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
 	if !c.DryRun || a.Config.URL != "" {
 		return a.UseFile(ctx, "file", f)
 	}
@@ -209,7 +210,7 @@ func sourceOfFile(ctx context.Context, path string) (importSource, error) {
 	}
 	defer f.Close()
 	if beginsWith(path, sqliteMagic) {
-		if is, err := local.IsPythonMemory(ctx, path); err == nil && is {
+		if is, err := python.IsMemory(ctx, path); err == nil && is {
 			return sourcePython, nil
 		}
 	}

@@ -19,7 +19,7 @@ import (
 // and completed in the end: the node is then what one import makes of it.
 func TestImportKilledAgainAndAgain(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	open := func(name string) *local.Engine {
+	open := func(name string) *local.Node {
 		t.Helper()
 		e, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, name), Durability: local.DurabilityNormal})
 		if err != nil {
@@ -27,7 +27,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 		}
 		return e
 	}
-	hashes := func(e *local.Engine) string {
+	hashes := func(e *local.Node) string {
 		t.Helper()
 		var b bytes.Buffer
 		if _, err := e.Export(ctx, archive.NewHashes(&b), local.ExportOptions{HashesOnly: true}); err != nil {

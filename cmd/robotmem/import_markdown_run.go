@@ -11,7 +11,7 @@ import (
 
 // markdown imports notes.
 func (c *importCmd) markdown(ctx context.Context, a *app) error {
-	return c.useFile(ctx, a, func(m *local.Engine) error {
+	return c.useFile(ctx, a, func(m *local.Node) error {
 		ctx, bar := a.watched(ctx)
 		defer bar.Done()
 		bad := 0

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -25,8 +25,8 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 	if err != nil {
 		return invalid("time-zone", "%q is no zone; one is UTC, Local or as in Europe/Berlin", c.TimeZone)
 	}
-	return c.useFile(ctx, a, func(m *local.Engine) error {
-		src, err := local.OpenPython(ctx, c.File, local.PythonOptions{Location: zone})
+	return c.useFile(ctx, a, func(m *local.Node) error {
+		src, err := python.Open(ctx, c.File, python.Options{Location: zone})
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (c *importCmd) python(ctx context.Context, a *app) error {
 }
 
 // notedPython says what was read otherwise than it stood there.
-func (c *importCmd) notedPython(out io.Writer, r local.PythonReport, got *local.ImportReport, zone *time.Location) error {
+func (c *importCmd) notedPython(out io.Writer, r python.Report, got *local.ImportReport, zone *time.Location) error {
 	w := &lines{w: out}
 	if r.Naive > 0 {
 		w.line("%s without a zone, read as %s", plural(r.Naive, "time", "times"), zone)
@@ -68,49 +68,6 @@ func (c *importCmd) notedPython(out io.Writer, r local.PythonReport, got *local.
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.Notes)) {
 		w.line("%s: %d", oneLine(what), r.Notes[what])
-	}
-	return w.err
-}
-
-// writePython makes a memory.db that appears whole or not at all.
-func (c *exportCmd) writePython(ctx context.Context, m *local.Engine, o local.ExportOptions) (report *local.ExportReport, beside map[string]int64, err error) {
-	if _, err := os.Lstat(c.Python); err == nil {
-		return nil, nil, invalid("python", "%s is there already; name a new file", c.Python)
-	}
-	refuse := func(err error) error { return invalid("python", "%v", err) }
-	err = wholeFile(c.Python, refuse, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil {
-			return err
-		}
-		sink, err := local.NewPythonWriter(ctx, f.Name())
-		if err != nil {
-			return err
-		}
-		if report, err = m.Export(ctx, sink, o); err != nil {
-			return errors.Join(err, sink.Discard())
-		}
-		beside = sink.Beside
-		return nil
-	})
-	return report, beside, err
-}
-
-func (c *exportCmd) movedPython(a *app, r *local.ExportReport, beside map[string]int64) error {
-	if r == nil {
-		return nil
-	}
-	if c.JSON {
-		return a.PrintJSON(struct {
-			*local.ExportReport
-			Beside map[string]int64 `json:"beside,omitempty"`
-		}{r, beside})
-	}
-	if err := c.moved(a, c.Python, r); err != nil {
-		return err
-	}
-	w := &lines{w: a.Stdout}
-	for _, what := range slices.Sorted(maps.Keys(beside)) {
-		w.line("no column for %s (%d): kept in tables robotmem_* of the file", what, beside[what])
 	}
 	return w.err
 }

@@ -7,9 +7,10 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem/local"
+
 	"github.com/alecthomas/kong"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // globals are the settings that every command takes. nil is not given.

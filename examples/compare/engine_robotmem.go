@@ -11,6 +11,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 const (
@@ -24,7 +25,7 @@ type node struct {
 	meaning bool
 
 	dir  string
-	e    *robotmem.Engine
+	e    *local.Node
 	rows map[int64]int // by memory
 }
 
@@ -34,11 +35,11 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	}
 	// What was sensed in the real world counts 1.5 times by default, which no
 	// other engine knows of.
-	o := robotmem.Options{Path: filepath.Join(n.dir, "memory.db"), RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
+	o := local.Options{Path: filepath.Join(n.dir, "memory.db"), RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
 	if n.meaning {
 		clock.unpaid(func() { o.Embedder = newCachedVectors(c) })
 	}
-	if n.e, err = robotmem.Open(ctx, o); err != nil {
+	if n.e, err = local.Open(ctx, o); err != nil {
 		return err
 	}
 	if err := n.learn(ctx, c, clock); err != nil {

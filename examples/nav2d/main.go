@@ -95,7 +95,7 @@ func live(ctx context.Context, db string, trips []trip, session func(*trip) *dri
 	return nil
 }
 
-func liveOne(ctx context.Context, m *local.Engine, collection string, w *world) (drive, error) {
+func liveOne(ctx context.Context, m *local.Node, collection string, w *world) (drive, error) {
 	e, err := startEpisode(ctx, m, collection, w)
 	if err != nil {
 		return drive{}, err

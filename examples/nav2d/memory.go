@@ -22,13 +22,13 @@ const (
 
 // episode is one session in one world: where its memories go.
 type episode struct {
-	m          *local.Engine
+	m          *local.Node
 	collection string // one for each world
 	id         string
 	used       []int64
 }
 
-func startEpisode(ctx context.Context, m *local.Engine, collection string, w *world) (*episode, error) {
+func startEpisode(ctx context.Context, m *local.Node, collection string, w *world) (*episode, error) {
 	s, err := m.StartSession(ctx, &robotmem.StartSessionRequest{
 		Collection: collection,
 		Context: robotmem.Object{

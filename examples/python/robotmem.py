@@ -1812,7 +1812,7 @@ class DataReader(io.RawIOBase):
         except (OSError, http.client.HTTPException) as err:
             raise self._memory._unreachable("data", err) from err
         if room and not n:
-            raise self._fail("unavailable", "the answer of %s broke off after %d of %d bytes; robotmem doctor there says whether the payload is damaged" % (self._memory.url, self._position, self.size))
+            raise self._fail("unavailable", "the answer of %s ended after %d of %d bytes; run robotmem doctor on the node to check the payload" % (self._memory.url, self._position, self.size))
         self._check(room[:n])
         return n
 

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -60,7 +60,7 @@ func run(recording context.Context, out string) (err error) {
 		return err
 	}
 
-	r := m.Recorder(perception.RecorderOptions{
+	r := m.Recorder(recorder.Options{
 		SessionID: session.SessionID, Collection: "press-fit",
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
@@ -101,8 +101,8 @@ func (l *latency) add(took time.Duration) {
 const period = time.Millisecond
 
 // record runs the control loop and the camera until ctx ends.
-func record(ctx context.Context, r *perception.Recorder) (latency, error) {
-	wrist, err := r.Trace("wrist/wrench", perception.TraceOptions{
+func record(ctx context.Context, r *recorder.Recorder) (latency, error) {
+	wrist, err := r.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels:    []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"},
 		Units:       []string{"N", "N", "N", "Nm", "Nm", "Nm"},
 		RateHz:      1 / period.Seconds(),
@@ -113,7 +113,7 @@ func record(ctx context.Context, r *perception.Recorder) (latency, error) {
 	if err != nil {
 		return latency{}, err
 	}
-	camera, err := r.Frames("wrist/camera", perception.FrameOptions{
+	camera, err := r.Frames("wrist/camera", recorder.FrameOptions{
 		MediaType:   "image/jpeg",
 		Description: "view of the wrist camera on the peg",
 	})
@@ -134,7 +134,7 @@ const maxLate = 20 * period
 // control is the loop of 1 kHz; the sensor numbers and stamps its readings. Those
 // that the loop comes too late for are left out, and the account shows them as
 // missed.
-func control(ctx context.Context, wrist *perception.TraceSource, begun time.Time) (pushes latency) {
+func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) (pushes latency) {
 	for cycle := uint64(1); ctx.Err() == nil; cycle++ {
 		at := begun.Add(time.Duration(cycle) * period)
 		time.Sleep(time.Until(at))
@@ -150,7 +150,7 @@ func control(ctx context.Context, wrist *perception.TraceSource, begun time.Time
 }
 
 // film is the camera: a goroutine of its own, as a driver would have.
-func film(ctx context.Context, camera *perception.FrameSource, begun time.Time) {
+func film(ctx context.Context, camera *recorder.FrameSource, begun time.Time) {
 	tick := time.NewTicker(time.Second / 30)
 	defer tick.Stop()
 	for seq := uint64(0); ; seq++ {
@@ -163,7 +163,7 @@ func film(ctx context.Context, camera *perception.FrameSource, begun time.Time) 
 	}
 }
 
-func account(counts []perception.SourceCount, pushes latency) {
+func account(counts []recorder.SourceCount, pushes latency) {
 	fmt.Printf("%-14s %9s %9s %9s %9s %10s\n", "source", "received", "stored", "dropped", "missed", "bytes")
 	for _, c := range counts {
 		fmt.Printf("%-14s %9d %9d %9d %9d %10d\n", c.Source, c.Received, c.Stored, c.Dropped, c.Missed, c.Bytes)

@@ -17,7 +17,7 @@ import (
 // remember asks the memory for the second that is most like a press which the
 // sensor has just felt, reads the force in it, and draws it into a folder, if
 // there is one.
-func remember(ctx context.Context, m *local.Engine, session, out string) error {
+func remember(ctx context.Context, m *local.Node, session, out string) error {
 	if err := compared(ctx, m); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ const compareLimit = 30 * time.Second
 // compared waits until all that was recorded can be found by likeness, which is
 // worked out in the background. A robot that does not wait is told by "degraded"
 // how many perceptions were left out.
-func compared(ctx context.Context, m *local.Engine) error {
+func compared(ctx context.Context, m *local.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
 	for {
@@ -83,7 +83,7 @@ func press() (data []byte, shape []int) {
 
 // readForce reads the bytes of a chunk as its metadata says: dtype <f8 and shape
 // [n, 6], of which Fz is the third.
-func readForce(ctx context.Context, m *local.Engine, chunk *robotmem.Memory) error {
+func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error {
 	data, err := m.Data(ctx, &robotmem.DataRequest{MemoryID: chunk.MemoryID})
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func readForce(ctx context.Context, m *local.Engine, chunk *robotmem.Memory) err
 }
 
 // draw writes the plot of a perception into a folder.
-func draw(ctx context.Context, m *local.Engine, id int64, folder string) error {
+func draw(ctx context.Context, m *local.Node, id int64, folder string) error {
 	plot, err := m.Preview(ctx, &robotmem.PreviewRequest{MemoryID: id})
 	if err != nil {
 		return err

@@ -1,15 +1,15 @@
-// Package folder imports the files of a folder as perceptions, one each, in order
-// of their paths.
+// Package folder imports the files of a folder as perceptions, one each, in the order of
+// their paths.
 //
-// What a file is, its bytes and its name say: an image is visual, a sound
-// auditory, a cloud (.pcd, .ply) spatial, a trajectory (.tum, .kitti) procedural,
-// numbers (.csv, .npy) tactile if a word of the path is force, wrench and the
-// like, else procedural or proprioceptive. The path gives the description:
-// "wrist/2024-05-01/glass_slip_03.csv" is "glass slip 03, wrist 2024-05-01".
+// The bytes and the name of a file decide its type: images are visual, sounds auditory,
+// clouds (.pcd, .ply) spatial, trajectories (.tum, .kitti) procedural. Numbers (.csv, .npy)
+// are tactile if a word of the path is force, wrench or the like, and otherwise procedural or
+// proprioceptive. The path becomes the description: "wrist/2024-05-01/glass_slip_03.csv" is
+// "glass slip 03, wrist 2024-05-01".
 //
 // # Sidecars
 //
-// A sidecar says it better: glass.csv.json, or glass.json for all files glass.*
+// A sidecar overrides this: glass.csv.json, or glass.json for all files glass.*
 //
 //	{
 //	  "description": "the glass slipped at the second try",
@@ -20,8 +20,8 @@
 //	  "observed_at": "2024-05-01T13:45:01Z"
 //	}
 //
-// Every key may be left out. The time is then that in the file's name
-// (20240501_134501, 2024-05-01T13-45-01; taken as UTC), else that of the file.
+// All keys are optional. Without observed_at the time is that in the file's name
+// (20240501_134501, 2024-05-01T13-45-01; taken as UTC), or otherwise that of the file.
 //
 // A session.json makes its folder an episode:
 //
@@ -33,10 +33,10 @@
 //
 // # Caveats
 //
-//   - A file is stored once for its path and its bytes. Another sidecar does not
-//     make it another; another content does.
-//   - A file with a bad sidecar is left out, so that it is not stored for good
-//     under a wrong name.
+//   - A file is stored once for its path and its bytes. A changed sidecar does not store it
+//     again; a changed content does.
+//   - A file with a wrong sidecar is left out, so that it is not stored permanently with a
+//     wrong description.
 //   - Links are not followed, and hidden files are left out.
-//   - Files that come into an episode after its import are left out.
+//   - Files that are added to an episode after its import are left out.
 package folder

@@ -2,6 +2,7 @@ package folder
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,18 +10,24 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+	"unicode"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// maxInline is the largest file that is handed over in memory; larger ones are
+// maxInline is the largest file that is passed to the sink in memory. Larger ones are
 // streamed.
 const maxInline = 1 << 20
 
-// importFile stores one file. Only the sink's error is returned.
+// importFile stores one file. It returns only errors of the sink.
 func (im *importer) importFile(name string, siblings map[string]bool, in *episode) error {
-	p, err := im.perceive(name, siblings)
+	p, err := im.perception(name, siblings)
 	im.files++
 	if im.o.Progress != nil {
 		defer im.o.Progress(importing.Progress{Done: im.files, What: name})
@@ -28,7 +35,7 @@ func (im *importer) importFile(name string, siblings map[string]bool, in *episod
 	var skip skipped
 	switch {
 	case errors.As(err, &skip):
-		in.missing = in.missing || skip.mend
+		in.missing = in.missing || skip.fixable
 		im.report.Skip(name, skip.reason, 1)
 		return nil
 	case err != nil:
@@ -41,15 +48,14 @@ func (im *importer) importFile(name string, siblings map[string]bool, in *episod
 	return im.report.Save(im.ctx, im.sink, in.id, *p)
 }
 
-// skipped is why a file is left out.
 type skipped struct {
-	reason string
-	mend   bool // it is a mistake that can be put right
+	reason  string
+	fixable bool // the user can correct it and import again
 }
 
 func (s skipped) Error() string { return s.reason }
 
-func (im *importer) perceive(name string, siblings map[string]bool) (*importing.Perception, error) {
+func (im *importer) perception(name string, siblings map[string]bool) (*importing.Perception, error) {
 	side, err := im.sidecarOf(name, siblings)
 	if err != nil {
 		return nil, err
@@ -99,7 +105,7 @@ func (im *importer) perceive(name string, siblings map[string]bool) (*importing.
 	return p, nil
 }
 
-// digest reads a file of at most limit bytes, and keeps the first maxInline.
+// digest reads a file of at most limit bytes, and returns the first maxInline.
 func digest(f fs.File, limit int64) (head []byte, size int64, sum [sha256.Size]byte, err error) {
 	hash := sha256.New()
 	r := io.TeeReader(io.LimitReader(f, limit), hash)
@@ -110,28 +116,28 @@ func digest(f fs.File, limit int64) (head []byte, size int64, sum [sha256.Size]b
 	return head, int64(len(head)) + rest, [sha256.Size]byte(hash.Sum(nil)), err
 }
 
-// describe fills in what the sidecar leaves open.
+// describe sets what the sidecar does not say.
 func (im *importer) describe(p *importing.Perception, name string, head []byte, side *sidecar) error {
 	declared := p.MediaType
 	if declared == "" {
 		declared = mediaTypes[extension(name)]
 	}
 	var err error
-	if p.MediaType, err = perception.Sniff(wholeRunes(head), declared); err != nil {
+	if p.MediaType, err = perception.Sniff(wholeLines(head), declared); err != nil {
 		return skipped{fmt.Sprintf("%s: media_type %s", side.name, err), true}
 	}
 	if p.Type == "" {
-		p.Type = kindOf(name, p.MediaType, p.Metadata)
+		p.Type = typeOf(name, p.MediaType, p.Metadata)
 	}
 	if p.Type == "" {
 		p.Type = im.o.Other
 	}
 	if p.Type == "" {
-		return skipped{"nothing tells its type (" + p.MediaType + "); give a sidecar with perception_type, or a type for all others (--type)", true}
+		return skipped{"its type is unknown (" + p.MediaType + "); give a sidecar with perception_type, or a type for all others (--type)", true}
 	}
 	p.Description = side.Description
 	if p.Description == "" {
-		p.Description = inWords(name)
+		p.Description = descriptionOf(name)
 	}
 	meta := map[string]any{"path": importing.Cut(name, 1024)}
 	maps.Copy(meta, p.Metadata)
@@ -139,9 +145,9 @@ func (im *importer) describe(p *importing.Perception, name string, head []byte, 
 	return nil
 }
 
-// wholeRunes drops a character that the end of a head cuts in two, so that text
-// stays text.
-func wholeRunes(head []byte) []byte {
+// wholeLines drops the last line of a head that is cut, which may end within a character:
+// the rest is still recognised as text.
+func wholeLines(head []byte) []byte {
 	if len(head) < maxInline {
 		return head
 	}
@@ -151,7 +157,7 @@ func wholeRunes(head []byte) []byte {
 	return head
 }
 
-// merge lays own keys over those of the session.
+// merge adds the keys of a file to those of the session; the file's own win.
 func merge(session, own map[string]any) map[string]any {
 	if len(session) == 0 {
 		return own
@@ -159,4 +165,107 @@ func merge(session, own map[string]any) map[string]any {
 	out := maps.Clone(session)
 	maps.Copy(out, own)
 	return out
+}
+
+var perceptionTypes = []string{"visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"}
+
+// mediaTypes are declared by the extension, since the bytes alone do not prove them.
+var mediaTypes = map[string]string{
+	".csv":   "text/csv; charset=utf-8",
+	".tsv":   "text/tab-separated-values; charset=utf-8",
+	".tum":   "text/plain; charset=utf-8",
+	".kitti": "text/plain; charset=utf-8",
+	".json":  "application/json",
+}
+
+func extension(name string) string { return strings.ToLower(path.Ext(name)) }
+
+// typeWords are words that say what numbers measure. The first type decides of which a word
+// of the path begins with one of them.
+var typeWords = []struct {
+	perceptionType string
+	words          []string
+}{
+	{"tactile", []string{"wrench", "force", "torque", "tactile", "touch"}},
+	{"procedural", []string{"action", "command", "trajector", "plan"}},
+	{"proprioceptive", []string{"joint", "imu", "proprio", "effort", "encoder", "state"}},
+}
+
+// typeOf returns the type of a file, "" if it is unknown.
+func typeOf(name, mediaType string, metadata map[string]any) string {
+	base, _, _ := strings.Cut(mediaType, ";")
+	family, _, _ := strings.Cut(base, "/")
+	switch {
+	case family == "image" || family == "video":
+		return "visual"
+	case family == "audio":
+		return "auditory"
+	case base == media.TypePCD || base == media.TypePLY:
+		return "spatial"
+	case extension(name) == ".tum" || extension(name) == ".kitti":
+		return "procedural"
+	}
+	if kind, _ := metadata["kind"].(string); strings.EqualFold(kind, "wrench") {
+		return "tactile"
+	}
+	switch base {
+	case "text/csv", "text/tab-separated-values", media.TypeNPY:
+		return cmp.Or(typeByWords(name), "proprioceptive")
+	case "application/json", "text/plain":
+		return typeByWords(name)
+	}
+	return ""
+}
+
+func typeByWords(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
+	for _, s := range typeWords {
+		for _, word := range words {
+			for _, known := range s.words {
+				if strings.HasPrefix(word, known) {
+					return s.perceptionType
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func descriptionOf(name string) string {
+	dir, base := path.Split(name)
+	line := spaced(strings.TrimSuffix(base, path.Ext(base)))
+	if dir = spaced(strings.ReplaceAll(strings.Trim(dir, "/"), "/", " ")); dir != "" {
+		line += ", " + dir
+	}
+	if len([]rune(line)) < importing.MinDescription {
+		line = "file " + strings.ToValidUTF8(base, "?")
+	}
+	return importing.Cut(line, importing.MaxDescription)
+}
+
+// spaced replaces underscores and hyphens by spaces, except in a date.
+func spaced(name string) string {
+	runes := []rune(strings.ToValidUTF8(name, "?"))
+	for i, r := range runes {
+		within := i > 0 && i+1 < len(runes) && unicode.IsDigit(runes[i-1]) && unicode.IsDigit(runes[i+1])
+		if r == '_' || r == '-' && !within {
+			runes[i] = ' '
+		}
+	}
+	return strings.Join(strings.Fields(string(runes)), " ")
+}
+
+var stamp = regexp.MustCompile(`(?:^|\D)(\d{4})-?(\d\d)-?(\d\d)[T_ -](\d\d)[-:_.]?(\d\d)[-:_.]?(\d\d)(?:\D|$)`)
+
+// timeIn returns the date and time in a file's name, taken as UTC, zero if there is none.
+func timeIn(name string) time.Time {
+	m := stamp.FindStringSubmatch(path.Base(name))
+	if m == nil {
+		return time.Time{}
+	}
+	t, err := time.Parse("20060102150405", strings.Join(m[1:], ""))
+	if err != nil {
+		return time.Time{} // such as a 13th month
+	}
+	return importing.Clock(t)
 }

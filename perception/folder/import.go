@@ -14,27 +14,25 @@ import (
 )
 
 const (
-	// DefaultMaxBytes is how large a file may be unless Options says otherwise.
+	// DefaultMaxBytes is the default of Options.MaxBytes.
 	DefaultMaxBytes = 4 << 30
-	maxDepth        = 64 // folders in folders
+	maxDepth        = 64 // of nested folders
 	sessionFile     = "session.json"
 )
 
-// Options is how a folder is imported. The zero value works.
+// Options chooses what of a folder is imported. The zero value works.
 type Options struct {
-	// Name is part of every origin: the same name is the same folder. "" is the
-	// folder's own.
+	// Name is part of every origin: the same name means the same folder. "" is the name
+	// of the folder.
 	Name string
-	// Include and Exclude are patterns of path.Match for the path below the
-	// folder, or for the file's name alone if they have no slash. No Include is
-	// every file.
+	// Include and Exclude are patterns of [path.Match] for the path below the folder, or
+	// for the name of the file if the pattern has no slash. No Include means every file.
 	Include, Exclude []string
-	// Other is the type of files that nothing else tells the type of; "" leaves
-	// them out.
+	// Other is the type of files whose type is unknown. "" leaves them out.
 	Other string
-	// MaxBytes is how large a file may be; 0 is [DefaultMaxBytes].
+	// MaxBytes is the largest size of a file; 0 is [DefaultMaxBytes].
 	MaxBytes int64
-	// Progress is told after each file.
+	// Progress is called after each file.
 	Progress func(importing.Progress)
 }
 
@@ -44,11 +42,11 @@ func (o *Options) check() error {
 			return fmt.Errorf("the pattern %q: %w", pattern, err)
 		}
 	}
-	if o.Other != "" && !slices.Contains(kinds, o.Other) {
-		return fmt.Errorf("the type %q is not one of %s", o.Other, strings.Join(kinds, ", "))
+	if o.Other != "" && !slices.Contains(perceptionTypes, o.Other) {
+		return fmt.Errorf("the type %q is not one of %s", o.Other, strings.Join(perceptionTypes, ", "))
 	}
 	if o.MaxBytes < 0 {
-		return fmt.Errorf("the limit of %d bytes is below 0", o.MaxBytes)
+		return fmt.Errorf("the limit of %d bytes is less than 0", o.MaxBytes)
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = DefaultMaxBytes
@@ -67,9 +65,8 @@ func matches(patterns []string, name string) bool {
 	})
 }
 
-// importer is one run of Import.
 type importer struct {
-	ctx    context.Context // of the one call that the importer lives for
+	ctx    context.Context // of the call of Import
 	root   *os.Root
 	sink   importing.Sink
 	o      Options
@@ -77,34 +74,30 @@ type importer struct {
 	files  int64
 }
 
-// episode is the session that a folder belongs to.
+// episode is the session of a folder.
 type episode struct {
 	id      string
-	closed  string // why nothing more goes into it, "" when it is open
-	missing bool   // a file of it could not be read: it stays open for another run
+	closed  string // why no more files are added to it, "" if it is open
+	missing bool   // a file could not be read, so that it stays open for another run
 	context map[string]any
 }
 
-// Import stores the files of the folder. The error says that the folder cannot be
-// read, that the options are wrong or that the sink failed; what is left out is in
-// the report.
+// Import stores the files of the folder. It fails if the folder cannot be read, the options
+// are wrong or the sink fails. The report lists the files that were left out.
 func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := importing.OpenFolder(folder, &o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
-		return nil, err
-	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	return im.report, im.walk(".", 0, new(episode))
 }
 
-// walk imports a folder and those below it. Its error ends the import.
+// walk imports a folder and those below it. An error ends the import.
 func (im *importer) walk(dir string, depth int, in *episode) error {
 	if depth > maxDepth {
 		im.report.Skip(dir, fmt.Sprintf("more than %d folders deep", maxDepth), 1)
@@ -162,25 +155,24 @@ func (im *importer) walk(dir string, depth int, in *episode) error {
 	return end()
 }
 
-// link is the reason why a link is left out.
 func (im *importer) link(name string) string {
 	_, err := im.root.Stat(name)
 	switch {
 	case err == nil:
-		return "a link; what it leads to is imported itself"
+		return "a link; its target is imported by its own path"
 	case errors.Is(err, fs.ErrNotExist):
 		return "a link to nothing"
 	}
 	return "a link out of the folder"
 }
 
-// start begins the episode of a folder with a session.json; end closes it.
+// start begins the episode of a folder with a session.json. The returned function ends it.
 func (im *importer) start(dir string, in *episode) (*episode, func() error, error) {
 	nothing := func() error { return nil }
 	name := path.Join(dir, sessionFile)
 	s, err := im.readSession(name)
 	if err != nil {
-		// Its files would go into the wrong session for good.
+		// Its files would be stored in the wrong session permanently.
 		im.report.Break(name, err, 1)
 		in.missing = true
 		return &episode{closed: "its session.json is wrong"}, nothing, nil

@@ -237,7 +237,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	const types = "visual, tactile, auditory, proprioceptive, procedural, spatial"
 	want := map[string]string{
 		"empty.png": "empty", ".hidden.png": "hidden", ".git": "hidden",
-		"what.bin":       "nothing tells its type (application/octet-stream); give a sidecar with perception_type, or a type for all others (--type)",
+		"what.bin":       "its type is unknown (application/octet-stream); give a sidecar with perception_type, or a type for all others (--type)",
 		"large.png":      "it has 129 bytes; the limit is 100",
 		"a/f.csv":        "bad sidecar f.csv.json: line 3: json: cannot unmarshal array into Go struct field sidecar.metadata of type map[string]interface {}",
 		"b/f.csv":        `bad sidecar f.json: line 2: json: unknown field "descripton"`,
@@ -248,7 +248,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		"e/f.png":        "its session.json is wrong",
 		"skip/f.png":     "excluded",
 		"out.png":        "a link out of the folder", "outdir": "a link out of the folder",
-		"in.png": "a link; what it leads to is imported itself", "none.png": "a link to nothing",
+		"in.png": "a link; its target is imported by its own path", "none.png": "a link to nothing",
 	}
 	got := map[string]string{}
 	for what, reasons := range report.Skipped {

@@ -15,10 +15,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
-// maxSidecar is above what the largest description, metadata and context take.
+// maxSidecar is more bytes than the largest description, metadata and context take.
 const maxSidecar = 256 << 10
 
-// sidecar is what a person wrote of a file.
+// sidecar is what a user wrote about a file.
 type sidecar struct {
 	name        string
 	Description string         `json:"description"`
@@ -29,21 +29,20 @@ type sidecar struct {
 	ObservedAt  time.Time      `json:"observed_at"`
 }
 
-// session is a session.json.
 type session struct {
 	Context   map[string]any `json:"context"`
 	Outcome   *float64       `json:"outcome_score"`
 	StartedAt time.Time      `json:"started_at"`
 }
 
-// isSidecar tells whether the file describes another of its folder, by its name
-// or by that without its extension, as stems holds it.
+// isSidecar reports whether the file describes another one of its folder. siblings holds the
+// names of the files, stems those without the extension.
 func isSidecar(name string, siblings, stems map[string]bool) bool {
 	about, ok := strings.CutSuffix(name, ".json")
 	return ok && (siblings[about] || stems[about])
 }
 
-// sidecarOf reads the sidecar of a file; without one it is empty.
+// sidecarOf reads the sidecar of a file. It is empty if there is none.
 func (im *importer) sidecarOf(name string, siblings map[string]bool) (*sidecar, error) {
 	base := path.Base(name)
 	for _, side := range []string{base + ".json", strings.TrimSuffix(base, path.Ext(base)) + ".json"} {
@@ -89,8 +88,8 @@ func parseSidecar(data []byte) (*sidecar, error) {
 	if err := decode(data, s); err != nil {
 		return nil, err
 	}
-	if s.Type != "" && !slices.Contains(kinds, s.Type) {
-		return nil, fmt.Errorf("perception_type is %.40q; give one of %s", s.Type, strings.Join(kinds, ", "))
+	if s.Type != "" && !slices.Contains(perceptionTypes, s.Type) {
+		return nil, fmt.Errorf("perception_type is %.40q; give one of %s", s.Type, strings.Join(perceptionTypes, ", "))
 	}
 	if n := utf8.RuneCountInString(strings.TrimSpace(s.Description)); s.Description != "" && n < importing.MinDescription || len(s.Description) > importing.MaxDescription {
 		return nil, fmt.Errorf("description has %d characters; give %d up to %d bytes", n, importing.MinDescription, importing.MaxDescription)
@@ -98,7 +97,7 @@ func parseSidecar(data []byte) (*sidecar, error) {
 	if !s.ObservedAt.Equal(importing.Clock(s.ObservedAt)) {
 		return nil, fmt.Errorf("observed_at is of the year %d; give %d to %d", s.ObservedAt.UTC().Year(), importing.MinYear, importing.MaxYear)
 	}
-	// Room for the path that is added to it.
+	// The path is added to it.
 	if text, err := json.Marshal(s.Metadata); err != nil || len(text) > importing.MaxMetadata-8<<10 {
 		return nil, fmt.Errorf("metadata has %d bytes; the limit is %d", len(text), importing.MaxMetadata-8<<10)
 	}
@@ -116,23 +115,17 @@ func parseSession(data []byte) (*session, error) {
 	return s, nil
 }
 
-// decode reads one JSON object whose keys are all known. The error names the line.
+// decode reads one JSON object. Unknown keys are errors. The error names the line.
 func decode(data []byte, into any) error {
 	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) == 0 || first[0] != '{' {
-		return errors.New("line 1: it is no JSON object")
+		return errors.New("line 1: it is not a JSON object")
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
 	at := d.InputOffset()
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
 	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at = kind.Offset
 	case err == io.ErrUnexpectedEOF:
 		at = int64(len(data))
 	case err == nil && len(bytes.TrimSpace(data[at:])) > 0:
@@ -141,5 +134,5 @@ func decode(data []byte, into any) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(max(at, 0), int64(len(data)))], []byte("\n")), err)
+	return importing.JSONError(data, at, err)
 }

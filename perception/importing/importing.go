@@ -1,13 +1,17 @@
-// Package importing is what an importer hands over, whatever it reads: sessions,
-// the perceptions in them, and an account of what was left out.
+// Package importing has what all importers share: the sessions and perceptions that they
+// pass to a [Sink], and the [Report] of an import.
 package importing
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -26,69 +30,68 @@ const (
 
 // Perception is one thing to store.
 type Perception struct {
-	// Origin names it in its collection: it is stored once, however often it is
+	// Origin identifies it in its collection: it is stored once, however often it is
 	// imported. At most [MaxOrigin] bytes.
 	Origin      string
 	Type        string // visual, tactile, auditory, proprioceptive, procedural or spatial
 	Description string // [MinDescription] characters to [MaxDescription] bytes
-	MediaType   string // "" leaves it to the bytes
+	MediaType   string // "" detects it from the bytes
 	Data        []byte // the payload, unless Open is set
-	// Open gives a large payload of Size bytes as a stream. It is called within
-	// Save and not after.
+	// Open returns a large payload of Size bytes as a stream. Save calls it, and nobody
+	// after Save has returned.
 	Open       func() (io.ReadCloser, error)
 	Size       int64
 	Metadata   map[string]any // at most [MaxMetadata] bytes as JSON
 	Context    map[string]any // params, spatial, robot, task, env
-	ObservedAt time.Time      // MinYear to MaxYear, or zero when the source has no clock
-	Messages   int            // the source's own units in it (frames, files), for the account
+	ObservedAt time.Time      // MinYear to MaxYear, or zero if the source has no clock
+	Messages   int            // the source's units in it (frames, files), for the report
 }
 
 // Session is one episode.
 type Session struct {
 	Origin    string // as of a Perception
 	Context   map[string]any
-	StartedAt time.Time // zero when the source has no clock
+	StartedAt time.Time // zero if the source has no clock
 }
 
-// ErrEnded is Start's answer for a session that was imported to its end before.
+// ErrEnded is the error of Start for a session that was imported to its end before.
 var ErrEnded = errors.New("the session was imported before and has ended")
 
-// Sink stores what an importer finds.
+// Sink stores sessions and perceptions.
 type Sink interface {
-	// Start begins a session. The same Origin continues the same session; for
-	// one that has ended the error wraps [ErrEnded].
+	// Start begins a session. A known Origin continues its session; if that has ended,
+	// the error wraps [ErrEnded].
 	Start(ctx context.Context, s Session) (id string, err error)
-	// Save stores the perceptions in the session, or in none if it is "", and
-	// tells how many were new. It keeps no reference to them.
+	// Save stores the perceptions in the session, or in none if it is "", and returns how
+	// many were new. It keeps no reference to them.
 	Save(ctx context.Context, session string, ps []Perception) (stored int, err error)
-	// End closes a session whose import is complete. The outcome is 0 (failure)
-	// to 1 (success), nil when unknown.
+	// End ends a session whose import is complete. The outcome is 0 (failure) to 1
+	// (success), nil if unknown.
 	End(ctx context.Context, session string, outcome *float64) error
 }
 
-// Progress is how far an import is.
+// Progress is the progress of an import.
 type Progress struct {
-	Done, Total int64  // frames or files; Total is 0 when it is not known
+	Done, Total int64  // frames or files; Total is 0 if it is unknown
 	What        string // what is being read: an episode, a file
 }
 
-// Report is the account of an import. Nothing of the source is left out of it.
+// Report counts what an import read, stored and left out.
 type Report struct {
-	Sessions    int   // imported now, whole
-	Ended       int   // sessions that were imported before, whole, and left as they are
-	Perceptions int   // handed over
+	Sessions    int   // completed by this import
+	Ended       int   // completed by an earlier import, and not changed
+	Perceptions int   // passed to the sink
 	Stored      int   // of them new
 	Known       int   // of them stored before
-	Messages    int64 // the source's own units that were read
-	// Skipped counts what was left out: by file, episode or feature, then by
-	// reason.
+	Messages    int64 // the source's units that were read
+	// Skipped counts what was left out, by file, episode or feature and by reason.
 	Skipped map[string]map[string]int64
-	// Broken is the first thing that could not be read, "" when all could. What
-	// was whole is stored nevertheless.
+	// Broken is the first thing that could not be read, "" if there is none. Everything
+	// else is stored nevertheless.
 	Broken string
 }
 
-// Skip adds n units of what to those left out for the reason.
+// Skip counts n units of what as left out for the reason.
 func (r *Report) Skip(what, reason string, n int64) {
 	if r.Skipped == nil {
 		r.Skipped = map[string]map[string]int64{}
@@ -99,7 +102,7 @@ func (r *Report) Skip(what, reason string, n int64) {
 	r.Skipped[what][reason] += n
 }
 
-// Break notes something that could not be read, and n units left out with it.
+// Break records that what could not be read, and counts n units as left out.
 func (r *Report) Break(what string, err error, n int64) {
 	if r.Broken == "" {
 		r.Broken = what + ": " + err.Error()
@@ -107,7 +110,7 @@ func (r *Report) Break(what string, err error, n int64) {
 	r.Skip(what, err.Error(), n)
 }
 
-// Save hands the perceptions to the sink and counts them.
+// Save passes the perceptions to the sink and counts them.
 func (r *Report) Save(ctx context.Context, sink Sink, session string, ps ...Perception) error {
 	if len(ps) == 0 {
 		return nil
@@ -122,8 +125,8 @@ func (r *Report) Save(ctx context.Context, sink Sink, session string, ps ...Perc
 	return nil
 }
 
-// Origin shortens s to [MaxOrigin] bytes. What is cut off is replaced by a hash
-// of the whole, so that two long names stay two.
+// Origin shortens s to [MaxOrigin] bytes. It replaces the end by a hash of the whole, so that
+// different long names stay different.
 func Origin(s string) string {
 	if len(s) <= MaxOrigin && utf8.ValidString(s) {
 		return s
@@ -133,8 +136,8 @@ func Origin(s string) string {
 	return Cut(s, MaxOrigin-len(tail)) + tail
 }
 
-// Clock is t in UTC, or the zero time if t is of a year that cannot be stored: a
-// clock that shows such a time was never set.
+// Clock returns t in UTC, or the zero time if its year cannot be stored: the clock was never
+// set.
 func Clock(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < MinYear || t.Year() > MaxYear {
 		return time.Time{}
@@ -147,15 +150,30 @@ func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(n, len(s))], "")
 }
 
-// FolderName is what the source in a folder is called: name, or else the folder's
-// own name.
-func FolderName(name, folder string) (string, error) {
-	if name != "" {
-		return name, nil
+// OpenFolder opens the folder of a source. If *name is "", it becomes the name of the folder.
+func OpenFolder(folder string, name *string) (*os.Root, error) {
+	if *name == "" {
+		full, err := filepath.Abs(folder)
+		if err != nil {
+			return nil, err
+		}
+		*name = filepath.Base(full)
 	}
-	full, err := filepath.Abs(folder)
-	if err != nil {
-		return "", err
+	return os.OpenRoot(folder)
+}
+
+// JSONError adds the line to an error of encoding/json about data. For an error without an
+// offset of its own, at is the offset, or -1 if it is unknown.
+func JSONError(data []byte, at int64, err error) error {
+	var syntax *json.SyntaxError
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &syntax) {
+		at = syntax.Offset
+	} else if errors.As(err, &wrongType) {
+		at = wrongType.Offset
 	}
-	return filepath.Base(full), nil
+	if at < 0 || at > int64(len(data)) {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
 }

@@ -1,38 +1,40 @@
 // Package lerobot imports datasets of LeRobot: LeRobotDataset v3, and v2.1.
 //
-// Each episode becomes a session with its task, and in it
+// Each episode becomes a session with its task. The session has
 //
-//   - a trace for every vector of numbers (observation.state, action, ...), raw
-//     little-endian samples with their shape, rate and channels in the metadata;
-//   - one trace of all single numbers beside them (next.reward, next.done, ...);
-//   - pictures that lie in the data files, some of each second;
-//   - the name and the seconds of the films that show it. A film spans episodes,
-//     so it is stored once, whole and in no session.
+//   - one trace for each vector of numbers (observation.state, action, ...), as raw
+//     little-endian samples with shape, rate and channels in the metadata;
+//   - one trace of all single numbers (next.reward, next.done, ...);
+//   - images from the data files, some of each second.
 //
-// The outcome of an episode is next.success: 1 if it is true in any frame, else
-// 0. Without it, it is the last next.reward, if that is 0 to 1; else unknown.
+// The metadata of a trace names the videos that show the episode and where. A video spans
+// several episodes, so it is stored once, whole and without a session.
+//
+// The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0.
+// Without next.success it is the last next.reward if that is from 0 to 1, and otherwise
+// unknown.
 //
 // # Example
 //
 //	report, err := lerobot.Import(ctx, "datasets/pusht", sink, lerobot.Options{Videos: true})
 //	if err != nil {
-//		return err // no dataset, or the sink failed
+//		return err // it is not a dataset, or the sink failed
 //	}
 //	fmt.Println(report.Sessions, "episodes,", report.Messages, "frames", report.Broken)
 //
 // # Memory
 //
-// One row of every column and the traces of one episode are held, with the pages
-// of the parquet file that they are in. A trace is at most 64 MiB.
+// An import holds one row of every column with the pages of the parquet file that have it,
+// and the traces of one episode. A trace takes at most 64 MiB.
 //
 // # Caveats
 //
-//   - A dataset holds no dates: perceptions and sessions have no time.
-//   - An episode of which the metadata claims something else than the data file
-//     holds is left out; the report says so. The others stand.
-//   - Columns compressed otherwise than by Snappy, LeRobot's own, are refused, as
-//     are encodings that pyarrow does not choose by itself.
-//   - Whole numbers beyond 2^53 lose their last digits. Texts are left out, save
-//     the task.
+//   - A dataset has no dates: its perceptions and sessions have no time.
+//   - An episode for which metadata and data file disagree is left out, and the report says
+//     so. The other episodes are imported.
+//   - Of compressions only Snappy is read, which LeRobot uses, and of encodings only those
+//     that pyarrow chooses by default.
+//   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left
+//     out.
 //   - A missing number is NaN in a trace.
 package lerobot

@@ -17,31 +17,30 @@ const (
 	maxTasks     = 1 << 20
 	maxTaskBytes = 4 << 10
 	maxLine      = 1 << 20 // bytes, of a .jsonl file
-	maxIndex     = 1 << 40 // frames, files and chunks
+	maxIndex     = 1 << 40 // of frames, files and chunks
 )
 
-// episode is a row of meta/episodes.
 type episode struct {
 	index       int64
 	tasks       []string
 	length      int64 // frames
 	chunk, file int64 // of its data
-	from, to    int64 // frames of the dataset; both 0 in v2.1, which names none
+	from, to    int64 // frames of the dataset; both 0 in v2.1
 	videos      map[string]video
 }
 
-// video is where a camera's part of an episode lies.
+// video is where a video shows an episode.
 type video struct {
 	chunk, file int64
 	from, to    float64 // seconds in the file
 	whole       bool    // v2.1: the file is the episode
 }
 
-// claim checks what the metadata says of the episode.
-func (e *episode) claim() error {
+// check compares the numbers of an episode with the limits and with each other.
+func (e *episode) check() error {
 	switch {
 	case e.index < 0 || e.index > maxIndex || e.chunk < 0 || e.chunk > maxIndex || e.file < 0 || e.file > maxIndex:
-		return fmt.Errorf("index %d in chunk %d, file %d; none is below 0", e.index, e.chunk, e.file)
+		return fmt.Errorf("index %d, chunk %d or file %d is out of range", e.index, e.chunk, e.file)
 	case e.length < 1 || e.length > maxIndex:
 		return fmt.Errorf("its length is %d frames", e.length)
 	case e.from < 0 || e.to > maxIndex || e.to-e.from != e.length && e.to != 0:
@@ -50,8 +49,8 @@ func (e *episode) claim() error {
 	return nil
 }
 
-// readTasks reads meta/tasks.parquet, a table of pandas whose index is the task,
-// or meta/tasks.jsonl. A dataset without them has no tasks by number.
+// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or
+// meta/tasks.jsonl.
 func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	tasks := map[int64]string{}
 	if in.episodic {
@@ -63,7 +62,7 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 			if err := json.Unmarshal(line, &t); err != nil {
 				return err
 			}
-			tasks[t.Index] = clip(t.Task)
+			tasks[t.Index] = cleanTask(t.Task)
 			return nil
 		})
 		return tasks, err
@@ -73,20 +72,20 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 		return nil, err
 	}
 	defer f.Close()
-	number := t.leaf("task_index")
+	index := t.leaf("task_index")
 	name := t.leaf("task")
 	if name == nil {
 		name = t.leaf("__index_level_0__")
 	}
-	if number == nil || name == nil {
-		return nil, errors.New("there is no column task_index, or none with the tasks (task or __index_level_0__)")
+	if index == nil || name == nil {
+		return nil, errors.New("the column task_index or the column of the tasks (task or __index_level_0__) is missing")
 	}
 	for g := range t.meta.RowGroups {
-		var index int64
+		var at int64
 		var task string
-		err := t.rows(g, []*parquet.Column{number, name}, func(c int, v parquet.Value) error {
+		err := t.rows(g, []*parquet.Column{index, name}, func(c int, v parquet.Value) error {
 			if c == 0 {
-				index, err = integer(v)
+				at, err = integer(v)
 				return err
 			}
 			task = text(v)
@@ -95,7 +94,7 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 			if len(tasks) >= maxTasks {
 				return fmt.Errorf("more than %d tasks", maxTasks)
 			}
-			tasks[index] = task
+			tasks[at] = task
 			return nil
 		})
 		if err != nil {
@@ -105,13 +104,13 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	return tasks, nil
 }
 
-// readEpisodes reads meta/episodes/*/*.parquet or meta/episodes.jsonl, in order of
-// the index. A row that lies is handed to bad, and left out.
+// readEpisodes reads meta/episodes/*/*.parquet or meta/episodes.jsonl, in order of the index.
+// It leaves out wrong rows and calls bad with them.
 func readEpisodes(root *os.Root, in *info, bad func(what string, err error)) ([]episode, error) {
 	seen := map[int64]bool{}
 	var out []episode
 	add := func(e episode) error {
-		err := e.claim()
+		err := e.check()
 		if err == nil && seen[e.index] {
 			err = errors.New("it is listed twice")
 		}
@@ -153,7 +152,7 @@ func (in *info) parseEpisode(line []byte) (episode, error) {
 	}
 	e := episode{index: row.Index, length: row.Length, videos: map[string]video{}}
 	for _, t := range row.Tasks {
-		e.tasks = append(e.tasks, clip(t))
+		e.tasks = append(e.tasks, cleanTask(t))
 	}
 	for key, f := range in.Features {
 		if f.Type == "video" {
@@ -163,8 +162,8 @@ func (in *info) parseEpisode(line []byte) (episode, error) {
 	return e, nil
 }
 
-// episodeTables reads the files in order of their names. One that is damaged is
-// handed to bad; the others stand.
+// episodeTables reads the files in order of their names. It calls bad with a damaged one and
+// continues.
 func (in *info) episodeTables(root *os.Root, add func(episode) error, bad func(string, error)) error {
 	const folder = "meta/episodes"
 	names, err := fs.Glob(root.FS(), folder+"/*/*.parquet")
@@ -232,11 +231,11 @@ func (in *info) episodeRows(t *table, add func(episode) error) error {
 		}
 		column("videos/"+key+"/chunk_index", part(func(at *video, v parquet.Value) (err error) { at.chunk, err = integer(v); return err }))
 		column("videos/"+key+"/file_index", part(func(at *video, v parquet.Value) (err error) { at.file, err = integer(v); return err }))
-		column("videos/"+key+"/from_timestamp", part(func(at *video, v parquet.Value) error { at.from, _ = reading(v); return nil }))
-		column("videos/"+key+"/to_timestamp", part(func(at *video, v parquet.Value) error { at.to, _ = reading(v); return nil }))
+		column("videos/"+key+"/from_timestamp", part(func(at *video, v parquet.Value) error { at.from, _ = number(v); return nil }))
+		column("videos/"+key+"/to_timestamp", part(func(at *video, v parquet.Value) error { at.to, _ = number(v); return nil }))
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("there is no column %.200s", strings.Join(missing, ", "))
+		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
 	e.videos = map[string]video{}
 	for g := range t.meta.RowGroups {
@@ -287,18 +286,18 @@ func integer(v parquet.Value) (int64, error) {
 	case v.Kind() == parquet.Int32:
 		return int64(v.Int32()), nil
 	}
-	return 0, errors.New("holds something else than a whole number")
+	return 0, errors.New("has a value that is not a whole number")
 }
 
-// text is a copy of a string, "" for what is none.
+// text returns a copy of a string, "" for other values.
 func text(v parquet.Value) string {
 	if v.IsNull() || v.Kind() != parquet.ByteArray {
 		return ""
 	}
 	b := v.ByteArray()
-	return clip(string(b[:min(len(b), maxTaskBytes)]))
+	return cleanTask(string(b[:min(len(b), maxTaskBytes)]))
 }
 
-func clip(task string) string {
+func cleanTask(task string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(task[:min(len(task), maxTaskBytes)], ""))
 }

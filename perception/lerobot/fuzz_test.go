@@ -78,7 +78,7 @@ func FuzzParquet(f *testing.F) {
 			for _, c := range leaves(table.file.Root()) {
 				rows := 0
 				table.rows(g, []*parquet.Column{c}, func(_ int, v parquet.Value) error {
-					reading(v)
+					number(v)
 					text(v)
 					return nil
 				}, func() error {
@@ -105,6 +105,7 @@ func TestLengthsAreCheckedBeforeTheyAreBelieved(t *testing.T) {
 		{"a string of 2^64-12 bytes", []byte{0x18, 0xf4, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0}, false},
 		{"a map", []byte{0x1b, 0, 0}, false},
 		{"no end", []byte{0x15, 0x02}, false},
+		{"a hundred lists, each in another", append(bytes.Repeat([]byte{0x19}, 100), 0x13, 5, 0), false},
 		{"structs without end", bytes.Repeat([]byte{0x1c}, 100), false},
 	}
 	for _, tt := range tests {

@@ -14,23 +14,23 @@ import (
 	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
-// Range is the episodes from First to Last, both included.
+// Range is the episodes from First to Last, inclusive.
 type Range struct{ First, Last int64 }
 
-// Options is how a dataset is imported. The zero value works.
+// Options chooses what of a dataset is imported. The zero value works.
 type Options struct {
-	// Name is the dataset's, and part of every origin: the same name is the same
-	// dataset. "" is the name of its folder.
+	// Name is the name of the dataset. It is part of every origin: the same name means
+	// the same dataset. "" is the name of the folder.
 	Name string
-	// Episodes are those wanted; none means all.
+	// Episodes chooses episodes; empty means all.
 	Episodes []Range
-	// ImageRate is how many pictures of each second are kept of a camera whose
-	// pictures lie in the data files, besides the first and the last of an
-	// episode: 0 is 1, below 0 keeps none at all.
+	// ImageRate is how many images per second are stored of a camera whose images are in
+	// the data files, besides the first and the last of an episode. 0 is 1; less than 0
+	// stores none.
 	ImageRate float64
-	// Videos stores the films, too.
+	// Videos stores the video files, too.
 	Videos bool
-	// Progress is told after each episode, in frames.
+	// Progress is called after each episode, in frames.
 	Progress func(importing.Progress)
 }
 
@@ -38,9 +38,8 @@ func (o *Options) wants(episode int64) bool {
 	return len(o.Episodes) == 0 || slices.ContainsFunc(o.Episodes, func(r Range) bool { return r.First <= episode && episode <= r.Last })
 }
 
-// importer is one run of Import.
 type importer struct {
-	ctx    context.Context // of the one call that the importer lives for
+	ctx    context.Context // of the call of Import
 	root   *os.Root
 	sink   importing.Sink
 	o      Options
@@ -48,22 +47,19 @@ type importer struct {
 	tasks  map[int64]string
 	report *importing.Report
 	total  int64 // frames wanted
-	done   int64 // of them, imported or left out
-	failed error // of the sink or the context: it ends the import
+	done   int64 // of them, imported or skipped
+	failed error // of the sink or the context; it ends the import
 }
 
-// Import stores the dataset in the folder. The error says that the folder is no
-// dataset that is read here, or that the sink failed; damage within a dataset is
-// in the report instead, and what is whole is stored.
+// Import stores the dataset in the folder. It fails if the folder is not a dataset in a known
+// format or if the sink fails. The report lists damage within the dataset; everything else
+// is stored.
 func Import(ctx context.Context, folder string, sink importing.Sink, o Options) (*importing.Report, error) {
-	root, err := os.OpenRoot(folder)
+	root, err := importing.OpenFolder(folder, &o.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	if o.Name, err = importing.FolderName(o.Name, folder); err != nil {
-		return nil, err
-	}
 	im := &importer{ctx: ctx, root: root, sink: sink, o: o, report: new(importing.Report)}
 	if im.in, err = readInfo(root); err != nil {
 		return nil, err
@@ -93,7 +89,7 @@ func readInfo(root *os.Root) (*info, error) {
 	const name = "meta/info.json"
 	data, err := readAll(root, name, maxInfo)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s is missing: the folder is no LeRobot dataset: %w", name, err)
+		return nil, fmt.Errorf("%s is missing; the folder is not a LeRobot dataset: %w", name, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -118,14 +114,14 @@ func (im *importer) checkTotals(episodes []episode) {
 	}
 }
 
-// dataFile is a parquet file with the episodes that should be in it.
+// dataFile is a parquet file with the episodes that the metadata names for it.
 type dataFile struct {
 	name     string
 	episodes map[int64]episode
 	wanted   bool
 }
 
-// files are the data files in order of their first episode.
+// files returns the data files with wanted episodes, in order of their first episode.
 func (im *importer) files(episodes []episode) ([]*dataFile, error) {
 	byName := map[string]*dataFile{}
 	var out []*dataFile
@@ -146,14 +142,14 @@ func (im *importer) files(episodes []episode) ([]*dataFile, error) {
 	return slices.DeleteFunc(out, func(f *dataFile) bool { return !f.wanted }), nil
 }
 
-// span is where an episode lies in a data file.
+// span is the rows of an episode in a data file.
 type span struct {
 	episode     episode
 	first, rows int64
 }
 
-// importFile goes over a data file twice: over the numbers of the episodes, to
-// know which are as the metadata claims, and over the rows of those.
+// importFile reads a data file twice: first the column of episode indexes, to find the
+// episodes that agree with the metadata, then the rows of those.
 func (im *importer) importFile(f *dataFile) {
 	lost := func(err error) {
 		n := int64(0)
@@ -178,7 +174,6 @@ func (im *importer) importFile(f *dataFile) {
 	im.importSpans(t, f.name, im.spans(f, runs))
 }
 
-// run is consecutive rows of one episode.
 type run struct{ episode, first, rows int64 }
 
 func scanRuns(t *table) ([]run, error) {
@@ -210,8 +205,8 @@ func scanRuns(t *table) ([]run, error) {
 	return runs, nil
 }
 
-// spans are the wanted episodes that lie in the file as their metadata claims, in
-// order of their rows; the others are reported.
+// spans returns the wanted episodes that agree with the metadata, in order of their rows. It
+// reports the others.
 func (im *importer) spans(f *dataFile, runs []run) []span {
 	found, rows := map[int64]int{}, map[int64]int64{}
 	for _, r := range runs {
@@ -237,7 +232,7 @@ func (im *importer) spans(f *dataFile, runs []run) []span {
 	return out
 }
 
-// importSpans reads the row groups that hold the episodes.
+// importSpans reads the row groups that hold the spans.
 func (im *importer) importSpans(t *table, name string, spans []span) {
 	rd := im.newReader(t, name)
 	row := int64(0)
@@ -269,7 +264,7 @@ func (im *importer) importSpans(t *table, name string, spans []span) {
 			return
 		}
 		if err != nil {
-			// The episodes of the other row groups may be whole.
+			// Other row groups may be undamaged.
 			lost := int64(0)
 			for len(spans) > 0 && spans[0].first < end {
 				lost += spans[0].rows

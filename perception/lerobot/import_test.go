@@ -216,17 +216,17 @@ func TestNoDatasetThatIsRead(t *testing.T) {
 		edit func([]byte) []byte
 		want string
 	}{
-		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing: the folder is no LeRobot dataset"},
+		{"no info.json", func([]byte) []byte { return nil }, "meta/info.json is missing; the folder is not a LeRobot dataset"},
 		{"not JSON", replace(`"fps": 10,`, `"fps": 10`), "line 9: invalid character"},
 		{"version 2.0", replace(`"v3.0"`, `"v2.0"`), "convert_dataset_v20_to_v21"},
 		{"version 1.6", replace(`"v3.0"`, `"v1.6"`), "convert_dataset_v1_to_v2"},
 		{"version 4", replace(`"v3.0"`, `"v4.0"`), `has the format "v4.0"; v3 and v2.1 are read`},
 		{"no rate", replace(`"fps": 10`, `"fps": 0`), "fps is 0"},
 		{"absurd shape", replace("                2\n", "                4000000000\n"), "side of 4000000000; 1 to 65536 are read"},
-		{"path upwards", replace("data/chunk-", "../../chunk-"), "no path below the dataset's folder"},
-		{"absolute path", replace("data/chunk-", "/etc/chunk-"), "no path below the dataset's folder"},
-		{"camera upwards", replace("observation.images.top", "../../../up"), `leads to "videos/../../../up/chunk-000/file-000.mp4", which is no path below`},
-		{"unknown placeholder", replace("{file_index:03d}", "{nothing}"), "placeholder that is not known: {nothing}"},
+		{"path upwards", replace("data/chunk-", "../../chunk-"), "not a path below the dataset's folder"},
+		{"absolute path", replace("data/chunk-", "/etc/chunk-"), "not a path below the dataset's folder"},
+		{"camera upwards", replace("observation.images.top", "../../../up"), `gives "videos/../../../up/chunk-000/file-000.mp4", which is not a path below`},
+		{"unknown placeholder", replace("{file_index:03d}", "{nothing}"), "unknown placeholder: {nothing}"},
 		{"absurd number of episodes", replace(`"total_episodes": 3`, `"total_episodes": 3000000000`), "total_episodes is 3000000000"},
 	}
 	for _, tt := range tests {
@@ -253,7 +253,7 @@ func TestDamageLeavesTheRestWhole(t *testing.T) {
 	}{
 		{"file is missing", second, func([]byte) []byte { return nil }, 2, "no such file"},
 		{"file is cut short", first, func(b []byte) []byte { return b[:len(b)/2] }, 1, "cut short"},
-		{"file is empty", first, func(b []byte) []byte { return b[:0:0] }, 1, "0 bytes are no parquet file"},
+		{"file is empty", first, func(b []byte) []byte { return b[:0:0] }, 1, "a file of 0 bytes is too short for parquet"},
 		{"footer claims too much", first, func(b []byte) []byte {
 			binary.LittleEndian.PutUint32(b[len(b)-8:], 1<<31)
 			return b

@@ -1,7 +1,6 @@
 package lerobot
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // Limits of meta/info.json.
@@ -26,7 +27,7 @@ const (
 	maxEpisodes = 1 << 20
 )
 
-// info is meta/info.json, as far as it is read.
+// info is the part of meta/info.json that is read.
 type info struct {
 	Version    string             `json:"codebase_version"`
 	Robot      *string            `json:"robot_type"`
@@ -37,7 +38,7 @@ type info struct {
 	DataPath   string             `json:"data_path"`
 	VideoPath  *string            `json:"video_path"`
 	Features   map[string]feature `json:"features"`
-	episodic   bool               // v2.1: a file for each episode
+	episodic   bool               // v2.1: one file per episode
 	sortedKeys []string
 }
 
@@ -49,11 +50,10 @@ type feature struct {
 	width int             // numbers in a frame
 }
 
-// parseInfo reads and checks meta/info.json.
 func parseInfo(data []byte) (*info, error) {
 	in := new(info)
 	if err := json.Unmarshal(data, in); err != nil {
-		return nil, jsonError(data, err)
+		return nil, importing.JSONError(data, -1, err)
 	}
 	if err := in.checkVersion(); err != nil {
 		return nil, err
@@ -134,8 +134,7 @@ func (f *feature) check() error {
 
 func (f *feature) isCamera() bool { return f.Type == "image" || f.Type == "video" }
 
-// isNumeric tells whether the feature is a number or an array of numbers, and
-// whether those need 64 bits.
+// isNumeric reports whether the feature has numbers, and whether they need 64 bits.
 func (f *feature) isNumeric() (wide, ok bool) {
 	switch f.Type {
 	case "float32", "float16", "bool", "int8", "int16", "uint8", "uint16":
@@ -146,8 +145,9 @@ func (f *feature) isNumeric() (wide, ok bool) {
 	return false, false
 }
 
-// channels are the names of the numbers: names is a list, or an object of lists
-// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). nil when they do not fit.
+// channels returns the names of the numbers. In the file they are a list, or an object of
+// lists ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they
+// do not fit.
 func (f *feature) channels() []string {
 	var list []string
 	if json.Unmarshal(f.Names, &list) != nil {
@@ -172,7 +172,6 @@ func (f *feature) channels() []string {
 	return list
 }
 
-// dataFile is the file that holds an episode's frames.
 func (in *info) dataFile(e episode) (string, error) {
 	if in.episodic {
 		return expand(in.DataPath, map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
@@ -180,7 +179,6 @@ func (in *info) dataFile(e episode) (string, error) {
 	return expand(in.DataPath, map[string]any{"chunk_index": e.chunk, "file_index": e.file})
 }
 
-// videoFile is the file that holds an episode as a camera saw it.
 func (in *info) videoFile(key string, e episode, v video) (string, error) {
 	if in.VideoPath == nil {
 		return "", errors.New("info.json names no video_path")
@@ -193,8 +191,8 @@ func (in *info) videoFile(key string, e episode, v video) (string, error) {
 
 var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)
 
-// expand fills in a path template such as data/chunk-{chunk_index:03d}. The path
-// stays below the dataset's folder.
+// expand fills in a path template such as data/chunk-{chunk_index:03d}. It refuses a path that
+// leads out of the dataset's folder.
 func expand(template string, values map[string]any) (string, error) {
 	unknown := ""
 	path := placeholder.ReplaceAllStringFunc(template, func(m string) string {
@@ -203,7 +201,7 @@ func expand(template string, values map[string]any) (string, error) {
 		case string:
 			return v
 		case int64:
-			width, _ := strconv.Atoi(part[2]) // no width is 0
+			width, _ := strconv.Atoi(part[2]) // 0 if missing
 			return fmt.Sprintf("%0*d", width, v)
 		}
 		unknown = m
@@ -211,14 +209,13 @@ func expand(template string, values map[string]any) (string, error) {
 	})
 	switch {
 	case unknown != "":
-		return "", fmt.Errorf("the template %.200q has a placeholder that is not known: %.60s", template, unknown)
+		return "", fmt.Errorf("the template %.200q has an unknown placeholder: %.60s", template, unknown)
 	case strings.ContainsAny(path, "{}\\\x00") || !fs.ValidPath(path) || path == ".":
-		return "", fmt.Errorf("the template %.200q leads to %.200q, which is no path below the dataset's folder", template, path)
+		return "", fmt.Errorf("the template %.200q gives %.200q, which is not a path below the dataset's folder", template, path)
 	}
 	return path, nil
 }
 
-// readAll reads a file of at most limit bytes.
 func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
 	f, size, err := openRegular(root, name)
 	if err != nil {
@@ -229,20 +226,4 @@ func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("has %d bytes; the limit is %d", size, limit)
 	}
 	return io.ReadAll(io.LimitReader(f, limit))
-}
-
-// jsonError adds the line to an error of encoding/json.
-func jsonError(data []byte, err error) error {
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	at := int64(-1)
-	if errors.As(err, &syntax) {
-		at = syntax.Offset
-	} else if errors.As(err, &kind) {
-		at = kind.Offset
-	}
-	if at < 0 || at > int64(len(data)) {
-		return err
-	}
-	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:at], []byte("\n")), err)
 }

@@ -10,26 +10,25 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// Limits of a parquet file. LeRobot writes Snappy pages of about a megabyte, in
-// files of about a hundred.
+// Limits of a parquet file. LeRobot writes Snappy pages of about one megabyte in files of
+// about a hundred.
 const (
-	maxFooter     = 4 << 20   // bytes; the library makes some 150 times as much of one
+	maxFooter     = 4 << 20   // bytes; the library allocates about 150 times as much
 	maxPage       = 512 << 20 // bytes, uncompressed: a page can hold a thousand images
 	maxPageValues = 16 << 20
-	maxPageHeader = 64 << 10 // bytes: it may hold the least and the largest value
+	maxPageHeader = 64 << 10 // bytes; it may hold the least and the largest value
 	maxColumns    = 10_000
 	maxSchemaDeep = 16
-	// maxSnappyRatio is above what Snappy can do: a copy of 64 bytes takes three.
+	// maxSnappyRatio is more than Snappy reaches: a copy of 64 bytes takes three.
 	maxSnappyRatio = 24
 )
 
-// readFooter reads and checks the file's metadata. It precedes the library, which
-// trusts what it says.
+// readFooter reads and checks the file's metadata before the library, which trusts it.
 func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	const magic = "PAR1"
 	var head, tail [8]byte
 	if size < int64(2*len(magic)+4) {
-		return nil, fmt.Errorf("%d bytes are no parquet file", size)
+		return nil, fmt.Errorf("a file of %d bytes is too short for parquet", size)
 	}
 	if _, err := r.ReadAt(head[:4], 0); err != nil {
 		return nil, err
@@ -61,12 +60,12 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	return &meta, checkSchema(meta.Schema)
 }
 
-// checkSchema bounds the tree that the library goes down by recursion.
+// checkSchema limits the depth of the tree, which the library walks recursively.
 func checkSchema(schema []format.SchemaElement) error {
 	if len(schema) == 0 || len(schema) > maxColumns {
 		return fmt.Errorf("the parquet schema has %d elements; 1 to %d are read", len(schema), maxColumns)
 	}
-	var left []int32 // children still to come, by depth
+	var left []int32 // children that follow, by depth
 	for _, e := range schema {
 		for len(left) > 0 && left[len(left)-1] == 0 {
 			left = left[:len(left)-1]
@@ -88,8 +87,8 @@ func checkSchema(schema []format.SchemaElement) error {
 	return nil
 }
 
-// checkPages walks the pages of a column chunk and refuses what would make the
-// library allocate more than the bytes can hold.
+// checkPages walks the pages of a column chunk. It refuses pages for which the library would
+// allocate more than their bytes can hold.
 func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 	pos := c.DataPageOffset
 	if c.DictionaryPageOffset != 0 {
@@ -162,11 +161,11 @@ func checkPage(h *format.PageHeader, codec format.CompressionCodec) error {
 	return fmt.Errorf("has the encoding %s, which is not read; write the file with pyarrow's defaults", encoding)
 }
 
-// plainDictionary is how pyarrow marks the dictionary pages of version 1.
+// plainDictionary is the encoding of pyarrow's dictionary pages of version 1.
 const plainDictionary format.Encoding = 2
 
-// checkSnappy compares the length that a Snappy block claims of itself with the
-// page's, since the decoder allocates the former.
+// checkSnappy compares the length that a Snappy block claims, which the decoder allocates,
+// with that of the page.
 func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.CompressionCodec) error {
 	levels := int64(0)
 	if v2 := h.DataPageHeaderV2; v2.Valid {
@@ -190,4 +189,129 @@ func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.C
 		return fmt.Errorf("holds a Snappy block of %d bytes; its header says %d", n, h.UncompressedPageSize)
 	}
 	return nil
+}
+
+// The parquet library allocates what a Thrift list or string claims to hold before it reads
+// it. thriftSize therefore walks the footer and each page header first, and compares each
+// claimed length with the bytes that are left. The encoding is the compact protocol of Apache
+// Thrift (thrift-compact-protocol.md).
+
+const (
+	// maxThriftDepth is twice the nesting of parquet.thrift.
+	maxThriftDepth = 16
+	// minThriftStruct is the least bytes of a struct in a list of parquet.thrift: a column
+	// order, whose only field is an empty struct.
+	minThriftStruct = 3
+)
+
+// The kinds of Thrift values. A boolean field has its value as kind.
+const (
+	thriftTrue   = 1
+	thriftFalse  = 2
+	thriftByte   = 3
+	thriftInt16  = 4
+	thriftInt64  = 6
+	thriftDouble = 7
+	thriftBytes  = 8
+	thriftList   = 9
+	thriftSet    = 10
+	thriftStruct = 12
+)
+
+var errThrift = errors.New("the parquet metadata is damaged: a length in it is more than the bytes that are there")
+
+// thriftSize returns the bytes of the struct at the start of b.
+func thriftSize(b []byte) (int, error) {
+	w := thriftWalker{b: b}
+	w.structure(0)
+	if w.damaged {
+		return 0, errThrift
+	}
+	return len(b) - len(w.b), nil
+}
+
+// thriftWalker skips values. Once damaged it has no bytes left.
+type thriftWalker struct {
+	b       []byte // that are left
+	damaged bool
+}
+
+func (w *thriftWalker) fail() { w.b, w.damaged = nil, true }
+
+func (w *thriftWalker) skip(n uint64) {
+	if n > uint64(len(w.b)) {
+		w.fail()
+		return
+	}
+	w.b = w.b[n:]
+}
+
+func (w *thriftWalker) byte() byte {
+	if len(w.b) == 0 {
+		w.fail()
+		return 0
+	}
+	b := w.b[0]
+	w.b = w.b[1:]
+	return b
+}
+
+func (w *thriftWalker) varint() uint64 {
+	n, size := binary.Uvarint(w.b)
+	if size <= 0 {
+		w.fail()
+		return 0
+	}
+	w.b = w.b[size:]
+	return n
+}
+
+func (w *thriftWalker) structure(depth int) {
+	for head := w.byte(); head != 0; head = w.byte() {
+		if head>>4 == 0 { // the number of the field follows
+			w.varint()
+		}
+		if kind := head & 15; kind != thriftTrue && kind != thriftFalse {
+			w.value(kind, depth)
+		}
+	}
+}
+
+func (w *thriftWalker) value(kind byte, depth int) {
+	if depth > maxThriftDepth {
+		w.fail()
+	}
+	switch {
+	case kind >= thriftTrue && kind <= thriftByte: // a list has its booleans as bytes
+		w.skip(1)
+	case kind >= thriftInt16 && kind <= thriftInt64:
+		w.varint()
+	case kind == thriftDouble:
+		w.skip(8)
+	case kind == thriftBytes:
+		w.skip(w.varint())
+	case kind == thriftList || kind == thriftSet:
+		w.list(depth + 1)
+	case kind == thriftStruct:
+		w.structure(depth + 1)
+	default: // parquet.thrift has no maps
+		w.fail()
+	}
+}
+
+func (w *thriftWalker) list(depth int) {
+	head := w.byte()
+	n, kind, least := uint64(head>>4), head&15, uint64(1)
+	if n == 15 {
+		n = w.varint()
+	}
+	if kind == thriftStruct {
+		least = minThriftStruct
+	}
+	if n > uint64(len(w.b))/least {
+		w.fail()
+	}
+	for i := uint64(0); i < n && !w.damaged; i++ {
+		w.value(kind, depth)
+	}
 }

@@ -14,41 +14,47 @@ import (
 )
 
 const (
-	maxTrace   = 64 << 20 // bytes of one trace
-	maxPicture = 64 << 20
-	// maxWaiting bounds the pictures that are held before they are saved.
-	maxWaiting = 16 << 20
+	maxTrace = 64 << 20 // bytes of one trace
+	maxImage = 64 << 20
+	maxBatch = 16 << 20 // bytes of images that are saved together
 )
 
-// bookkeeping are the columns that every dataset has and that place a frame.
-var bookkeeping = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
+// indexColumns are the columns of every dataset that say which frame a row is.
+var indexColumns = map[string]bool{"timestamp": true, "frame_index": true, "episode_index": true, "index": true, "task_index": true}
 
-// track is a feature that is read from the data files.
-type track struct {
+// column is a feature that is read from the data files.
+type column struct {
 	key     string
 	feature feature
-	picture bool
-	wide    bool      // float64 samples, else float32
-	now     []float64 // the frame being read
-	pixels  []byte    // likewise, of a picture: valid until the next frame
+	isImage bool
+	wide    bool      // float64 samples, otherwise float32
+	values  []float64 // of the current frame
+	image   []byte    // of the current frame; valid until the next
 	samples []byte    // little-endian, of the episode so far
-	over    bool      // samples would be more than maxTrace
+	tooLong bool      // samples would be more than maxTrace
+}
+
+func (c *column) size() int64 {
+	if c.wide {
+		return 8
+	}
+	return 4
 }
 
 // reader turns rows into the perceptions of one episode after another.
 type reader struct {
-	im      *importer
-	tracks  []*track
-	leaves  []*parquet.Column // of tracks, and the last of taskOf if there is one
-	task    int64
-	hasTask bool
+	im        *importer
+	columns   []*column
+	leaves    []*parquet.Column // of columns, and that of the task index if there is one
+	taskIndex int64
+	hasTask   bool
 
-	session string
-	known   bool // the episode was imported before
-	context map[string]any
-	said    string // the task in words
-	waiting []importing.Perception
-	held    int // bytes in waiting
+	session    string
+	known      bool // the episode was imported before
+	context    map[string]any
+	task       string
+	batch      []importing.Perception
+	batchBytes int
 }
 
 func (im *importer) newReader(t *table, file string) *reader {
@@ -56,13 +62,13 @@ func (im *importer) newReader(t *table, file string) *reader {
 	for _, key := range im.in.sortedKeys {
 		f := im.in.Features[key]
 		wide, numeric := f.isNumeric()
-		tr := &track{key: key, feature: f, wide: wide}
+		c := &column{key: key, feature: f, wide: wide}
 		var leaf *parquet.Column
 		switch {
-		case f.Type == "video" || bookkeeping[key]:
+		case f.Type == "video" || indexColumns[key]:
 			continue
 		case f.Type == "image":
-			tr.picture, leaf = true, t.leaf(key, "bytes")
+			c.isImage, leaf = true, t.leaf(key, "bytes")
 		case numeric:
 			leaf = t.leaf(key)
 		default:
@@ -70,10 +76,10 @@ func (im *importer) newReader(t *table, file string) *reader {
 			continue
 		}
 		if leaf == nil {
-			im.report.Skip(key, "there is no such column in "+file, 1)
+			im.report.Skip(key, "the column is missing in "+file, 1)
 			continue
 		}
-		rd.tracks, rd.leaves = append(rd.tracks, tr), append(rd.leaves, leaf)
+		rd.columns, rd.leaves = append(rd.columns, c), append(rd.leaves, leaf)
 	}
 	if leaf := t.leaf("task_index"); leaf != nil {
 		rd.leaves, rd.hasTask = append(rd.leaves, leaf), true
@@ -81,37 +87,36 @@ func (im *importer) newReader(t *table, file string) *reader {
 	return rd
 }
 
-// value takes one value of the frame being read.
-func (rd *reader) value(column int, v parquet.Value) (err error) {
-	if column == len(rd.tracks) {
-		rd.task, err = integer(v)
+func (rd *reader) value(index int, v parquet.Value) (err error) {
+	if index == len(rd.columns) {
+		rd.taskIndex, err = integer(v)
 		return err
 	}
-	tr := rd.tracks[column]
-	if tr.picture {
+	c := rd.columns[index]
+	if c.isImage {
 		if !v.IsNull() {
-			tr.pixels = v.ByteArray()
+			c.image = v.ByteArray()
 		}
 		return nil
 	}
-	if len(tr.now) == tr.feature.width {
-		return fmt.Errorf("a frame has more than the %d numbers that meta/info.json claims", tr.feature.width)
+	if len(c.values) == c.feature.width {
+		return fmt.Errorf("a frame has more than the %d numbers that meta/info.json claims", c.feature.width)
 	}
-	n, ok := reading(v)
+	n, ok := number(v)
 	if !ok {
 		n = math.NaN()
 	}
-	tr.now = append(tr.now, n)
+	c.values = append(c.values, n)
 	return nil
 }
 
 func (rd *reader) clear() {
-	for _, tr := range rd.tracks {
-		tr.now, tr.pixels = tr.now[:0], nil
+	for _, c := range rd.columns {
+		c.values, c.image = c.values[:0], nil
 	}
 }
 
-// frame takes over the frame whose values were read: the i-th of the episode.
+// frame adds the current frame, the i-th of the episode, to its traces and images.
 func (rd *reader) frame(s span, i int64) error {
 	defer rd.clear()
 	if i == 0 {
@@ -120,8 +125,8 @@ func (rd *reader) frame(s span, i int64) error {
 		}
 	}
 	if !rd.known {
-		for _, tr := range rd.tracks {
-			if err := rd.take(tr, s, i); err != nil {
+		for _, c := range rd.columns {
+			if err := rd.add(c, s, i); err != nil {
 				return err
 			}
 		}
@@ -132,52 +137,47 @@ func (rd *reader) frame(s span, i int64) error {
 	return nil
 }
 
-func (rd *reader) take(tr *track, s span, i int64) error {
-	if tr.picture {
-		return rd.picture(tr, s, i)
+func (rd *reader) add(c *column, s span, i int64) error {
+	if c.isImage {
+		return rd.addImage(c, s, i)
 	}
-	if len(tr.now) != tr.feature.width {
-		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", tr.key, i, s.episode.index, len(tr.now), tr.feature.width)
+	if len(c.values) != c.feature.width {
+		return fmt.Errorf("column %s: frame %d of episode %d has %d numbers; meta/info.json claims %d", c.key, i, s.episode.index, len(c.values), c.feature.width)
 	}
-	size := 4
-	if tr.wide {
-		size = 8
-	}
-	if tr.over = tr.over || len(tr.samples)+size*len(tr.now) > maxTrace; tr.over {
+	if c.tooLong = c.tooLong || len(c.samples)+int(c.size())*len(c.values) > maxTrace; c.tooLong {
 		return nil
 	}
-	for _, n := range tr.now {
-		if tr.wide {
-			tr.samples = binary.LittleEndian.AppendUint64(tr.samples, math.Float64bits(n))
+	for _, n := range c.values {
+		if c.wide {
+			c.samples = binary.LittleEndian.AppendUint64(c.samples, math.Float64bits(n))
 		} else {
-			tr.samples = binary.LittleEndian.AppendUint32(tr.samples, math.Float32bits(float32(n)))
+			c.samples = binary.LittleEndian.AppendUint32(c.samples, math.Float32bits(float32(n)))
 		}
 	}
 	return nil
 }
 
-// begin starts the session of an episode. The sink's errors end the import.
 func (rd *reader) begin(e episode) error {
 	im := rd.im
 	if im.failed = im.ctx.Err(); im.failed != nil {
 		return im.failed
 	}
-	rd.said = strings.Join(e.tasks, "; ")
-	if rd.said == "" && rd.hasTask {
-		rd.said = im.tasks[rd.task]
+	rd.task = strings.Join(e.tasks, "; ")
+	if rd.task == "" && rd.hasTask {
+		rd.task = im.tasks[rd.taskIndex]
 	}
-	rd.said = importing.Cut(rd.said, maxTaskBytes)
+	rd.task = importing.Cut(rd.task, maxTaskBytes)
 	rd.context = map[string]any{"env": map[string]any{"dataset": im.o.Name, "episode_index": e.index}}
-	if rd.said != "" {
-		rd.context["task"] = map[string]any{"description": rd.said}
+	if rd.task != "" {
+		rd.context["task"] = map[string]any{"description": rd.task}
 	}
 	if im.in.Robot != nil {
 		rd.context["robot"] = map[string]any{"type": importing.Cut(*im.in.Robot, maxKey)}
 	}
-	for _, tr := range rd.tracks {
-		tr.samples, tr.over = tr.samples[:0], false
+	for _, c := range rd.columns {
+		c.samples, c.tooLong = c.samples[:0], false
 	}
-	rd.waiting, rd.held, rd.known = nil, 0, false
+	rd.batch, rd.batchBytes, rd.known = nil, 0, false
 	id, err := im.sink.Start(im.ctx, importing.Session{Origin: rd.origin(e), Context: rd.context})
 	if rd.known = errors.Is(err, importing.ErrEnded); rd.known {
 		im.report.Ended++
@@ -192,8 +192,7 @@ func (rd *reader) origin(e episode, parts ...string) string {
 	return rd.im.origin(append([]string{fmt.Sprintf("episode/%06d", e.index)}, parts...)...)
 }
 
-// keeps tells whether the picture of frame i of n is one to keep.
-func (rd *reader) keeps(i, n int64) bool {
+func (rd *reader) wantsImage(i, n int64) bool {
 	rate := rd.im.o.ImageRate
 	if rate < 0 {
 		return false
@@ -205,26 +204,26 @@ func (rd *reader) keeps(i, n int64) bool {
 	return i == n-1 || math.Mod(float64(i), every) == 0
 }
 
-func (rd *reader) picture(tr *track, s span, i int64) error {
+func (rd *reader) addImage(c *column, s span, i int64) error {
 	e, im := s.episode, rd.im
 	switch {
-	case !rd.keeps(i, s.rows):
+	case !rd.wantsImage(i, s.rows):
 		return nil
-	case len(tr.pixels) == 0:
-		im.report.Skip(tr.key, "the picture is not in the data file", 1)
+	case len(c.image) == 0:
+		im.report.Skip(c.key, "the image is not in the data file", 1)
 		return nil
-	case len(tr.pixels) > maxPicture:
-		im.report.Skip(tr.key, fmt.Sprintf("the picture has more than %d bytes", maxPicture), 1)
+	case len(c.image) > maxImage:
+		im.report.Skip(c.key, fmt.Sprintf("the image has more than %d bytes", maxImage), 1)
 		return nil
 	}
 	seconds := float64(i) / im.in.RateHz
-	rd.waiting = append(rd.waiting, importing.Perception{
-		Origin: rd.origin(e, tr.key, fmt.Sprintf("%06d", i)), Type: "visual",
-		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(tr.key), seconds)),
-		Data:        bytes.Clone(tr.pixels), Context: rd.context, Messages: 1,
-		Metadata: map[string]any{"feature": tr.key, "frame_index": i, "timestamp_s": seconds},
+	rd.batch = append(rd.batch, importing.Perception{
+		Origin: rd.origin(e, c.key, fmt.Sprintf("%06d", i)), Type: "visual",
+		Description: rd.describe(e, fmt.Sprintf("%s at %.6g s", words(c.key), seconds)),
+		Data:        bytes.Clone(c.image), Context: rd.context, Messages: 1,
+		Metadata: map[string]any{"feature": c.key, "frame_index": i, "timestamp_s": seconds},
 	})
-	if rd.held += len(tr.pixels); rd.held > maxWaiting {
+	if rd.batchBytes += len(c.image); rd.batchBytes > maxBatch {
 		return rd.flush()
 	}
 	return nil
@@ -232,8 +231,8 @@ func (rd *reader) picture(tr *track, s span, i int64) error {
 
 func (rd *reader) flush() error {
 	im := rd.im
-	im.failed = im.report.Save(im.ctx, im.sink, rd.session, rd.waiting...)
-	rd.waiting, rd.held = nil, 0
+	im.failed = im.report.Save(im.ctx, im.sink, rd.session, rd.batch...)
+	rd.batch, rd.batchBytes = nil, 0
 	return im.failed
 }
 
@@ -246,7 +245,7 @@ func (rd *reader) end(s span) error {
 		if err != nil {
 			return err
 		}
-		rd.waiting = append(rd.waiting, traces...)
+		rd.batch = append(rd.batch, traces...)
 		if err := rd.flush(); err != nil {
 			return err
 		}

@@ -18,9 +18,8 @@ type table struct {
 	meta *format.FileMetaData
 }
 
-// guard turns a panic of the parquet library over damaged bytes into an error.
-// What would exhaust memory or the stack is refused before: see readFooter and
-// checkPages.
+// guard turns a panic of the parquet library about damaged bytes into an error. readFooter and
+// checkPages refuse files that would exhaust memory or the stack before.
 func guard(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("the parquet data is damaged: %v", p)
@@ -40,7 +39,7 @@ func openTable(r io.ReaderAt, size int64) (t *table, err error) {
 	return &table{r: r, size: size, file: file, meta: meta}, nil
 }
 
-// openFile opens the parquet file of that name; the caller closes the file.
+// openFile opens a parquet file. The caller closes the file.
 func openFile(root *os.Root, name string) (*table, *os.File, error) {
 	f, size, err := openRegular(root, name)
 	if err != nil {
@@ -54,8 +53,8 @@ func openFile(root *os.Root, name string) (*table, *os.File, error) {
 	return t, f, nil
 }
 
-// openRegular refuses what could block or never end, such as a pipe; the root
-// refuses a link out of it.
+// openRegular refuses files that could block or never end, such as a pipe. The root refuses
+// a link that leads out of it.
 func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	info, err := root.Stat(name)
 	if err != nil {
@@ -71,9 +70,9 @@ func openRegular(root *os.Root, name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// leaf finds the column that path leads to. Lists are gone through by themselves,
-// whatever their writer called them: a column observation.state of lists of
-// floats is found as observation.state.
+// leaf returns the column at the path, nil if there is none. It descends into lists, whose
+// inner names depend on the writer: a column observation.state of lists of floats is found
+// as observation.state.
 func (t *table) leaf(path ...string) *parquet.Column {
 	c := t.file.Root()
 	for _, name := range path {
@@ -97,10 +96,10 @@ type cursor struct {
 	page   parquet.Page
 	values parquet.ValueReader
 	buf    [256]parquet.Value
-	ready  []parquet.Value // of buf, not yet handed out
+	ready  []parquet.Value // the part of buf that was not returned yet
 }
 
-// open checks the pages of the column in the row group and starts to read them.
+// open checks the pages of a column in a row group and returns a cursor before the first row.
 func (t *table) open(group int, c *parquet.Column) (_ *cursor, err error) {
 	defer guard(&err)
 	columns := t.meta.RowGroups[group].Columns
@@ -118,8 +117,8 @@ func (c *cursor) close() {
 	c.pages.Close()
 }
 
-// fill makes at least one value ready, or answers io.EOF. Values that point into
-// a page live until the next one is read, so rows are read one at a time.
+// fill reads values until at least one is ready. Values point into their page, which is valid
+// until the next page is read; therefore rows are read one at a time.
 func (c *cursor) fill() error {
 	for len(c.ready) == 0 {
 		if c.values == nil {
@@ -143,9 +142,8 @@ func (c *cursor) fill() error {
 	return nil
 }
 
-// row hands the values of the next row to each. A row of a list has as many as
-// the list, one that is null for an empty one. The bytes of a value that is no
-// list stay until the next row.
+// row calls each with the values of the next row: those of the list, or one null for an empty
+// list. The bytes of a value that is not in a list are valid until the next row.
 func (c *cursor) row(each func(parquet.Value) error) (err error) {
 	defer guard(&err)
 	for first := true; ; first = false {
@@ -173,8 +171,8 @@ func (c *cursor) row(each func(parquet.Value) error) (err error) {
 	}
 }
 
-// rows reads the columns side by side through a row group: each is called for
-// every value, next after every row. Only next may panic.
+// rows reads columns in parallel through a row group. It calls each for every value, and next
+// after every row. A panic of each becomes an error, one of next does not.
 func (t *table) rows(group int, columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
 	cursors := make([]*cursor, 0, len(columns))
 	defer func() {
@@ -202,8 +200,7 @@ func (t *table) rows(group int, columns []*parquet.Column, each func(column int,
 	return nil
 }
 
-// reading is a value as a number.
-func reading(v parquet.Value) (float64, bool) {
+func number(v parquet.Value) (float64, bool) {
 	if v.IsNull() {
 		return 0, false
 	}

@@ -9,46 +9,43 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/media"
 )
-
-// mediaSamples is an array of numbers without a header: metadata names its dtype
-// (as NumPy does), its shape and its rate.
-const mediaSamples = "application/x-samples"
 
 const (
 	maxNames  = 16 << 10 // bytes of channel names in the metadata
-	maxVideos = 32       // named in the metadata of a trace
-	// signals joins the single numbers of a frame.
+	maxVideos = 32       // in the metadata of a trace
+	// signals is the trace of all single numbers.
 	signals = "signals"
 )
 
-// traces are the perceptions of an episode that was read: one for each vector,
-// one for all numbers that stand alone.
+// traces returns the perceptions of an episode: one for each vector and one for all single
+// numbers.
 func (rd *reader) traces(s span) ([]importing.Perception, error) {
 	videos, err := rd.videos(s.episode)
 	if err != nil {
 		return nil, err
 	}
 	var out []importing.Perception
-	var single []*track
-	for _, tr := range rd.tracks {
+	var single []*column
+	for _, c := range rd.columns {
 		switch {
-		case tr.picture:
-		case tr.over:
-			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", s.episode.index, tr.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), s.rows)
-		case tr.feature.width == 1 && sense(tr.key) == "":
-			single = append(single, tr)
+		case c.isImage:
+		case c.tooLong:
+			rd.im.report.Skip(fmt.Sprintf("episode %d, %s", s.episode.index, c.key), fmt.Sprintf("the trace has more than %d bytes", maxTrace), s.rows)
+		case c.feature.width == 1 && perceptionType(c.key) == "":
+			single = append(single, c)
 		default:
-			out = append(out, rd.trace(s, tr.key, tr.wide, tr.feature.Shape, tr.feature.channels(), tr.samples, videos))
+			out = append(out, rd.trace(s, c.key, c.wide, c.feature.Shape, c.feature.channels(), c.samples, videos))
 		}
 	}
 	if len(single) > 0 {
-		out = append(out, rd.trace(s, signals, true, nil, keys(single), join(single, s.rows), videos))
+		out = append(out, rd.trace(s, signals, true, nil, keys(single), interleave(single, s.rows), videos))
 	}
 	return out, nil
 }
 
-// trace describes samples; they are copied, since the next episode reuses them.
+// trace copies the samples, since the next episode reuses their memory.
 func (rd *reader) trace(s span, key string, wide bool, shape []int64, channels []string, samples []byte, videos map[string]any) importing.Perception {
 	dtype, size := "<f4", int64(4)
 	if wide {
@@ -67,20 +64,20 @@ func (rd *reader) trace(s span, key string, wide bool, shape []int64, channels [
 	if len(videos) > 0 {
 		meta["videos"] = videos
 	}
-	kind := sense(key)
+	kind := perceptionType(key)
 	if kind == "" {
 		kind = "proprioceptive"
 	}
 	return importing.Perception{
-		Origin: rd.origin(s.episode, key), Type: kind, MediaType: mediaSamples,
+		Origin: rd.origin(s.episode, key), Type: kind, MediaType: media.TypeSamples,
 		Description: rd.describe(s.episode, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), s.rows, width, rd.im.in.RateHz)),
 		Data:        append([]byte(nil), samples...), Metadata: meta, Context: rd.context, Messages: int(s.rows),
 	}
 }
 
-// sense is the perception's type by the name of its feature, "" for what is
-// neither sensed nor commanded (next.reward).
-func sense(key string) string {
+// perceptionType returns the type by the name of the feature, "" for values that are neither
+// sensed nor commanded, such as next.reward.
+func perceptionType(key string) string {
 	lower := strings.ToLower(key)
 	for _, word := range []string{"force", "torque", "wrench", "tactile", "touch"} {
 		if strings.Contains(lower, word) {
@@ -96,56 +93,51 @@ func sense(key string) string {
 	return ""
 }
 
-func keys(tracks []*track) []string {
-	out := make([]string, len(tracks))
-	for i, tr := range tracks {
-		out[i] = tr.key
+func keys(columns []*column) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.key
 	}
 	return out
 }
 
-// at is the i-th sample of a track with one channel.
-func (tr *track) at(i int64) float64 {
-	if tr.wide {
-		return math.Float64frombits(binary.LittleEndian.Uint64(tr.samples[i*8:]))
+func (c *column) at(i int64) float64 {
+	if c.wide {
+		return math.Float64frombits(binary.LittleEndian.Uint64(c.samples[i*8:]))
 	}
-	return float64(math.Float32frombits(binary.LittleEndian.Uint32(tr.samples[i*4:])))
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(c.samples[i*4:])))
 }
 
-// join puts tracks of one channel side by side.
-func join(tracks []*track, rows int64) []byte {
-	out := make([]byte, 0, int(rows)*len(tracks)*8)
+// interleave returns the samples of columns with one channel as one trace.
+func interleave(columns []*column, rows int64) []byte {
+	out := make([]byte, 0, int(rows)*len(columns)*8)
 	for i := range rows {
-		for _, tr := range tracks {
-			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(tr.at(i)))
+		for _, c := range columns {
+			out = binary.LittleEndian.AppendUint64(out, math.Float64bits(c.at(i)))
 		}
 	}
 	return out
 }
 
-// outcome is how the episode went, nil when nothing tells.
+// outcome returns nil if it is unknown: see the package documentation.
 func (rd *reader) outcome() *float64 {
 	var success, reward *float64
-	for _, tr := range rd.tracks {
-		if tr.feature.width != 1 || len(tr.samples) == 0 || tr.over {
+	for _, c := range rd.columns {
+		if c.feature.width != 1 || len(c.samples) == 0 || c.tooLong {
 			continue
 		}
-		size := int64(4)
-		if tr.wide {
-			size = 8
-		}
-		n := int64(len(tr.samples)) / size
-		switch tr.key {
+		n := int64(len(c.samples)) / c.size()
+		switch c.key {
 		case "next.success":
 			score := 0.0
 			for i := range n {
-				if tr.at(i) == 1 {
+				if c.at(i) == 1 {
 					score = 1
 				}
 			}
 			success = &score
 		case "next.reward":
-			if last := tr.at(n - 1); last >= 0 && last <= 1 {
+			if last := c.at(n - 1); last >= 0 && last <= 1 {
 				reward = &last
 			}
 		}
@@ -156,7 +148,7 @@ func (rd *reader) outcome() *float64 {
 	return reward
 }
 
-// videos names the films that show the episode.
+// videos returns where which video shows the episode.
 func (rd *reader) videos(e episode) (map[string]any, error) {
 	out := map[string]any{}
 	for _, key := range rd.im.in.sortedKeys {
@@ -173,12 +165,12 @@ func (rd *reader) videos(e episode) (map[string]any, error) {
 	return out, nil
 }
 
-// finite keeps metadata writable as JSON.
-func finite(s float64) float64 {
-	if math.IsNaN(s) || math.IsInf(s, 0) {
+// finite returns 0 for a number that JSON cannot hold.
+func finite(seconds float64) float64 {
+	if !media.Finite(seconds) {
 		return 0
 	}
-	return s
+	return seconds
 }
 
 func (rd *reader) describe(e episode, what string) string {
@@ -187,26 +179,25 @@ func (rd *reader) describe(e episode, what string) string {
 		robot = ", " + words(importing.Cut(*rd.im.in.Robot, maxKey))
 	}
 	line := fmt.Sprintf("%s, episode %d of %s%s", what, e.index, words(rd.im.o.Name), robot)
-	if rd.said != "" {
-		line = strings.TrimRight(rd.said, ".") + ": " + line
+	if rd.task != "" {
+		line = strings.TrimRight(rd.task, ".") + ": " + line
 	}
 	return importing.Cut(line, importing.MaxDescription)
 }
 
-// words makes a name readable: "observation.images.wrist_left" is "observation
-// images wrist left".
+// words returns "observation images wrist left" for "observation.images.wrist_left".
 func words(name string) string {
 	return strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("._-/", r) }), " ")
 }
 
-// importVideos stores each film once, with the episodes that are in it.
+// importVideos stores each video once, with the episodes that it shows.
 func (im *importer) importVideos(episodes []episode) error {
-	type film struct {
+	type videoFile struct {
 		camera, path string
 		parts        []map[string]any
 	}
-	var films []*film
-	byPath := map[string]*film{}
+	var files []*videoFile
+	byPath := map[string]*videoFile{}
 	for _, e := range episodes {
 		if !im.o.wants(e.index) {
 			continue
@@ -223,14 +214,14 @@ func (im *importer) importVideos(episodes []episode) error {
 			}
 			f := byPath[path]
 			if f == nil {
-				f = &film{camera: key, path: path}
+				f = &videoFile{camera: key, path: path}
 				byPath[path] = f
-				films = append(films, f)
+				files = append(files, f)
 			}
 			f.parts = append(f.parts, map[string]any{"episode_index": e.index, "from_s": finite(v.from), "to_s": finite(v.to)})
 		}
 	}
-	for _, f := range films {
+	for _, f := range files {
 		if err := im.importVideo(f.camera, f.path, f.parts); err != nil {
 			return err
 		}
@@ -255,7 +246,7 @@ func (im *importer) importVideo(camera, path string, parts []map[string]any) err
 	}
 	meta := map[string]any{"feature": camera, "rate_hz": im.in.RateHz, "episodes": parts}
 	if text, err := json.Marshal(meta); err != nil || len(text) > importing.MaxMetadata/2 {
-		delete(meta, "episodes") // each episode's traces name it, too
+		delete(meta, "episodes") // the traces of each episode name it, too
 	}
 	return im.report.Save(im.ctx, im.sink, "", importing.Perception{
 		Origin: im.origin(path), Type: "visual", MediaType: "video/mp4", Size: size,

@@ -8,10 +8,10 @@ import (
 	"unicode/utf16"
 )
 
-// CDR is the Common Data Representation of the OMG. Four bytes tell the variant
-// and the byte order; then each primitive stands at a multiple of its size,
-// counted from behind those four. XCDR2 aligns eight-byte numbers at four and
-// puts the length in bytes before a collection of anything but primitives.
+// CDR is the Common Data Representation of the OMG. Four bytes, the encapsulation, name the
+// variant and the byte order. Each primitive is at a multiple of its size, counted from
+// after the encapsulation. XCDR2 aligns eight-byte numbers at four, and puts the length in
+// bytes before a collection of anything but primitives.
 
 // Representation identifiers, the second byte of a message: DDS-XTypes 1.3,
 // table 60.
@@ -26,13 +26,12 @@ const (
 
 const encapsulation = 4
 
-// maxValues bounds a message's tree: a value takes some hundred times the room
-// of the byte it may come from.
+// maxValues limits the values of a message. A value takes about a hundred times the memory
+// of the byte that it may come from.
 const maxValues = 1 << 19
 
-// Decode reads a message in the encoding that goes with the schema: CDR for
-// ros2msg, JSON otherwise. The bytes that the value's Data fields point to are
-// the message's. The error says which field is wrong and where.
+// Decode reads a message in the encoding of the schema: CDR for ros2msg, otherwise JSON. The
+// Data of values are parts of the given data. The error names the field and the byte.
 func (s *Schema) Decode(data []byte) (*Value, error) {
 	if s.Root == nil {
 		return decodeJSON(data)
@@ -59,11 +58,11 @@ type decoder struct {
 
 func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
-		return nil, fmt.Errorf("%d bytes are no CDR message: its encapsulation takes %d", len(data), encapsulation)
+		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
 	}
 	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8}
 	if data[0] != 0 {
-		return nil, fmt.Errorf("CDR representation %#02x%02x is not known", data[0], data[1])
+		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], data[1])
 	}
 	switch data[1] {
 	case cdrLE:
@@ -120,7 +119,7 @@ func (d *decoder) field(v *Value, f *Field) error {
 			return err
 		}
 		if f.Len > 0 && n > f.Len {
-			return fmt.Errorf("%d elements, at most %d are allowed", n, f.Len)
+			return fmt.Errorf("%d elements; at most %d are allowed", n, f.Len)
 		}
 		count = n
 	}
@@ -147,7 +146,7 @@ func (d *decoder) field(v *Value, f *Field) error {
 	return nil
 }
 
-// delimiter skips the length in bytes that XCDR2 puts before some collections.
+// delimiter skips the length that XCDR2 puts before collections of anything but primitives.
 func (d *decoder) delimiter(f *Field) error {
 	if !d.xcdr2 || f.Kind.size() > 0 {
 		return nil
@@ -238,7 +237,7 @@ func (d *decoder) text(v *Value) error {
 	if err != nil {
 		return err
 	}
-	// The length counts the zero at the end, which some writers leave out.
+	// The length includes a zero at the end, which some writers omit.
 	if n > 0 && raw[n-1] == 0 {
 		raw = raw[:n-1]
 	}
@@ -265,7 +264,8 @@ func (d *decoder) wide(v *Value) error {
 	return nil
 }
 
-// wide4 reads n characters of four bytes. Two of two bytes make no character.
+// wide4 reads n characters of four bytes. Two characters of two bytes together are more than
+// the largest character.
 func (d *decoder) wide4(raw []byte, n int) ([]rune, bool) {
 	if n > len(raw)/4 {
 		return nil, false
@@ -281,7 +281,7 @@ func (d *decoder) wide4(raw []byte, n int) ([]rune, bool) {
 	return runes, true
 }
 
-// count reads a length and checks that so many elements can be there.
+// count reads a length and checks that the message can hold that many elements.
 func (d *decoder) count(elementSize int) (int, error) {
 	raw, err := d.take(4, 4)
 	if err != nil {
@@ -295,7 +295,7 @@ func (d *decoder) count(elementSize int) (int, error) {
 	return int(n), nil
 }
 
-// take returns the next n bytes from a multiple of align on.
+// take returns n bytes from the next multiple of align.
 func (d *decoder) take(n, align int) ([]byte, error) {
 	align = min(align, d.maxAlign)
 	at := d.at + (align-(d.at-encapsulation)%align)%align

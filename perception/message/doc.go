@@ -1,11 +1,11 @@
-// Package message reads the messages that robots record: ROS 2 messages in CDR,
-// by the definition that comes with them or a built-in one, and JSON. It is a
-// leaf: it knows no files and nothing else of this module.
+// Package message reads the messages that robots record: ROS 2 messages in CDR, by the
+// definition in the recording or a built-in one, and JSON. It reads no files and imports no
+// other package of this module.
 //
 // # Nouns
 //
-//   - A [Schema] is what a message definition says: a root [Type] with its
-//     fields, and the types that those are made of.
+//   - A [Schema] is a parsed message definition: a root [Type] with its fields and their
+//     types.
 //   - A [Value] is a decoded message, or a part of one.
 //
 // # Example
@@ -22,13 +22,12 @@
 //
 // # Caveats
 //
-//   - ros2idl, protobuf, flatbuffer and ROS 1 definitions are not read; [Parse]
-//     says so with [ErrEncoding].
-//   - Arrays of numbers are float64: integers of 64 bits beyond 2^53 lose their
-//     last digits there. Single fields keep them all.
-//   - XCDR2 is read for plain types of the final kind. Parameter lists and
-//     delimited encodings, which ROS 2 does not write for its own types, are
-//     refused by name.
-//   - How wide a wchar is differs from one DDS to the next. Four bytes are tried
-//     first, as Fast DDS 2 writes them, then two.
+//   - Definitions in ros2idl, protobuf, flatbuffer and those of ROS 1 are not read: [Parse]
+//     fails with [ErrEncoding].
+//   - Arrays of numbers are float64: 64-bit integers beyond 2^53 lose their last digits.
+//     Single fields keep them.
+//   - XCDR2 is read for final types. Parameter lists and delimited encodings, which ROS 2
+//     does not write for its own types, are refused with an error that names them.
+//   - The width of a wchar depends on the DDS implementation. Four bytes are tried first, as
+//     Fast DDS 2 writes them, then two.
 package message

@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// decodeJSON reads one JSON value. Its numbers are Float64; a list of nothing
-// but numbers is Numbers.
+// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is
+// Numbers.
 func decodeJSON(data []byte) (*Value, error) {
 	d := jsonDecoder{dec: json.NewDecoder(bytes.NewReader(data))}
 	v := &Value{}
@@ -17,7 +17,7 @@ func decodeJSON(data []byte) (*Value, error) {
 		return nil, fmt.Errorf("JSON message at byte %d: %w", d.dec.InputOffset(), err)
 	}
 	if _, err := d.dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("JSON message at byte %d: there is more behind the value", d.dec.InputOffset())
+		return nil, fmt.Errorf("JSON message at byte %d: data follows the value", d.dec.InputOffset())
 	}
 	return v, nil
 }
@@ -61,7 +61,7 @@ func (d *jsonDecoder) value(v *Value, depth int) error {
 		}
 	}
 	if err == io.EOF {
-		err = errors.New("it ends within")
+		err = errors.New("it ends early")
 	}
 	return err
 }

@@ -184,10 +184,10 @@ func TestParseErrors(t *testing.T) {
 		"protobuf":    {"protobuf", "\x0a", "is not decoded"},
 		"no name":     {"ros2msg", "int32", "line 1: \"int32\" has no field name"},
 		"unknown":     {"ros2msg", "Thing x", "type Thing is not defined"},
-		"itself":      {"ros2msg", "a/B x", "holds itself"},
+		"itself":      {"ros2msg", "a/B x", "contains itself"},
 		"bracket":     {"ros2msg", "int32[ x", "closing bracket"},
 		"length":      {"ros2msg", "int32[99999999999] x", "length is not between"},
-		"no type":     {"ros2msg", "int+32 x", "is no type"},
+		"no type":     {"ros2msg", "int+32 x", "is not a type"},
 		"division":    {"ros2msg", "int32 x\n==========\nint32 y", "line 3"},
 		"too long":    {"ros2msg", strings.Repeat("#", 2<<20), "at most"},
 		"many fields": {"ros2msg", strings.Repeat("int8 x\n", 20000), "more than 16384 fields"},
@@ -215,7 +215,7 @@ func TestHostileLengths(t *testing.T) {
 		"values":     {"string[] x", "\x00\x01\x00\x00\x00\x00\x20\x00" + strings.Repeat("\x00", 8<<20), "more than 524288 values"},
 		"parameters": {"int8 x", "\x00\x03\x00\x00\x01", "PL_CDR"},
 		"unknown":    {"int8 x", "\x00\x55\x00\x00\x01", "0x55"},
-		"empty":      {"int8 x", "", "0 bytes are no CDR message"},
+		"empty":      {"int8 x", "", "a CDR message of 0 bytes is too short"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			schema, err := message.Parse("a/B", "ros2msg", []byte(test.text))

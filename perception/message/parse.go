@@ -1,9 +1,11 @@
 package message
 
 import (
+	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 const (
@@ -14,11 +16,11 @@ const (
 	maxFixedLength = 1 << 28
 )
 
-// Parse reads a definition. Encoding is that of MCAP's schema records: ros2msg,
-// where the types that the first is made of follow it, each after a line of
-// equals signs and "MSG: pkg/Type"; or jsonschema, which is not looked at, since
-// JSON describes itself. An empty text of ros2msg is looked up among the
-// [Definition]s. The error names the line, or wraps [ErrEncoding].
+// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which
+// the types of the fields follow the root type, each after a line of equals signs and "MSG:
+// pkg/Type"; or jsonschema, which is not used, since JSON describes itself. For an empty
+// ros2msg text the built-in [Definition] is used. The error names the line, or wraps
+// [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch encoding {
 	case "ros2msg":
@@ -28,7 +30,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		return nil, fmt.Errorf("schema encoding %.40q %w", encoding, ErrEncoding)
 	}
 	if len(text) > maxSchemaText {
-		return nil, fmt.Errorf("the definition of %.80s takes %d bytes, at most %d are read", name, len(text), maxSchemaText)
+		return nil, fmt.Errorf("the definition of %.80s takes %d bytes; at most %d are read", name, len(text), maxSchemaText)
 	}
 	if len(text) == 0 {
 		if known, ok := Definition(name); ok {
@@ -36,7 +38,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 		}
 	}
 	p := &parser{types: map[string]*Type{}}
-	if err := p.parse(shortName(name), string(text)); err != nil {
+	if err := p.parse(ShortName(name), string(text)); err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
 	return &Schema{Root: p.order[0]}, nil
@@ -45,7 +47,7 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 type parser struct {
 	types  map[string]*Type
 	order  []*Type
-	refs   map[*Type][]string // type name of each field, "" of primitives
+	refs   map[*Type][]string // the type name of each field, "" for primitives
 	fields int
 }
 
@@ -67,9 +69,9 @@ func (p *parser) parse(root, text string) error {
 		case divided && line != "":
 			name, ok := strings.CutPrefix(line, "MSG:")
 			if !ok {
-				return fmt.Errorf("line %d: %.60q where MSG: and a type's name are due", number, line)
+				return fmt.Errorf("line %d: expected MSG: and the name of a type, got %.60q", number, line)
 			}
-			current, err = p.add(shortName(strings.TrimSpace(name)))
+			current, err = p.add(ShortName(strings.TrimSpace(name)))
 			divided = false
 		default:
 			err = p.line(current, line)
@@ -86,7 +88,7 @@ func (p *parser) add(name string) (*Type, error) {
 		return nil, fmt.Errorf("there are more than %d types", maxTypes)
 	}
 	t := &Type{Name: name, minSize: -1}
-	// The first definition of a name counts, as it does for other readers.
+	// The first definition of a name counts, as in other readers.
 	if _, ok := p.types[name]; !ok {
 		p.types[name] = t
 	}
@@ -131,8 +133,8 @@ func isNameRune(r rune) bool {
 	return r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// literal is a default or a constant without the comment behind it. Within a
-// string a hash is a character.
+// literal returns a default or a constant without the comment after it. In a string a hash is
+// a character.
 func literal(s string, k Kind) string {
 	s = strings.TrimSpace(s)
 	if k != String && k != WString {
@@ -168,7 +170,7 @@ func parseType(s string) (f Field, ref string, err error) {
 	if base, bound, ok := strings.Cut(s, "<="); ok {
 		s = base
 		if f.Max, err = strconv.Atoi(bound); err != nil || f.Max < 0 {
-			return f, "", fmt.Errorf("%.60q: the bound is no number", whole)
+			return f, "", fmt.Errorf("%.60q: the bound is not a number", whole)
 		}
 	}
 	if k, ok := primitives[s]; ok {
@@ -176,17 +178,161 @@ func parseType(s string) (f Field, ref string, err error) {
 		return f, "", nil
 	}
 	if s == "" || strings.ContainsFunc(s, func(r rune) bool { return r != '/' && !isNameRune(r) }) {
-		return f, "", fmt.Errorf("%.60q is no type", whole)
+		return f, "", fmt.Errorf("%.60q is not a type", whole)
 	}
 	f.Kind = Struct
-	return f, shortName(s), nil
+	return f, ShortName(s), nil
 }
 
-// shortName is pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
-func shortName(name string) string {
+// ShortName returns pkg/Type for pkg/msg/Type, pkg/srv/Type and pkg/action/Type.
+func ShortName(name string) string {
 	parts := strings.Split(name, "/")
 	if len(parts) == 3 {
 		return parts[0] + "/" + parts[2]
 	}
 	return name
+}
+
+// link finds the type of each field: by its full name, in the package of the type that has
+// the field, or std_msgs/Header for Header. A type that the text does not define may be built
+// in.
+func (p *parser) link() error {
+	for i := 0; i < len(p.order); i++ {
+		t := p.order[i]
+		for j := range t.Fields {
+			ref := p.refs[t][j]
+			if ref == "" {
+				continue
+			}
+			found, err := p.find(t, ref)
+			if err != nil {
+				return err
+			}
+			t.Fields[j].Type = found
+		}
+	}
+	_, err := p.order[0].measure(0)
+	return err
+}
+
+func (p *parser) find(in *Type, ref string) (*Type, error) {
+	pkg, _, _ := strings.Cut(in.Name, "/")
+	names := []string{ref, pkg + "/" + ref}
+	if ref == "Header" {
+		names = append(names, "std_msgs/Header")
+	}
+	for _, name := range names {
+		if t, ok := p.types[name]; ok {
+			return t, nil
+		}
+	}
+	for _, name := range names {
+		text, ok := builtInText(name)
+		if !ok {
+			continue
+		}
+		t, err := p.add(name)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(text) {
+			if err := p.line(t, strings.TrimSpace(line)); err != nil {
+				return nil, err
+			}
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("type %.80s is not defined", ref)
+}
+
+// measuring marks a type that is being measured. A type that is found again while it is
+// measured contains itself.
+const measuring = -2
+
+// measure computes the least size of a type and checks that no type contains itself.
+func (t *Type) measure(depth int) (int, error) {
+	switch {
+	case t.minSize == measuring:
+		return 0, fmt.Errorf("type %.80s contains itself", t.Name)
+	case t.minSize >= 0:
+		return t.minSize, nil
+	case depth >= maxDepth:
+		return 0, fmt.Errorf("types are nested more than %d deep", maxDepth)
+	}
+	t.minSize = measuring
+	total := 0
+	for i := range t.Fields {
+		n := t.Fields[i].elementSize()
+		if t.Fields[i].Kind == Struct {
+			var err error
+			if n, err = t.Fields[i].Type.measure(depth + 1); err != nil {
+				return 0, err
+			}
+		}
+		switch t.Fields[i].Array {
+		case Fixed:
+			n *= t.Fields[i].Len
+		case Sequence:
+			n = 4
+		}
+		total = min(total+n, maxFixedLength)
+	}
+	// IDL has no empty structures: ROS 2 puts one byte into them.
+	t.minSize = max(total, 1)
+	return t.minSize, nil
+}
+
+// elementSize returns the least bytes of one element. An empty string takes its length.
+func (f *Field) elementSize() int {
+	switch f.Kind {
+	case String, WString:
+		return 4
+	case Struct:
+		return max(f.Type.minSize, 1)
+	}
+	return f.Kind.size()
+}
+
+// definitionText has the public ROS 2 interfaces that robots record most, each as a line
+// "= pkg/Type" and its fields. rosbag2 files from before 2023 name their types without
+// defining them. testdata/generate.py writes it.
+//
+//go:embed definitions.txt
+var definitionText string
+
+// builtInTexts maps a type to its fields, without the types of these.
+var builtInTexts = sync.OnceValue(func() map[string]string {
+	texts := map[string]string{}
+	for block := range strings.SplitSeq(definitionText, "= ") {
+		if name, text, ok := strings.Cut(block, "\n"); ok {
+			texts[name] = text
+		}
+	}
+	return texts
+})
+
+func builtInText(name string) (string, bool) {
+	text, ok := builtInTexts()[name]
+	return text, ok
+}
+
+// Definition returns the built-in definition of a type, such as sensor_msgs/msg/Imu, as
+// ros2msg text with the types of its fields.
+func Definition(name string) (string, bool) {
+	root := ShortName(name)
+	text, ok := builtInText(root)
+	if !ok {
+		return "", false
+	}
+	var b strings.Builder
+	b.WriteString(text)
+	p := &parser{types: map[string]*Type{}}
+	if p.parse(root, text) != nil {
+		return "", false
+	}
+	for _, t := range p.order[1:] {
+		own, _ := builtInText(t.Name)
+		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + own)
+	}
+	return b.String(), true
 }

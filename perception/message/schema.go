@@ -2,11 +2,11 @@ package message
 
 import "errors"
 
-// Kind is what a field or a value holds.
+// Kind is the kind of a field or a value.
 type Kind uint8
 
-// The kinds. Bytes and Numbers are arrays of one-byte and of wider elements;
-// List is an array of anything else.
+// The kinds. Bytes and Numbers are arrays of numbers, of one byte and of more. List is an
+// array of anything else.
 const (
 	Invalid Kind = iota
 	Bool
@@ -29,7 +29,7 @@ const (
 	Null
 )
 
-// size is the bytes of a primitive in CDR, 0 for all else.
+// size returns the bytes of a primitive in CDR, 0 for other kinds.
 func (k Kind) size() int {
 	switch k {
 	case Bool, Int8, Uint8:
@@ -52,48 +52,107 @@ var primitives = map[string]Kind{
 	"float32": Float32, "float64": Float64, "string": String, "wstring": WString,
 }
 
-// Array says how often a field repeats.
+// Array is how often a field repeats.
 type Array uint8
 
 // The ways a field repeats.
 const (
 	Single   Array = iota
 	Fixed          // exactly Len times
-	Sequence       // as often as the message says, at most Len times unless that is 0
+	Sequence       // as often as the message says; at most Len times unless Len is 0
 )
 
 // Type is a message type.
 type Type struct {
-	Name      string // pkg/Type, without the msg that ROS 2 puts between
+	Name      string // pkg/Type, without the msg of ROS 2
 	Fields    []Field
 	Constants []Constant
 
 	names   []string
-	minSize int // bytes that any value of it takes, without padding
+	minSize int // the least bytes of a value, without padding; -1 if unknown
 }
 
 // Field is one field of a type.
 type Field struct {
 	Name    string
 	Kind    Kind
-	Type    *Type // of a Struct
+	Type    *Type // if Kind is Struct
 	Array   Array
-	Len     int    // of the array: its length or its bound
-	Max     int    // of a bounded string: its characters
-	Default string // as it is written, "" without
+	Len     int    // the length of the array, or its limit
+	Max     int    // the limit of a bounded string in characters
+	Default string // as it is written, "" if there is none
 }
 
-// Constant is a named value of a type, as it is written.
+// Constant is a named value of a type.
 type Constant struct {
 	Name  string
 	Kind  Kind
-	Value string
+	Value string // as it is written
 }
 
 // Schema is a message definition.
 type Schema struct {
-	Root *Type // nil when messages describe themselves (JSON)
+	Root *Type // nil if messages describe themselves (JSON)
 }
 
-// ErrEncoding says that definitions or messages of this encoding are not read.
+// ErrEncoding means that definitions or messages of an encoding are not read.
 var ErrEncoding = errors.New("is not decoded; its messages are kept as bytes")
+
+// Value is a decoded message or a part of one. Kind says which of the other fields is set.
+type Value struct {
+	Kind Kind
+	// Int holds Bool (0 or 1) and integers; for Uint64 the same 64 bits.
+	Int int64
+	// Float holds any number, also integers.
+	Float float64
+	Text  string
+	// Data is an array of one-byte elements. It is a part of the message, not a copy, and
+	// begins there at Offset.
+	Data    []byte
+	Offset  int
+	Numbers []float64
+	// List holds the elements of a list or, in the order of Names, the fields of a structure.
+	List  []Value
+	Names []string
+}
+
+// Field returns a field of a structure, nil if there is none. A nil value has no fields.
+func (v *Value) Field(name string) *Value {
+	if v == nil || v.Kind != Struct {
+		return nil
+	}
+	for i, n := range v.Names {
+		if n == name && i < len(v.List) {
+			return &v.List[i]
+		}
+	}
+	return nil
+}
+
+// At follows names from field to field. If one is missing, it returns an empty value, never
+// nil.
+func (v *Value) At(names ...string) *Value {
+	for _, name := range names {
+		v = v.Field(name)
+	}
+	if v == nil {
+		return &Value{}
+	}
+	return v
+}
+
+// IsNumber reports whether Float holds the value.
+func (v *Value) IsNumber() bool {
+	return v != nil && Bool <= v.Kind && v.Kind <= Float64
+}
+
+// Time returns a ROS time of seconds and a fraction field in nanoseconds since 1970. It
+// reports false if the value is not a time after 1970.
+func Time(v *Value, fraction string) (ns uint64, ok bool) {
+	const maxSeconds = 1 << 33 // the year 2242
+	sec, nanosec := v.Field("sec"), v.Field(fraction)
+	if !sec.IsNumber() || !nanosec.IsNumber() || sec.Int <= 0 || sec.Int > maxSeconds || nanosec.Int < 0 || nanosec.Int >= 1e9 {
+		return 0, false
+	}
+	return uint64(sec.Int)*1e9 + uint64(nanosec.Int), true
+}

@@ -2,18 +2,17 @@ package payload
 
 import "encoding/binary"
 
-// arrange and restore move the numbers of an array between where they lie in the
-// payload, row after row, and where the codec wants them. Byte b of the number in
-// row r and column c goes to r*row + c*column + b*byte after the lead:
+// arrange moves the numbers of an array from their order in the payload, row after row, to
+// that of the codec; restore moves them back. Byte b of the number in row r and column c
+// goes to r*row + c*column + b*byte after the lead:
 //
 //	                  row      column   byte
-//	as they came      C*E      E        1
+//	unchanged         C*E      E        1
 //	planar            E        R*E      1
 //	shuffle           C        1        R*C
 //	planar, shuffle   1        R        R*C
 //
-// of R rows, C columns and E bytes. The lead and what is left of a row at the end
-// keep their places.
+// for R rows, C columns and E bytes. The lead and a part of a row at the end stay unchanged.
 type strides struct{ row, column, byte int }
 
 func (l layout) strides(rows int) strides {
@@ -28,25 +27,24 @@ func (l layout) strides(rows int) strides {
 	return strides{l.row(), l.element, 1}
 }
 
-// span returns the rows that fit, and where they end.
-func (l layout) span(size int) (rows, end int) {
-	if l.element == 0 || size < l.lead {
-		return 0, l.lead
+// table copies the bytes that stay unchanged, and returns the whole rows.
+func (l layout) table(dst, src []byte) (rows int, d, s []byte) {
+	if l.element > 0 && len(src) > l.lead {
+		rows = (len(src) - l.lead) / l.row()
 	}
-	rows = (size - l.lead) / l.row()
-	return rows, l.lead + rows*l.row()
-}
-
-// arrange fills dst, as long as src, for the compressor.
-func (l layout) arrange(dst, src []byte) {
-	rows, end := l.span(len(src))
 	if rows == 0 {
 		copy(dst, src)
-		return
+		return 0, nil, nil
 	}
+	end := l.lead + rows*l.row()
 	copy(dst[:l.lead], src)
 	copy(dst[end:], src[end:])
-	src, dst = src[l.lead:end], dst[l.lead:end]
+	return rows, dst[l.lead:end], src[l.lead:end]
+}
+
+// arrange fills dst, which is as long as src, for the compressor.
+func (l layout) arrange(dst, src []byte) {
+	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
 	for c := range l.columns {
 		above := uint64(0)
@@ -56,7 +54,7 @@ func (l layout) arrange(dst, src []byte) {
 			v := l.load(number)
 			d := v
 			if l.delta {
-				d, above = l.fold(v-above), v
+				d, above = l.zigzag(v-above), v
 			}
 			l.scatter(dst[to:], s.byte, d)
 			from += row
@@ -65,16 +63,8 @@ func (l layout) arrange(dst, src []byte) {
 	}
 }
 
-// restore undoes arrange.
 func (l layout) restore(dst, src []byte) {
-	rows, end := l.span(len(src))
-	if rows == 0 {
-		copy(dst, src)
-		return
-	}
-	copy(dst[:l.lead], src)
-	copy(dst[end:], src[end:])
-	src, dst = src[l.lead:end], dst[l.lead:end]
+	rows, dst, src := l.table(dst, src)
 	s, row := l.strides(rows), l.row()
 	for c := range l.columns {
 		above := uint64(0)
@@ -82,7 +72,7 @@ func (l layout) restore(dst, src []byte) {
 		for range rows {
 			v := l.gather(src[from:], s.byte)
 			if l.delta {
-				v = l.unfold(v) + above
+				v = l.unzigzag(v) + above
 				above = v
 			}
 			l.store(dst[to:to+l.element], v)
@@ -92,16 +82,15 @@ func (l layout) restore(dst, src []byte) {
 	}
 }
 
-// fold turns a difference, an integer of the element's size, into 0, -1, 1, -2…
-// counted from 0 on, so that the upper bytes of small ones are 0 whatever their
-// sign.
-func (l layout) fold(d uint64) uint64 {
+// zigzag encodes 0, -1, 1, -2 … as 0, 1, 2, 3 …, so that the upper bytes of small differences
+// are 0 whatever their sign.
+func (l layout) zigzag(d uint64) uint64 {
 	up := 64 - 8*l.element
 	signed := int64(d<<up) >> up
 	return uint64(signed<<1 ^ signed>>63)
 }
 
-func (l layout) unfold(z uint64) uint64 { return z>>1 ^ -(z & 1) }
+func (l layout) unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
 
 // load reads one number. The common sizes are one instruction each.
 func (l layout) load(b []byte) uint64 {
@@ -135,7 +124,7 @@ func (l layout) store(b []byte, v uint64) {
 	}
 }
 
-// scatter writes the bytes of v, in the payload's order, a stride apart.
+// scatter writes the bytes of v, in the order of the payload, a stride apart.
 func (l layout) scatter(b []byte, stride int, v uint64) {
 	if stride == 1 {
 		l.store(b[:l.element], v)
@@ -157,7 +146,7 @@ func (l layout) gather(b []byte, stride int) uint64 {
 	return v
 }
 
-// shift is how far byte i of a number lies from its lowest bit.
+// shift returns the bits of a number below those of byte i.
 func (l layout) shift(i int) int {
 	if l.bigEndian {
 		return 8 * (l.element - 1 - i)

@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"regexp"
@@ -9,49 +10,48 @@ import (
 
 // Codec is how bytes are stored. Its text is one of
 //
-//	raw                             as they came
+//	raw                             unchanged
 //	zstd                            one frame of Zstandard (RFC 8878)
-//	delta.planar.zstd:le4x6         arrays of numbers, rearranged, then zstd
+//	delta.planar.zstd:le4x6         arrays of numbers, rearranged and then compressed
 //	planar.shuffle.zstd:be2x3+44
 //
-// An array is rows of columns: le4x6 is six little-endian numbers of four bytes,
-// be2x3 three big-endian ones of two. The first row begins after the bytes that
-// follow the plus, fewer than a row; they and a part of a row at the end stay as
-// they are. The steps are taken in the order of their names:
+// An array has rows and columns: le4x6 is six little-endian numbers of four bytes, be2x3
+// three big-endian ones of two. The number after the plus, less than a row, is the bytes
+// before the first row. They and a part of a row at the end stay unchanged. The steps are
+// taken in the order of their names:
 //
-//	delta    each number less the one above it, as integers that wrap, and
-//	         folded: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4
-//	planar   the columns one after another
+//	delta    each number minus the one above it, as integers that wrap, in zigzag
+//	         encoding: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4
+//	planar   column after column
 //	shuffle  the first bytes of all numbers, then the second bytes, and so on
 //
-// Floats are taken for the integers that their bits are, so every bit returns.
+// The bits of floats are taken as integers, so that the codec is lossless.
 type Codec string
 
 const (
-	// Raw stores bytes as they came.
+	// Raw stores bytes unchanged.
 	Raw Codec = "raw"
 	// Zstd compresses them.
 	Zstd Codec = "zstd"
 )
 
 const (
-	// MaxWhole is the most that [Codec.Encode] and [Codec.Decode] take, in bytes
-	// of the payload: they hold it whole. A [Folder] has no such limit.
+	// MaxWhole is the most bytes of a payload that [Codec.Encode] and [Codec.Decode]
+	// take, which hold it in memory. A [Folder] has no such limit.
 	MaxWhole = 64 << 20
 
 	maxElement = 8    // bytes: float64 and int64
-	maxColumns = 4096 // a row is 32 KiB at most, far below a block
+	maxColumns = 4096 // a row takes 32 KiB at most, far less than a block
 	maxCodec   = 64   // bytes of a codec's text
 )
 
-// layout is what a codec says, taken apart.
 type layout struct {
 	compressed             bool
 	delta, planar, shuffle bool
 	array
 }
 
-// array is how numbers lie in the bytes; the zero value is none.
+// array is where the numbers are in the bytes. The zero value means that there is no array.
 type array struct {
 	bigEndian        bool
 	element, columns int // bytes of a number; numbers in a row
@@ -62,12 +62,12 @@ func (a array) row() int { return a.element * a.columns }
 
 var codecText = regexp.MustCompile(`^(delta\.)?(planar\.)?(shuffle\.)?zstd(?::(le|be)([1-8])x([1-9][0-9]{0,3})(?:\+([1-9][0-9]{0,4}))?)?$`)
 
-// parse refuses what [layout.codec] would not write: a codec has one text.
+// parse accepts only what [layout.codec] writes: a codec has one text.
 func (c Codec) parse() (layout, error) {
 	if c == Raw {
 		return layout{}, nil
 	}
-	unknown := fmt.Errorf("the codec %.*q is not known; it is raw, zstd, or steps and an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
+	unknown := fmt.Errorf("the codec %.*q is unknown; known are raw, zstd, and steps with an array such as delta.planar.zstd:le4x6", maxCodec, string(c))
 	if len(c) > maxCodec {
 		return layout{}, unknown
 	}
@@ -78,7 +78,7 @@ func (c Codec) parse() (layout, error) {
 	l := layout{compressed: true, delta: m[1] != "", planar: m[2] != "", shuffle: m[3] != ""}
 	l.bigEndian = m[4] == "be"
 	for i, into := range []*int{&l.element, &l.columns, &l.lead} {
-		*into, _ = strconv.Atoi(m[5+i]) // digits, or nothing and 0
+		*into, _ = strconv.Atoi(m[5+i]) // 0 if it is missing
 	}
 	if l.codec() != c || l.columns > maxColumns || l.lead > 0 && l.lead >= l.row() {
 		return layout{}, unknown
@@ -113,8 +113,8 @@ func (l layout) codec() Codec {
 	return Codec(text)
 }
 
-// Encode returns the bytes as they are to be stored, for a payload of at most
-// [MaxWhole]. Raw returns raw itself. The same bytes give the same result.
+// Encode returns the stored form of a payload of at most [MaxWhole] bytes. Raw returns its
+// argument. The same bytes give the same result.
 func (c Codec) Encode(raw []byte) ([]byte, error) {
 	l, err := c.parse()
 	if err != nil {
@@ -124,17 +124,17 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 		return raw, nil
 	}
 	if len(raw) > MaxWhole {
-		return nil, fmt.Errorf("a payload of %d bytes is not encoded whole; the limit is %d", len(raw), MaxWhole)
+		return nil, fmt.Errorf("a payload of %d bytes is too large to encode in memory; the limit is %d", len(raw), MaxWhole)
 	}
 	w := borrow()
 	defer w.release()
 	return w.encode(l, nil, raw)
 }
 
-// Decode returns the payload of size bytes that was stored so. It refuses an
-// unknown codec, another size, and bytes after the end; but for an unknown codec
-// the error wraps [ErrDamaged]. It allocates twice the size at most, and nothing
-// for a size that stored cannot hold. Raw returns stored itself.
+// Decode returns the payload of size bytes from its stored form. Except for an unknown codec
+// the error wraps [ErrDamaged], also if the size differs or bytes follow the end. It
+// allocates at most twice the size, and nothing for a size that stored cannot hold. Raw
+// returns its argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	l, err := c.parse()
 	if err != nil {
@@ -147,7 +147,7 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 		return stored, nil
 	}
 	if size < 0 || size > MaxWhole {
-		return nil, fmt.Errorf("%w: %d bytes are not decoded whole; the limit is %d", ErrDamaged, size, MaxWhole)
+		return nil, fmt.Errorf("%w: %d bytes are too many to decode in memory; the limit is %d", ErrDamaged, size, MaxWhole)
 	}
 	if err := checkFrame(stored, size); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
@@ -161,6 +161,80 @@ func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	return raw, nil
 }
 
+// sampleSize is the first bytes of a payload by which the codec is chosen.
+const sampleSize = 256 << 10
+
+// Choose returns the codec that stores the beginning of the payload in the fewest bytes, of
+// those that the hint allows. It returns [Raw] unless a tenth is saved. It looks at the
+// first 256 KiB of the sample.
+func Choose(sample []byte, h Hint) Codec {
+	sample = sample[:min(len(sample), sampleSize)]
+	if compressed(sample) {
+		return Raw
+	}
+	w := borrow()
+	defer w.release()
+	best, least := Raw, len(sample)-len(sample)/10
+	var stored []byte
+	for _, l := range h.layouts() {
+		var err error
+		if stored, err = w.encode(l, stored[:0], sample); err == nil && len(stored) < least {
+			best, least = l.codec(), len(stored)
+		}
+	}
+	return best
+}
+
+// layouts returns the layouts to try, the simplest first, which wins a tie.
+func (h Hint) layouts() []layout {
+	all := []layout{{compressed: true}}
+	a, ok := h.array()
+	if !ok {
+		return all
+	}
+	for _, l := range []layout{
+		{delta: true}, {planar: true}, {shuffle: true}, {delta: true, planar: true},
+		{delta: true, shuffle: true}, {planar: true, shuffle: true}, {delta: true, planar: true, shuffle: true},
+	} {
+		if l.planar && a.columns == 1 || l.shuffle && a.element == 1 {
+			continue // the step would change nothing
+		}
+		l.compressed, l.array = true, a
+		all = append(all, l)
+	}
+	return all
+}
+
+// magics are the first bytes of formats that are already compressed.
+var magics = []struct {
+	at   int
+	text string
+}{
+	{0, "\xff\xd8\xff"},         // JPEG
+	{0, "\x89PNG\r\n\x1a\n"},    //
+	{0, "GIF8"},                 //
+	{8, "WEBP"},                 //
+	{4, "ftyp"},                 // MP4, MOV, HEIC, AVIF
+	{0, "\x1aE\xdf\xa3"},        // Matroska, WebM
+	{0, "fLaC"},                 //
+	{0, "OggS"},                 //
+	{0, "ID3"}, {0, "\xff\xfb"}, // MP3
+	{0, "PK\x03\x04"},                                     // zip, npz
+	{0, "\x1f\x8b"},                                       // gzip
+	{0, "\x28\xb5\x2f\xfd"},                               // zstd
+	{0, "\xfd7zXZ\x00"}, {0, "BZh"}, {0, "\x04\x22M\x18"}, // xz, bzip2, LZ4
+	{0, "7z\xbc\xaf\x27\x1c"}, //
+}
+
+func compressed(sample []byte) bool {
+	for _, m := range magics {
+		if len(sample) > m.at && bytes.HasPrefix(sample[m.at:], []byte(m.text)) {
+			return true
+		}
+	}
+	return false
+}
+
 var (
 	// ErrMissing says that the folder does not hold the payload.
 	ErrMissing = errors.New("the payload is missing")
@@ -168,10 +242,10 @@ var (
 	ErrDamaged = errors.New("the payload is damaged")
 	// ErrTooLarge says that there are more bytes than the limit.
 	ErrTooLarge = errors.New("the payload is too large")
-	// ErrShort says that fewer bytes came than were declared.
+	// ErrShort says that there are fewer bytes than declared.
 	ErrShort = errors.New("the payload is shorter than declared")
-	// ErrLong says that more bytes came than were declared.
+	// ErrLong says that there are more bytes than declared.
 	ErrLong = errors.New("the payload is longer than declared")
-	// ErrDisk wraps what the disk said, when it is at fault and not the payload.
+	// ErrDisk wraps an error of the file system.
 	ErrDisk = errors.New("the payload's folder")
 )

@@ -8,25 +8,25 @@ import (
 	"io"
 )
 
-// A compressed payload's file can be read from any place. All numbers are
-// little-endian; a checksum is CRC-32C (Castagnoli).
+// The file of a compressed payload can be read from any place. All numbers are
+// little-endian. A checksum is CRC-32C (Castagnoli).
 //
 //	header   "\x89RMP\r\n\x1a\n", version 1 (1 byte), length of the codec's text
 //	         (1 byte), the text, bytes in a block (4 bytes)
 //	blocks   one after another
-//	index    for each block: its stored length with the top bit set when it is
-//	         stored as it came (4 bytes), the checksum of its raw bytes (4 bytes)
+//	index    for each block: its stored length, with the top bit set if it is not
+//	         encoded (4 bytes), the checksum of its decoded bytes (4 bytes)
 //	trailer  SHA-256 of the payload (32 bytes), its size (8 bytes), checksum of
 //	         header, index and the trailer so far (4 bytes), "RMPend\r\n"
 //
-// Each block but the last holds the same number of raw bytes, whole rows of the
-// array, and is encoded by itself; one that would not shrink stays as it came.
+// Each block but the last holds the same number of decoded bytes, whole rows of the array.
+// Each is encoded independently; a block that would not shrink is not encoded.
 const (
 	headMagic = "\x89RMP\r\n\x1a\n"
 	tailMagic = "RMPend\r\n"
 	version   = 1
 
-	blockSize   = 1 << 20 // raw bytes, less what a row does not fill
+	blockSize   = 1 << 20 // decoded bytes, cut to whole rows
 	entrySize   = 8
 	trailerSize = 32 + 8 + 4 + 8
 	storedRaw   = 1 << 31
@@ -34,15 +34,14 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// block is an entry of the index.
 type block struct {
 	at     int64 // in the file
 	stored int
-	raw    bool // stored as it came
+	raw    bool // not encoded
 	check  uint32
 }
 
-// blockOf is the largest block of whole rows within the limit, in raw bytes.
+// blockOf returns the largest block of whole rows within the limit, in decoded bytes.
 func (l layout) blockOf(limit int) int {
 	if l.element == 0 || limit < l.row() {
 		return limit
@@ -57,8 +56,8 @@ func (l layout) header(block int) []byte {
 	return binary.LittleEndian.AppendUint32(head, uint32(block))
 }
 
-// writeContainer writes the file of what src holds in blocks of so many raw
-// bytes, and returns its length. sum is asked when src is at its end.
+// writeContainer writes the file of the bytes of src, in blocks of that many decoded bytes,
+// and returns its length. It calls sum when src is at its end.
 func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func() [32]byte) (int64, error) {
 	w := borrow()
 	defer w.release()
@@ -100,18 +99,15 @@ func writeContainer(dst io.Writer, src io.Reader, l layout, block int, sum func(
 	return length + int64(len(tail)), err
 }
 
-// container is a compressed payload's file, open.
 type container struct {
 	file   io.ReaderAt
 	layout layout
 	sum    [32]byte
 	size   int64
-	block  int // raw bytes
+	block  int // decoded bytes
 	blocks []block
 }
 
-// openContainer reads the header, the index and the trailer of a file of length
-// bytes. The error says what is wrong with them.
 func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	c := &container{file: file}
 	head, err := c.readHeader(length)
@@ -125,9 +121,9 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	c.sum = [32]byte(trailer)
 	size := binary.LittleEndian.Uint64(trailer[32:])
 	if string(trailer[44:]) != tailMagic {
-		return nil, errors.New("its end is not there")
+		return nil, errors.New("the mark at its end is missing")
 	}
-	// The room between header and trailer bounds the number of blocks.
+	// The bytes between header and trailer limit the number of blocks.
 	room := length - trailerSize - int64(len(head))
 	count := size / uint64(c.block)
 	if size%uint64(c.block) > 0 {
@@ -148,21 +144,21 @@ func openContainer(file io.ReaderAt, length int64) (*container, error) {
 	return c, c.readIndex(index, int64(len(head)), room-int64(len(index)))
 }
 
-// readHeader returns the header's bytes after taking them in.
+// readHeader sets the layout and the block size, and returns the bytes of the header.
 func (c *container) readHeader(length int64) ([]byte, error) {
 	const fixed = len(headMagic) + 2
 	head := make([]byte, max(0, min(length-trailerSize, int64(fixed+maxCodec+4))))
 	if len(head) < fixed {
-		return nil, errors.New("it is shorter than any")
+		return nil, errors.New("it is shorter than its header")
 	}
 	if _, err := c.file.ReadAt(head, 0); err != nil {
 		return nil, cut(err)
 	}
 	if string(head[:len(headMagic)]) != headMagic {
-		return nil, errors.New("its beginning is not there")
+		return nil, errors.New("the mark at its beginning is missing")
 	}
 	if head[fixed-2] != version {
-		return nil, fmt.Errorf("its version is %d, and not %d", head[fixed-2], version)
+		return nil, fmt.Errorf("its version is %d; known is %d", head[fixed-2], version)
 	}
 	end := fixed + int(head[fixed-1])
 	if len(head) < end+4 {
@@ -180,7 +176,7 @@ func (c *container) readHeader(length int64) ([]byte, error) {
 	return head[:end+4], nil
 }
 
-// readIndex places the blocks, which must fill the room of so many bytes.
+// readIndex computes where the blocks are. They must fill room bytes from at.
 func (c *container) readIndex(index []byte, at, room int64) error {
 	c.blocks = make([]block, 0, len(index)/entrySize)
 	for ; len(index) > 0; index = index[entrySize:] {
@@ -198,7 +194,7 @@ func (c *container) readIndex(index []byte, at, room int64) error {
 	return nil
 }
 
-// rawSize is that of block i; all but the last are full.
+// rawSize returns the decoded bytes of block i. All blocks but the last are full.
 func (c *container) rawSize(i int) int {
 	return int(min(int64(c.block), c.size-int64(i)*int64(c.block)))
 }
@@ -233,13 +229,13 @@ func (c *container) read(i int, raw []byte) error {
 	return nil
 }
 
-// diskError is what the disk said, as opposed to what the file holds.
+// diskError is an error of the file system, not of the contents of the file.
 type diskError struct{ err error }
 
 func (e diskError) Error() string { return e.err.Error() }
 func (e diskError) Unwrap() error { return e.err }
 
-// cut tells a file that is too short from a disk that cannot read.
+// cut tells a file that is too short from an error of the file system.
 func cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("its file ends too early")

@@ -1,26 +1,29 @@
 package payload
 
 import (
-	"cmp"
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
 
-// Folder is a folder of payloads. Each lies under the hex of its SHA-256 in a
-// subfolder of the first two letters, mode 0600 in 0700: byte for byte as it
-// came, or with the ending .z as a file of blocks. Several goroutines and
-// processes may use one folder.
+// Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256,
+// in a subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes
+// unchanged or, with the suffix .z, in compressed blocks. Several goroutines and processes
+// may use one folder.
 type Folder struct {
 	Dir  string // created when first needed
-	Disk Disk   // what it is changed through; OS if nil
+	Disk Disk   // makes all changes; OS if nil
 }
 
 func (f Folder) disk() Disk {
@@ -33,15 +36,15 @@ func (f Folder) disk() Disk {
 const (
 	folderMode = 0o700
 	fileMode   = 0o600
-	// tempPrefix never begins a payload's name, so leftovers are known.
-	tempPrefix  = "tmp-"
-	codedSuffix = ".z"
+	// tempPrefix never begins the name of a payload.
+	tempPrefix = "tmp-"
+	suffix     = ".z"
 )
 
 func (f Folder) paths(sum [32]byte) (plain, coded string) {
 	name := hex.EncodeToString(sum[:])
 	plain = filepath.Join(f.Dir, name[:2], name)
-	return plain, plain + codedSuffix
+	return plain, plain + suffix
 }
 
 func (f Folder) path(sum [32]byte, c Codec) string {
@@ -52,7 +55,7 @@ func (f Folder) path(sum [32]byte, c Codec) string {
 	return coded
 }
 
-// find looks for a whole payload under either name; nil when there is none.
+// find returns an undamaged payload under either name, nil if there is none.
 func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
 	plain, coded := f.paths(sum)
 	for _, path := range []string{plain, coded} {
@@ -84,8 +87,8 @@ func (r *Reader) stored(path string) (*Written, error) {
 	return w, nil
 }
 
-// place gives a finished file its name. Nothing whole lies under either of the
-// payload's names, so one of the other codec is damaged and goes.
+// place renames a finished file. There is no undamaged file of the payload, so that a file
+// of the other codec is damaged and removed.
 func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	path := f.path(sum, c)
 	if err := f.disk().MkdirAll(filepath.Dir(path), folderMode); err != nil {
@@ -97,15 +100,14 @@ func (f Folder) place(temp string, sum [32]byte, c Codec) error {
 	plain, coded := f.paths(sum)
 	for _, other := range []string{plain, coded} {
 		if other != path {
-			_ = f.disk().Remove(other) // as a rule it is not there
+			_ = f.disk().Remove(other) // usually it does not exist
 		}
 	}
 	return nil
 }
 
-// settle puts the names that lead to a payload on the disk: that of the file, of
-// its subfolder and of the folder.
-func (f Folder) settle(folder string) error {
+// syncNames syncs the names of a payload's file, of its subfolder and of the folder.
+func (f Folder) syncNames(folder string) error {
 	for _, dir := range []string{folder, filepath.Clean(f.Dir), filepath.Dir(filepath.Clean(f.Dir))} {
 		if err := f.disk().SyncFolder(dir); err != nil {
 			return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -114,8 +116,8 @@ func (f Folder) settle(folder string) error {
 	return nil
 }
 
-// Remove removes the payload for good. One that is not there is no error, so
-// that an interrupted removal can be repeated.
+// Remove removes a payload. A missing payload is not an error, so that an interrupted removal
+// can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
 	plain, coded := f.paths(sum)
 	removed := false
@@ -135,10 +137,10 @@ func (f Folder) Remove(sum [32]byte) error {
 	return nil
 }
 
-// List returns the sums of all payloads in ascending order, and in stray what
-// else lies in the folder, as slash-separated paths below it: leftovers of a
-// crash, and files that a Write is writing at this moment. Contents are not read.
-// A folder that does not exist is empty.
+// List returns the sums of all payloads in ascending order. In stray it returns everything
+// else in the folder, as slash-separated paths below it: files that a crash or a running
+// [Folder.Write] left unfinished, and foreign files. It reads no contents. A folder that
+// does not exist is empty.
 func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 	folders, err := readDir(f.Dir)
 	if err != nil {
@@ -157,7 +159,7 @@ func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 			sum, ok := payloadSum(folder.Name(), entry)
 			if !ok {
 				stray = append(stray, folder.Name()+"/"+entry.Name())
-			} else if len(sums) == 0 || sums[len(sums)-1] != sum { // both names lie side by side
+			} else if len(sums) == 0 || sums[len(sums)-1] != sum { // it may be there under both names
 				sums = append(sums, sum)
 			}
 		}
@@ -176,19 +178,18 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// payloadSum reads a name as Write gives it; upper case is another file.
+// payloadSum parses a file name. A name in upper case is a foreign file.
 func payloadSum(folder string, entry fs.DirEntry) (sum [32]byte, ok bool) {
-	name := strings.TrimSuffix(entry.Name(), codedSuffix)
+	name := strings.TrimSuffix(entry.Name(), suffix)
 	n, err := hex.Decode(sum[:], []byte(name)[:min(len(name), 2*len(sum))])
 	ok = err == nil && n == len(sum) && hex.EncodeToString(sum[:]) == name &&
 		name[:2] == folder && entry.Type().IsRegular()
 	return sum, ok
 }
 
-// SweepStrays removes the tmp-* files that nobody has written to since before,
-// and returns their names as List gives them. Other strays are not ours to
-// remove. A moment before the start of the oldest upload that may still be going
-// on, such as an hour ago, is safe.
+// SweepStrays removes the tmp-* files that were not written to since before, and returns
+// their names as List gives them. It leaves foreign files alone. A time before the start of
+// the oldest upload that may be running, such as an hour ago, is safe.
 func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 	_, stray, err := f.List()
 	if err != nil {
@@ -207,13 +208,236 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 			err = f.disk().Remove(path)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // whoever wrote it has just finished
+			continue // its writer has just finished
 		}
 		if err != nil {
 			return removed, fmt.Errorf("%w: %w", ErrDisk, err)
 		}
 		removed = append(removed, name)
 	}
-	slices.SortFunc(removed, cmp.Compare)
+	slices.Sort(removed)
 	return removed, nil
+}
+
+// Describe returns the size and the codec of a payload of which only the sum is known, after
+// reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
+// or is the context's.
+func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
+	plain, coded := f.paths(sum)
+	err := fmt.Errorf("%w: %x", ErrMissing, sum)
+	for _, path := range []string{plain, coded} {
+		size, serr := claimedSize(path, path == coded)
+		if errors.Is(serr, fs.ErrNotExist) {
+			continue
+		}
+		if serr != nil {
+			err = fmt.Errorf("%w: %w", ErrDamaged, serr)
+			continue
+		}
+		var w *Written
+		if w, err = f.find(ctx, sum, size); err != nil {
+			return nil, err
+		}
+		if w != nil {
+			w.Sum, w.Size = sum, size
+			return w, nil
+		}
+		err = fmt.Errorf("%w: %x", ErrDamaged, sum)
+	}
+	return nil, err
+}
+
+func claimedSize(path string, coded bool) (int64, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	if !coded {
+		return info.Size(), nil
+	}
+	size := make([]byte, 8)
+	if _, err := file.ReadAt(size, max(0, info.Size()-trailerSize+32)); err != nil {
+		return 0, err
+	}
+	return int64(binary.LittleEndian.Uint64(size)), nil
+}
+
+// Modified returns the time when the payload was written. The error wraps [ErrMissing] or
+// [ErrDisk].
+func (f Folder) Modified(sum [32]byte) (time.Time, error) {
+	plain, coded := f.paths(sum)
+	for _, path := range []string{plain, coded} {
+		info, err := os.Lstat(path)
+		if err == nil {
+			return info.ModTime(), nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return time.Time{}, fmt.Errorf("%w: %w", ErrDisk, err)
+		}
+	}
+	return time.Time{}, fmt.Errorf("%w: %x", ErrMissing, sum)
+}
+
+// Share adds the payload to another folder: as a hard link, or as a synced copy if the file
+// system has no such links or is another one. It reports whether it made a link. A file of
+// the same name stays. Share does not compare bytes, which [Folder.Verify] does. The name
+// survives a loss of power only after [Folder.Settle]. The error wraps [ErrMissing] or
+// [ErrDisk], or is the context's.
+func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (linked bool, err error) {
+	plain, coded := f.paths(sum)
+	from := []string{plain, coded}
+	if c != Raw {
+		from = []string{coded, plain}
+	}
+	for _, path := range from {
+		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(path)), filepath.Base(path))
+		linked, err = to.share(ctx, path, target)
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	switch {
+	case err == nil:
+		return linked, nil
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return false, fmt.Errorf("%w: %x", ErrMissing, sum)
+	}
+	return false, fmt.Errorf("%w: %w", ErrDisk, err)
+}
+
+// share fails with fs.ErrNotExist if the file does not exist.
+func (f Folder) share(ctx context.Context, path, target string) (linked bool, err error) {
+	if _, err := os.Lstat(path); err != nil {
+		return false, err
+	}
+	if err := f.disk().MkdirAll(filepath.Dir(target), folderMode); err != nil {
+		return false, err
+	}
+	err = os.Link(path, target)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return true, nil
+	}
+	// It is another file system, has no links, or has too many of them.
+	return false, f.copyFile(ctx, path, target)
+}
+
+// copyFile writes the copy under a temporary name, syncs it and renames it.
+func (f Folder) copyFile(ctx context.Context, path, target string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	temp := filepath.Join(f.Dir, tempPrefix+rand.Text())
+	out, err := f.disk().Create(temp, fileMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.CopyBuffer(struct{ io.Writer }{out}, ReaderWith(ctx, in), make([]byte, sampleSize))
+	if err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err == nil {
+		err = f.disk().Rename(temp, target)
+	}
+	if err != nil {
+		_ = f.disk().Remove(temp) // err is the first error
+	}
+	return err
+}
+
+// ReaderWith returns a reader that fails with the context's error when ctx has ended.
+func ReaderWith(ctx context.Context, r io.Reader) io.Reader { return cancellable{ctx, r} }
+
+type cancellable struct {
+	ctx context.Context // of one copy
+	r   io.Reader
+}
+
+func (c cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
+// Settle syncs the names of all payloads, of their subfolders and of the folder. A folder
+// that does not exist is not an error.
+func (f Folder) Settle() error {
+	folders, err := readDir(f.Dir)
+	if err != nil || folders == nil {
+		return err
+	}
+	for _, folder := range folders {
+		if folder.IsDir() {
+			if err := f.disk().SyncFolder(filepath.Join(f.Dir, folder.Name())); err != nil {
+				return fmt.Errorf("%w: %w", ErrDisk, err)
+			}
+		}
+	}
+	return f.syncNames(filepath.Clean(f.Dir))
+}
+
+// Disk makes the changes of a [Folder]; it does not read. Tests use others than [OS] to
+// observe changes or to let them fail.
+type Disk interface {
+	// MkdirAll, Rename and Remove are those of package os.
+	MkdirAll(path string, mode fs.FileMode) error
+	Rename(from, to string) error
+	Remove(path string) error
+	// Create creates a file for writing. The error wraps fs.ErrExist if it exists.
+	Create(path string, mode fs.FileMode) (File, error)
+	// SyncFolder makes the names in a folder survive a loss of power: those of
+	// created, renamed and removed files.
+	SyncFolder(path string) error
+}
+
+// File is a file that is being written. Sync makes its bytes survive a loss of power, but
+// not its name.
+type File interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// OS is the file system of the operating system.
+type OS struct{}
+
+var _ Disk = OS{}
+
+// MkdirAll implements [Disk].
+func (OS) MkdirAll(path string, mode fs.FileMode) error { return os.MkdirAll(path, mode) }
+
+// Rename implements [Disk].
+func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements [Disk].
+func (OS) Remove(path string) error { return os.Remove(path) }
+
+// Create implements [Disk].
+func (OS) Create(path string, mode fs.FileMode) (File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err // a nil *os.File is not a nil File
+	}
+	return f, nil
+}
+
+// SyncFolder implements [Disk]. It does nothing on Windows, which cannot sync a folder and
+// journals names itself.
+func (OS) SyncFolder(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -12,31 +12,30 @@ import (
 	"sync"
 )
 
-// Reader reads a stored payload. ReadAt may be called by several goroutines at
-// once; Read and Seek are for one. A read of bytes that are not those of the
-// payload fails with [ErrDamaged], as far as it can tell: see the package's
-// Damage.
+// Reader reads a stored payload. Several goroutines may call ReadAt at once; Read and Seek
+// are for one. Reading damaged bytes fails with [ErrDamaged] as far as the damage can be
+// detected: see the package documentation.
 type Reader struct {
 	file *os.File
 	size int64
 	sum  [32]byte
 	pos  int64
 
-	// hash has seen the bytes before hashed, read from the beginning on.
+	// hash is of the bytes before hashed, which were read from the beginning.
 	hash   hash.Hash
 	hashed int64
-	err    error // of the sum; it stays
+	err    error // if the sum is wrong
 
 	coded *container // nil for a plain file
 
 	mu     sync.Mutex // guards raw and loaded
-	raw    []byte     // block loaded
-	loaded int        // -1 before the first
+	raw    []byte     // the decoded block
+	loaded int        // its number; -1 before the first
 }
 
-// Open opens the payload of size bytes. The codec is the one it was stored with;
-// a file of another is read too, when there is no such. The error wraps
-// [ErrMissing], [ErrDamaged] or [ErrDisk].
+// Open opens the payload of size bytes. c is the codec that it was stored with; if there is
+// no such file, one of another codec is opened. The error wraps [ErrMissing], [ErrDamaged]
+// or [ErrDisk].
 func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
@@ -71,14 +70,14 @@ func openFile(path string, sum [32]byte, size int64, coded bool) (*Reader, error
 	return r, nil
 }
 
-// check compares what can be known without reading the payload.
+// check compares the size and the header, without reading the payload.
 func (r *Reader) check(coded bool) error {
 	info, err := r.file.Stat()
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
 	if !info.Mode().IsRegular() {
-		return r.damaged(errors.New("it is not a file"))
+		return r.damaged(errors.New("it is not a regular file"))
 	}
 	if !coded {
 		if info.Size() != r.size {
@@ -91,13 +90,12 @@ func (r *Reader) check(coded bool) error {
 		return r.damaged(err)
 	}
 	if c.sum != r.sum || c.size != r.size {
-		return r.damaged(fmt.Errorf("its file is that of %x of %d bytes", c.sum, c.size))
+		return r.damaged(fmt.Errorf("its file holds the payload %x of %d bytes", c.sum, c.size))
 	}
 	r.coded = c
 	return nil
 }
 
-// damaged wraps what is wrong with a payload's file.
 func (r *Reader) damaged(err error) error {
 	if disk, ok := errors.AsType[diskError](err); ok {
 		return fmt.Errorf("%w: %w", ErrDisk, disk.err)
@@ -105,9 +103,8 @@ func (r *Reader) damaged(err error) error {
 	return fmt.Errorf("%w: %x: %w", ErrDamaged, r.sum, err)
 }
 
-// Read implements [io.Reader]. The read that reaches the end fails with
-// [ErrDamaged], and gives no bytes, when all were read from the beginning on and
-// their sum is wrong.
+// Read implements [io.Reader]. If all bytes were read from the beginning and their sum is
+// wrong, the read that reaches the end fails with [ErrDamaged] and returns no bytes.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 || r.err != nil {
 		return 0, r.err
@@ -130,7 +127,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 	r.pos += int64(n)
 	if err == io.EOF {
-		err = nil // it comes with the next read
+		err = nil // the next read returns it
 	}
 	return n, err
 }
@@ -144,7 +141,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	case io.SeekStart:
 	default:
-		return 0, fmt.Errorf("seeking a payload: there is no whence %d", whence)
+		return 0, fmt.Errorf("seeking a payload: invalid whence %d", whence)
 	}
 	if offset < 0 {
 		return 0, fmt.Errorf("seeking a payload: %d is before its beginning", offset)
@@ -172,7 +169,7 @@ func (r *Reader) ReadAt(p []byte, at int64) (int, error) {
 	return n, nil
 }
 
-// readInside reads what lies within the payload.
+// readInside reads bytes that are within the payload.
 func (r *Reader) readInside(p []byte, at int64) (int, error) {
 	if r.coded == nil {
 		n, err := r.file.ReadAt(p, at)
@@ -194,7 +191,6 @@ func (r *Reader) readInside(p []byte, at int64) (int, error) {
 	return done, nil
 }
 
-// load makes block i the one at hand.
 func (r *Reader) load(i int) error {
 	if i == r.loaded {
 		return nil
@@ -214,9 +210,9 @@ func (r *Reader) load(i int) error {
 // Close implements [io.Closer].
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Verify reads the payload from end to end, a little at a time; count, unless it
-// is nil, is told how many bytes each time. The error wraps [ErrMissing],
-// [ErrDamaged] or [ErrDisk], or is the context's.
+// Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes
+// of each piece. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk], or is the
+// context's.
 func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64, count func(int)) error {
 	r, err := f.Open(sum, c, size)
 	if err != nil {

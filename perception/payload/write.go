@@ -13,34 +13,33 @@ import (
 )
 
 const (
-	// DefaultLimit is the most bytes of a payload, unless the options say else.
+	// DefaultLimit is the default limit of a payload in bytes.
 	DefaultLimit = 4 << 30
-	// DefaultInline is the size up to which a database is as fast as a folder.
+	// DefaultInline is the size up to which a database is as fast as a file, in bytes.
 	DefaultInline = 256 << 10
 )
 
-// Options is how a payload is taken in. The zero value works.
+// Options are those of [Folder.Write]. The zero value works.
 type Options struct {
 	Limit  int64 // bytes; 0 is DefaultLimit
-	Inline int64 // bytes up to which nothing is written; 0 is DefaultInline, less than 0 is none at all
-	Expect int64 // declared bytes; 0 or less when nobody declared any
-	// HeadLimit is how many of the first bytes the caller wants to see, besides
-	// the 256 KiB that are kept anyway.
+	Inline int64 // a payload of up to this many bytes gets no file; 0 is DefaultInline, less than 0 writes all
+	Expect int64 // declared bytes; 0 or less is none
+	// HeadLimit is how many of the first bytes the caller wants in Written.Head. It gets
+	// at least 256 KiB.
 	HeadLimit int64
-	// Hint says which numbers follow, given the first bytes, at most 256 KiB of
-	// them. nil is unknown.
+	// Hint returns the hint by the first bytes, at most 256 KiB. nil gives no hint.
 	Hint func(head []byte) Hint
 }
 
-// Written is a payload that was taken in.
+// Written is the result of [Folder.Write].
 type Written struct {
 	Sum    [32]byte // SHA-256 of the payload
 	Size   int64    // of the payload
 	Stored int64    // bytes that it takes, encoded
 	Codec  Codec
-	Head   []byte // its first bytes; all of it when it is no longer than Options.HeadLimit
-	Inline []byte // it, encoded, when it is small; then nothing was written
-	New    bool   // this call made the file; false when it was there, or for a small one
+	Head   []byte // its first bytes; all of it if it is no longer than Options.HeadLimit
+	Inline []byte // the encoded payload if it is small; then no file was written
+	New    bool   // this call created the file
 }
 
 func (o Options) normal() Options {
@@ -55,14 +54,12 @@ func (o Options) normal() Options {
 	return o
 }
 
-// Write takes in what r holds, to its end. When it returns nil a large payload is
-// on the disk, name and all, and survives a loss of power; one that was there
-// already is read to see that it is whole, and replaced if it is not. When it
-// fails nothing is left behind. The error wraps [ErrTooLarge], [ErrShort],
-// [ErrLong] or [ErrDisk], the context's, or that of r.
+// Write reads a payload from r to its end. When it returns nil, a large payload has a file
+// that survives a loss of power. A file of the same payload that already exists is verified,
+// and replaced if it is damaged. A call that fails leaves no file. The error wraps
+// [ErrTooLarge], [ErrShort], [ErrLong] or [ErrDisk], or is the context's or that of r.
 //
-// The context is looked at before each read; a read that hangs is for the caller
-// to end.
+// The context is checked before each read. The caller must end a read that hangs.
 func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, error) {
 	o = o.normal()
 	if o.Expect > o.Limit {
@@ -85,7 +82,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 		hint = o.Hint(sample)
 	}
 	w := &Written{Codec: Choose(sample, hint)}
-	if int64(n) <= o.Inline { // so that the end was reached
+	if int64(n) <= o.Inline { // r is at its end
 		if w.Inline, err = w.Codec.Encode(start); err != nil {
 			return nil, err
 		}
@@ -97,8 +94,7 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 	return w, nil
 }
 
-// writeFile writes a file aside, and lets it take its name only when it is whole
-// and on the disk.
+// writeFile writes a temporary file, syncs it and renames it.
 func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Written) (err error) {
 	if err := f.disk().MkdirAll(f.Dir, folderMode); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -110,7 +106,7 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	defer func() {
 		if !w.New {
-			// The error that counts, if there is one, came first.
+			// These errors matter less than that of the write.
 			_ = temp.Close()
 			_ = f.disk().Remove(name)
 		}
@@ -125,8 +121,8 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	if known != nil {
 		w.Codec, w.Stored = known.Codec, known.Stored
-		// Whoever wrote it may have died before the name was on the disk.
-		return f.settle(filepath.Dir(f.path(sum, known.Codec)))
+		// Its writer may have crashed before it synced the names.
+		return f.syncNames(filepath.Dir(f.path(sum, known.Codec)))
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
 		return fmt.Errorf("%w: %w", ErrDisk, err)
@@ -135,10 +131,10 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 		return fmt.Errorf("%w: %w", ErrDisk, err)
 	}
 	w.New = true
-	return f.settle(filepath.Dir(f.path(sum, w.Codec)))
+	return f.syncNames(filepath.Dir(f.path(sum, w.Codec)))
 }
 
-// encodeTo writes all that r holds, and returns how long that became.
+// encodeTo writes the bytes of r, encoded, and returns how many it wrote.
 func encodeTo(dst io.Writer, r io.Reader, c Codec, src *source) (int64, error) {
 	l, err := c.parse()
 	if err != nil {
@@ -150,8 +146,7 @@ func encodeTo(dst io.Writer, r io.Reader, c Codec, src *source) (int64, error) {
 	return io.CopyBuffer(dst, struct{ io.Reader }{r}, make([]byte, sampleSize))
 }
 
-// diskWriter marks the errors of a file, so that they are told from those of a
-// source.
+// diskWriter marks the errors of the file, to tell them from those of the source.
 type diskWriter struct{ file File }
 
 func (d diskWriter) Write(p []byte) (int, error) {
@@ -162,8 +157,8 @@ func (d diskWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// source counts, hashes and bounds what is read through it, and keeps the head.
-// Its error stays.
+// source counts, hashes and limits the bytes that are read, and keeps the first ones. Its
+// first error stays.
 type source struct {
 	ctx     context.Context
 	r       io.Reader
@@ -175,7 +170,7 @@ type source struct {
 	err     error
 }
 
-// maxIdle is how often in turn a reader may give nothing.
+// maxIdle is how many reads in a row may return nothing.
 const maxIdle = 100
 
 func (s *source) sum() [32]byte { return [32]byte(s.hash.Sum(nil)) }
@@ -196,12 +191,12 @@ func (s *source) Read(p []byte) (int, error) {
 	if n > 0 {
 		s.idle = 0
 	}
-	s.err = s.judge(err)
+	s.err = s.check(err)
 	return n, s.err
 }
 
-// judge turns what the reader said into what is wrong with the payload.
-func (s *source) judge(err error) error {
+// check returns what is wrong with the payload after a read that returned err.
+func (s *source) check(err error) error {
 	o := s.options
 	switch {
 	case o.Expect > 0 && s.size > o.Expect:
@@ -209,7 +204,7 @@ func (s *source) judge(err error) error {
 	case s.size > o.Limit:
 		return fmt.Errorf("%w: there are more than %d bytes, the limit", ErrTooLarge, o.Limit)
 	case err == io.EOF && s.size < o.Expect:
-		return fmt.Errorf("%w: %d bytes came of %d", ErrShort, s.size, o.Expect)
+		return fmt.Errorf("%w: there are %d bytes of %d", ErrShort, s.size, o.Expect)
 	case err == nil && s.idle >= maxIdle:
 		return fmt.Errorf("reading the payload: %w", io.ErrNoProgress)
 	case err != nil && err != io.EOF:

@@ -8,20 +8,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// workspace is what encoding and decoding need besides their input, kept for the
-// next one. It is not for two goroutines at once.
+// workspace holds the coders and the buffer of one encoding or decoding, for reuse. One
+// goroutine uses it at a time.
 type workspace struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
-	scratch []byte // of arrays on their way
+	scratch []byte // for rearranged arrays
 }
 
-// zstdWindow is how far back the compressor looks, in bytes.
+// zstdWindow is the window of the compressor in bytes.
 const zstdWindow = 1 << 20
 
-// workspaces holds those that nobody uses; the garbage collector empties it.
+// workspaces holds the unused ones. The garbage collector empties it.
 var workspaces = sync.Pool{New: func() any {
-	// The options are constants within their ranges: neither can be refused.
+	// The constant options are valid.
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedDefault), zstd.WithEncoderConcurrency(1),
 		zstd.WithWindowSize(zstdWindow), zstd.WithSingleSegment(true), zstd.WithEncoderCRC(false),
 		zstd.WithZeroFrames(true), zstd.WithLowerEncoderMem(true))
@@ -40,7 +40,7 @@ func borrow() *workspace { return workspaces.Get().(*workspace) }
 
 func (w *workspace) release() {
 	if cap(w.scratch) > blockSize {
-		w.scratch = nil // of a large payload, which is rare
+		w.scratch = nil // large payloads are rare
 	}
 	workspaces.Put(w)
 }
@@ -52,7 +52,6 @@ func (w *workspace) room(size int) []byte {
 	return w.scratch[:size]
 }
 
-// encode appends one frame to dst.
 func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
 	if !l.compressed {
 		return append(dst, raw...), nil
@@ -65,7 +64,7 @@ func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
 	return w.encoder.EncodeAll(raw, dst), nil
 }
 
-// decode fills raw from a frame that passed checkFrame.
+// decode fills raw from a frame that checkFrame accepted.
 func (w *workspace) decode(l layout, raw, stored []byte) error {
 	into := raw
 	if l.element > 0 {
@@ -86,9 +85,8 @@ func (w *workspace) decode(l layout, raw, stored []byte) error {
 	return nil
 }
 
-// checkFrame walks the blocks of a zstd frame (RFC 8878, 3.1.1) without decoding
-// them. It holds when stored is that one frame from end to end, says itself that
-// it has size bytes, and has blocks enough for them.
+// checkFrame checks without decoding (RFC 8878, 3.1.1) that stored is exactly one frame,
+// that the frame claims size bytes, and that its blocks can hold that many.
 func checkFrame(stored []byte, size int64) error {
 	var h zstd.Header
 	if err := h.Decode(stored); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 )
 
 func write(t testing.TB, name string, data []byte) string {
@@ -27,7 +28,7 @@ func write(t testing.TB, name string, data []byte) string {
 func syntheticBytes(t testing.TB, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := recording.Synthetic(&b, size, 1); err != nil {
+	if err := recordingtest.Write(&b, size, 1); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -143,8 +144,8 @@ func TestHostileMCAP(t *testing.T) {
 
 func TestOpenErrors(t *testing.T) {
 	for name, test := range map[string]struct{ data, want string }{
-		"empty.mcap": {"", "is no recording"},
-		"photo.mcap": {"\x89PNG\r\n\x1a\n", "is no recording"},
+		"empty.mcap": {"", "is not a recording"},
+		"photo.mcap": {"\x89PNG\r\n\x1a\n", "is not a recording"},
 		"old.bag":    {"#ROSBAG V2.0\n", "rosbags-convert --src old.bag"},
 		"x.db3":      {"SQLite format 3\x00" + strings.Repeat("\x00", 4080), "x.db3"},
 		"x.zstd":     {"\x28\xb5\x2f\xfdgarbage", "decompressing x.zstd"},
@@ -165,7 +166,7 @@ func TestFolderErrors(t *testing.T) {
 		"none":       {"", "has no metadata.yaml"},
 		"no yaml":    {"\t:", "metadata.yaml of"},
 		"no files":   {head + "  version: 4\n", "names 0 files"},
-		"elsewhere":  {head + "  relative_file_paths: [../../etc/passwd]\n", "lies elsewhere"},
+		"elsewhere":  {head + "  relative_file_paths: [../../etc/passwd]\n", "outside of the folder"},
 		"by message": {head + "  compression_mode: MESSAGE\n  relative_file_paths: [a.db3]\n", "message by message"},
 		"linked":     {head + "  relative_file_paths: [link.mcap]\n", "escapes"},
 		"missing":    {head + "  relative_file_paths: [a.db3]\n", "a.db3"},
@@ -211,7 +212,7 @@ func TestCompressedFile(t *testing.T) {
 		t.Errorf("%d temporary files are left", len(left))
 	}
 	bomb := write(t, "bomb.zstd", z.EncodeAll(make([]byte, 100<<20), nil))
-	if _, err := recording.Open(bomb); err == nil || !strings.Contains(err.Error(), "unfolds to more than") {
+	if _, err := recording.Open(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
 		t.Errorf("got %v for a file that unfolds ten thousand times", err)
 	}
 	twice := write(t, "twice.zstd", z.EncodeAll(z.EncodeAll(data, nil), nil))

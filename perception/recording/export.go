@@ -8,54 +8,60 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strconv"
+	"strings"
 
 	"github.com/foxglove/mcap/go/mcap"
+
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/segment"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
-// Exported is a stored memory that is written out.
+// Exported is a memory to write.
 type Exported struct {
-	UID      string // names it in JSON messages
-	Fact     bool   // something learnt; its text is the perception's Description
+	UID      string // its name in JSON messages
+	Fact     bool   // a fact; the Description is its text
 	Category string // of a fact
 	importing.Perception
 }
 
-// ExportReport accounts for what was exported.
+// ExportReport counts what was exported.
 type ExportReport struct {
 	Messages   uint64            // written
-	Originals  uint64            // of them messages as they were recorded
+	Originals  uint64            // of them as they were recorded
 	Topics     int               // with at least one channel
 	Skipped    map[string]uint64 // memories by reason
 	Start, End uint64            // log times, ns
 }
 
 const (
-	// exportSlack is how much earlier than an item's time its messages may be, ns:
-	// observed_at is when a sensor measured, the log's time when it was written.
+	// exportSlack is how many nanoseconds before the time of an item its messages may be.
+	// ObservedAt is when the sensor measured, the log time when the message was written.
 	exportSlack = 2e9
-	// maxExportOpen bounds the bytes of segments that are open because their
-	// times overlap. Beyond it the earliest messages are written although an
-	// earlier one might follow; a file's index puts that right.
+	// maxExportOpen bounds the bytes of the segments that are open because their times
+	// overlap. If they take more, the earliest messages are written although an earlier
+	// one might follow; readers sort by the index of the file.
 	maxExportOpen = 256 << 20
 	exportChunk   = 4 << 20
 )
 
-// Export writes memories as an MCAP file with an index, in chunks of zstd. Items
-// come in the order of their ObservedAt. Messages that were recorded are written
-// as they were, byte for byte, with their channels, schemas, times and sequence
-// numbers, merged by log time; a recording's manifest comes before its messages,
-// and without one the schemas are the built-in ones. Everything else becomes
-// JSON: images foxglove.CompressedImage, facts foxglove.Log, traces a message
-// per sample, other things robotmem.Memory with all their bytes.
+// Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come
+// in the order of their ObservedAt, the manifest of a recording before its messages.
+// Recorded messages are written byte for byte as they were, with their channels, schemas,
+// times and sequence numbers, merged by log time. Without a manifest they get the built-in
+// schemas. Everything else becomes JSON: images foxglove.CompressedImage, facts
+// foxglove.Log, traces one message per sample, other memories robotmem.Memory with all
+// their bytes.
 //
-// The memory it takes is that of the segments that overlap, at most 256 MiB and
-// one item. The error of an item or of w ends the export, with the report so far.
+// It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
+// item or of w ends the export and comes with the report so far.
 func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) (*ExportReport, error) {
 	e := &exporter{ids: map[string]uint16{}, schemas: map[string]uint16{}, known: map[string]*Channel{}, topics: map[string]bool{},
-		report: &ExportReport{Skipped: map[string]uint64{}}}
+		cursors: queue[*cursor]{less: (*cursor).less}, report: &ExportReport{Skipped: map[string]uint64{}}}
 	var err error
 	e.out, err = mcap.NewWriter(w, &mcap.WriterOptions{Chunked: true, ChunkSize: exportChunk, Compression: mcap.CompressionZSTD, IncludeCRC: true, OverrideLibrary: true})
 	if err != nil {
@@ -85,41 +91,29 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 type exporter struct {
 	out     *mcap.Writer
 	begun   bool
-	cursors cursorHeap
+	cursors queue[*cursor]
 	open    int // bytes of the cursors
 	opened  int
-	ids     map[string]uint16   // channels by key
+	ids     map[string]uint16   // of channels by channelKey
 	schemas map[string]uint16   // likewise
-	known   map[string]*Channel // of manifests, by recording and topic and type
-	foreign bool                // a channel that is not ROS 2's
+	known   map[string]*Channel // of manifests, by recording, topic and type
+	foreign bool                // a channel does not have the encoding of ROS 2
 	topics  map[string]bool
 	report  *ExportReport
 }
 
-// cursor stands at the next message of an item.
+// cursor is the messages of an item that are not written yet.
 type cursor struct {
-	channel  *Channel
 	id       uint16
-	messages []perception.SegmentMessage
+	messages []segment.Message
 	original bool
 	bytes    int
 	order    int
 }
 
-type cursorHeap []*cursor
-
-func (h cursorHeap) Len() int { return len(h) }
-func (h cursorHeap) Less(i, j int) bool {
-	a, b := h[i].messages[0].LogTime, h[j].messages[0].LogTime
-	return a < b || a == b && h[i].order < h[j].order
-}
-func (h cursorHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *cursorHeap) Push(x any)   { *h = append(*h, x.(*cursor)) }
-func (h *cursorHeap) Pop() any {
-	old := *h
-	last := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return last
+func (c *cursor) less(other *cursor) bool {
+	a, b := c.messages[0].LogTime, other.messages[0].LogTime
+	return a < b || a == b && c.order < other.order
 }
 
 func (e *exporter) item(item *Exported) error {
@@ -131,7 +125,7 @@ func (e *exporter) item(item *Exported) error {
 		return err
 	}
 	if cursors == nil {
-		if cursors, err = e.plain(item); err != nil {
+		if cursors, err = e.asJSON(item); err != nil {
 			return err
 		}
 	}
@@ -152,21 +146,21 @@ func (e *exporter) item(item *Exported) error {
 	return e.drain(until-exportSlack, false)
 }
 
-// manifest keeps a recording's channels, which segments bring along and
-// enveloped messages do not. They are written even when no message follows.
+// manifest writes a recording's channels, even those without messages, and remembers them
+// for the messages that are perceptions of their own.
 func (e *exporter) manifest(data []byte) error {
 	var m Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		e.report.Skipped["manifest that is no JSON"]++
+		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
-	// The header comes before the first channel and says what all are.
+	// The header comes before the first channel and has the profile of all.
 	for _, c := range m.Channels {
 		e.foreign = e.foreign || c.MessageEncoding != "cdr"
 	}
 	for _, c := range m.Channels {
-		own := &Channel{c.Topic, c.SchemaName, c.SchemaEncoding, c.Schema, c.MessageEncoding, c.Metadata}
-		e.known[m.Recording+"\x00"+c.Topic+"\x00"+c.SchemaName] = own
+		own := &Channel{Topic: c.Topic, SchemaName: c.SchemaName, SchemaEncoding: c.SchemaEncoding, SchemaData: c.Schema, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
+		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = own
 		if _, err := e.channel(own); err != nil {
 			return err
 		}
@@ -185,8 +179,11 @@ func (e *exporter) manifest(data []byte) error {
 	return nil
 }
 
-// original turns an item back into the messages it was made of, nil when it was
-// made of none.
+func knownKey(recording, topic, schema string) string {
+	return recording + "\x00" + topic + "\x00" + schema
+}
+
+// original returns the messages that an item was made of, nil if it was made of none.
 func (e *exporter) original(item *Exported) ([]*cursor, error) {
 	envelope, _ := item.Metadata["envelope"].(map[string]any)
 	topic, _ := item.Metadata["topic"].(string)
@@ -196,16 +193,15 @@ func (e *exporter) original(item *Exported) ([]*cursor, error) {
 	if item.MediaType != SegmentType {
 		return nil, nil
 	}
-	s, err := perception.DecodeSegment(item.Data)
+	s, err := segment.Decode(item.Data)
 	if err != nil {
-		// Some other MCAP file that somebody saved.
-		return nil, nil
+		return nil, nil // another MCAP file that somebody saved
 	}
-	c := &Channel{s.Topic, s.SchemaName, s.SchemaEncoding, s.SchemaData, s.MessageEncoding, s.Metadata}
-	id, err := e.channel(c)
-	return []*cursor{{channel: c, id: id, messages: s.Messages, original: true, bytes: len(item.Data)}}, err
+	id, err := e.channel(&s.Channel)
+	return []*cursor{{id: id, messages: s.Messages, original: true, bytes: len(item.Data)}}, err
 }
 
+// enveloped puts the bytes before and after the payload back, see [payload].
 func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]any) ([]*cursor, error) {
 	text := func(m map[string]any, key string) string { s, _ := m[key].(string); return s }
 	prefix, err1 := base64.StdEncoding.DecodeString(text(envelope, "prefix"))
@@ -213,12 +209,15 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 	logTime, err3 := strconv.ParseUint(text(item.Metadata, "log_time"), 10, 64)
 	publishTime, err4 := strconv.ParseUint(text(item.Metadata, "publish_time"), 10, 64)
 	if err1 != nil || err2 != nil || err3 != nil || err4 != nil {
-		return nil, nil // metadata that somebody changed: the bytes are exported as they are
+		return nil, nil // somebody changed the metadata: the bytes are exported as they are
 	}
 	name := text(item.Metadata, "schema")
-	c := e.known[text(item.Metadata, "recording")+"\x00"+topic+"\x00"+name]
+	c := e.known[knownKey(text(item.Metadata, "recording"), topic, name)]
 	if c == nil {
-		c = builtIn(topic, name, text(item.Metadata, "message_encoding"))
+		c = &Channel{Topic: topic, SchemaName: name, MessageEncoding: text(item.Metadata, "message_encoding")}
+		if c.MessageEncoding == "cdr" {
+			c = builtIn(topic, name, "cdr")
+		}
 	}
 	id, err := e.channel(c)
 	if err != nil {
@@ -231,19 +230,9 @@ func (e *exporter) enveloped(item *Exported, topic string, envelope map[string]a
 		data = append(data, item.Data...)
 	}
 	data = append(data, suffix...)
-	m := perception.SegmentMessage{Sequence: uint32(integer(item.Metadata["sequence"])), LogTime: logTime, PublishTime: publishTime, Data: data}
-	return []*cursor{{channel: c, id: id, messages: []perception.SegmentMessage{m}, original: true, bytes: len(data)}}, nil
-}
-
-func integer(v any) int64 {
-	switch v := v.(type) {
-	case float64:
-		return int64(v)
-	case json.Number:
-		n, _ := v.Int64() // 0 for what is no number, as below
-		return n
-	}
-	return 0
+	sequence, _ := media.Integer(item.Metadata["sequence"], math.MaxUint32)
+	m := segment.Message{Sequence: uint32(sequence), LogTime: logTime, PublishTime: publishTime, Data: data}
+	return []*cursor{{id: id, messages: []segment.Message{m}, original: true, bytes: len(data)}}, nil
 }
 
 // channel writes a channel once and returns its number.
@@ -269,11 +258,11 @@ func (e *exporter) channel(c *Channel) (uint16, error) {
 	}
 	e.ids[key] = id
 	e.topics[c.Topic] = true
-	return id, writeChannel(e.out, c, id, schema)
+	return id, c.Write(e.out, id, schema)
 }
 
-// begin writes the header. The profile goes by what the first item shows; a
-// later JSON topic in a ros2 file is no fault, tools go by the channel.
+// begin writes the header. The first item decides the profile. A later JSON channel in a
+// ros2 file is allowed, since tools read the encoding of each channel.
 func (e *exporter) begin() error {
 	if e.begun {
 		return nil
@@ -283,13 +272,13 @@ func (e *exporter) begin() error {
 	if e.foreign {
 		p = ""
 	}
-	return e.out.WriteHeader(&mcap.Header{Profile: p, Library: library})
+	return e.out.WriteHeader(&mcap.Header{Profile: p, Library: segment.Library})
 }
 
 // drain writes the messages before a time, or all.
 func (e *exporter) drain(until uint64, all bool) error {
-	for len(e.cursors) > 0 {
-		c := e.cursors[0]
+	for e.cursors.Len() > 0 {
+		c := e.cursors.items[0]
 		m := c.messages[0]
 		if !all && m.LogTime >= until && e.open <= maxExportOpen {
 			return nil
@@ -318,4 +307,160 @@ func (e *exporter) count(c *cursor, logTime uint64) {
 	if c.original {
 		e.report.Originals++
 	}
+}
+
+// The schemas of memories that were no messages. Those of images and logs are Foxglove's,
+// which its viewers draw. A time has seconds and nanoseconds.
+const (
+	timeSchema  = `{"type":"object","title":"time","properties":{"sec":{"type":"integer","minimum":0},"nsec":{"type":"integer","minimum":0,"maximum":999999999}}}`
+	imageSchema = `{"title":"foxglove.CompressedImage","type":"object","properties":{"timestamp":` + timeSchema + `,"frame_id":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"format":{"type":"string"}}}`
+	logSchema   = `{"title":"foxglove.Log","type":"object","properties":{"timestamp":` + timeSchema + `,"level":{"title":"foxglove.LogLevel","oneOf":[{"title":"UNKNOWN","const":0},{"title":"DEBUG","const":1},{"title":"INFO","const":2},{"title":"WARNING","const":3},{"title":"ERROR","const":4},{"title":"FATAL","const":5}]},"message":{"type":"string"},"name":{"type":"string"},"file":{"type":"string"},"line":{"type":"integer","minimum":0}}}`
+	memSchema   = `{"title":"robotmem.Memory","type":"object","properties":{"timestamp":` + timeSchema + `,"uid":{"type":"string"},"type":{"type":"string"},"description":{"type":"string"},"media_type":{"type":"string"},"data":{"type":"string","contentEncoding":"base64"},"metadata":{"type":"object"},"context":{"type":"object"}}}`
+)
+
+type jsonTime struct {
+	Sec  uint64 `json:"sec"`
+	Nsec uint64 `json:"nsec"`
+}
+
+func jsonTimeOf(t uint64) jsonTime { return jsonTime{t / 1e9, t % 1e9} }
+
+type jsonImage struct {
+	Timestamp jsonTime `json:"timestamp"`
+	FrameID   string   `json:"frame_id"`
+	Data      []byte   `json:"data"`
+	Format    string   `json:"format"`
+}
+
+type jsonLog struct {
+	Timestamp jsonTime `json:"timestamp"`
+	Level     int      `json:"level"`
+	Message   string   `json:"message"`
+	Name      string   `json:"name"`
+	File      string   `json:"file"`
+	Line      int      `json:"line"`
+}
+
+type jsonMemory struct {
+	Timestamp   jsonTime       `json:"timestamp"`
+	UID         string         `json:"uid"`
+	Type        string         `json:"type"`
+	Description string         `json:"description"`
+	MediaType   string         `json:"media_type,omitempty"`
+	Data        []byte         `json:"data,omitempty"`
+	Metadata    map[string]any `json:"metadata,omitempty"`
+	Context     map[string]any `json:"context,omitempty"`
+}
+
+// Levels of foxglove.Log.
+const (
+	levelInfo    = 2
+	levelWarning = 3
+)
+
+// asJSON writes a memory that was no message.
+func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
+	at := uint64(max(item.ObservedAt.UnixNano(), 0))
+	stamp := jsonTimeOf(at)
+	if item.Fact {
+		level := levelInfo
+		switch item.Category {
+		case "constraint", "postmortem", "gotcha":
+			level = levelWarning
+		}
+		return e.one("/robotmem/facts", "foxglove.Log", logSchema, at, jsonLog{Timestamp: stamp, Level: level, Message: item.Description, Name: item.Category, File: item.UID})
+	}
+	if format, ok := strings.CutPrefix(item.MediaType, "image/"); ok && (format == "jpeg" || format == "png" || format == "webp") {
+		return e.one("/robotmem/images", foxgloveImage, imageSchema, at, jsonImage{stamp, "", item.Data, format})
+	}
+	trace, err := timeseries.Decode(perception.Item{Type: item.Type, MediaType: item.MediaType, Data: item.Data, Metadata: item.Metadata}.Payload())
+	if err == nil && trace.RateHz > 0 && len(item.Data) > 0 {
+		return e.trace(item, trace, at)
+	}
+	return e.memory(item, at)
+}
+
+func (e *exporter) memory(item *Exported, at uint64) ([]*cursor, error) {
+	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
+		jsonTimeOf(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
+	})
+}
+
+func (e *exporter) one(topic, name, schema string, at uint64, value any) ([]*cursor, error) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return e.cursor(topic, name, schema, []segment.Message{{LogTime: at, PublishTime: at, Data: data}}, len(data))
+}
+
+func (e *exporter) cursor(topic, name, schema string, messages []segment.Message, bytes int) ([]*cursor, error) {
+	c := &Channel{Topic: topic, SchemaName: name, SchemaEncoding: "jsonschema", SchemaData: []byte(schema), MessageEncoding: "json"}
+	id, err := e.channel(c)
+	return []*cursor{{id: id, messages: messages, bytes: bytes}}, err
+}
+
+// trace writes one message per sample, with a field per channel, and the memory itself. A
+// missing reading is null.
+func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cursor, error) {
+	names := traceNames(t)
+	properties := make([]string, 0, len(names))
+	for i, name := range names {
+		quoted, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		unit := ""
+		if i < len(t.Units) && t.Units[i] != "" {
+			text, err := json.Marshal(t.Units[i])
+			if err != nil {
+				return nil, err
+			}
+			unit = `,"description":` + string(text)
+		}
+		properties = append(properties, string(quoted)+`:{"type":"number"`+unit+`}`)
+		names[i] = string(quoted)
+	}
+	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
+	messages := make([]segment.Message, 0, len(t.Samples))
+	total := 0
+	for i, row := range t.Samples {
+		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
+		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
+		b = append(append(b, `,"nsec":`...), strconv.FormatUint(when%1e9, 10)...)
+		b = append(b, '}')
+		for c, v := range row {
+			b = append(append(append(b, ','), names[c]...), ':')
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				b = append(b, "null"...)
+			} else {
+				b = strconv.AppendFloat(b, v, 'g', -1, 64)
+			}
+		}
+		b = append(b, '}')
+		total += len(b)
+		messages = append(messages, segment.Message{Sequence: uint32(i), LogTime: when, PublishTime: when, Data: b})
+	}
+	cursors, err := e.cursor("/robotmem/traces/"+item.UID, "robotmem.Trace", schema, messages, total)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := e.memory(item, at)
+	return append(cursors, whole...), err
+}
+
+// traceNames returns a different name for each channel.
+func traceNames(t *timeseries.Trace) []string {
+	names := make([]string, len(t.Samples[0]))
+	seen := map[string]bool{"timestamp": true}
+	for c := range names {
+		if c < len(t.Channels) {
+			names[c] = t.Channels[c]
+		}
+		if names[c] == "" || seen[names[c]] {
+			names[c] = "channel_" + strconv.Itoa(c+1)
+		}
+		seen[names[c]] = true
+	}
+	return names
 }

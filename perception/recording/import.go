@@ -1,38 +1,37 @@
 package recording
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 const (
-	// A batch goes to the sink when it has so many perceptions or bytes.
+	// A batch is saved when it has this many perceptions or bytes.
 	batchCount = 64
 	batchBytes = 16 << 20
-	// maxOpenSegments bounds the bytes of the segments that are being written;
-	// beyond it the largest is closed.
+	// maxOpenSegments bounds the bytes of the open segments. If they take more, the
+	// largest is closed.
 	maxOpenSegments = 64 << 20
 	progressEvery   = 2000 // messages
 	maxBroken       = 100
 )
 
-// Import stores a recording as one session. Its memory does not grow with the
-// recording: it holds a batch, an open segment per topic and some seconds of
-// poses. A recording that breaks is imported up to there, and further when the
-// rest can be read; the report says where. Any other error ends the import and
-// comes with the report so far. What was saved stays, and importing the same
-// file again with the same options goes on from there, since the sink knows each
-// Origin; a recording that was imported to its end fails with
-// [importing.ErrEnded]. The report is nil only if nothing was read.
+// Import stores a recording as one session. A damaged recording is imported up to the
+// damage, and beyond it if the rest can be read; the report says where it is damaged. Any
+// other error ends the import and comes with the report so far. What was saved stays;
+// importing the same file again with the same options continues, since the sink knows
+// each Origin. A recording that was imported to its end fails with [importing.ErrEnded].
+// The report is nil only if nothing was read.
 func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
@@ -48,7 +47,7 @@ func Import(ctx context.Context, src Source, o Options, sink importing.Sink, pro
 	}
 	imp := &importer{
 		o: o, sink: sink, id: id, name: src.Name(), info: info, progress: progress,
-		topics: map[string]*topic{}, channels: map[*Channel]*stream{}, poses: newPoses(o.MapID),
+		topics: map[string]*topic{}, channels: map[*Channel]*channel{}, poses: newPoses(o.MapID),
 		report: &Report{Recording: id},
 	}
 	err = imp.run(ctx, src)
@@ -65,8 +64,8 @@ type importer struct {
 
 	session    string
 	topics     map[string]*topic
-	channels   map[*Channel]*stream
-	open       []*stream // with a segment, in the order they were opened
+	channels   map[*Channel]*channel
+	open       []*channel // with a segment, in the order of opening
 	openBytes  int
 	poses      *poses
 	batch      []importing.Perception
@@ -76,26 +75,33 @@ type importer struct {
 	report     *Report
 }
 
-// topic is the state of a topic, whose messages may come by several channels.
+// topic is the state of a topic. Its messages may come through several channels.
 type topic struct {
 	report   TopicReport
-	chosen   bool
+	included bool
 	rate     float64
 	change   float64
-	lastKept uint64
-	kept     bool
-	previous *view
+	lastTime uint64 // of the last stored message
+	stored   bool
+	last     *keyframe
 }
 
-// stream is the state of a channel.
-type stream struct {
+type channel struct {
 	*Channel
-	topic   *topic
-	schema  *message.Schema
-	problem string // why messages are not decoded
-	pose    poseKind
-	payload bool
-	segment *segment
+	topic      *topic
+	schema     *message.Schema
+	problem    string // why messages are not decoded
+	pose       poseKind
+	hasPayload bool
+	segment    *openSegment
+}
+
+type openSegment struct {
+	*segment.Writer
+	count    int
+	first    segment.Message
+	last     uint64 // log time, ns
+	from, to uint64 // the numbers of its messages within the topic, from 0
 }
 
 func (imp *importer) run(ctx context.Context, src Source) error {
@@ -132,7 +138,7 @@ func (imp *importer) run(ctx context.Context, src Source) error {
 
 func (imp *importer) start(ctx context.Context) error {
 	session, err := imp.sink.Start(ctx, importing.Session{
-		Origin: importing.Origin("recording/" + imp.id + imp.o.mark()), Context: imp.context(nil, 0), StartedAt: timeOf(imp.info.Start),
+		Origin: importing.Origin("recording/" + imp.id + imp.o.hash()), Context: imp.context(nil, 0), StartedAt: timeOf(imp.info.Start),
 	})
 	if err != nil {
 		return fmt.Errorf("starting the session: %w", err)
@@ -145,147 +151,141 @@ func (imp *importer) start(ctx context.Context) error {
 	return imp.add(ctx, p)
 }
 
-// timeOf is zero for what no clock shows: MCAP counts to the year 2554.
+// timeOf returns the zero time for a time that cannot be stored: see [importing.Clock].
 func timeOf(ns uint64) time.Time {
 	return importing.Clock(time.Unix(int64(ns/1e9), int64(ns%1e9)))
 }
 
-// stream finds a channel's state, or sets it up.
-func (imp *importer) stream(c *Channel) *stream {
-	if s, ok := imp.channels[c]; ok {
-		return s
+func (imp *importer) channel(c *Channel) *channel {
+	if known, ok := imp.channels[c]; ok {
+		return known
 	}
 	t, ok := imp.topics[c.Topic]
 	if !ok {
 		t = &topic{
-			report: TopicReport{Topic: c.Topic, SchemaName: c.SchemaName, Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
-			chosen: imp.o.chosen(c.Topic), rate: limit(imp.o.RateHz, c.Topic), change: limit(imp.o.Keyframes, c.Topic),
+			report:   TopicReport{Topic: c.Topic, SchemaName: c.SchemaName, Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
+			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic), change: limit(imp.o.Keyframes, c.Topic),
 		}
 		imp.topics[c.Topic] = t
 	}
-	s := &stream{Channel: c, topic: t, pose: poseKindOf(c)}
-	encoding := c.SchemaEncoding
-	switch c.MessageEncoding {
-	case "json":
-		encoding = "jsonschema"
-	case "cdr":
-	default:
-		encoding = c.MessageEncoding
-	}
+	one := &channel{Channel: c, topic: t, pose: poseKindOf(c)}
 	var err error
-	if s.schema, err = message.Parse(c.SchemaName, encoding, c.SchemaData); err != nil {
-		s.problem = err.Error()
+	if one.schema, err = c.Schema(); err != nil {
+		one.problem = err.Error()
 	}
-	switch typeName(c.SchemaName) {
+	switch message.ShortName(c.SchemaName) {
 	case "sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage:
-		s.payload = true
+		one.hasPayload = true
 	}
-	imp.channels[c] = s
-	return s
+	imp.channels[c] = one
+	return one
 }
 
 func (imp *importer) message(ctx context.Context, m *Message) error {
-	s := imp.stream(m.Channel)
-	number := s.topic.report.Read
-	s.topic.report.Read++
+	c := imp.channel(m.Channel)
+	t := c.topic
+	number := t.report.Read
+	t.report.Read++
 	imp.report.Messages++
 	imp.bytes += uint64(len(m.Data))
 	imp.lastTime = m.LogTime
 	if imp.progress != nil && imp.report.Messages%progressEvery == 0 {
 		imp.tell()
 	}
-	v := imp.decodeIf(s, m, s.pose != poseNone)
-	if v != nil {
-		imp.poses.observe(s.pose, v, m.LogTime)
+	var v *message.Value
+	if c.pose != poseNone {
+		if v = c.decode(m); v != nil {
+			imp.poses.observe(c.pose, v, m.LogTime)
+		}
 	}
-	t := s.topic
 	switch {
-	case !t.chosen:
+	case !t.included:
 		t.report.Skipped[SkippedTopic]++
 		return nil
 	case t.tooSoon(m.LogTime):
 		t.report.Skipped[SkippedRate]++
 		return nil
 	}
-	if v == nil {
-		v = imp.decodeIf(s, m, s.payload || t.change > 0)
+	if v == nil && (c.hasPayload || t.change > 0) {
+		v = c.decode(m)
 	}
 	if t.unchanged(m, v) {
 		t.report.Skipped[SkippedUnchanged]++
 		return nil
 	}
-	t.lastKept, t.kept = m.LogTime, true
-	if s.problem != "" {
-		t.report.Notes[s.problem]++
-	}
-	if v != nil && s.payload {
-		if p, ok := unwrap(m, v); ok {
-			t.report.Kept++
-			t.report.Perceptions++
-			return imp.add(ctx, imp.enveloped(m, v, p, number))
-		}
+	t.lastTime, t.stored = m.LogTime, true
+	if c.problem != "" {
+		t.report.Notes[c.problem]++
 	}
 	t.report.Kept++
-	return imp.append(ctx, s, m, number)
+	if v != nil && c.hasPayload {
+		if p, ok := unwrap(m, v); ok {
+			t.report.Perceptions++
+			return imp.add(ctx, imp.payloadPerception(m, v, p, number))
+		}
+	}
+	return imp.append(ctx, c, m, number)
 }
 
-// decodeIf decodes when it is asked for and possible. What cannot be decoded is
-// noted, and kept as bytes all the same.
-func (imp *importer) decodeIf(s *stream, m *Message, wanted bool) *message.Value {
-	if !wanted || s.schema == nil {
+// decode returns nil if the message cannot be decoded. It is stored nevertheless.
+func (c *channel) decode(m *Message) *message.Value {
+	if c.schema == nil {
 		return nil
 	}
-	v, err := s.schema.Decode(m.Data)
+	v, err := c.schema.Decode(m.Data)
 	if err != nil {
-		s.topic.report.Notes["undecodable, kept as bytes"]++
+		c.topic.report.Notes["undecodable, kept as bytes"]++
 		return nil
 	}
 	return v
 }
 
-// append adds a message to its channel's segment.
-func (imp *importer) append(ctx context.Context, s *stream, m *Message, number uint64) error {
-	if g := s.segment; g != nil {
-		// A time that went back ends a segment, too.
-		late := m.LogTime < g.last || float64(m.LogTime-g.first)*1e-9 >= imp.o.SegmentSeconds
-		if late || g.count >= imp.o.SegmentMessages || g.buf.Len()+len(m.Data) > imp.o.SegmentBytes {
-			if err := imp.closeSegment(ctx, s); err != nil {
+func (imp *importer) append(ctx context.Context, c *channel, m *Message, number uint64) error {
+	if s := c.segment; s != nil {
+		// A step back in time ends a segment, too.
+		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
+		if back || s.count >= imp.o.SegmentMessages || s.Len()+len(m.Data) > imp.o.SegmentBytes {
+			if err := imp.closeSegment(ctx, c); err != nil {
 				return err
 			}
 		}
 	}
-	if s.segment == nil {
-		g, err := newSegment(s.Channel)
+	if c.segment == nil {
+		w, err := segment.NewWriter(c.Channel)
 		if err != nil {
 			return err
 		}
-		s.segment = g
-		imp.open = append(imp.open, s)
-		imp.openBytes += g.buf.Len()
+		c.segment = &openSegment{Writer: w, first: m.Message, from: number}
+		c.segment.first.Data = bytes.Clone(m.Data)
+		imp.open = append(imp.open, c)
+		imp.openBytes += w.Len()
 	}
-	before := s.segment.buf.Len()
-	if err := s.segment.add(m, number); err != nil {
+	s := c.segment
+	before := s.Len()
+	s.count++
+	s.last, s.to = m.LogTime, number
+	if err := s.Add(m.Message); err != nil {
 		return err
 	}
-	imp.openBytes += s.segment.buf.Len() - before
+	imp.openBytes += s.Len() - before
 	if imp.openBytes > maxOpenSegments {
-		largest := slices.MaxFunc(imp.open, func(a, b *stream) int { return cmp.Compare(a.segment.buf.Len(), b.segment.buf.Len()) })
+		largest := slices.MaxFunc(imp.open, func(a, b *channel) int { return cmp.Compare(a.segment.Len(), b.segment.Len()) })
 		return imp.closeSegment(ctx, largest)
 	}
 	return nil
 }
 
-func (imp *importer) closeSegment(ctx context.Context, s *stream) error {
-	g := s.segment
-	imp.openBytes -= g.buf.Len()
-	imp.open = slices.DeleteFunc(imp.open, func(o *stream) bool { return o == s })
-	s.segment = nil
-	data, err := g.close()
+func (imp *importer) closeSegment(ctx context.Context, c *channel) error {
+	s := c.segment
+	imp.openBytes -= s.Len()
+	imp.open = slices.DeleteFunc(imp.open, func(o *channel) bool { return o == c })
+	c.segment = nil
+	data, err := s.Close()
 	if err != nil {
 		return err
 	}
-	s.topic.report.Perceptions++
-	return imp.add(ctx, imp.segmented(s, g, data))
+	c.topic.report.Perceptions++
+	return imp.add(ctx, imp.segmentPerception(c, s, data))
 }
 
 func (imp *importer) add(ctx context.Context, p importing.Perception) error {
@@ -322,23 +322,50 @@ func (imp *importer) tell() {
 	})
 }
 
-// account lists the topics, those without a message too.
+// account lists the topics, including those without messages.
 func (imp *importer) account() {
 	for _, c := range imp.info.Channels {
-		imp.stream(c.Channel)
+		imp.channel(c.Channel)
 	}
 	for _, name := range slices.Sorted(maps.Keys(imp.topics)) {
 		imp.report.Topics = append(imp.report.Topics, imp.topics[name].report)
 	}
 }
 
-// maxTopic bounds a topic's name within a description; ROS 2 allows
-// 255 characters.
-const maxTopic = 255
-
-// origin is the recording, the topic and the number of the message among the
-// topic's, with its time; of a segment also its last message and how many it
-// holds, since a rate limit leaves some out.
-func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
-	return importing.Origin(imp.id[:32] + topic + "#" + strconv.FormatUint(number, 10) + "@" + strconv.FormatUint(logTime, 10) + rest)
+// Progress is how far an import has come.
+type Progress struct {
+	Messages, Total uint64 // Total is 0 if the recording does not say
+	Perceptions     int
+	Bytes           uint64 // of messages read
+	LogTime         uint64 // of the last one, ns
 }
+
+// Report accounts for every message of a recording.
+type Report struct {
+	Recording   string // its ID
+	Session     string
+	Messages    uint64 // read
+	Perceptions int    // with the manifest
+	Stored      int    // of them new to the sink
+	Topics      []TopicReport
+	// Broken says where the recording is damaged, at most 100 places.
+	Broken []*BreakError
+}
+
+// TopicReport accounts for a topic: Read is Kept plus all of Skipped.
+type TopicReport struct {
+	Topic, SchemaName string
+	Read              uint64
+	Kept              uint64 // messages within perceptions
+	Perceptions       int
+	Skipped           map[string]uint64 // messages by reason
+	// Notes count stored messages that could not be decoded, by reason.
+	Notes map[string]uint64
+}
+
+// The reasons for which messages are skipped.
+const (
+	SkippedTopic     = "topic not chosen"
+	SkippedRate      = "over the rate"
+	SkippedUnchanged = "unchanged"
+)

@@ -21,11 +21,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
 	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 func topics(r *recording.Report) map[string]recording.TopicReport {
@@ -82,7 +82,7 @@ func TestPayloadsAreUnwrapped(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	wrench := s.of("/wrench")[0]
-	seg, err := perception.DecodeSegment(wrench.Data)
+	seg, err := segment.Decode(wrench.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +396,7 @@ func (m *made) Messages(context.Context) iter.Seq2[*recording.Message, error] {
 				at = m.times[i]
 			}
 			for _, c := range m.channels {
-				if !yield(&recording.Message{Channel: c, LogTime: at, Data: m.data}, nil) {
+				if !yield(&recording.Message{Channel: c, Message: segment.Message{LogTime: at, Data: m.data}}, nil) {
 					return
 				}
 			}

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"cmp"
+	"container/heap"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,11 @@ import (
 	"slices"
 
 	"github.com/foxglove/mcap/go/mcap"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
-// mcapFile reads an MCAP file.
 type mcapFile struct {
 	name string
 	file *os.File
@@ -21,7 +24,7 @@ type mcapFile struct {
 
 	schemas  map[uint16]*mcap.Schema
 	channels map[uint16]*Channel
-	chunks   []*mcap.ChunkIndex // by log time; nil when the file has no index
+	chunks   []*mcap.ChunkIndex // by log time; nil if the file has no index
 	info     *Info
 	counts   map[uint16]uint64
 	inflate  inflater
@@ -67,39 +70,35 @@ func (m *mcapFile) Info(ctx context.Context) (*Info, error) {
 	for id, c := range m.channels {
 		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: m.counts[id]})
 	}
-	sortChannels(info.Channels)
+	info.sort()
 	m.info = info
 	return info, nil
 }
 
-func sortChannels(all []ChannelInfo) {
-	slices.SortFunc(all, func(a, b ChannelInfo) int {
-		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName), cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
-	})
-}
+const (
+	magicSize  = int64(len(media.MCAPMagic))
+	footerSize = recordHead + 8 + 8 + 4 + magicSize // with the magic number after it
+)
 
-// footerSize is the footer record and the magic number at the end.
-const footerSize = recordHead + 8 + 8 + 4 + int64(len(mcapMagic))
-
-// readSummary reads the index at the end of the file, and says whether it leads
+// readSummary reads the index at the end of the file. It reports whether the index leads
 // to all messages.
 func (m *mcapFile) readSummary(info *Info) bool {
-	if m.size < int64(len(mcapMagic))+footerSize {
+	if m.size < magicSize+footerSize {
 		return false
 	}
-	_, head, _, err := newRecords(m.file, int64(len(mcapMagic)), m.size).next(func(op mcap.OpCode) bool { return op == mcap.OpHeader })
+	_, head, _, err := newRecords(m.file, magicSize, m.size).next(only(mcap.OpHeader))
 	if err != nil {
 		return false
 	}
 	if h, err := mcap.ParseHeader(head); err == nil {
 		info.Profile = h.Profile
 	}
-	tail := make([]byte, len(mcapMagic))
-	if _, err := m.file.ReadAt(tail, m.size-int64(len(tail))); err != nil || string(tail) != mcapMagic {
+	tail := make([]byte, magicSize)
+	if _, err := m.file.ReadAt(tail, m.size-magicSize); err != nil || string(tail) != media.MCAPMagic {
 		return false
 	}
 	at := m.size - footerSize
-	op, body, _, err := newRecords(m.file, at, m.size-int64(len(mcapMagic))).next(anyRecord)
+	op, body, _, err := newRecords(m.file, at, m.size-magicSize).next(anyRecord)
 	if err != nil || op != mcap.OpFooter {
 		return false
 	}
@@ -131,9 +130,8 @@ func (m *mcapFile) readSummary(info *Info) bool {
 	return true
 }
 
-func anyRecord(mcap.OpCode) bool { return true }
-
 func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats **mcap.Statistics) error {
+	outside := errors.New("the index points outside of the file")
 	switch op {
 	case mcap.OpChunkIndex:
 		c, err := mcap.ParseChunkIndex(body)
@@ -141,7 +139,7 @@ func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats 
 			return err
 		}
 		if c.ChunkStartOffset > uint64(m.size) || c.ChunkLength > uint64(m.size)-c.ChunkStartOffset {
-			return errors.New("the index leads out of the file")
+			return outside
 		}
 		c.MessageIndexOffsets = nil
 		m.chunks = append(m.chunks, c)
@@ -161,11 +159,11 @@ func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats 
 			return err
 		}
 		if i.Offset > uint64(m.size) {
-			return errors.New("the index leads out of the file")
+			return outside
 		}
-		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(func(op mcap.OpCode) bool { return op == mcap.OpMetadata })
+		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(only(mcap.OpMetadata))
 		if err != nil || op != mcap.OpMetadata {
-			return fmt.Errorf("no metadata where the index says: %w", err)
+			return fmt.Errorf("there is no metadata where the index points: %w", err)
 		}
 		return m.definition(info, op, body)
 	default:
@@ -174,7 +172,7 @@ func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats 
 	return nil
 }
 
-// definition keeps what describes the messages.
+// definition reads a record that describes the messages.
 func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 	switch op {
 	case mcap.OpHeader:
@@ -216,7 +214,7 @@ func (m *mcapFile) channel(c *mcap.Channel) error {
 	if c.SchemaID != 0 {
 		s, ok := m.schemas[c.SchemaID]
 		if !ok {
-			return fmt.Errorf("channel %d (%.80s) names schema %d, which is not there", c.ID, c.Topic, c.SchemaID)
+			return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
 		}
 		own.SchemaName, own.SchemaEncoding, own.SchemaData = s.Name, s.Encoding, s.Data
 	}
@@ -224,22 +222,16 @@ func (m *mcapFile) channel(c *mcap.Channel) error {
 	return nil
 }
 
-// scan reads a file without an index to its end, or to where it breaks, which
-// [mcapFile.Messages] reports.
+// scan reads a file without an index. [mcapFile.Messages] reports where it breaks.
 func (m *mcapFile) scan(ctx context.Context, info *Info) error {
 	for msg, err := range m.linear(ctx, info) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil {
-			continue
+		if err == nil {
+			info.span(msg.LogTime, msg.LogTime, 1)
+			m.counts[msg.id]++
 		}
-		if info.Messages == 0 || msg.LogTime < info.Start {
-			info.Start = msg.LogTime
-		}
-		info.Messages++
-		info.End = max(info.End, msg.LogTime)
-		m.counts[msg.id]++
 	}
 	return nil
 }
@@ -257,6 +249,216 @@ func (m *mcapFile) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		for msg, err := range all {
 			if err == nil && !yield(&msg.Message, nil) || err != nil && !yield(nil, err) {
 				return
+			}
+		}
+	}
+}
+
+// maxOpen bounds the bytes of the chunks that are open at once because their times
+// overlap. If it does not suffice, messages come nearly in the order of their times.
+const maxOpen = 512 << 20
+
+// numbered is a message with the number of its channel.
+type numbered struct {
+	Message
+	id uint16
+}
+
+type messageRef struct {
+	time uint64
+	body []byte
+}
+
+// openChunk is a decompressed chunk and its messages by log time.
+type openChunk struct {
+	data  []byte
+	refs  []messageRef
+	next  int
+	order int
+}
+
+func (c *openChunk) less(other *openChunk) bool {
+	return cmp.Or(cmp.Compare(c.refs[c.next].time, other.refs[other.next].time), cmp.Compare(c.order, other.order)) < 0
+}
+
+// indexed merges the chunks by log time.
+func (m *mcapFile) indexed(ctx context.Context) iter.Seq2[*numbered, error] {
+	return func(yield func(*numbered, error) bool) {
+		var (
+			open  = queue[*openChunk]{less: (*openChunk).less} // the chunk with the earliest message first
+			spare []*openChunk
+			msg   numbered
+			last  uint64
+			seen  uint64
+			bytes int
+			body  []byte
+		)
+		broken := func(chunk int, err error) bool {
+			return yield(nil, &BreakError{Offset: int64(m.chunks[chunk].ChunkStartOffset), LastLogTime: last, Err: err})
+		}
+		for at := 0; at < len(m.chunks) || open.Len() > 0; {
+			for at < len(m.chunks) && bytes < maxOpen && (open.Len() == 0 || m.chunks[at].MessageStartTime <= open.items[0].refs[open.items[0].next].time) {
+				if ctx.Err() != nil {
+					yield(nil, ctx.Err())
+					return
+				}
+				c := &openChunk{}
+				if n := len(spare); n > 0 {
+					c, spare = spare[n-1], spare[:n-1]
+				}
+				c.order = at
+				var err error
+				body, err = m.load(m.chunks[at], c, body)
+				if err != nil && !broken(at, err) {
+					return
+				}
+				at++
+				if len(c.refs) > 0 {
+					bytes += len(c.data)
+					heap.Push(&open, c)
+				}
+			}
+			if open.Len() == 0 {
+				continue
+			}
+			c := open.items[0]
+			err := m.message(&msg, c.refs[c.next].body)
+			if c.next++; c.next == len(c.refs) {
+				heap.Pop(&open)
+				bytes -= len(c.data)
+				spare = append(spare[:0], c)
+			} else {
+				heap.Fix(&open, 0)
+			}
+			if err != nil {
+				if !broken(c.order, err) {
+					return
+				}
+				continue
+			}
+			last, seen = msg.LogTime, seen+1
+			if !yield(&msg, nil) {
+				return
+			}
+		}
+		if seen < m.info.Messages {
+			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Err: fmt.Errorf("%d of the %d messages that the file counts were found", seen, m.info.Messages)})
+		}
+	}
+}
+
+// load reads and decompresses one chunk. Of a damaged chunk it keeps the messages before
+// the damage.
+func (m *mcapFile) load(index *mcap.ChunkIndex, c *openChunk, buf []byte) ([]byte, error) {
+	c.refs, c.next = c.refs[:0], 0
+	if index.ChunkLength > maxRecord {
+		return buf, fmt.Errorf("a chunk takes %d bytes; at most %d are read", index.ChunkLength, maxRecord)
+	}
+	s := newRecords(m.file, int64(index.ChunkStartOffset), int64(index.ChunkStartOffset+index.ChunkLength))
+	s.buf = buf
+	op, body, _, err := s.next(anyRecord)
+	if err == nil && op != mcap.OpChunk {
+		err = fmt.Errorf("there is a record of kind %d where the index names a chunk", op)
+	}
+	if err != nil {
+		return s.buf, err
+	}
+	return s.buf, m.unfold(body, c)
+}
+
+// unfold lists a chunk's messages by log time. Messages of one time stay in their order.
+func (m *mcapFile) unfold(body []byte, c *openChunk) error {
+	c.refs, c.next = c.refs[:0], 0
+	head, err := parseChunk(body)
+	if err != nil {
+		return err
+	}
+	if c.data, err = m.inflate.inflate(head, c.data); err != nil {
+		return err
+	}
+	err = walkChunk(c.data, func(op mcap.OpCode, body []byte) error {
+		if op != mcap.OpMessage {
+			return m.definition(nil, op, body)
+		}
+		var one mcap.Message
+		if err := one.PopulateFrom(body, false); err != nil {
+			return err
+		}
+		c.refs = append(c.refs, messageRef{one.LogTime, body})
+		return nil
+	})
+	slices.SortStableFunc(c.refs, func(a, b messageRef) int { return cmp.Compare(a.time, b.time) })
+	return err
+}
+
+func (m *mcapFile) message(out *numbered, body []byte) error {
+	var one mcap.Message
+	if err := one.PopulateFrom(body, false); err != nil {
+		return err
+	}
+	c, ok := m.channels[one.ChannelID]
+	if !ok {
+		return fmt.Errorf("a message names channel %d, which the file does not have", one.ChannelID)
+	}
+	out.id = one.ChannelID
+	out.Message = Message{c, segment.Message{Sequence: one.Sequence, LogTime: one.LogTime, PublishTime: one.PublishTime, Data: one.Data}}
+	return nil
+}
+
+// linear reads in the order of the file, the messages of a chunk by log time. It writes
+// what describes the recording to info, unless that is nil.
+func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*numbered, error] {
+	return func(yield func(*numbered, error) bool) {
+		var (
+			msg  numbered
+			c    openChunk
+			last uint64
+		)
+		wanted := func(op mcap.OpCode) bool { return op <= mcap.OpChunk || op == mcap.OpMetadata }
+		broken := func(at int64, err error) bool {
+			return yield(nil, &BreakError{Offset: at, LastLogTime: last, Err: err})
+		}
+		deliver := func(at int64, body []byte) bool {
+			if err := m.message(&msg, body); err != nil {
+				return broken(at, err)
+			}
+			last = msg.LogTime
+			return yield(&msg, nil)
+		}
+		for s := newRecords(m.file, magicSize, m.size); ; {
+			if ctx.Err() != nil {
+				yield(nil, ctx.Err())
+				return
+			}
+			op, body, at, err := s.next(wanted)
+			if err == io.EOF {
+				err = errors.New("the file ends without the record that ends its data")
+			}
+			if err != nil {
+				broken(at, err)
+				return
+			}
+			switch op {
+			case mcap.OpDataEnd, mcap.OpFooter: // only the summary can follow
+				return
+			case mcap.OpMessage:
+				if !deliver(at, body) {
+					return
+				}
+			case mcap.OpChunk:
+				err := m.unfold(body, &c)
+				for _, r := range c.refs {
+					if !deliver(at, r.body) {
+						return
+					}
+				}
+				if err != nil && !broken(at, err) {
+					return
+				}
+			default:
+				if err := m.definition(info, op, body); err != nil && !broken(at, err) {
+					return
+				}
 			}
 		}
 	}

@@ -1,35 +1,43 @@
 package recording
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"image"
+	_ "image/jpeg" // for keyframes
+	_ "image/png"  // likewise
+	"math"
 	"path"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/perception/message"
 )
 
-// Options is what of a recording is kept. The zero value keeps all.
+// Options chooses what of a recording is stored. The zero value stores everything.
 type Options struct {
-	// Topics are globs as of [path.Match], where a * also spans slashes at the
-	// end of a glob: /camera/* takes /camera/front/image. Empty means all.
+	// Topics are globs as of [path.Match]. A * at the end of a glob also matches slashes:
+	// /camera/* matches /camera/front/image. Empty means all topics.
 	Topics []string
-	// Exclude are globs of topics that Topics took and that are left out.
+	// Exclude are globs of topics to leave out, even if Topics match them.
 	Exclude []string
-	// RateHz is how many messages of log time's second are kept at most, by
-	// glob; 0 is no limit. The limit of the longest glob that fits counts.
+	// RateHz is the most messages that are stored per second of log time, by glob; 0 is no
+	// limit. Of several matching globs the longest counts.
 	RateHz map[string]float64
-	// Keyframes is how much a message must differ from the last that was kept,
-	// by glob: the mean absolute difference of a thumbnail's grey (0 to 1) for
-	// images, of the ranges in metres for scans, metres or radians of the way
-	// for poses. Other messages are all kept. 0 keeps all.
+	// Keyframes is how much a message must differ from the last stored one, by glob; 0
+	// stores all. The difference of images is the mean absolute difference of the grey of
+	// a thumbnail, 0 to 1; of scans that of the ranges in metres; of poses the distance in
+	// metres or the rotation in radians. Messages of other types are all stored.
 	Keyframes map[string]float64
-	// A segment ends before the message that would make it longer than this.
+	// A segment ends before the message that would exceed one of these.
 	SegmentSeconds  float64 // of log time; 0 is 10
 	SegmentBytes    int     // 0 is 1 MiB
 	SegmentMessages int     // 0 is 10,000
-	// Robot names the robot in each perception's context; "" leaves it out.
+	// Robot names the robot in the context of each perception, unless it is "".
 	Robot string
-	// MapID names the map that poses in the frame "map" are of; "" leaves it out.
+	// MapID names the map of the poses in the frame "map", unless it is "".
 	MapID string
 }
 
@@ -37,7 +45,7 @@ const (
 	segmentSeconds  = 10
 	segmentBytes    = 1 << 20
 	segmentMessages = 10_000
-	// maxSegmentBytes is what a caller can ask for: an open segment is in memory.
+	// maxSegmentBytes limits SegmentBytes, since open segments are in memory.
 	maxSegmentBytes = 64 << 20
 )
 
@@ -72,24 +80,24 @@ func (o Options) normal() (Options, error) {
 	return o, nil
 }
 
-// mark tells imports of one recording with different options apart, "" for those
-// that keep all.
-func (o Options) mark() string {
-	whole := o.SegmentSeconds == segmentSeconds && o.SegmentBytes == segmentBytes && o.SegmentMessages == segmentMessages
-	if len(o.globs()) == 0 && whole {
+// hash tells imports of one recording with different options apart. It is "" if the
+// options store everything.
+func (o Options) hash() string {
+	usual := o.SegmentSeconds == segmentSeconds && o.SegmentBytes == segmentBytes && o.SegmentMessages == segmentMessages
+	if len(o.globs()) == 0 && usual {
 		return ""
 	}
-	// Keys of maps are sorted.
-	chosen, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, o.Keyframes, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
+	// json.Marshal sorts the keys of maps.
+	text, err := json.Marshal([]any{o.Topics, o.Exclude, o.RateHz, o.Keyframes, o.SegmentSeconds, o.SegmentBytes, o.SegmentMessages})
 	if err != nil {
-		return "" // globs and finite numbers have a JSON form
+		return "" // normal has checked that all numbers are finite
 	}
-	sum := sha256.Sum256(chosen)
+	sum := sha256.Sum256(text)
 	return "#" + hex.EncodeToString(sum[:8])
 }
 
 func (o Options) globs() []string {
-	all := append(append([]string(nil), o.Topics...), o.Exclude...)
+	all := slices.Concat(o.Topics, o.Exclude)
 	for glob := range o.RateHz {
 		all = append(all, glob)
 	}
@@ -99,18 +107,9 @@ func (o Options) globs() []string {
 	return all
 }
 
-// chosen says whether messages of the topic are kept.
-func (o Options) chosen(topic string) bool {
-	return (len(o.Topics) == 0 || matchesAny(o.Topics, topic)) && !matchesAny(o.Exclude, topic)
-}
-
-func matchesAny(globs []string, topic string) bool {
-	for _, glob := range globs {
-		if matches(glob, topic) {
-			return true
-		}
-	}
-	return false
+func (o Options) includes(topic string) bool {
+	match := func(glob string) bool { return matches(glob, topic) }
+	return (len(o.Topics) == 0 || slices.ContainsFunc(o.Topics, match)) && !slices.ContainsFunc(o.Exclude, match)
 }
 
 func matches(glob, topic string) bool {
@@ -124,7 +123,7 @@ func matches(glob, topic string) bool {
 	if n < 1 || glob[n] != '*' || glob[n-1] == '\\' {
 		return false
 	}
-	// The star at the end spans slashes: the beginning must match some of it.
+	// The star at the end matches any rest of the topic.
 	for i := range len(topic) + 1 {
 		if ok, err := path.Match(glob[:n], topic[:i]); err == nil && ok {
 			return true
@@ -133,7 +132,7 @@ func matches(glob, topic string) bool {
 	return false
 }
 
-// limit is the value of the longest glob that fits.
+// limit returns the value of the longest matching glob.
 func limit(limits map[string]float64, topic string) float64 {
 	best, value := "", 0.0
 	for glob, v := range limits {
@@ -144,40 +143,158 @@ func limit(limits map[string]float64, topic string) float64 {
 	return value
 }
 
-// Progress is how far an import has come.
-type Progress struct {
-	Messages, Total uint64 // Total is 0 when the recording does not say
-	Perceptions     int
-	Bytes           uint64 // of messages read
-	LogTime         uint64 // of the last one, ns
+// rateSlack is how much of the period a message may come early, as messages of a camera
+// do that runs at just the rate.
+const rateSlack = 0.01
+
+// tooSoon reports that the message comes before the rate allows the next.
+func (t *topic) tooSoon(logTime uint64) bool {
+	return t.rate > 0 && t.stored && logTime >= t.lastTime && float64(logTime-t.lastTime)*1e-9 < (1-rateSlack)/t.rate
 }
 
-// Report accounts for every message of a recording.
-type Report struct {
-	Recording   string // its ID
-	Session     string
-	Messages    uint64 // read
-	Perceptions int    // made, with the manifest
-	Stored      int    // of them new to the sink
-	Topics      []TopicReport
-	// Broken is where the recording is damaged, at most 100 places.
-	Broken []*BreakError
+// unchanged compares a message with the last keyframe. A message that differs enough is
+// the next keyframe.
+func (t *topic) unchanged(m *Message, v *message.Value) bool {
+	if t.change <= 0 || v == nil {
+		return false
+	}
+	next := keyframeOf(m, v)
+	if next == nil {
+		return false
+	}
+	if t.last != nil && !t.last.differs(next, t.change) {
+		return true
+	}
+	t.last = next
+	return false
 }
 
-// TopicReport accounts for a topic: Read is Kept plus all of Skipped.
-type TopicReport struct {
-	Topic, SchemaName string
-	Read              uint64
-	Kept              uint64 // messages within perceptions
-	Perceptions       int
-	Skipped           map[string]uint64 // messages by reason
-	// Notes are what is kept but not understood, by reason.
-	Notes map[string]uint64
+// keyframe is the part of a message that is compared.
+type keyframe struct {
+	levels []float64  // the grey of a thumbnail, 0 to 1, or ranges in metres
+	pose   *transform // nil unless the message is a pose
 }
 
-// The reasons for which messages are skipped.
+func keyframeOf(m *Message, v *message.Value) *keyframe {
+	switch message.ShortName(m.SchemaName) {
+	case "sensor_msgs/CompressedImage":
+		return imageThumbnail(v.At("data").Data)
+	case "sensor_msgs/Image":
+		return pixelThumbnail(v)
+	case "sensor_msgs/LaserScan":
+		return &keyframe{levels: v.At("ranges").Numbers}
+	case "nav_msgs/Odometry", "geometry_msgs/PoseWithCovarianceStamped":
+		v = v.At("pose", "pose")
+	case "geometry_msgs/PoseStamped":
+		v = v.At("pose")
+	case "geometry_msgs/Pose":
+	default:
+		return nil
+	}
+	t := transformOf(v.At("position"), v.At("orientation"))
+	return &keyframe{pose: &t}
+}
+
+func (a *keyframe) differs(b *keyframe, least float64) bool {
+	if a.pose != nil && b.pose != nil {
+		d := 0.0
+		for i := range a.pose.position {
+			d += (a.pose.position[i] - b.pose.position[i]) * (a.pose.position[i] - b.pose.position[i])
+		}
+		return math.Sqrt(d) >= least || angle(a.pose.orientation, b.pose.orientation) >= least
+	}
+	if len(a.levels) != len(b.levels) {
+		return true
+	}
+	sum, n := 0.0, 0
+	for i := range a.levels {
+		// The range of a beam that hits nothing is infinite.
+		if d := math.Abs(a.levels[i] - b.levels[i]); !math.IsNaN(d) && !math.IsInf(d, 0) {
+			sum += d
+			n++
+		}
+	}
+	return n == 0 || sum/float64(n) >= least
+}
+
 const (
-	SkippedTopic     = "topic not chosen"
-	SkippedRate      = "over the rate"
-	SkippedUnchanged = "unchanged"
+	thumbnailCells = 16 // the side of the thumbnail
+	// Larger images are not compared but stored: images of more than maxPixels, and those
+	// that decode to more than decodeFloor bytes and decodeFactor times their own, at
+	// pixelBytes each. A blank image of many megapixels takes only kilobytes.
+	maxPixels    = 50e6
+	pixelBytes   = 8
+	decodeFloor  = 64 << 20
+	decodeFactor = 64
 )
+
+// imageThumbnail returns the thumbnail of a JPEG or PNG, nil for other data.
+func imageThumbnail(data []byte) *keyframe {
+	config, _, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil || config.Width < 1 || config.Height < 1 {
+		return nil
+	}
+	pixels := float64(config.Width) * float64(config.Height)
+	if pixels > maxPixels || pixels*pixelBytes > max(decodeFloor, decodeFactor*float64(len(data))) {
+		return nil
+	}
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	b := img.Bounds()
+	return thumbnail(b.Dx(), b.Dy(), func(x, y int) float64 {
+		r, g, bl, _ := img.At(b.Min.X+x, b.Min.Y+y).RGBA()
+		return (float64(r) + float64(g) + float64(bl)) / (3 * 0xffff)
+	})
+}
+
+// pixelThumbnail returns the thumbnail of 8- and 16-bit pixels, nil for other encodings.
+func pixelThumbnail(v *message.Value) *keyframe {
+	width, height, step := int(v.At("width").Int), int(v.At("height").Int), int(v.At("step").Int)
+	data := v.At("data").Data
+	channels, size := 0, 1
+	switch v.At("encoding").Text {
+	case "mono8", "8UC1":
+		channels = 1
+	case "rgb8", "bgr8", "8UC3":
+		channels = 3
+	case "rgba8", "bgra8", "8UC4":
+		channels = 4
+	case "mono16", "16UC1":
+		channels, size = 1, 2
+	}
+	if channels == 0 || width < 1 || height < 1 || step/(channels*size) < width || len(data)/step < height {
+		return nil
+	}
+	high := 0 // the more significant byte
+	if size == 2 && v.At("is_bigendian").Int == 0 {
+		high = 1
+	}
+	return thumbnail(width, height, func(x, y int) float64 {
+		at := y*step + x*channels*size
+		sum := 0.0
+		for c := range min(channels, 3) {
+			sum += float64(data[at+c*size+high])
+		}
+		return sum / float64(255*min(channels, 3))
+	})
+}
+
+// thumbnail averages 16 points in each cell.
+func thumbnail(width, height int, at func(x, y int) float64) *keyframe {
+	const points = 4 // a side
+	k := &keyframe{levels: make([]float64, 0, thumbnailCells*thumbnailCells)}
+	for j := range thumbnailCells {
+		for i := range thumbnailCells {
+			sum := 0.0
+			for p := range points * points {
+				x := (2*(i*points+p%points) + 1) * width / (2 * thumbnailCells * points)
+				y := (2*(j*points+p/points) + 1) * height / (2 * thumbnailCells * points)
+				sum += at(x, y)
+			}
+			k.levels = append(k.levels, sum/(points*points))
+		}
+	}
+	return k
+}

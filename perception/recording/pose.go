@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,20 +10,20 @@ import (
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
-// poseKind is how a channel tells where frames are.
+// poseKind is how the messages of a channel say where frames are.
 type poseKind int
 
 const (
 	poseNone poseKind = iota
 	poseTF
-	poseStatic   // transforms that hold for all times
-	poseOdometry // of the robot in odom
-	poseStamped  // of the robot, as localisation gives it
+	poseStatic   // transforms that hold at all times
+	poseOdometry // the robot in odom
+	poseStamped  // the robot as localization gives it
 )
 
-// poseKindOf takes goals for no poses: they say where the robot should be.
+// poseKindOf leaves out goals, which say where the robot should be.
 func poseKindOf(c *Channel) poseKind {
-	switch typeName(c.SchemaName) {
+	switch message.ShortName(c.SchemaName) {
 	case "tf2_msgs/TFMessage":
 		if strings.HasSuffix(c.Topic, "tf_static") {
 			return poseStatic
@@ -39,15 +40,15 @@ func poseKindOf(c *Channel) poseKind {
 }
 
 const (
-	poseSeconds  = 5 // of transforms are remembered
-	poseStale    = 2 // s from the nearest transform, beyond which none is known
+	poseSeconds  = 5 // how long transforms are kept
+	poseStale    = 2 // s from the nearest transform; beyond them the pose is unknown
 	maxSamples   = 2048
 	maxFrames    = 1024
 	maxChain     = 32
 	maxFrameName = 256
 )
 
-// transform is where a child stands in its parent: x' = rotation(x) + position.
+// transform is the pose of a child in its parent: x' = rotation(x) + position.
 type transform struct {
 	position    [3]float64
 	orientation [4]float64 // unit quaternion x, y, z, w
@@ -57,6 +58,8 @@ type sample struct {
 	time uint64
 	transform
 }
+
+func (s sample) compare(t uint64) int { return cmp.Compare(s.time, t) }
 
 type link struct {
 	parent  string
@@ -68,7 +71,7 @@ type link struct {
 type poses struct {
 	links map[string]*link
 	mapID string
-	base  string // the robot's own frame, "" unknown
+	base  string // the frame of the robot, "" unknown
 }
 
 func newPoses(mapID string) *poses { return &poses{links: map[string]*link{}, mapID: mapID} }
@@ -83,10 +86,7 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 			p.put(frameOf(t), t.At("child_frame_id").Text, kind == poseStatic, sample{stampOf(t, logTime), tr})
 		}
 	case poseOdometry:
-		child := v.At("child_frame_id").Text
-		if child == "" {
-			child = "base_link"
-		}
+		child := cmp.Or(v.At("child_frame_id").Text, "base_link")
 		p.base = cleanFrame(child)
 		p.robot(v, child, v.At("pose", "pose"), logTime)
 	case poseStamped:
@@ -98,7 +98,7 @@ func (p *poses) observe(kind poseKind, v *message.Value, logTime uint64) {
 	}
 }
 
-// robot takes a robot's pose as a transform unless /tf tells where it is.
+// robot stores the pose of the robot as a transform, unless /tf has its own.
 func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTime uint64) {
 	child = cleanFrame(child)
 	if l, ok := p.links[child]; ok && l.parent != cleanFrame(frameOf(v)) {
@@ -107,7 +107,6 @@ func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTi
 	p.put(frameOf(v), child, false, sample{stampOf(v, logTime), transformOf(pose.At("position"), pose.At("orientation"))})
 }
 
-// robotFrame is the frame of the robot itself.
 func (p *poses) robotFrame() string {
 	if p.base != "" {
 		return p.base
@@ -120,12 +119,12 @@ func (p *poses) robotFrame() string {
 	return "base_link"
 }
 
-// cleanFrame drops the slash that old programs begin a frame with.
+// cleanFrame drops the leading slash that old programs write.
 func cleanFrame(name string) string { return strings.TrimPrefix(name, "/") }
 
 func (p *poses) put(parent, child string, static bool, s sample) {
 	parent, child = cleanFrame(parent), cleanFrame(child)
-	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName || !s.sane() {
+	if child == "" || parent == "" || child == parent || len(child) > maxFrameName || len(parent) > maxFrameName || !s.finite() {
 		return
 	}
 	l, ok := p.links[child]
@@ -139,15 +138,7 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 	if l.parent != parent || static {
 		l.parent, l.static, l.samples = parent, static, l.samples[:0]
 	}
-	at, found := slices.BinarySearchFunc(l.samples, s.time, func(a sample, t uint64) int {
-		switch {
-		case a.time < t:
-			return -1
-		case a.time > t:
-			return 1
-		}
-		return 0
-	})
+	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
 	if found {
 		l.samples[at] = s
 	} else {
@@ -161,8 +152,8 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 	l.samples = slices.Delete(l.samples, 0, old)
 }
 
-// of is the pose of a frame at a time, in map or else in odom. A message without
-// a frame, or of one that is not linked, gets the robot's.
+// of returns the pose of a frame at a time, in map or else in odom. A message without a
+// frame, or with one that is not linked, gets the pose of the robot.
 func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 	for _, f := range []string{cleanFrame(frame), p.robotFrame()} {
 		if tr, root, ok := p.chain(f, t); ok {
@@ -183,8 +174,8 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 	return nil, false
 }
 
-// chain follows parents to map; when they end or are not known at that time, the
-// way to odom counts.
+// chain follows the parents to map. If they end before, or are unknown at that time, it
+// returns the transform to odom.
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
 	tr.orientation[3] = 1
 	var atOdom transform
@@ -218,12 +209,7 @@ func (l *link) at(t uint64) (transform, bool) {
 	if l.static {
 		return l.samples[0].transform, true
 	}
-	i, _ := slices.BinarySearchFunc(l.samples, t, func(a sample, t uint64) int {
-		if a.time < t {
-			return -1
-		}
-		return 1
-	})
+	i, _ := slices.BinarySearchFunc(l.samples, t, sample.compare)
 	near := func(s sample) (transform, bool) {
 		return s.transform, max(s.time, t)-min(s.time, t) <= poseStale*1e9
 	}
@@ -237,7 +223,7 @@ func (l *link) at(t uint64) (transform, bool) {
 	return a.towards(b.transform, float64(t-a.time)/float64(b.time-a.time)), true
 }
 
-func (t transform) sane() bool {
+func (t transform) finite() bool {
 	for _, v := range append(t.position[:], t.orientation[:]...) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return false
@@ -257,7 +243,7 @@ func transformOf(position, orientation *message.Value) transform {
 	return transform{t.position, unit(t.orientation)}
 }
 
-// unit scales a quaternion to length 1; one of length 0 is no rotation.
+// unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
 func unit(q [4]float64) [4]float64 {
 	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
 	if n < 1e-9 {
@@ -269,7 +255,7 @@ func unit(q [4]float64) [4]float64 {
 	return q
 }
 
-// times applies b first, then a.
+// times applies b first, then t.
 func (t transform) times(b transform) transform {
 	p := rotate(t.orientation, b.position)
 	for i := range p {
@@ -292,8 +278,8 @@ func rotate(q [4]float64, v [3]float64) [3]float64 {
 	return [3]float64{r[0], r[1], r[2]}
 }
 
-// towards goes the part f of the way to b: straight in position, by spherical
-// interpolation in orientation.
+// towards interpolates from t to b: the position linearly, the orientation spherically.
+// f is 0 for t and 1 for b.
 func (t transform) towards(b transform, f float64) transform {
 	var out transform
 	for i := range out.position {
@@ -308,8 +294,7 @@ func (t transform) towards(b transform, f float64) transform {
 		dot, sign = -dot, -1
 	}
 	from, to := 1-f, f
-	// Nearly equal rotations are interpolated straight, where the sine is no
-	// longer good to divide by.
+	// Between nearly equal rotations the sine is too small to divide by.
 	if angle := math.Acos(min(dot, 1)); angle > 1e-3 {
 		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
 	}
@@ -320,7 +305,6 @@ func (t transform) towards(b transform, f float64) transform {
 	return out
 }
 
-// angle is the radians between two rotations.
 func angle(a, b [4]float64) float64 {
 	dot := math.Abs(a[0]*b[0] + a[1]*b[1] + a[2]*b[2] + a[3]*b[3])
 	return 2 * math.Acos(min(dot, 1))

@@ -11,6 +11,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 )
 
 func byTime(rows []row) {
@@ -119,7 +120,7 @@ func synthetic(t testing.TB, size int64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recording.Synthetic(f, size, 1); err != nil {
+	if err := recordingtest.Write(f, size, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

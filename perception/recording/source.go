@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,29 +12,25 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 // Channel is a topic as one program published it.
-type Channel struct {
-	Topic           string
-	SchemaName      string // sensor_msgs/msg/Image
-	SchemaEncoding  string // ros2msg, jsonschema, protobuf …; "" without a schema
-	SchemaData      []byte
-	MessageEncoding string            // cdr, json, protobuf …
-	Metadata        map[string]string // offered_qos_profiles …
-}
+type Channel = segment.Channel
 
-// Message is one message of a recording. It and its Data are valid until the
-// next one is asked for.
+// Message is one message of a recording. It and its Data are valid until the next one is
+// read.
 type Message struct {
 	*Channel
-	Sequence    uint32
-	LogTime     uint64 // ns since 1970
-	PublishTime uint64 // likewise
-	Data        []byte
+	segment.Message
 }
 
-// Info is what a recording says of itself.
+// Info is what a recording says about itself.
 type Info struct {
 	Format      string // mcap or rosbag2 sqlite3
 	Profile     string // of MCAP: ros2, or ""
@@ -63,26 +60,41 @@ type Attachment struct {
 	Bytes     uint64 `json:"bytes"`
 }
 
+// sort orders the channels by topic and then by what tells them apart.
+func (i *Info) sort() {
+	slices.SortFunc(i.Channels, func(a, b ChannelInfo) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.SchemaName, b.SchemaName), cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.Metadata["callerid"], b.Metadata["callerid"]))
+	})
+}
+
+// span extends the time of the recording by messages between two log times.
+func (i *Info) span(start, end, messages uint64) {
+	if messages > 0 && (i.Messages == 0 || start < i.Start) {
+		i.Start = start
+	}
+	i.End = max(i.End, end)
+	i.Messages += messages
+}
+
 // Source is an open recording. One goroutine uses it at a time.
 type Source interface {
 	// Name is the base name of the file or folder.
 	Name() string
-	// ID is the same for the same bytes: hexadecimal, of a SHA-256 over all.
+	// ID is the same for the same bytes: the hexadecimal SHA-256 of all of them.
 	ID(ctx context.Context) (string, error)
-	// Info reads the index, or the whole file when there is none.
+	// Info reads the index, or the whole file if there is none.
 	Info(ctx context.Context) (*Info, error)
-	// Messages yields all messages, by log time when the file has an index and
-	// in its order when it has none. An error is a [*BreakError] or the
-	// context's; after a BreakError there may be more messages, unless the rest
-	// cannot be read.
+	// Messages yields all messages, by log time if the file has an index and otherwise in
+	// its order. An error is a [*BreakError] or the context's. After a BreakError there may
+	// be more messages.
 	Messages(ctx context.Context) iter.Seq2[*Message, error]
 	Close() error
 }
 
 // BreakError says where a recording is damaged or cut.
 type BreakError struct {
-	Offset      int64  // byte in the file, -1 unknown
-	LastLogTime uint64 // of the message before, ns, 0 without
+	Offset      int64  // byte in the file; -1 is unknown
+	LastLogTime uint64 // of the message before, ns; 0 without
 	Err         error
 }
 
@@ -92,39 +104,32 @@ func (e *BreakError) Error() string {
 		s += fmt.Sprintf(" at byte %d", e.Offset)
 	}
 	if e.LastLogTime > 0 {
-		s += ", after log time " + seconds(e.LastLogTime)
+		s += fmt.Sprintf(", after log time %d.%09d s", e.LastLogTime/1e9, e.LastLogTime%1e9)
 	}
 	return s + ": " + e.Err.Error()
 }
 
 func (e *BreakError) Unwrap() error { return e.Err }
 
-// seconds is a time of nanoseconds as seconds with all their digits.
-func seconds(ns uint64) string { return fmt.Sprintf("%d.%09d s", ns/1e9, ns%1e9) }
-
-// ErrFormat says that a file is no recording that is read here.
-var ErrFormat = errors.New("is no recording that is read here; an MCAP file, a rosbag2 .db3 or a rosbag2 folder with its metadata.yaml is")
+// ErrFormat means that a file is not a recording in a format that is read.
+var ErrFormat = errors.New("is not a recording in a known format; give an MCAP file, a rosbag2 .db3 or a rosbag2 folder with its metadata.yaml")
 
 // The first bytes of files.
 const (
-	mcapMagic   = "\x89MCAP0\r\n"
 	sqliteMagic = "SQLite format 3\x00"
 	ros1Magic   = "#ROSBAG V"
 	zstdMagic   = "\x28\xb5\x2f\xfd"
 )
 
-// Recognizes says whether a file that begins so is one that Open reads, or
-// refuses with more to say than that it is none. 16 bytes are enough.
+// Recognizes reports whether a file that begins so is one that [Open] reads, or refuses
+// with a better error than [ErrFormat]. 16 bytes are enough.
 func Recognizes(head []byte) bool {
-	for _, magic := range []string{mcapMagic, sqliteMagic, zstdMagic, ros1Magic} {
-		if bytes.HasPrefix(head, []byte(magic)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{media.MCAPMagic, sqliteMagic, zstdMagic, ros1Magic}, func(magic string) bool {
+		return bytes.HasPrefix(head, []byte(magic))
+	})
 }
 
-// Open opens a recording: an MCAP file, a rosbag2 database, either of them in
+// Open opens a recording: an MCAP file, a rosbag2 database, either of them compressed with
 // zstd, or a folder with a metadata.yaml. The first bytes decide, not the name.
 func Open(path string) (Source, error) {
 	stat, err := os.Stat(path)
@@ -132,7 +137,7 @@ func Open(path string) (Source, error) {
 		return nil, err
 	}
 	if stat.IsDir() {
-		return openFolder(path)
+		return openBag(path)
 	}
 	return openFile(path)
 }
@@ -151,7 +156,7 @@ func openFile(path string) (Source, error) {
 	name := filepath.Base(path)
 	var src Source
 	switch {
-	case bytes.HasPrefix(head, []byte(mcapMagic)):
+	case bytes.HasPrefix(head, []byte(media.MCAPMagic)):
 		return newMCAP(name, f)
 	case bytes.HasPrefix(head, []byte(sqliteMagic)):
 		src, err = openDB3(path)
@@ -168,7 +173,62 @@ func openFile(path string) (Source, error) {
 	return src, nil
 }
 
-// hashFile is cancelled between pieces of a file.
+// unpacked is a recording that was decompressed into a temporary file.
+type unpacked struct {
+	Source
+	original, temporary string
+}
+
+func (u *unpacked) Name() string                           { return filepath.Base(u.original) }
+func (u *unpacked) ID(ctx context.Context) (string, error) { return hashFile(ctx, u.original) }
+func (u *unpacked) Close() error                           { return errors.Join(u.Source.Close(), os.Remove(u.temporary)) }
+
+func openCompressed(path string, f *os.File) (_ Source, err error) {
+	// The unpacked recording may take unpackRatio times the file, plus unpackSlack bytes.
+	const unpackRatio, unpackSlack, maxWindow = 256, 64 << 20, 128 << 20
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	out, err := os.CreateTemp("", "robotmem-recording-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(out.Name()))
+		}
+	}()
+	limit := stat.Size()*unpackRatio + unpackSlack
+	n, err := io.Copy(out, io.LimitReader(z, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("it unpacks to more than %d bytes", limit)
+	}
+	head := make([]byte, len(zstdMagic))
+	if err == nil {
+		_, _ = out.ReadAt(head, 0) // openFile refuses a shorter file
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return nil, fmt.Errorf("decompressing %s: %w", filepath.Base(path), err)
+	}
+	var src Source
+	if err = ErrFormat; string(head) != zstdMagic { // not compressed twice
+		src, err = openFile(out.Name())
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s, decompressed: %w", filepath.Base(path), err)
+	}
+	return &unpacked{Source: src, original: path, temporary: out.Name()}, nil
+}
+
 func hashFile(ctx context.Context, path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -178,10 +238,12 @@ func hashFile(ctx context.Context, path string) (string, error) {
 	return hashReader(ctx, f)
 }
 
+// hashReader checks the context between pieces.
 func hashReader(ctx context.Context, r io.Reader) (string, error) {
+	const piece = 8 << 20
 	h := sha256.New()
 	for {
-		n, err := io.CopyN(h, r, 8<<20)
+		n, err := io.CopyN(h, r, piece)
 		if err == io.EOF {
 			return hex.EncodeToString(h.Sum(nil)), nil
 		}
@@ -192,4 +254,25 @@ func hashReader(ctx context.Context, r io.Reader) (string, error) {
 			return "", fmt.Errorf("hashing %d bytes: %w", n, err)
 		}
 	}
+}
+
+// channelKey is equal for channels that do not differ.
+func channelKey(c *Channel) string {
+	return fmt.Sprintf("%q %q %q %x %q %q", c.Topic, c.SchemaName, c.SchemaEncoding, sha256.Sum256(c.SchemaData), c.MessageEncoding, c.Metadata)
+}
+
+// queue is a priority queue: the first item in the order of less comes first.
+type queue[T any] struct {
+	items []T
+	less  func(a, b T) bool
+}
+
+func (q *queue[T]) Len() int           { return len(q.items) }
+func (q *queue[T]) Less(i, j int) bool { return q.less(q.items[i], q.items[j]) }
+func (q *queue[T]) Swap(i, j int)      { q.items[i], q.items[j] = q.items[j], q.items[i] }
+func (q *queue[T]) Push(x any)         { q.items = append(q.items, x.(T)) }
+func (q *queue[T]) Pop() any {
+	last := q.items[len(q.items)-1]
+	q.items = q.items[:len(q.items)-1]
+	return last
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 // The files of testdata hold the same messages: testdata/generate.py.
@@ -57,7 +57,7 @@ func TestSegmentsAreInOrder(t *testing.T) {
 		t.Errorf("got %d segments of shuffled messages", n)
 	}
 	for _, p := range s.of("/a") {
-		seg, err := perception.DecodeSegment(p.Data)
+		seg, err := segment.Decode(p.Data)
 		if err != nil {
 			t.Fatal(err)
 		}

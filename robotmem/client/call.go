@@ -11,19 +11,28 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/tmaxmax/go-sse"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// maxAnswer bounds an answer in memory: a payload of 4 GiB must not be asked
-// for as JSON.
-const maxAnswer = 1 << 30
+const (
+	// maxAnswer is the largest JSON answer in bytes. OpenData reads larger payloads.
+	maxAnswer = 1 << 30
+	// maxProblem is how much of an error answer is read, in bytes.
+	maxProblem = 1 << 20
+	// eventStream is the media type of an answer with progress: events named
+	// progress, each with a robotmem.Progress, and at the end one event named result
+	// with the response, or problem with the problem document. A node without this
+	// feature answers JSON.
+	eventStream = "text/event-stream"
+)
 
-// maxProblem bounds what is read of an answer that is an error.
-const maxProblem = 1 << 20
-
-// call runs one operation over its route.
+// call runs an operation over its route.
 func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, error) {
 	op := robotmem.OpByName(name)
 	req, err := c.request(ctx, op, in)
@@ -36,7 +45,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	return answer[Out](c, op, req)
 }
 
-// answer sends a request and reads the response of an operation.
+// answer sends the request of an operation and reads its response.
 func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error) {
 	res, err := c.opts.HTTP.Do(req)
 	if err != nil {
@@ -56,23 +65,23 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	}
 	out := new(Out)
 	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber() // the caller's numbers keep their spelling
+	dec.UseNumber() // numbers in a context keep their spelling
 	if err := dec.Decode(out); err != nil {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address", c.base, err)}
+		return nil, c.notANode(op, err)
 	}
 	return out, nil
 }
 
-// mark sets what every request carries.
-func (c *Client) mark(req *http.Request, accept string) {
+// setHeaders sets the headers of every request.
+func (c *Client) setHeaders(req *http.Request, accept string) {
 	req.Header.Set("Accept", accept)
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
 }
 
-// request puts the fields of in where the route wants them: wildcards in the
-// path, the others in the query of a GET or DELETE, else in a JSON body.
+// request returns the HTTP request for in: the wildcards of the route in the path, the
+// other fields in the query of a GET or DELETE, otherwise in a JSON body.
 func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Request, error) {
 	fields, err := fieldsOf(op, in)
 	if err != nil {
@@ -114,12 +123,12 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	c.mark(req, "application/json")
+	c.setHeaders(req, "application/json")
 	return req, nil
 }
 
-// text is a JSON value as a query or path value: a string without its quotes,
-// anything else as it stands.
+// text returns a JSON value as a query or path value: a string without its quotes, any
+// other value as JSON.
 func text(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -128,29 +137,34 @@ func text(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// unreachable is a failure between here and the node.
+// unreachable is the error of a request without an answer.
 func (c *Client) unreachable(op *robotmem.Op, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("gave up waiting for %s: %w", c.base, err)}
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("stopped waiting for %s: %w", c.base, err)}
 	}
-	// The cause names method, address and path again; the innermost says why.
+	// The outer error repeats method, address and path.
 	if e := (*url.Error)(nil); errors.As(err, &e) {
 		err = e.Err
 	}
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("no answer from %s: %w; is `robotmem web` running there?", c.base, err)}
 }
 
-// failure turns a problem document back into the error it was made of.
+// failure returns the error of an answer with an error status.
 func (c *Client) failure(op *robotmem.Op, res *http.Response, body []byte) error {
 	if mediaType(res) == "application/problem+json" {
 		if err := problem(op, body); err != nil {
 			return err
 		}
 	}
-	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, and not as a robotmem node; check the address and what stands between", c.base, res.Status)}
+	return &robotmem.Error{Op: op.Name, Kind: kindOf(res.StatusCode), Err: fmt.Errorf("%s answered %s, which is not the answer of a robotmem node; check the address, and proxies between here and the node", c.base, res.Status)}
 }
 
-// problem is the error that a problem document was made of, nil if it is none.
+// notANode is the error of an answer that a robotmem node would not give.
+func (c *Client) notANode(op *robotmem.Op, err error) error {
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("%s did not answer as a robotmem node: %w; check the address, and proxies between here and the node", c.base, err)}
+}
+
+// problem returns the error in a problem document, nil for another document.
 func problem(op *robotmem.Op, document []byte) error {
 	var p struct {
 		Kind   robotmem.Kind `json:"kind"`
@@ -169,8 +183,8 @@ func mediaType(res *http.Response) string {
 	return t
 }
 
-// kindOf classes a status that came without a problem document, from a proxy
-// or another server.
+// kindOf returns the kind for a status without a problem document, from a proxy or
+// another server.
 func kindOf(status int) robotmem.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden:
@@ -179,4 +193,95 @@ func kindOf(status int) robotmem.Kind {
 		return robotmem.TooLarge
 	}
 	return robotmem.Unavailable
+}
+
+// follow reads an answer with events to its end and returns the response. It reports
+// progress to tell, which may be nil.
+func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(robotmem.Progress)) ([]byte, error) {
+	events := sse.Read(io.LimitReader(res.Body, maxAnswer), &sse.ReadConfig{MaxEventSize: maxAnswer})
+	for event, err := range events {
+		switch {
+		case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+			return nil, c.unreachable(op, err)
+		case err != nil:
+			return nil, c.incomplete(op, err)
+		case event.Type == "result":
+			return []byte(event.Data), nil
+		case event.Type == "problem":
+			if err := problem(op, []byte(event.Data)); err != nil {
+				return nil, err
+			}
+			return nil, c.notANode(op, errors.New("its problem document cannot be read"))
+		case event.Type == "progress" && tell != nil:
+			var p robotmem.Progress
+			if err := json.Unmarshal([]byte(event.Data), &p); err != nil {
+				return nil, c.notANode(op, err)
+			}
+			tell(p)
+		}
+	}
+	return nil, c.incomplete(op, io.ErrUnexpectedEOF)
+}
+
+// incomplete is the error of an answer that ended before its result.
+func (c *Client) incomplete(op *robotmem.Op, err error) error {
+	return &robotmem.Error{Op: op.Name, Kind: robotmem.Unavailable, Err: fmt.Errorf("the answer of %s ended before its result: %w; check whether the node has done it before you try again", c.base, err)}
+}
+
+// fieldsOf returns a request as JSON fields.
+func fieldsOf(op *robotmem.Op, in any) (map[string]json.RawMessage, error) {
+	if field := notUTF8(reflect.ValueOf(in).Elem()); field != "" {
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: field, Err: errors.New("is not valid UTF-8; store bytes with save_perception")}
+	}
+	data, err := json.Marshal(in)
+	if err != nil {
+		return nil, invalid(op, in, err)
+	}
+	fields := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, invalid(op, in, err)
+	}
+	return fields, nil
+}
+
+// invalid is the error of a request without a JSON form, such as a context with NaN.
+// It names the field.
+func invalid(op *robotmem.Op, in any, err error) error {
+	e := &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("must be JSON, which has no NaN and no infinite numbers; leave them out: %s", strings.TrimPrefix(err.Error(), "json: "))}
+	v := reflect.ValueOf(in).Elem()
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		if _, err := json.Marshal(v.Field(i).Interface()); err != nil {
+			e.Field = jsonName(v.Type().Field(i))
+		}
+	}
+	return e
+}
+
+// notUTF8 returns the name of the first field of a request that is not valid UTF-8, ""
+// if there is none. The JSON encoder would replace the invalid bytes, so the node
+// could not refuse them.
+func notUTF8(v reflect.Value) string {
+	for i := range v.NumField() {
+		f, sf := v.Field(i), v.Type().Field(i)
+		switch {
+		case !sf.IsExported():
+		case f.Kind() == reflect.String && !utf8.ValidString(f.String()):
+			return jsonName(sf)
+		case f.Type() == reflect.TypeFor[[]robotmem.LearnRequest]():
+			for j := range f.Len() {
+				if name := notUTF8(f.Index(j)); name != "" {
+					return fmt.Sprintf("%s[%d].%s", jsonName(sf), j, name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }

@@ -12,13 +12,13 @@ import (
 
 // Options configure a Client. The zero value works.
 type Options struct {
-	// HTTP does the requests, http.DefaultClient if nil.
+	// HTTP sends the requests, http.DefaultClient if nil.
 	HTTP *http.Client
-	// Token is sent as a bearer token when it is not empty.
+	// Token is sent as a bearer token if it is not empty.
 	Token string
 }
 
-// Client calls a robotmem node over HTTP. It may be used from many goroutines.
+// Client calls a robotmem node over HTTP. It may be used by several goroutines.
 type Client struct {
 	base string
 	opts Options
@@ -176,14 +176,14 @@ func (c *Client) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*ro
 	return call[robotmem.ActivityResponse](ctx, c, "activity", r)
 }
 
-// Changes implements robotmem.Service. A time limit of the HTTP client begins
-// after the wait.
+// Changes implements robotmem.Service. The wait does not count towards the time limit
+// of the HTTP client.
 func (c *Client) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
 	if c.opts.HTTP.Timeout > 0 {
-		patient := *c.opts.HTTP
-		patient.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
+		extended := *c.opts.HTTP
+		extended.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
 		c = &Client{c.base, c.opts}
-		c.opts.HTTP = &patient
+		c.opts.HTTP = &extended
 	}
 	return call[robotmem.ChangesResponse](ctx, c, "changes", r)
 }

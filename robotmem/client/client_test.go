@@ -19,7 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/client"
 )
 
-// node answers every request with one response and keeps what was asked.
+// node answers every request with one response and records the requests.
 type node struct {
 	status      int
 	contentType string
@@ -94,7 +94,7 @@ func TestFieldsGoWhereTheRouteWantsThem(t *testing.T) {
 	}
 }
 
-// Every method must call its own operation: the names are text.
+// Every method must call its own operation, whose name is a string.
 func TestEveryMethodHasItsRoute(t *testing.T) {
 	for _, op := range robotmem.Ops() {
 		n := &node{status: 200, answer: "{}"}

@@ -4,19 +4,24 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"maps"
+	"mime/multipart"
 	"net/http"
+	"net/textproto"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// OpenData implements robotmem.Streams. Seeking asks the node anew, for the
-// rest.
+// OpenData implements robotmem.Streams. After a Seek, the next Read sends a new
+// request for the rest of the bytes.
 func (c *Client) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
 	b := &remoteBytes{ctx: ctx, c: c, op: robotmem.OpByName("data"), id: r.MemoryID, hash: sha256.New()}
 	res, err := b.get(0) //nolint:bodyclose // the DataReader's Close does
@@ -26,23 +31,23 @@ func (c *Client) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotm
 	b.body, b.size = res.Body, res.ContentLength
 	b.sum = strings.Trim(strings.TrimPrefix(res.Header.Get("ETag"), "W/"), `"`)
 	if sum, err := hex.DecodeString(b.sum); err != nil || len(sum) != sha256.Size || b.size < 0 {
-		return nil, errors.Join(b.fail(robotmem.Unavailable, "%s did not answer as a robotmem node: its answer has no checksum or no length; check the address and what stands between", c.base), b.Close())
+		return nil, errors.Join(c.notANode(b.op, errors.New("the answer has no checksum or no length")), b.Close())
 	}
 	return &robotmem.DataReader{ReadSeekCloser: b, MemoryID: r.MemoryID, MediaType: res.Header.Get("Content-Type"), Bytes: b.size, SHA256: b.sum}, nil
 }
 
-// remoteBytes are the bytes of a perception on another node.
+// remoteBytes reads the bytes of a perception of the node.
 type remoteBytes struct {
-	ctx  context.Context // of OpenData, whose stream this is
+	ctx  context.Context // of OpenData; the reader has no other
 	c    *Client
 	op   *robotmem.Op
 	id   int64
 	size int64
 	sum  string // SHA-256 in hex
 	at   int64
-	body io.ReadCloser // from at on; nil after a Seek
+	body io.ReadCloser // the bytes from at on; nil after a Seek
 
-	// hash has seen the bytes before hashed, read from the beginning on.
+	// hash is the hash of the first hashed bytes.
 	hash   hash.Hash
 	hashed int64
 }
@@ -57,8 +62,8 @@ func (b *remoteBytes) get(from int64) (*http.Response, error) {
 	if err != nil {
 		return nil, b.fail(robotmem.Invalid, "the address of the node: %w", err)
 	}
-	b.c.mark(req, "*/*")
-	req.Header.Set("Accept-Encoding", "identity") // ranges and length are those of the payload
+	b.c.setHeaders(req, "*/*")
+	req.Header.Set("Accept-Encoding", "identity") // ranges and the length must be those of the payload
 	want := http.StatusOK
 	if from > 0 {
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
@@ -79,8 +84,8 @@ func (b *remoteBytes) get(from int64) (*http.Response, error) {
 	return nil, b.c.failure(b.op, res, problem)
 }
 
-// Read fails, like that of an Engine, when the bytes from the first to the last
-// are not those that were saved.
+// Read implements io.Reader. As with a local memory, it fails with Corrupt if all bytes
+// were read in order and are not the saved ones.
 func (b *remoteBytes) Read(p []byte) (int, error) {
 	if b.at >= b.size {
 		return 0, io.EOF
@@ -106,15 +111,16 @@ func (b *remoteBytes) Read(p []byte) (int, error) {
 	case b.at == b.size && b.hashed == b.size && hex.EncodeToString(b.hash.Sum(nil)) != b.sum:
 		return 0, b.fail(robotmem.Corrupt, "the bytes of memory %d are not those that were saved; run robotmem doctor on the node", b.id)
 	case b.at == b.size:
-		return n, nil // the end comes with the next read
+		return n, nil // the next Read returns io.EOF
 	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		return n, b.fail(robotmem.Unavailable, "the answer of %s broke off after %d of %d bytes: %w; robotmem doctor there says whether the payload is damaged", b.c.base, b.at, b.size, io.ErrUnexpectedEOF)
+		return n, b.fail(robotmem.Unavailable, "the answer of %s ended after %d of %d bytes: %w; run robotmem doctor on the node to check the payload", b.c.base, b.at, b.size, io.ErrUnexpectedEOF)
 	case err != nil:
 		return n, b.c.unreachable(b.op, err)
 	}
 	return n, nil
 }
 
+// Seek implements io.Seeker.
 func (b *remoteBytes) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekStart:
@@ -136,9 +142,78 @@ func (b *remoteBytes) Seek(offset int64, whence int) (int64, error) {
 	return offset, err
 }
 
+// Close implements io.Closer.
 func (b *remoteBytes) Close() error {
 	if b.body == nil {
 		return nil
 	}
 	return b.body.Close()
+}
+
+// SavePerceptionFrom implements robotmem.Streams.
+func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	op := robotmem.OpByName("save_perception")
+	fields, err := fieldsOf(op, r)
+	if err != nil {
+		return nil, err
+	}
+	out, in := io.Pipe()
+	form := multipart.NewWriter(in)
+	source := &source{data, make(chan error, 1)}
+	go func() { in.CloseWithError(writeForm(form, fields, source)) }()
+	defer out.Close() // ends the goroutine if the node answers before the end
+	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+op.Path(), out)
+	if err != nil {
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
+	}
+	c.setHeaders(req, "application/json")
+	req.Header.Set("Content-Type", form.FormDataContentType())
+	res, err := answer[robotmem.SavePerceptionResponse](c, op, req)
+	if err == nil {
+		return res, nil
+	}
+	select { // an error of reading data is not the node's
+	case why := <-source.failed:
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "data", Err: fmt.Errorf("could not be read to its end (%w); nothing was stored", why)}
+	default:
+		return nil, err
+	}
+}
+
+// source is a payload that records why it could not be read.
+type source struct {
+	io.Reader
+	failed chan error // capacity 1
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		select {
+		case s.failed <- err:
+		default:
+		}
+	}
+	return n, err
+}
+
+// writeForm writes the fields before the payload, so that the node can stream the
+// payload.
+func writeForm(form *multipart.Writer, fields map[string]json.RawMessage, data io.Reader) error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if err := form.WriteField(name, text(fields[name])); err != nil {
+			return err
+		}
+	}
+	part, err := form.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="data"; filename="data"`},
+		"Content-Type":        {"application/octet-stream"},
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(part, data); err != nil {
+		return err
+	}
+	return form.Close()
 }

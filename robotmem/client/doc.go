@@ -1,5 +1,5 @@
-// Package client is a robotmem.Service over HTTP: a node that `robotmem web`
-// serves, with the requests, responses and errors of a local Engine.
+// Package client is a robotmem.Service over HTTP: a node that `robotmem web` serves,
+// with the same requests, responses and errors as a local memory.
 //
 //	m := client.New("http://127.0.0.1:7878", client.Options{})
 //	res, err := m.Recall(ctx, &robotmem.RecallRequest{Query: "wet glass"})
@@ -9,7 +9,7 @@
 //
 // # Caveats
 //
-// The client keeps no state and retries nothing: a write whose answer was lost
-// may have been done. A batch whose text is not UTF-8 is refused as a whole,
-// where an Engine refuses the one item, because JSON cannot carry the bytes.
+// The client has no state and never retries: a write whose answer was lost may have
+// been done. A batch with a text that is not UTF-8 is refused as a whole, because JSON
+// cannot carry the bytes; a local memory refuses only the one item.
 package client

@@ -15,51 +15,51 @@ import (
 const (
 	firstCooldown   = 60 * time.Second
 	longestCooldown = 300 * time.Second
-	// longestRetryAfter bounds what a service may ask for itself: a wrong date
-	// must not switch the search by meaning off for a day.
+	// longestRetryAfter bounds the pause that a service asks for: a wrong date
+	// must noa attempt the search by meaning off for a day.
 	longestRetryAfter = time.Hour
 )
 
-// cooldown leaves a failing service alone: 60, 120, 240, then 300 s after each
-// failure in a row. When a pause is over one request tries again while others
-// go on failing at once; one success ends it.
+// cooldown pauses requests to a failing service: for 60, 120, 240, then 300 s
+// after each failure in a row. After a pause, one request tries again while
+// others still fail at once. One success ends the cool-down.
 type cooldown struct {
 	now func() time.Time
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards the fields below
 	failures int        // in a row, 0 while the service works
-	round    int        // how often a failure was counted
+	round    int        // number of failures that were counted
 	reason   string
 	until    time.Time
-	trying   bool // a request is under way although the last one failed
+	trying   bool // a request tries whether the service works again
 }
 
-// turn is the leave to make one request; each is given back through succeeded,
-// failed or undecided.
-type turn struct {
+// attempt is the permission for one request. Each ends with succeeded, failed or
+// undecided.
+type attempt struct {
 	round int
 	retry bool
 }
 
-// begin gives leave for a request, or fails with Unavailable.
-func (c *cooldown) begin() (turn, error) {
+// begin permits a request, or fails with Unavailable.
+func (c *cooldown) begin() (attempt, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failures == 0 {
-		return turn{round: c.round}, nil
+		return attempt{round: c.round}, nil
 	}
 	if left := c.until.Sub(c.now()); left > 0 {
-		return turn{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("not asked for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
+		return attempt{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("paused for another %.0f s: %s", math.Ceil(left.Seconds()), c.reason)}
 	}
 	if c.trying {
-		return turn{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("being tried again just now: %s", c.reason)}
+		return attempt{}, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("another request is trying again at this moment: %s", c.reason)}
 	}
 	c.trying = true
-	return turn{round: c.round, retry: true}, nil
+	return attempt{round: c.round, retry: true}, nil
 }
 
-// succeeded ends the cool-down and says whether there was one.
-func (c *cooldown) succeeded(turn) bool {
+// succeeded ends the cool-down and reports whether there was one.
+func (c *cooldown) succeeded(attempt) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	recovered := c.failures > 0
@@ -67,12 +67,12 @@ func (c *cooldown) succeeded(turn) bool {
 	return recovered
 }
 
-// failed starts a pause and returns its length: wait, or the next of the series
-// if wait is zero. Requests that were under way together count once.
-func (c *cooldown) failed(t turn, reason string, wait time.Duration) time.Duration {
+// failed starts a pause and returns its length: wait, or the next pause of the
+// series if wait is zero. Requests that ran at the same time count once.
+func (c *cooldown) failed(a attempt, reason string, wait time.Duration) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.round != c.round {
+	if a.round != c.round {
 		return c.until.Sub(c.now())
 	}
 	if wait <= 0 {
@@ -84,16 +84,17 @@ func (c *cooldown) failed(t turn, reason string, wait time.Duration) time.Durati
 	return wait
 }
 
-// undecided gives a turn back that says nothing about the service.
-func (c *cooldown) undecided(t turn) {
+// undecided ends an attempt whose result says nothing about the service.
+func (c *cooldown) undecided(a attempt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t.retry && t.round == c.round {
+	if a.retry && a.round == c.round {
 		c.trying = false
 	}
 }
 
-// state returns why the service is not asked now and until when, or nothing.
+// state returns the reason and the end of the current pause, zero values without
+// one.
 func (c *cooldown) state() (reason string, until time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -103,9 +104,9 @@ func (c *cooldown) state() (reason string, until time.Time) {
 	return c.reason, c.until.UTC()
 }
 
-// retryAfter returns how long the service asked to be left alone: the header
-// Retry-After in seconds or as a date (RFC 9110, section 10.2.3), an hour at
-// most, 0 if it did not say.
+// retryAfter returns the pause that the service asked for in the header
+// Retry-After, in seconds or as a date (RFC 9110, section 10.2.3): at most an
+// hour, 0 without the header.
 func retryAfter(err error, now time.Time) time.Duration {
 	status := (*statusError)(nil)
 	if !errors.As(err, &status) || status.retryAfter == "" {

@@ -56,7 +56,7 @@ func TestStateAfterAPauseIsWorthAsking(t *testing.T) {
 	}
 }
 
-// A robot that stops waiting says nothing about the service.
+// A caller that stops waiting is no failure of the service.
 func TestCallerThatGivesUpStartsNoPause(t *testing.T) {
 	for _, spec := range services {
 		for name, limit := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -85,8 +85,8 @@ func TestCallerThatGivesUpStartsNoPause(t *testing.T) {
 	}
 }
 
-// A service that hangs is left alone although each caller's own deadline comes
-// before the time limit.
+// A service that hangs is paused even if the deadline of each caller is earlier
+// than the time limit.
 func TestDeadlineWithPatienceStartsAPause(t *testing.T) {
 	now, f := newClock(), newFake(t)
 	e := open(t, "openai:m", f.options(now))
@@ -138,7 +138,7 @@ func TestOneCallerTriesAgain(t *testing.T) {
 	}()
 	<-arrived
 	_, err := e.Embed(t.Context(), robotmem.ForQuestion, []string{"wall"})
-	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "being tried again") {
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "is trying again") {
 		t.Errorf("got %v while another tries, want Unavailable", err)
 	}
 	if got := e.State(); got.Reason == "" {
@@ -153,7 +153,7 @@ func TestOneCallerTriesAgain(t *testing.T) {
 	}
 }
 
-// A caller that gives up gives its turn to the next.
+// After a caller that gives up, the next caller may try the service again.
 func TestTurnIsGivenBack(t *testing.T) {
 	now, f := newClock(), newFake(t)
 	e := open(t, "openai:m", f.options(now))
@@ -204,8 +204,7 @@ func (s *slowToEnd) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
-// Close ends what runs in the background and waits for it, however often it is
-// called.
+// Close ends the background work and waits for it. It may be called twice.
 func TestCloseEndsTheBackground(t *testing.T) {
 	for _, spec := range []string{"ollama:m", "auto"} {
 		transport := &slowToEnd{begun: make(chan bool, 1)}

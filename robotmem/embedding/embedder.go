@@ -6,44 +6,52 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// maxText is where a text is cut, in bytes. The longest context among common
-// embedding models is 8,192 tokens; more than this only costs time.
+// maxText is the length in bytes to which a text is cut. Common embedding models
+// read at most 8,192 tokens; more text only costs time.
 const maxText = 8 << 10
 
-// patience is what a caller has to allow a service before a passed deadline of
-// the caller's own counts as a failure of the service.
-const patience = time.Second
+// minTimeout is how much time a caller's deadline must leave before a passed
+// deadline counts as a failure of the service.
+const minTimeout = time.Second
+
+// cachedQueries is the number of query embeddings that are kept: 3 MB with 768
+// dimensions. A robot asks the same few questions all day.
+const cachedQueries = 1000
 
 // backend computes vectors.
 type backend interface {
-	// embed returns a vector for each text; the caller checks the answer.
+	// embed returns a vector for each text. The caller checks the vectors.
 	embed(ctx context.Context, texts []string) ([][]float32, error)
-	// explain says what an error of embed, or of its answer, means and what to
-	// do next. Invalid stands for a text that the model refuses.
+	// explain returns what an error of embed, or of the check of its vectors,
+	// means and what to do next. Invalid means that the model refuses a text.
 	explain(err error) *robotmem.Error
 }
 
-// embedder asks a backend: with prompts, in batches, under time limits, with
-// pauses while it fails, and with no trust in the answer.
+// embedder calls a backend with prompts, in batches and under time limits. It
+// checks every answer and pauses while the backend fails.
 type embedder struct {
-	model    string // the identity that State tells
+	model    string // the identity in State
 	prompts  prompts
 	backend  backend
-	limits   [2]time.Duration // of a request, by purpose
+	timeouts [2]time.Duration // of a request, by robotmem.Purpose
 	batch    int
-	guard    guard
+	checker  checker
 	cooldown *cooldown
-	cache    *cache
+	cache    *lru.Cache[string, []float32] // query embeddings by text, with its prompt
 	log      *slog.Logger
-	close    func()
+	close    func() error
 }
 
 var (
@@ -51,17 +59,21 @@ var (
 	_ io.Closer         = (*embedder)(nil)
 )
 
-// newEmbedder returns the embedder that asks b; name is what the table of
-// prompts is asked for, model the identity, stop what Close calls.
-func newEmbedder(model, name string, b backend, o Options, stop func()) *embedder {
+// newEmbedder returns the embedder that calls b. name is looked up in the table
+// of prompts, model is the identity, and Close calls stop.
+func newEmbedder(model, name string, b backend, o Options, stop func() error) *embedder {
+	cache, err := lru.New[string, []float32](cachedQueries)
+	if err != nil {
+		panic(err) // only for a size below 1
+	}
 	return &embedder{
 		model:    model,
 		prompts:  promptsOf(name),
 		backend:  b,
-		limits:   [2]time.Duration{robotmem.ForMemory: o.Timeout, robotmem.ForQuestion: o.QuestionTimeout},
+		timeouts: [2]time.Duration{robotmem.ForMemory: o.Timeout, robotmem.ForQuestion: o.QuestionTimeout},
 		batch:    o.Batch,
 		cooldown: &cooldown{now: o.Clock},
-		cache:    newCache(cachedQuestions),
+		cache:    cache,
 		log:      o.Logger.With("embedder", model),
 		close:    stop,
 	}
@@ -73,99 +85,97 @@ func (e *embedder) State() robotmem.EmbedderState {
 	return robotmem.EmbedderState{Model: e.model, Reason: reason, Until: until}
 }
 
-// Close ends what runs in the background and waits for it. It does not end
-// calls of Embed.
-func (e *embedder) Close() error {
-	e.close()
-	return nil
-}
+// Close ends the background work and waits for it. It does not end calls of
+// Embed.
+func (e *embedder) Close() error { return e.close() }
 
 // Embed implements robotmem.Embedder.
 func (e *embedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
-	if int(purpose) >= len(e.limits) {
+	if int(purpose) >= len(e.timeouts) {
 		return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "purpose", Err: fmt.Errorf("%d is not a purpose", purpose)}
 	}
-	asked := make([]string, len(texts))
+	prompted := make([]string, len(texts))
 	vectors := make([][]float32, len(texts))
 	var missing []int
 	for i, text := range texts {
 		if strings.TrimSpace(text) == "" {
-			return nil, refused(i, "is blank, and nothing has no meaning: leave it out")
+			return nil, refused(i, "is blank and has no meaning; leave it out")
 		}
-		asked[i] = e.prompts[purpose] + cut(text)
+		prompted[i] = e.prompts[purpose] + cut(text)
 		if purpose == robotmem.ForQuestion {
-			vectors[i] = e.cache.get(asked[i])
+			if v, ok := e.cache.Get(prompted[i]); ok {
+				vectors[i] = slices.Clone(v)
+				continue
+			}
 		}
-		if vectors[i] == nil {
-			missing = append(missing, i)
-		}
+		missing = append(missing, i)
 	}
 	for batch := range slices.Chunk(missing, e.batch) {
-		some := make([]string, len(batch))
+		input := make([]string, len(batch))
 		for k, i := range batch {
-			some[k] = asked[i]
+			input[k] = prompted[i]
 		}
-		got, err := e.request(ctx, e.limits[purpose], some)
+		output, err := e.request(ctx, e.timeouts[purpose], input)
 		if err != nil {
 			return nil, renumber(err, batch)
 		}
 		for k, i := range batch {
-			vectors[i] = got[k]
+			vectors[i] = output[k]
 			if purpose == robotmem.ForQuestion {
-				e.cache.put(asked[i], got[k])
+				e.cache.Add(prompted[i], slices.Clone(output[k]))
 			}
 		}
 	}
 	return vectors, nil
 }
 
-// request asks the backend once, unless it is cooling down, and tells the
-// cool-down how it went.
-func (e *embedder) request(ctx context.Context, limit time.Duration, texts []string) ([][]float32, error) {
-	t, err := e.cooldown.begin()
+// request calls the backend once, unless it is cooling down, and reports the
+// result to the cool-down.
+func (e *embedder) request(ctx context.Context, timeout time.Duration, texts []string) ([][]float32, error) {
+	a, err := e.cooldown.begin()
 	if err != nil {
 		return nil, err
 	}
-	hurried := false
+	short := false
 	if deadline, ok := ctx.Deadline(); ok {
-		hurried = time.Until(deadline) < patience
+		short = time.Until(deadline) < minTimeout
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	vectors, err := e.backend.embed(limited, texts)
 	if err == nil {
-		err = e.guard.check(vectors, len(texts))
+		err = e.checker.check(vectors, len(texts))
 	}
 	if err == nil {
-		if e.cooldown.succeeded(t) {
+		if e.cooldown.succeeded(a) {
 			e.log.Info("the embedder answers again")
 		}
 		return vectors, nil
 	}
-	if gaveUp := ctx.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && hurried {
-		e.cooldown.undecided(t)
-		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("gave up waiting for %s: %w", e.model, gaveUp)}
+	if gaveUp := ctx.Err(); errors.Is(gaveUp, context.Canceled) || gaveUp != nil && short {
+		e.cooldown.undecided(a)
+		return nil, &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the caller stopped waiting for %s: %w", e.model, gaveUp)}
 	}
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = &timeoutError{limit}
+		err = &timeoutError{timeout}
 	}
 	failure := e.backend.explain(err)
 	if failure.Kind == robotmem.Invalid {
-		e.cooldown.undecided(t)
+		e.cooldown.undecided(a)
 		return nil, failure
 	}
-	wait := e.cooldown.failed(t, failure.Detail(), retryAfter(err, e.cooldown.now()))
+	wait := e.cooldown.failed(a, failure.Detail(), retryAfter(err, e.cooldown.now()))
 	e.log.Warn("the embedder failed", "error", failure.Detail(), "cooldown", wait)
 	return nil, failure
 }
 
-// timeoutError is a request that took longer than it may.
+// timeoutError means that a request took longer than its time limit.
 type timeoutError struct{ limit time.Duration }
 
 func (e *timeoutError) Error() string { return fmt.Sprintf("no answer within %v", e.limit) }
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
 
-// refusal is a text that the model cannot take, by its place in a request.
+// refusal is a text that the model cannot embed, by its index in a request.
 type refusal struct {
 	index  int
 	reason string
@@ -178,7 +188,8 @@ func refused(index int, reason string) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: fmt.Sprintf("texts[%d]", index), Err: &refusal{index, reason}}
 }
 
-// renumber makes the place of a refused text in a batch its place in the call.
+// renumber turns the index of a refused text in a batch into its index in the
+// call.
 func renumber(err error, batch []int) error {
 	if r := (*refusal)(nil); errors.As(err, &r) && r.index < len(batch) {
 		return refused(batch[r.index], r.reason)
@@ -186,7 +197,8 @@ func renumber(err error, batch []int) error {
 	return err
 }
 
-// cut returns the first maxText bytes of s, less the rest of a cut rune.
+// cut returns at most the first maxText bytes of s, without a part of a rune at
+// the end.
 func cut(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= maxText {
@@ -197,4 +209,94 @@ func cut(s string) string {
 		n--
 	}
 	return s[:n]
+}
+
+// checker checks the vectors of a backend. A vector of another length or with a
+// NaN would be stored and make every later search wrong.
+type checker struct {
+	mu  sync.Mutex
+	dim int // dimension of all vectors so far, 0 before the first
+}
+
+// badAnswer is an answer that could be read but cannot be used.
+type badAnswer struct{ text string }
+
+func (e *badAnswer) Error() string { return e.text }
+
+// check returns an error if vectors cannot be the answer for n texts.
+func (c *checker) check(vectors [][]float32, n int) error {
+	if len(vectors) != n {
+		return &badAnswer{fmt.Sprintf("answered %d vectors for %d texts", len(vectors), n)}
+	}
+	if n == 0 {
+		return nil
+	}
+	dim := len(vectors[0])
+	for i, v := range vectors {
+		if len(v) == 0 || len(v) != dim {
+			return &badAnswer{fmt.Sprintf("answered vectors of %d and %d numbers at once", dim, len(v))}
+		}
+		zero := true
+		for _, x := range v {
+			if f := float64(x); math.IsNaN(f) || math.IsInf(f, 0) {
+				return &badAnswer{fmt.Sprintf("answered a number that is not finite for text %d of %d", i+1, n)}
+			}
+			zero = zero && x == 0
+		}
+		if zero {
+			return &badAnswer{fmt.Sprintf("answered only zeros for text %d of %d", i+1, n)}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dim != 0 && c.dim != dim {
+		return &badAnswer{fmt.Sprintf("answered vectors of %d numbers, but of %d before", dim, c.dim)}
+	}
+	c.dim = dim
+	return nil
+}
+
+// prompts are the texts before a text, by robotmem.Purpose.
+type prompts [2]string
+
+const (
+	passages = "Represent this sentence for searching relevant passages: "
+	instruct = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+)
+
+// promptTable lists the prompts that models were trained with, from their model
+// cards. The first entry whose name is part of the model's name applies.
+var promptTable = []struct {
+	name   string
+	memory string
+	query  string
+}{
+	{"nomic-embed-text", "search_document: ", "search_query: "},
+	{"mxbai-embed-large", "", passages},
+	{"snowflake-arctic-embed2", "", "query: "},
+	{"snowflake-arctic-embed-l-v2", "", "query: "},
+	{"snowflake-arctic-embed-m-v2", "", "query: "},
+	{"snowflake-arctic-embed", "", passages},
+	{"bge-small-en", "", passages},
+	{"bge-base-en", "", passages},
+	{"bge-large-en", "", passages},
+	{"embeddinggemma", "title: none | text: ", "task: search result | query: "},
+	{"qwen3-embedding", "", instruct},
+	{"e5-large-instruct", "", instruct},
+	{"e5-mistral", "", instruct},
+	{"e5-small", "passage: ", "query: "},
+	{"e5-base", "passage: ", "query: "},
+	{"e5-large", "passage: ", "query: "},
+}
+
+// promptsOf returns the prompts of a model, none for a model that is not in the
+// table.
+func promptsOf(model string) prompts {
+	model = strings.ToLower(model)
+	for _, p := range promptTable {
+		if strings.Contains(model, p.name) {
+			return prompts{p.memory, p.query}
+		}
+	}
+	return prompts{}
 }

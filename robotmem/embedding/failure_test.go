@@ -14,7 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
-// services are the embedders that ask over the network.
+// services are the specs of embedders over the network.
 var services = []string{"ollama:m", "openai:m"}
 
 func withHeader(name, value string, then http.HandlerFunc) http.HandlerFunc {
@@ -58,12 +58,12 @@ func TestFailures(t *testing.T) {
 		{"no vectors", rows(), robotmem.Unavailable, "0 vectors for 1 texts", time.Minute},
 		{"too many vectors", rows("[1,2]", "[1,2]"), robotmem.Unavailable, "2 vectors for 1 texts", time.Minute},
 		{"an empty vector", rows("[]"), robotmem.Unavailable, "of 0 and 0 numbers", time.Minute},
-		{"zeros", rows("[0,0]"), robotmem.Unavailable, "nothing but zeros for text 1 of 1", time.Minute},
+		{"zeros", rows("[0,0]"), robotmem.Unavailable, "only zeros for text 1 of 1", time.Minute},
 		{"null for a number", rows("[1,null]"), robotmem.Unavailable, "null", time.Minute},
 		{"null for a vector", rows("null"), robotmem.Unavailable, "", time.Minute},
 		{"a number out of range", rows("[1,1e999]"), robotmem.Unavailable, "cannot be read", time.Minute},
 		{"a number out of a float32", rows("[1,1e39]"), robotmem.Unavailable, "cannot be read", time.Minute},
-		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, robotmem.Unavailable, "broke off", time.Minute},
+		{"a connection that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, robotmem.Unavailable, "broke the connection", time.Minute},
 		{"100 MB", hundredMegabytes, robotmem.Unavailable, "more than 32 MiB", time.Minute},
 		{"an error without end", func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(500)
@@ -90,7 +90,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// checkError checks what every error keeps to.
+// checkError checks what is true of every error.
 func checkError(t *testing.T, err error) {
 	t.Helper()
 	if e := (*robotmem.Error)(nil); !errors.As(err, &e) {
@@ -104,8 +104,8 @@ func checkError(t *testing.T, err error) {
 	}
 }
 
-// checkPause checks that the service is left alone for as long as it should,
-// and asked again after that.
+// checkPause checks that the service is not called during the pause, and called
+// after it.
 func checkPause(t *testing.T, e robotmem.Embedder, f *fake, now *clock, spec string, failure error, pause time.Duration) {
 	t.Helper()
 	want := robotmem.EmbedderState{Model: spec}
@@ -164,7 +164,7 @@ func TestNextSteps(t *testing.T) {
 	}
 }
 
-// A proxy that echoes the request does not bring the key into a log.
+// The key does not get into an error, even if a proxy echoes the request.
 func TestKeyInAMessageIsNotTold(t *testing.T) {
 	for _, body := range []string{secret + " is no key", `{"error":{"message":"` + secret + ` is no key"}}`, `{"message":"` + secret + ` is no key"}`} {
 		f := newFake(t)
@@ -210,7 +210,7 @@ func TestHang(t *testing.T) {
 	}
 }
 
-// hang answers nothing until the caller goes.
+// hang answers nothing until the caller closes the request.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func TestRedirectToAnotherHostIsNotFollowed(t *testing.T) {

@@ -12,17 +12,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
 )
 
-// secret is the key that no error may tell.
+// secret is the key, which must not appear in an error.
 const secret = "sk-do-not-tell"
 
-// request is what a fake service was asked.
+// request is a request to a fake service.
 type request struct {
 	path, key string
 	texts     []string
 }
 
 // fake is an embedding service that speaks Ollama's API and OpenAI's. Its
-// vectors are [length of the text, 1] until a test says otherwise.
+// vectors are [length of the text, 1] unless a test sets a reply.
 type fake struct {
 	*httptest.Server
 
@@ -39,7 +39,7 @@ func reply(status int, body string) http.HandlerFunc {
 	}
 }
 
-// rows answers with vectors, each in JSON, in the form that was asked for.
+// rows answers with vectors, each in JSON, in the format of the API.
 func rows(vectors ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/embed" {

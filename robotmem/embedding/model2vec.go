@@ -2,7 +2,6 @@ package embedding
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,67 +10,58 @@ import (
 	"os"
 	"path/filepath"
 	"unicode/utf8"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// A Model2Vec model is a table with a vector for each token; the vector of a
-// text is the mean of those of its tokens. It needs no other process and takes
+// A Model2Vec model is a table with a vector for each token. The vector of a text
+// is the mean of the vectors of its tokens. It needs no other process and takes
 // microseconds. https://github.com/MinishLab/model2vec
 
-// maxTokens is how many tokens of a text count if config.json does not say.
+// maxTokens is how many tokens of a text count, unless config.json has
+// max_length.
 const maxTokens = 512
 
-// model2Vec is a model in this process. It never changes once it is read.
+// model2Vec is a model. It is immutable.
 type model2Vec struct {
 	tokenizer *tokenizer
 	vectors   *tensor
-	rows      *tensor // the row of vectors for a token, nil if it is the token
-	weights   *tensor // of a token, nil for 1
+	rows      *tensor // the row of vectors for each token, nil if token i has row i
+	weights   *tensor // the weight of each token, nil if all weights are 1
 	normalize bool
 	maxTokens int
-	maxRunes  int // of a text before it is split, as it cannot hold more tokens
+	maxRunes  int // a text is cut to this length before it is tokenized
 }
 
-var _ backend = (*model2Vec)(nil)
+var _ Model = (*model2Vec)(nil)
 
-// openModel2Vec reads the model in dir. The identity ends in a part of the
-// files' hash, as folders of one name can hold different models.
-func openModel2Vec(dir string, o Options) (robotmem.Embedder, error) {
-	weights, err := readModelFile(dir, "model.safetensors")
+// model2vecRuntime reads Model2Vec models.
+func model2vecRuntime() Runtime {
+	return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}
+}
+
+// openModel2Vec reads the model in dir.
+func openModel2Vec(dir string) (Model, error) {
+	weights, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
 	if err != nil {
 		return nil, err
 	}
-	words, err := readModelFile(dir, "tokenizer.json")
+	words, err := os.ReadFile(filepath.Join(dir, "tokenizer.json"))
 	if err != nil {
 		return nil, err
 	}
 	config, err := os.ReadFile(filepath.Join(dir, "config.json"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, invalid("%w", err)
-	}
-	m, err := newModel2Vec(weights, words, config)
-	if err != nil {
-		return nil, invalid("the model in %s: %w", dir, err)
-	}
-	name, err := folderName(dir)
-	if err != nil {
 		return nil, err
 	}
-	hash := sha256.New()
-	hash.Write(weights)
-	hash.Write(words)
-	identity := fmt.Sprintf("model2vec:%s@%x", name, hash.Sum(nil)[:4])
-	return newEmbedder(identity, "", m, o, func() {}), nil
+	return newModel2Vec(weights, words, config)
 }
 
-func newModel2Vec(weights, words, config []byte) (*model2Vec, error) {
+func newModel2Vec(weights, words, config []byte) (Model, error) {
 	tensors, err := readTensors(weights)
 	if err != nil {
 		return nil, fmt.Errorf("model.safetensors: %w", err)
 	}
 	m := &model2Vec{vectors: tensors["embeddings"], rows: tensors["mapping"], weights: tensors["weights"]}
-	if m.vectors == nil { // as sentence-transformers names it
+	if m.vectors == nil { // the name in files of sentence-transformers
 		m.vectors = tensors["embedding.weight"]
 	}
 	if m.vectors == nil || m.vectors.cols < 2 {
@@ -97,8 +87,7 @@ func newModel2Vec(weights, words, config []byte) (*model2Vec, error) {
 	return m, m.validate()
 }
 
-// validate checks that every token has a row, so that none needs to be checked
-// later.
+// validate checks that every token has a row, so that embedding needs no checks.
 func (m *model2Vec) validate() error {
 	tokens := m.tokenizer.size
 	if m.weights != nil && m.weights.rows < tokens {
@@ -121,23 +110,23 @@ func (m *model2Vec) validate() error {
 	return nil
 }
 
-// embed implements backend. A text none of whose words the model knows has no
-// vector and is refused.
-func (m *model2Vec) embed(ctx context.Context, texts []string) ([][]float32, error) {
+// Embed implements Model. It refuses a text without any word that the model
+// knows, because the text would have no vector.
+func (m *model2Vec) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors := make([][]float32, len(texts))
 	for i, text := range texts {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		if vectors[i] = m.vector(text); vectors[i] == nil {
-			return nil, refused(i, "holds no word that the model knows: its language or script is not the model's")
+			return nil, refused(i, "has no word that the model knows; its language or script may not be the model's")
 		}
 	}
 	return vectors, nil
 }
 
-// vector returns the mean of the tokens' vectors, nil if there are none or they
-// cancel out.
+// vector returns the mean of the vectors of the tokens, nil without tokens or if
+// the vectors cancel out.
 func (m *model2Vec) vector(text string) []float32 {
 	tokens := m.tokenizer.tokens(firstRunes(text, m.maxRunes))
 	tokens = tokens[:min(len(tokens), m.maxTokens)]
@@ -145,7 +134,7 @@ func (m *model2Vec) vector(text string) []float32 {
 	known := 0
 	for _, token := range tokens {
 		if token == m.tokenizer.unknown {
-			continue // counted above, like the original
+			continue // but it counts towards maxTokens, as in the original
 		}
 		known++
 		row, weight := token, float32(1)
@@ -173,8 +162,8 @@ func (m *model2Vec) vector(text string) []float32 {
 	return mean
 }
 
-// explain implements backend.
-func (m *model2Vec) explain(err error) *robotmem.Error { return explainLocal(err) }
+// Close implements Model. The model holds nothing but memory.
+func (m *model2Vec) Close() error { return nil }
 
 // firstRunes returns the first n runes of s.
 func firstRunes(s string, n int) string {

@@ -29,7 +29,8 @@ const bertTokenizer = `{
 		"vocab": {"[UNK]": 0, "wet": 1, "glass": 2, "slip": 3, "##s": 4, "!": 5, "湿": 6}}
 }`
 
-// bertVectors belong to it; the unknown token's would show in any mean.
+// bertVectors are its vectors. The vector of the unknown token would be visible in
+// any mean.
 var bertVectors = [][]float64{{1000, 1000}, {1, 0}, {0, 1}, {4, 2}, {2, 4}, {-2, 8}, {3, 3}}
 
 // tensorFile is a safetensors file.
@@ -70,7 +71,7 @@ type raw struct {
 	data  []byte
 }
 
-// rawOf is the tensor of values, which have a fixed size each.
+// rawOf returns the tensor of values of a fixed size.
 func rawOf[T any](t testing.TB, dtype string, shape []int, values []T) raw {
 	t.Helper()
 	var b bytes.Buffer
@@ -204,7 +205,7 @@ func TestModel2VecTypesOfNumbers(t *testing.T) {
 	}
 }
 
-// A model with a reduced vocabulary: a row for several tokens, and a weight for
+// A model with a reduced vocabulary has one row for several tokens, and a weight for
 // each token.
 func TestModel2VecMappingAndWeights(t *testing.T) {
 	for _, dtype := range []string{"I64", "I32"} {
@@ -252,7 +253,7 @@ func TestModel2VecIdentity(t *testing.T) {
 	}
 }
 
-// The order of tensors in a file is not fixed, so this one is written once.
+// tensorFile writes tensors in random order, so this file is written once.
 func TestModel2VecIdentityOfACopy(t *testing.T) {
 	weights := tensorFile(t, bertWeights(t))
 	a := open(t, "model2vec:"+modelFolder(t, weights, bertTokenizer, ""), embedding.Options{}).State()
@@ -287,8 +288,8 @@ func TestModel2VecFilesThatCannotBeUsed(t *testing.T) {
 		{"a config of another form", good, bertTokenizer, "[]", robotmem.Invalid, "config.json"},
 		{"a page in place of weights", []byte("<html>"), bertTokenizer, "", robotmem.Invalid, "shorter than a header"},
 		{"a longer page", []byte("<html><title>no such file</title></html>"), bertTokenizer, "", robotmem.Invalid, "reaches past the end"},
-		{"half of the weights", good[:len(good)-8], bertTokenizer, "", robotmem.Invalid, "not copied whole"},
-		{"a header that is no JSON", claims("{", 0), bertTokenizer, "", robotmem.Invalid, "its header"},
+		{"half of the weights", good[:len(good)-8], bertTokenizer, "", robotmem.Invalid, "the file is incomplete"},
+		{"a header that is no JSON", claims("{", 0), bertTokenizer, "", robotmem.Invalid, "the header"},
 		{"a tensor before the file", claims(`{"embeddings":{"dtype":"F32","shape":[1,2],"data_offsets":[-8,0]}}`, 8), bertTokenizer, "", robotmem.Invalid, "outside of the file"},
 		{"a shape that overflows", claims(`{"embeddings":{"dtype":"F32","shape":[4611686018427387904,4],"data_offsets":[0,0]}}`, 8), bertTokenizer, "", robotmem.Invalid, "do not fit its shape"},
 		{"a shape of too much", claims(`{"embeddings":{"dtype":"F32","shape":[3,2],"data_offsets":[0,8]}}`, 8), bertTokenizer, "", robotmem.Invalid, "do not fit its shape"},

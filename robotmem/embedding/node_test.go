@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A node lives through its Ollama: it recalls by meaning, goes on by words when
-// the server dies, and takes up what has waited when it is back.
+// A node recalls by meaning with Ollama, by words while the server is down, and
+// computes the missing vectors when it is back.
 func TestNodeWithOllama(t *testing.T) {
 	server := embedtest.StartOllama(t)
 	server.CreateModel("tiny")

@@ -13,33 +13,37 @@ import (
 
 // Options configure Open. The zero value works.
 type Options struct {
-	// OllamaURL is the address of Ollama, http://127.0.0.1:11434 if empty. The
-	// short forms of OLLAMA_HOST are understood: host, host:port, 0.0.0.0.
+	// OllamaURL is the address of Ollama, http://127.0.0.1:11434 if empty. It may
+	// have the short forms of OLLAMA_HOST: host, host:port, 0.0.0.0.
 	OllamaURL string
-	// OpenAIURL is what "/embeddings" is appended to, https://api.openai.com/v1
+	// OpenAIURL is the address without "/embeddings", https://api.openai.com/v1
 	// if empty.
 	OpenAIURL string
-	// OpenAIKey is sent as a bearer token when it is not empty.
+	// OpenAIKey is sent as a bearer token if it is not empty.
 	OpenAIKey string
 
-	// Timeout bounds one request for memories, 30 s if zero.
+	// Timeout is the time limit of a request for memories, 30 s if zero.
 	Timeout time.Duration
-	// QuestionTimeout bounds one request for a question, 3 s if zero. An earlier
-	// deadline of the caller's context wins over both.
+	// QuestionTimeout is the time limit of a request for a query, 3 s if zero. An
+	// earlier deadline of the caller's context applies before both.
 	QuestionTimeout time.Duration
-	// Batch is how many texts go into one request, 64 if zero.
+	// Batch is the number of texts in one request, 64 if zero.
 	Batch int
 
-	// HTTPClient does the requests, one of its own if nil. Its CheckRedirect is
-	// not used.
+	// HTTPClient does the requests, a client of the embedder's own if nil. Its
+	// CheckRedirect is not used.
 	HTTPClient *http.Client
-	Clock      func() time.Time // time.Now if nil
-	Logger     *slog.Logger     // silent if nil
+	// Runtimes run models in this process whose formats Open does not know
+	// itself, by the word before the colon of a spec. Package onnx, a module of
+	// its own, has one for "onnx".
+	Runtimes map[string]Runtime
+	Clock    func() time.Time // time.Now if nil
+	Logger   *slog.Logger     // silent if nil
 }
 
 const (
-	memoryTimeout   = 30 * time.Second // a full batch on a small board's CPU
-	questionTimeout = 3 * time.Second  // somebody waits; BM25 has answered long ago
+	memoryTimeout   = 30 * time.Second // enough for a full batch on the CPU of a small board
+	questionTimeout = 3 * time.Second  // a caller waits, and the search by words is done by then
 	batchSize       = 64
 )
 
@@ -57,14 +61,13 @@ func (o Options) withDefaults() Options {
 }
 
 // Open returns the embedder that spec names, nil for "none" and auto for "". It
-// never waits for the network: a service is asked in the background or when it
-// is first used, and what is wrong with it shows in State and Embed. The
-// embedder is an io.Closer; Close ends what runs in the background and waits
-// for it.
+// never waits for the network: a service is called in the background or when it
+// is first used, and its failures show in State and Embed. The embedder is an
+// io.Closer; Close ends the background work and waits for it.
 //
-// A spec of another form and an address that is none fail with Invalid, a
-// folder without the files of its model with NotFound, files that cannot be
-// used with Invalid.
+// Open fails with Invalid for a spec or an address of another form and for files
+// that cannot be used, and with NotFound for a folder without the files of a
+// model.
 func Open(spec string, o Options) (robotmem.Embedder, error) {
 	o = o.withDefaults()
 	kind, name, hasName := strings.Cut(strings.TrimSpace(spec), ":")
@@ -78,14 +81,19 @@ func Open(spec string, o Options) (robotmem.Embedder, error) {
 	case kind == "openai" && named:
 		return openOpenAI(name, o)
 	case kind == "model2vec" && named:
-		return openModel2Vec(name, o)
-	case kind == "onnx" && named:
-		return openONNX(name, o)
+		return openLocal(kind, name, model2vecRuntime(), o)
+	case named:
+		if r, ok := o.Runtimes[kind]; ok {
+			return openLocal(kind, name, r, o)
+		}
+		if kind == "onnx" {
+			return nil, invalid("%s needs a robotmem that runs ONNX models: build one with `make onnx` in the source code; this one offers model2vec:<dir> and ollama:<model>", spec)
+		}
 	}
 	return nil, &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf("%q is not auto, none, ollama:<model>, openai:<model>, model2vec:<dir> or onnx:<dir>", spec)}
 }
 
-// invalid is a setting or a file that cannot be used.
+// invalid is the error of a setting or a file that cannot be used.
 func invalid(format string, args ...any) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: "embedder", Err: fmt.Errorf(format, args...)}
 }

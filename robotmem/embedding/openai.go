@@ -13,8 +13,8 @@ import (
 
 const defaultOpenAI = "https://api.openai.com/v1"
 
-// openAI asks a service for POST {base}/embeddings as OpenAI, vLLM, LM Studio,
-// llama.cpp, LiteLLM and others answer it.
+// openAI calls POST {base}/embeddings, which OpenAI, vLLM, LM Studio, llama.cpp,
+// LiteLLM and others serve.
 type openAI struct {
 	service
 	http *http.Client
@@ -46,9 +46,12 @@ func openOpenAI(model string, o Options) (robotmem.Embedder, error) {
 		key:  o.OpenAIKey,
 	}
 	if b.key == "" {
-		b.login = "no key was given, and it wants one"
+		b.login = "no key was given; set one"
 	}
-	return newEmbedder("openai:"+model, model, b, o, b.http.CloseIdleConnections), nil
+	return newEmbedder("openai:"+model, model, b, o, func() error {
+		b.http.CloseIdleConnections()
+		return nil
+	}), nil
 }
 
 type openAIRequest struct {
@@ -91,8 +94,8 @@ func (b *openAI) embed(ctx context.Context, texts []string) ([][]float32, error)
 	return answer.vectors()
 }
 
-// vectors puts the vectors in the order of the texts: the API numbers them and
-// promises no order. Servers that leave the number out answer in order.
+// vectors returns the vectors in the order of the texts. The API numbers the
+// vectors and promises no order; servers without numbers answer in order.
 func (r *openAIResponse) vectors() ([][]float32, error) {
 	vectors := make([][]float32, len(r.Data))
 	for i, d := range r.Data {
@@ -100,12 +103,12 @@ func (r *openAIResponse) vectors() ([][]float32, error) {
 			i = *d.Index
 		}
 		if i < 0 || i >= len(vectors) || vectors[i] != nil {
-			return nil, &badAnswer{fmt.Sprintf("answered %d vectors, one of them with the number %d", len(vectors), i)}
+			return nil, &badAnswer{fmt.Sprintf("answered %d vectors, one of them with the index %d", len(vectors), i)}
 		}
 		vector := make([]float32, len(d.Embedding))
 		for k, x := range d.Embedding {
-			if x == nil { // what JSON makes of NaN
-				return nil, &badAnswer{"answered null in place of a number"}
+			if x == nil { // how encoders write NaN
+				return nil, &badAnswer{"answered null instead of a number"}
 			}
 			vector[k] = *x
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/embedding/embedtest"
 )
 
-// clock is a time that tests set.
+// clock is a clock that tests set.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -29,8 +29,8 @@ func (c *clock) Now() time.Time {
 	return c.now
 }
 
-// hasty returns a time that is ten seconds later each time it is asked, so that
-// what is due in minutes comes at once.
+// hasty advances the clock by ten seconds with each call, so that an event that is
+// due in minutes happens at once.
 func (c *clock) hasty() time.Time {
 	c.advance(10 * time.Second)
 	return c.Now()

@@ -35,6 +35,13 @@ func TestOpenRefusesOtherSpecs(t *testing.T) {
 	}
 }
 
+func TestONNXNeedsABuild(t *testing.T) {
+	_, err := embedding.Open("onnx:"+t.TempDir(), embedding.Options{})
+	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "`make onnx`") {
+		t.Errorf("got %v, want Invalid with the command that builds it", err)
+	}
+}
+
 func TestOpenNone(t *testing.T) {
 	if e, err := embedding.Open("none", embedding.Options{}); e != nil || err != nil {
 		t.Errorf("got %v, %v, want neither", e, err)
@@ -51,7 +58,7 @@ func TestOpenRefusesAddresses(t *testing.T) {
 	}
 }
 
-// The short forms of OLLAMA_HOST, those for servers too.
+// The short forms of OLLAMA_HOST, including those for servers.
 func TestShortAddresses(t *testing.T) {
 	f := newFake(t)
 	port := f.URL[strings.LastIndex(f.URL, ":")+1:]
@@ -221,7 +228,7 @@ func TestDimensionThatChanges(t *testing.T) {
 		embed(t, e, robotmem.ForMemory, "door")
 		f.set(rows("[1,2,3]"))
 		_, err := e.Embed(t.Context(), robotmem.ForMemory, []string{"wall"})
-		if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "of 3 numbers, and of 2 before") {
+		if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "of 3 numbers, but of 2 before") {
 			t.Errorf("%s: got %v, want Unavailable with both lengths", spec, err)
 		}
 	}
@@ -247,9 +254,9 @@ func TestOpenAINumbersItsVectors(t *testing.T) {
 	}{
 		"in another order":    {`{"data":[{"index":1,"embedding":[2]},{"index":0,"embedding":[1]}]}`, [][]float32{{1}, {2}}, ""},
 		"without numbers":     {`{"data":[{"embedding":[1]},{"embedding":[2]}]}`, [][]float32{{1}, {2}}, ""},
-		"one number twice":    {`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, nil, "with the number 0"},
-		"a number too large":  {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[2]}]}`, nil, "with the number 2"},
-		"a number below zero": {`{"data":[{"index":0,"embedding":[1]},{"index":-1,"embedding":[2]}]}`, nil, "with the number -1"},
+		"one number twice":    {`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[2]}]}`, nil, "with the index 0"},
+		"a number too large":  {`{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[2]}]}`, nil, "with the index 2"},
+		"a number below zero": {`{"data":[{"index":0,"embedding":[1]},{"index":-1,"embedding":[2]}]}`, nil, "with the index -1"},
 		"as text":             {`{"data":[{"index":0,"embedding":"AACAPw=="},{"index":1,"embedding":"AACAPw=="}]}`, nil, "cannot be read"},
 	} {
 		t.Run(name, func(t *testing.T) {

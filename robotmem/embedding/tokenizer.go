@@ -1,47 +1,46 @@
 package embedding
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// tokenizer.json is how the Hugging Face tokenizers describe the way from a
-// text to tokens: added tokens are cut out, the rest is normalized, split into
-// words, and each word is looked up piece by piece.
+// tokenizer.json describes how the Hugging Face tokenizers turn a text into
+// tokens: find the added tokens, normalize the rest, split it into words, and
+// look each word up in the vocabulary.
 // https://huggingface.co/docs/tokenizers/pipeline
 //
-// Read are the parts that Model2Vec models come with; a file with another part
-// is refused by its name, as leaving it out would give wrong vectors without a
-// sign. Byte-pair models are not read.
+// This package supports the components that Model2Vec models use. It refuses a
+// file with any other component by name, because a tokenizer without the
+// component would give wrong vectors and no error. It does not support
+// byte-pair encoding.
 
-// tokenizer turns a text into tokens. It never changes once it is read.
+// tokenizer turns a text into tokens. It is immutable.
 type tokenizer struct {
-	raw        addedTokens // that are looked for in the text as it came
-	normalized addedTokens // that are looked for in the normalized text
-	normalize  normalizer
-	split      splitter
-	words      wordModel
+	raw         addedTokens // found in the text as given
+	normalized  addedTokens // found in the normalized text
+	normalize   normalizer
+	preTokenize preTokenizer
+	model       wordModel
 
-	unknown     int // the token of what is not in the vocabulary, -1 if there is none
-	size        int // tokens are below it
-	medianRunes int // of a token as it is spelled in the vocabulary
+	unknown     int // the token of words that are not in the vocabulary, -1 without one
+	size        int // upper bound of the tokens, exclusive
+	medianRunes int // median length of the vocabulary's entries
 }
 
-// wordModel is the vocabulary.
-type wordModel interface {
-	// lookUp appends the tokens of a word.
-	lookUp(tokens []int, word string) []int
-}
-
-// part is a step of the file: what is read depends on its type.
-type part struct {
+// component is the configuration of a normalizer or a pre-tokenizer. Which
+// fields apply depends on Type.
+type component struct {
 	Type string `json:"type"`
 
-	Normalizers   []part `json:"normalizers"`
-	PreTokenizers []part `json:"pretokenizers"`
+	Normalizers   []component `json:"normalizers"`
+	PreTokenizers []component `json:"pretokenizers"`
 
 	CleanText          bool  `json:"clean_text"`
 	HandleChineseChars bool  `json:"handle_chinese_chars"`
@@ -66,24 +65,13 @@ type part struct {
 	IndividualDigits bool   `json:"individual_digits"`
 }
 
-// vocabulary is the section "model" of the file.
-type vocabulary struct {
-	Type         string          `json:"type"`
-	Vocab        json.RawMessage `json:"vocab"`
-	UnknownToken string          `json:"unk_token"`
-	UnknownID    *int            `json:"unk_id"`
-	Prefix       *string         `json:"continuing_subword_prefix"`
-	MaxRunes     *int            `json:"max_input_chars_per_word"`
-	ByteFallback bool            `json:"byte_fallback"`
-}
-
 // readTokenizer reads the contents of tokenizer.json.
 func readTokenizer(data []byte) (*tokenizer, error) {
 	var file struct {
-		AddedTokens  []addedToken `json:"added_tokens"`
-		Normalizer   *part        `json:"normalizer"`
-		PreTokenizer *part        `json:"pre_tokenizer"`
-		Model        vocabulary   `json:"model"`
+		AddedTokens  []addedToken    `json:"added_tokens"`
+		Normalizer   *component      `json:"normalizer"`
+		PreTokenizer *component      `json:"pre_tokenizer"`
+		Model        wordModelConfig `json:"model"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, err
@@ -93,24 +81,24 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	if t.normalize, err = readNormalizer(file.Normalizer); err != nil {
 		return nil, err
 	}
-	if t.split, err = readSplitter(file.PreTokenizer); err != nil {
+	if t.preTokenize, err = readPreTokenizer(file.PreTokenizer); err != nil {
 		return nil, err
 	}
-	spelled, err := t.readVocabulary(&file.Model)
-	if err != nil {
+	var vocabulary map[string]int
+	if t.model, vocabulary, t.unknown, err = readWordModel(&file.Model); err != nil {
 		return nil, err
 	}
-	lengths := make([]int, 0, len(spelled)+len(file.AddedTokens))
-	for token, id := range spelled {
+	lengths := make([]int, 0, len(vocabulary)+len(file.AddedTokens))
+	for entry, id := range vocabulary {
 		t.size = max(t.size, id+1)
-		lengths = append(lengths, utf8.RuneCountInString(token))
+		lengths = append(lengths, utf8.RuneCountInString(entry))
 	}
 	for _, a := range file.AddedTokens {
 		if a.ID < 0 || a.Content == "" {
-			return nil, fmt.Errorf("the added token %q with the number %d", a.Content, a.ID)
+			return nil, fmt.Errorf("the added token %q has the number %d", a.Content, a.ID)
 		}
 		t.size = max(t.size, a.ID+1)
-		if _, ok := spelled[a.Content]; !ok {
+		if _, ok := vocabulary[a.Content]; !ok {
 			lengths = append(lengths, utf8.RuneCountInString(a.Content))
 		}
 		if a.Normalized {
@@ -124,47 +112,21 @@ func readTokenizer(data []byte) (*tokenizer, error) {
 	return t, nil
 }
 
-// readVocabulary fills in the model and returns the tokens by spelling.
-func (t *tokenizer) readVocabulary(v *vocabulary) (map[string]int, error) {
-	spelled := map[string]int{}
-	t.unknown = -1
-	if v.Type == "Unigram" {
-		u, err := readUnigram(v)
-		if err != nil {
-			return nil, err
-		}
-		t.words, t.unknown = u, u.unknown
-		for token, e := range u.entries {
-			spelled[token] = e.id
-		}
-		return spelled, nil
+// median returns the middle of xs, or the mean of the two in the middle rounded
+// down.
+func median(xs []int) int {
+	if len(xs) == 0 {
+		return 0
 	}
-	if v.Type != "WordPiece" && v.Type != "WordLevel" {
-		return nil, fmt.Errorf("a model of type %q is not read, only WordPiece, WordLevel and Unigram", v.Type)
+	slices.Sort(xs)
+	half := len(xs) / 2
+	if len(xs)%2 == 1 {
+		return xs[half]
 	}
-	if err := json.Unmarshal(v.Vocab, &spelled); err != nil {
-		return nil, fmt.Errorf("the vocabulary: %w", err)
-	}
-	if len(spelled) == 0 {
-		return nil, errors.New("the vocabulary is empty")
-	}
-	for token, id := range spelled {
-		if id < 0 || id > 1<<31 {
-			return nil, fmt.Errorf("the token %q has the number %d", token, id)
-		}
-	}
-	if id, ok := spelled[v.UnknownToken]; ok {
-		t.unknown = id
-	}
-	if v.Type == "WordLevel" {
-		t.words = wordLevel{spelled, t.unknown}
-		return spelled, nil
-	}
-	t.words = newWordPiece(spelled, t.unknown, v)
-	return spelled, nil
+	return (xs[half-1] + xs[half]) / 2
 }
 
-// tokens returns the tokens of text in order, unknown ones included.
+// tokens returns the tokens of text in order, including unknown ones.
 func (t *tokenizer) tokens(text string) []int {
 	var tokens []int
 	first := true
@@ -178,8 +140,8 @@ func (t *tokenizer) tokens(text string) []int {
 				tokens, first = append(tokens, inner.token), false
 				continue
 			}
-			for _, word := range t.split(inner.text, first) {
-				tokens = t.words.lookUp(tokens, word)
+			for _, word := range t.preTokenize(inner.text, first) {
+				tokens = t.model.lookUp(tokens, word)
 			}
 			first = false
 		}
@@ -187,15 +149,136 @@ func (t *tokenizer) tokens(text string) []int {
 	return tokens
 }
 
-// median is the middle of xs, of an even number the mean of both rounded down.
-func median(xs []int) int {
-	if len(xs) == 0 {
-		return 0
+// addedToken is a token that is found by its spelling before the text is split
+// into words.
+type addedToken struct {
+	ID         int    `json:"id"`
+	Content    string `json:"content"`
+	SingleWord bool   `json:"single_word"` // only where no letter or digit touches it
+	LStrip     bool   `json:"lstrip"`      // includes the white space before it
+	RStrip     bool   `json:"rstrip"`      // includes the white space after it
+	Normalized bool   `json:"normalized"`
+}
+
+// addedTokens maps the first byte of the added tokens to them, the longest
+// first.
+type addedTokens map[byte][]addedToken
+
+func (a *addedTokens) add(t addedToken) {
+	if t.Content == "" {
+		return // the normalizer removed all of it
 	}
-	slices.Sort(xs)
-	half := len(xs) / 2
-	if len(xs)%2 == 1 {
-		return xs[half]
+	if *a == nil {
+		*a = addedTokens{}
 	}
-	return (xs[half-1] + xs[half]) / 2
+	same := append((*a)[t.Content[0]], t)
+	slices.SortStableFunc(same, func(x, y addedToken) int { return cmp.Compare(len(y.Content), len(x.Content)) })
+	(*a)[t.Content[0]] = same
+}
+
+// section is an added token, or text without one, whose token is -1.
+type section struct {
+	text  string
+	token int
+}
+
+// cut splits text at the added tokens. It searches from left to right and
+// prefers the longest token.
+func (a addedTokens) cut(text string) []section {
+	if len(a) == 0 {
+		return []section{{text, -1}}
+	}
+	var sections []section
+	begin := 0
+	for i := 0; i < len(text); {
+		t, ok := a.at(text, i)
+		if !ok {
+			_, n := utf8.DecodeRuneInString(text[i:])
+			i += n
+			continue
+		}
+		before := text[begin:i]
+		if t.LStrip {
+			before = strings.TrimRightFunc(before, unicode.IsSpace)
+		}
+		if before != "" {
+			sections = append(sections, section{before, -1})
+		}
+		sections = append(sections, section{token: t.ID})
+		i += len(t.Content)
+		if t.RStrip {
+			i = len(text) - len(strings.TrimLeftFunc(text[i:], unicode.IsSpace))
+		}
+		begin = i
+	}
+	if begin < len(text) {
+		sections = append(sections, section{text[begin:], -1})
+	}
+	return sections
+}
+
+// at returns the longest added token that text[i:] begins with.
+func (a addedTokens) at(text string, i int) (addedToken, bool) {
+	for _, t := range a[text[i]] {
+		if !strings.HasPrefix(text[i:], t.Content) {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		after, _ := utf8.DecodeRuneInString(text[i+len(t.Content):])
+		if t.SingleWord && (i > 0 && isWord(before) || i+len(t.Content) < len(text) && isWord(after)) {
+			continue
+		}
+		return t, true
+	}
+	return addedToken{}, false
+}
+
+// wordModelConfig is the section "model" of the file.
+type wordModelConfig struct {
+	Type         string          `json:"type"`
+	Vocab        json.RawMessage `json:"vocab"`
+	UnknownToken string          `json:"unk_token"`
+	UnknownID    *int            `json:"unk_id"`
+	Prefix       *string         `json:"continuing_subword_prefix"`
+	MaxRunes     *int            `json:"max_input_chars_per_word"`
+	ByteFallback bool            `json:"byte_fallback"`
+}
+
+// readWordModel returns the model, its vocabulary, and the token of unknown
+// words, -1 without one.
+func readWordModel(c *wordModelConfig) (m wordModel, vocabulary map[string]int, unknown int, err error) {
+	switch c.Type {
+	case "Unigram":
+		u, err := readUnigram(c)
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		vocabulary = make(map[string]int, len(u.pieces))
+		for text, p := range u.pieces {
+			vocabulary[text] = p.id
+		}
+		return u, vocabulary, u.unknown, nil
+	case "WordPiece", "WordLevel":
+	default:
+		return nil, nil, 0, fmt.Errorf("models of type %q are not supported, only WordPiece, WordLevel and Unigram", c.Type)
+	}
+	if err := json.Unmarshal(c.Vocab, &vocabulary); err != nil {
+		return nil, nil, 0, fmt.Errorf("the vocabulary: %w", err)
+	}
+	if len(vocabulary) == 0 {
+		return nil, nil, 0, errors.New("the vocabulary is empty")
+	}
+	for text, id := range vocabulary {
+		if id < 0 || id > 1<<31 {
+			return nil, nil, 0, fmt.Errorf("the token %q has the number %d", text, id)
+		}
+	}
+	unknown, ok := vocabulary[c.UnknownToken]
+	if !ok {
+		unknown = -1
+	}
+	if c.Type == "WordLevel" {
+		return wordLevel{vocabulary, unknown}, vocabulary, unknown, nil
+	}
+	return newWordPiece(vocabulary, unknown, c), vocabulary, unknown, nil
 }

@@ -14,7 +14,7 @@ import (
 
 // testCharsmap is the character map that SentencePiece makes of the rules
 // ﬁ → fi, Ａ → A, e with an acute accent after it → é, ㎒ → MHz, and nothing for
-// a soft hyphen; only the units that a look-up can reach.
+// a soft hyphen. It has only the units that a look-up can reach.
 func testCharsmap() string {
 	units := make([]uint32, 256)
 	for at, unit := range map[int]uint32{
@@ -59,11 +59,11 @@ func TestNormalizers(t *testing.T) {
 		{"a mark after a control character", charsmap, "A\n\u0301", "A\n\u0301"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var p *part
-			if err := json.Unmarshal([]byte(test.json), &p); err != nil {
+			var c *component
+			if err := json.Unmarshal([]byte(test.json), &c); err != nil {
 				t.Fatal(err)
 			}
-			n, err := readNormalizer(p)
+			n, err := readNormalizer(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestNormalizers(t *testing.T) {
 	}
 }
 
-// A damaged map gives other texts, and no panic.
+// A damaged map may give other texts, but never a panic.
 func TestCharsmapThatIsDamaged(t *testing.T) {
 	data, err := base64.StdEncoding.DecodeString(testCharsmap())
 	if err != nil {
@@ -96,7 +96,7 @@ func TestCharsmapThatIsDamaged(t *testing.T) {
 	}
 }
 
-func TestSplitters(t *testing.T) {
+func TestPreTokenizers(t *testing.T) {
 	for _, test := range []struct{ name, json, text, want string }{
 		{"none", `null`, "a b", "a b"},
 		{"BERT", `{"type": "BertPreTokenizer"}`, " don't go_now a=b ...", "don|'|t|go|_|now|a|=|b|.|.|."},
@@ -114,11 +114,11 @@ func TestSplitters(t *testing.T) {
 		{"Metaspace whole", `{"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": false}`, "a b", "▁a▁b"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var p *part
-			if err := json.Unmarshal([]byte(test.json), &p); err != nil {
+			var c *component
+			if err := json.Unmarshal([]byte(test.json), &c); err != nil {
 				t.Fatal(err)
 			}
-			split, err := readSplitter(p)
+			split, err := readPreTokenizer(c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -210,20 +210,20 @@ func TestAddedTokens(t *testing.T) {
 	}
 }
 
-func TestTokenizersThatAreNotRead(t *testing.T) {
+func TestUnsupportedTokenizers(t *testing.T) {
 	model := `"model": {"type": "WordLevel", "vocab": {"a": 0}}`
 	for text, file := range map[string]string{
-		"without a pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
-		"the pattern":       `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
-		"is empty":          `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, ` + model + `}`,
-		"is cut off":        `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAACQ"}, ` + model + `}`,
-		"illegal base64":    `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}, ` + model + `}`,
-		`"Nmt"`:             `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
-		`"Removed"`:         `{"pre_tokenizer": {"type": "Punctuation", "behavior": "Removed"}, ` + model + `}`,
-		`"sometimes"`:       `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "sometimes"}, ` + model + `}`,
-		"number 4 of 1":     `{"model": {"type": "Unigram", "unk_id": 4, "vocab": [["a", 0]]}}`,
-		"token 0":           `{"model": {"type": "Unigram", "vocab": [[1, 0]]}}`,
-		"the vocabulary":    `{"model": {"type": "Unigram", "vocab": {}}}`,
+		"has no pattern": `{"normalizer": {"type": "Replace", "content": ""}, ` + model + `}`,
+		"the pattern":    `{"normalizer": {"type": "Replace", "pattern": {"Regex": "(?<=a)b"}, "content": ""}, ` + model + `}`,
+		"is empty":       `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, ` + model + `}`,
+		"is cut off":     `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAQAAACQ"}, ` + model + `}`,
+		"illegal base64": `{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "%"}, ` + model + `}`,
+		`"Nmt"`:          `{"normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}]}, ` + model + `}`,
+		`"Removed"`:      `{"pre_tokenizer": {"type": "Punctuation", "behavior": "Removed"}, ` + model + `}`,
+		`"sometimes"`:    `{"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "sometimes"}, ` + model + `}`,
+		"number 4 of 1":  `{"model": {"type": "Unigram", "unk_id": 4, "vocab": [["a", 0]]}}`,
+		"token 0":        `{"model": {"type": "Unigram", "vocab": [[1, 0]]}}`,
+		"the vocabulary": `{"model": {"type": "Unigram", "vocab": {}}}`,
 	} {
 		if _, err := readTokenizer([]byte(file)); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: got %v, want %q", file, err, text)
@@ -243,7 +243,7 @@ func TestFloat16(t *testing.T) {
 	}
 }
 
-// No text and no file makes the tokenizer panic, and each token has a row.
+// The tokenizer never panics, and each token is below its size.
 func FuzzTokenizer(f *testing.F) {
 	f.Add([]byte(unigramJSON), "a b\xff湿")
 	f.Add([]byte(`{"normalizer": {"type": "Precompiled", "precompiled_charsmap": "`+testCharsmap()+`"}, "model": {"type": "WordPiece", "vocab": {"a": 0, "##b": 1}}}`), "ﬁab")
@@ -261,7 +261,7 @@ func FuzzTokenizer(f *testing.F) {
 	})
 }
 
-// No map makes a look-up leave the map, or go on for ever.
+// A look-up never leaves the map, and always ends.
 func FuzzCharsmap(f *testing.F) {
 	data, err := base64.StdEncoding.DecodeString(testCharsmap())
 	if err != nil {
@@ -277,7 +277,7 @@ func FuzzCharsmap(f *testing.F) {
 	})
 }
 
-// No file makes the reader panic or point outside of itself.
+// The reader never panics or reads outside of the file.
 func FuzzTensors(f *testing.F) {
 	header := `{"embeddings":{"dtype":"F32","shape":[2,2],"data_offsets":[0,16]},"weights":{"dtype":"F16","shape":[2],"data_offsets":[16,20]}}`
 	f.Add(append(append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header...), make([]byte, 20)...))

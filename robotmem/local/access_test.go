@@ -12,7 +12,7 @@ import (
 // A caller who may change nothing is counted and leaves no other trace: neither
 // in an episode, nor in what decides which payloads go first.
 func TestReadersGiveNoCredit(t *testing.T) {
-	e := open(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"}); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 // A caller who may read and change nothing is refused every operation that does,
 // before its request is looked at.
 func TestReadOnlyCallersChangeNothing(t *testing.T) {
-	e := open(t, local.Options{})
+	e := openNode(t, local.Options{})
 	ctx := robotmem.WithReadOnly(t.Context())
 	refused := 0
 	for _, op := range robotmem.Ops() {

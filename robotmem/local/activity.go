@@ -4,8 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 )
 
 // Activity implements Service.
-func (e *Engine) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+func (e *Node) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
 	r := *req
 	if err := robotmem.Validate("activity", &r); err != nil {
 		return nil, err
@@ -28,12 +30,12 @@ func (e *Engine) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*
 		}
 	}
 	if r.Bucket == "hour" && r.Days > maxHourlyDays {
-		return nil, wrap("activity", robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
+		return nil, sqlite.Wrap("activity", robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days))
 	}
-	res := newActivity(r.Bucket, r.Days, e.now())
-	err := e.read(ctx, func(c *conn) error { return e.activity(c, r.Collection, res) })
+	res := newActivity(r.Bucket, r.Days, e.Now())
+	err := e.Store.Read(ctx, func(c *store.Conn) error { return e.activity(c, r.Collection, res) })
 	if err != nil {
-		return nil, wrap("activity", err)
+		return nil, sqlite.Wrap("activity", err)
 	}
 	return res, nil
 }
@@ -67,16 +69,16 @@ func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBuc
 
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
-func (e *Engine) activity(c *conn, collection string, res *robotmem.ActivityResponse) error {
-	if err := e.roster.sync(c); err != nil {
+func (e *Node) activity(c *store.Conn, collection string, res *robotmem.ActivityResponse) error {
+	if err := e.index.Roster.Sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.roster.each(func(row *rosterRow, text func(uint32) string) {
-		b := at(row.created)
+	e.index.Roster.Each(func(row *index.Row, text func(uint32) string) {
+		b := at(row.Created)
 		switch {
-		case b == nil || collection != "*" && text(row.collection) != collection:
-		case row.kind == 1:
+		case b == nil || collection != "*" && text(row.Collection) != collection:
+		case row.Kind == 1:
 			b.Facts++
 		default:
 			b.Perceptions++
@@ -86,31 +88,21 @@ func (e *Engine) activity(c *conn, collection string, res *robotmem.ActivityResp
 	if err != nil {
 		return err
 	}
-	e.roster.eachCreated(failures, func(ns int64) {
+	e.index.Roster.EachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}
 	})
-	recalls := func(hour time.Time, n asked) {
+	recalls := func(hour time.Time, n store.Asked) {
 		if b := at(hour.UnixNano()); b != nil {
-			b.Recalls += n.recalls
-			b.ZeroHits += n.zeroHits
+			b.Recalls += n.Recalls
+			b.ZeroHits += n.ZeroHits
 		}
 	}
-	e.tallies.eachHour(func(by askedHour, n asked) {
-		if collection == "*" || by.collection == collection {
-			recalls(by.hour, n)
+	e.tallies.eachHour(func(by store.AskedHour, n store.Asked) {
+		if collection == "*" || by.Collection == collection {
+			recalls(by.Hour, n)
 		}
 	})
-	return c.eachRecallHour(collection, res.From, recalls)
-}
-
-// eachCreated visits when each member of a set was stored, in nanoseconds since
-// 1970.
-func (r *roster) eachCreated(set *bitset.BitSet, visit func(ns int64)) {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	for id, ok := set.NextSet(0); ok && int(id) < len(r.rows); id, ok = set.NextSet(id + 1) {
-		visit(r.rows[id].created)
-	}
+	return c.EachRecallHour(collection, res.From, recalls)
 }

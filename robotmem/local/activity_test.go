@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Four days of a robot, opened anew each day: the buckets hold what was stored
@@ -18,7 +19,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 	}
 	now := time.Date(2026, 3, 1, 22, 30, 0, 0, time.FixedZone("", 3600))
 	path := t.TempDir() + "/m.db"
-	var e *Engine
+	var e *Node
 	reopen := func() {
 		t.Helper()
 		var err error
@@ -105,7 +106,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the door opens inwards", Collection: "arm"}); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"arm", "*", defaultCollection}
+	names := []string{"arm", "*", robotmem.DefaultCollection}
 	for i := range 50 {
 		names = append(names, fmt.Sprintf("made-up-%d", i))
 	}
@@ -116,13 +117,13 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	}
 	e.tallies.flush(t.Context(), e)
 	var rows int64
-	if err := e.read(t.Context(), func(c *conn) (err error) {
-		rows, err = c.number("SELECT count(*) FROM recall_hours")
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+		rows, err = c.Number("SELECT count(*) FROM recall_hours")
 		return err
 	}); err != nil || rows > 8 { // four, or twice that when the hour ends meanwhile
 		t.Errorf("%d rows, %v, of three collections and what is none", rows, err)
 	}
-	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, defaultCollection: 1} {
+	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, robotmem.DefaultCollection: 1} {
 		a, err := e.Activity(t.Context(), &robotmem.ActivityRequest{Collection: collection})
 		if err != nil {
 			t.Fatal(err)

@@ -12,15 +12,15 @@ func TestLearnKeepsAdmissions(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass")
 	recalled(t, e, &robotmem.RecallRequest{Query: "glass"})
-	e.roster.mu.Lock()
-	before := e.roster.kept[0]
-	e.roster.mu.Unlock()
+	e.index.Roster.Mu.Lock()
+	before := e.index.Roster.Kept[0]
+	e.index.Roster.Mu.Unlock()
 	time.Sleep(5 * time.Millisecond)
 	learnAll(t, e, "battery low in aisle four")
 	recalled(t, e, &robotmem.RecallRequest{Query: "glass"})
-	e.roster.mu.Lock()
-	defer e.roster.mu.Unlock()
-	if e.roster.kept[0] != before {
+	e.index.Roster.Mu.Lock()
+	defer e.index.Roster.Mu.Unlock()
+	if e.index.Roster.Kept[0] != before {
 		t.Error("the admission was worked out anew from every row")
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // What is kept from question to question equals what a look at every row gives,
@@ -18,9 +21,9 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
-	whom := []audience{
-		{collection: "*", minConfidence: 0.3}, {collection: "a", minConfidence: 0.5}, {collection: "b"},
-		{collection: "*", category: "config", minConfidence: 0.79}, {collection: "none", minConfidence: 0.3},
+	whom := []index.Scope{
+		{Collection: "*", MinConfidence: 0.3}, {Collection: "a", MinConfidence: 0.5}, {Collection: "b"},
+		{Collection: "*", Category: "config", MinConfidence: 0.79}, {Collection: "none", MinConfidence: 0.3},
 	}
 	fewer, n := 0, int64(0)
 	for step := range 400 {
@@ -38,23 +41,20 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 			_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1 + rng.Int64N(n), NewContent: fmt.Sprintf("renewed %d", step)})
 		}
 		now = now.Add([]time.Duration{time.Second, 20 * time.Minute, 7 * time.Hour, 3 * 24 * time.Hour, -time.Minute}[rng.IntN(5)])
-		if err := e.read(t.Context(), e.roster.sync); err != nil {
+		if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range whom {
-			got, all := e.roster.admit(basic{audience: who, now: now})
-			e.roster.mu.Lock()
-			want := e.roster.admission(who, now.UnixNano()).set
-			e.roster.mu.Unlock()
+			got := e.index.Roster.Admit(index.Selection{Scope: who, Now: now})
+			e.index.Roster.Mu.Lock()
+			want := e.index.Roster.Admission(who, now.UnixNano()).Set
+			e.index.Roster.Mu.Unlock()
 			if got.SymmetricDifferenceCardinality(want) != 0 {
 				t.Fatalf("step %d, %+v: kept %v, want %v", step, who, got, want)
 			}
-			if want := int(want.Count()) == e.roster.actives; all != want {
-				t.Fatalf("step %d, %+v: all is %v, want %v", step, who, all, want)
-			}
 		}
-		sure, _ := e.roster.admit(basic{audience: whom[0], now: now})
-		if every, _ := e.roster.admit(basic{audience: audience{collection: "*"}, now: now}); sure.Count() < every.Count() {
+		sure := e.index.Roster.Admit(index.Selection{Scope: whom[0], Now: now})
+		if every := e.index.Roster.Admit(index.Selection{Scope: index.Scope{Collection: "*"}, Now: now}); sure.Count() < every.Count() {
 			fewer++
 		}
 	}
@@ -71,46 +71,46 @@ func TestRosterSnapshot(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	e := openTest(t, Options{})
 	randomMemories(t, e, rng, 500)
-	if err := e.read(t.Context(), e.roster.sync); err != nil {
+	if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+	if err := e.Store.SaveSnapshot(t.Context(), store.RosterSnapshot, e.index.Roster.Revision, 0, e.index.Roster.Freeze().Write); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 2, Reason: "after the snapshot"}); err != nil {
 		t.Fatal(err)
 	}
-	restored := &roster{}
-	err := e.read(t.Context(), func(c *conn) error {
-		restored.restore(c)
-		if restored.revision == 0 || len(restored.rows) != len(e.roster.rows) {
-			t.Fatalf("restored revision %d and %d rows, want %d", restored.revision, len(restored.rows), len(e.roster.rows))
+	restored := &index.Columns{}
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		restored.Restore(c)
+		if restored.Revision == 0 || len(restored.Rows) != len(e.index.Roster.Rows) {
+			t.Fatalf("restored revision %d and %d rows, want %d", restored.Revision, len(restored.Rows), len(e.index.Roster.Rows))
 		}
-		if err := e.roster.sync(c); err != nil {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		return restored.sync(c)
+		return restored.Sync(c)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	spell := func(r *roster) (out []string) {
-		for id, row := range r.rows {
-			if row.kind != 0 {
-				out = append(out, fmt.Sprint(id, r.text(row.collection), r.text(row.session), r.text(row.category), r.text(row.perception),
-					row.status, row.kind, row.real, row.observed, row.useful, row.created, row.validFrom, r.beliefs.values[row.belief]))
+	spell := func(r *index.Columns) (out []string) {
+		for id, row := range r.Rows {
+			if row.Kind != 0 {
+				out = append(out, fmt.Sprint(id, r.Text(row.Collection), r.Text(row.Session), r.Text(row.Category), r.Text(row.Perception),
+					row.Status, row.Kind, row.Real, row.Observed, row.Useful, row.Created, row.ValidFrom, r.Beliefs.Values[row.Belief]))
 			}
 		}
-		for path, col := range r.points {
-			for _, p := range col.points {
-				out = append(out, fmt.Sprint(path, p.memoryID, p.x, p.y, p.z, p.dims, r.text(p.frame), r.text(p.mapID)))
+		for path, col := range r.Points {
+			for _, p := range col.Points {
+				out = append(out, fmt.Sprint(path, p.MemoryID, p.X, p.Y, p.Z, p.Dims, r.Text(p.Frame), r.Text(p.MapID)))
 			}
 		}
-		return distinct(out)
+		return record.Distinct(out)
 	}
-	got, want := spell(restored), spell(&e.roster)
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.actives != e.roster.actives {
-		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.actives, len(want), e.roster.actives)
+	got, want := spell(restored), spell(&e.index.Roster)
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.Actives != e.index.Roster.Actives {
+		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.Actives, len(want), e.index.Roster.Actives)
 	}
 }
 
@@ -131,21 +131,21 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 5))
 			e := openTest(t, Options{})
 			randomMemories(t, e, rng, 100)
-			if err := e.read(t.Context(), e.roster.sync); err != nil {
+			if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.saveSnapshot(t.Context(), rosterSnapshot, e.roster.revision, 0, e.roster.freeze().write); err != nil {
+			if err := e.Store.SaveSnapshot(t.Context(), store.RosterSnapshot, e.index.Roster.Revision, 0, e.index.Roster.Freeze().Write); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
-			fresh := &roster{}
-			if err := e.read(t.Context(), fresh.sync); err != nil {
+			fresh := &index.Columns{}
+			if err := e.Store.Read(t.Context(), fresh.Sync); err != nil {
 				t.Fatal(err)
 			}
-			if len(fresh.rows) != len(e.roster.rows) || fresh.actives != e.roster.actives {
-				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.rows), fresh.actives, len(e.roster.rows), e.roster.actives)
+			if len(fresh.Rows) != len(e.index.Roster.Rows) || fresh.Actives != e.index.Roster.Actives {
+				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.Rows), fresh.Actives, len(e.index.Roster.Rows), e.index.Roster.Actives)
 			}
 		})
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // ExportOptions narrow an export. The zero value is everything.
@@ -41,36 +43,36 @@ type ExportReport struct {
 // that a slow sink holds back neither them nor the shrinking of the log; the
 // bytes of payloads never change and are read as the sink asks for them. It
 // fails with NotFound when there is no such session, and as the sink does.
-func (e *Engine) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
+func (e *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	report, err := e.export(ctx, sink, o)
 	if err != nil {
-		return nil, wrap("export", err)
+		return nil, sqlite.Wrap("export", err)
 	}
 	return report, nil
 }
 
-func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
+func (e *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
 	e.tallies.flush(ctx, e)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", rootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
 	m := robotmem.MeterOf(ctx)
 	m.Stage("reading", "memories", 0)
 	var schema int64
-	err = e.read(ctx, func(c *conn) error {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
 		if o.Session != "" {
-			if _, err := c.session(o.Session); err != nil {
+			if _, err := c.Session(o.Session); err != nil {
 				return err
 			}
 		}
 		var err error
-		if schema, err = c.number("PRAGMA user_version"); err != nil {
+		if schema, err = c.Number("PRAGMA user_version"); err != nil {
 			return err
 		}
 		return s.fill(c, m, &o)
@@ -79,10 +81,10 @@ func (e *Engine) export(ctx context.Context, sink archive.Sink, o ExportOptions)
 		return nil, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
 	}
 	manifest := &archive.Manifest{
-		CreatedAt: formatTime(e.now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
+		CreatedAt: store.FormatTime(e.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
 	m.Stage("writing", "memories", s.counts.Memories)
 	return s.pour(ctx, e, sink, manifest, &o)
@@ -119,21 +121,21 @@ func (s *spool) put(line spooled) error {
 		_, err = s.out.Write(append(data, '\n'))
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
 	}
 	return nil
 }
 
-// fillBriefing copies what an export is of.
-func (s *spool) fill(c *conn, m *robotmem.Meter, o *ExportOptions) error {
-	err := c.eachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
+// fill copies what an export is of.
+func (s *spool) fill(c *store.Conn, m *robotmem.Meter, o *ExportOptions) error {
+	err := c.EachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
 		s.counts.Sessions++
 		return s.put(spooled{Session: session})
 	})
 	if err != nil {
 		return err
 	}
-	err = c.eachArchived(o.Collection, o.Session, func(a *archived) error {
+	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
 		s.counts.Memories++
 		m.Add(1)
 		if p := a.Payload; p != nil && !p.Lost && a.First {
@@ -145,7 +147,7 @@ func (s *spool) fill(c *conn, m *robotmem.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	err = c.eachArchivedLink(o.Collection, o.Session, func(link *archive.Link) error {
+	err = c.EachArchivedLink(o.Collection, o.Session, func(link *archive.Link) error {
 		s.counts.Links++
 		return s.put(spooled{Link: link})
 	})
@@ -153,13 +155,13 @@ func (s *spool) fill(c *conn, m *robotmem.Meter, o *ExportOptions) error {
 		return err
 	}
 	if err := s.out.Flush(); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", rootReason(err))
+		return robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be written (%s); free some space in the folder for temporary files", store.RootReason(err))
 	}
 	return nil
 }
 
 // pour gives a sink what was copied.
-func (s *spool) pour(ctx context.Context, e *Engine, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
+func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
 	if err := sink.Begin(manifest); err != nil {
 		return nil, sinkError(err)
 	}
@@ -177,7 +179,7 @@ func (s *spool) pour(ctx context.Context, e *Engine, sink archive.Sink, manifest
 		case err == io.EOF:
 			return report, sinkError(sink.Close())
 		case err != nil:
-			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", rootReason(err))
+			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
 		case line.Session != nil:
 			err = sink.Session(line.Session)
 		case line.Link != nil:
@@ -200,12 +202,12 @@ func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "it cannot be written (%s)", rootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "it cannot be written (%s)", store.RootReason(err))
 }
 
 // archivedBytes is the payload of a memory, nil if it has none that is whole.
 // What lies in the folder is read to its end to see that.
-func (e *Engine) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
+func (e *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
 	p := m.Payload
 	if p == nil {
 		return nil, nil
@@ -228,7 +230,7 @@ func (e *Engine) archivedBytes(ctx context.Context, m *archive.Memory, first, ha
 }
 
 // wholePayload reports whether the bytes of a sum are there and right.
-func (e *Engine) wholePayload(ctx context.Context, sum string) (bool, error) {
+func (e *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
 	r, err := e.payloadBySum(ctx, sum)
 	if errors.Is(err, robotmem.Corrupt) || errors.Is(err, robotmem.NotFound) {
 		return false, nil
@@ -247,14 +249,14 @@ func (e *Engine) wholePayload(ctx context.Context, sum string) (bool, error) {
 }
 
 // payloadBySum opens the bytes of a sum. NotFound says that there are none.
-func (e *Engine) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
-	var p *storedPayload
-	err := e.read(ctx, func(c *conn) (err error) { p, err = c.payload(sum); return err })
+func (e *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
+	var p *store.StoredPayload
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) { p, err = c.Payload(sum); return err })
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s was taken away", sum)
 	}
-	return e.open(p)
+	return e.Store.OpenPayload(p)
 }

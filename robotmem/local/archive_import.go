@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // ImportOptions say how records are taken in. The zero value works.
@@ -27,43 +28,6 @@ type ImportOptions struct {
 	Model string
 }
 
-// ImportReport says what became of the records of an import.
-type ImportReport struct {
-	Memories ImportCount      `json:"memories"`
-	Sessions ImportCount      `json:"sessions"`
-	Payloads PayloadCount     `json:"payloads"`
-	Links    LinkCount        `json:"links"`
-	Vectors  int64            `json:"vectors,omitempty"`  // taken over from the source
-	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
-
-	// VectorsLeft are the vectors of Model that were not taken over, by why.
-	VectorsLeft map[string]int64 `json:"vectors_left,omitempty"`
-}
-
-// ImportCount is what became of the records of one sort.
-type ImportCount struct {
-	Created int64 `json:"created"`
-	Updated int64 `json:"updated"`          // known, and newer in the archive: replaced; the state here became a past one
-	Same    int64 `json:"same"`             // known with the same content
-	Kept    int64 `json:"kept"`             // known, and newer or otherwise different here: left as it is
-	Purged  int64 `json:"purged,omitempty"` // purged here: not taken back
-	Refused int64 `json:"refused"`
-}
-
-// PayloadCount is what became of the payloads.
-type PayloadCount struct {
-	Stored  int64 `json:"stored"`
-	Bytes   int64 `json:"bytes"` // of those
-	Known   int64 `json:"known"`
-	Missing int64 `json:"missing"` // named by a memory, and neither here nor in the source
-}
-
-// LinkCount is what became of the references.
-type LinkCount struct {
-	Set      int64 `json:"set"`
-	Dangling int64 `json:"dangling"` // refer to what this node does not hold
-}
-
 // Import takes in the records of a source. Who a memory is says its uid: one that
 // the node does not know is stored under it; of one that it knows, the state that
 // was changed last stays, and the other becomes a past one; so that the same
@@ -72,18 +36,18 @@ type LinkCount struct {
 // stored is right, and another run goes on. It fails with Corrupt when the source
 // is damaged, Invalid when it is no source or holds what no node may store,
 // TooLarge and Conflict as the source does.
-func (e *Engine) Import(ctx context.Context, src archive.Source, o ImportOptions) (*ImportReport, error) {
-	ctx = e.as(ctx, robotmem.ToolImport)
-	in := &importing{e: e, o: o, report: &ImportReport{}}
+func (e *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
+	ctx = e.Store.As(ctx, robotmem.ToolImport)
+	in := &importing{e: e, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
-		e.rouseFeatures()
+		e.maintenance.RouseFeatures()
 	}
 	if err != nil {
-		return in.report, wrap("import", sourceError(err))
+		return in.report, sqlite.Wrap("import", sourceError(err))
 	}
 	return in.report, nil
 }
@@ -101,8 +65,8 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 		reason += "; it did not come to its end"
 	}
 	// Whoever stopped the import did not undo what it has stored.
-	return in.e.write(context.WithoutCancel(ctx), func(tx *writeTx) error {
-		return tx.audit(change{action: actionImported, collection: in.o.Collection, reason: reason})
+	return in.e.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+		return tx.Audit(store.Change{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})
 }
 
@@ -118,16 +82,16 @@ func sourceError(err error) error {
 
 // importing is one run of Import.
 type importing struct {
-	e      *Engine
+	e      *Node
 	o      ImportOptions
-	report *ImportReport
+	report *store.ImportReport
 	part   *importPart
 }
 
 // importPart is some memories that are stored together, with their payloads.
 type importPart struct {
-	arrivals []*arrival
-	named    map[string]*arrival // by the payloads that they name and that are wanted
+	arrivals []*store.Arrival
+	named    map[string]*store.Arrival // by the payloads that they name and that are wanted
 	payloads map[string]*payload.Written
 	known    map[string]bool
 	missing  map[string]bool    // named by what was stored, and nowhere to be had
@@ -177,7 +141,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 }
 
 // refuse counts a record that cannot be stored, or ends the import.
-func (in *importing) refuse(where string, count *ImportCount, err error) error {
+func (in *importing) refuse(where string, count *store.ImportCount, err error) error {
 	told := (*robotmem.Error)(nil)
 	if !errors.As(err, &told) {
 		return err
@@ -193,7 +157,7 @@ func (in *importing) refuse(where string, count *ImportCount, err error) error {
 // begin checks the memories of a part, on all cores, and looks which of their
 // payloads the node wants.
 func (in *importing) begin(ctx context.Context, memories []archive.Memory) error {
-	found := make([]*arrival, len(memories))
+	found := make([]*store.Arrival, len(memories))
 	errs := make([]error, len(memories))
 	parallel(len(memories), func(i int) {
 		m := &memories[i]
@@ -202,7 +166,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		}
 		found[i], errs[i] = in.e.arrive(m)
 	})
-	p := &importPart{named: map[string]*arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
+	p := &importPart{named: map[string]*store.Arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 	for i, a := range found {
 		err := errs[i]
@@ -219,27 +183,27 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 		p.arrivals = append(p.arrivals, a)
 	}
 	in.part = p
-	return in.e.read(ctx, func(c *conn) error { return in.want(c) })
+	return in.e.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
 // want notes the payloads that the part's memories name: which are there, and
 // which are to be taken. What a budget took away here is taken again only with a
 // newer state of its memory, and what was purged never.
-func (in *importing) want(c *conn) error {
+func (in *importing) want(c *store.Conn) error {
 	p := in.part
 	for _, a := range p.arrivals {
 		if a.Payload == nil || p.known[a.Payload.SHA256] || p.named[a.Payload.SHA256] != nil {
 			continue
 		}
-		stored, err := c.payload(a.Payload.SHA256)
+		stored, err := c.Payload(a.Payload.SHA256)
 		if err != nil {
 			return err
 		}
-		if stored != nil && in.e.leadsTo(stored) {
+		if stored != nil && in.e.Store.LeadsTo(stored) {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
-		wanted, err := c.wantsPayload(a)
+		wanted, err := c.WantsPayload(a)
 		if err != nil {
 			return err
 		}
@@ -256,19 +220,19 @@ func (in *importing) flush(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	var counts ImportReport
-	err := in.apply(ctx, func(tx *writeTx) error {
-		counts = ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
+	var counts store.ImportReport
+	err := in.apply(ctx, func(tx *store.Tx) error {
+		counts = store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
 		return in.e.storePart(tx, p, &in.o, &counts)
-	}, func(c *conn) error {
-		counts = ImportReport{}
+	}, func(c *store.Conn) error {
+		counts = store.ImportReport{}
 		return foreseePart(c, p, &counts)
 	})
 	if err != nil {
 		return err
 	}
 	in.part = nil
-	in.report.add(&counts)
+	in.report.Add(&counts)
 	in.e.dropWritten(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
@@ -290,39 +254,11 @@ func (in *importing) flush(ctx context.Context) error {
 }
 
 // apply writes, or in a dry run looks.
-func (in *importing) apply(ctx context.Context, write func(*writeTx) error, look func(*conn) error) error {
+func (in *importing) apply(ctx context.Context, write func(*store.Tx) error, look func(*store.Conn) error) error {
 	if in.o.DryRun {
-		return in.e.read(ctx, look)
+		return in.e.Store.Read(ctx, look)
 	}
-	return in.e.write(ctx, write)
-}
-
-func (r *ImportReport) add(n *ImportReport) {
-	r.Memories.add(&n.Memories)
-	r.Sessions.add(&n.Sessions)
-	r.Links.Set += n.Links.Set
-	r.Links.Dangling += n.Links.Dangling
-	r.Vectors += n.Vectors
-	addCounts(&r.Unplaced, n.Unplaced)
-	addCounts(&r.VectorsLeft, n.VectorsLeft)
-}
-
-func addCounts(to *map[string]int64, from map[string]int64) {
-	for name, count := range from {
-		if *to == nil {
-			*to = map[string]int64{}
-		}
-		(*to)[name] += count
-	}
-}
-
-func (c *ImportCount) add(n *ImportCount) {
-	c.Created += n.Created
-	c.Updated += n.Updated
-	c.Same += n.Same
-	c.Kept += n.Kept
-	c.Purged += n.Purged
-	c.Refused += n.Refused
+	return in.e.Store.Write(ctx, write)
 }
 
 func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
@@ -340,25 +276,25 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		}
 		good = append(good, s)
 	}
-	var counts ImportReport
-	err := in.apply(ctx, func(tx *writeTx) error {
-		counts = ImportReport{}
+	var counts store.ImportReport
+	err := in.apply(ctx, func(tx *store.Tx) error {
+		counts = store.ImportReport{}
 		for _, s := range good {
-			if err := tx.storeSession(s, &counts.Sessions); err != nil {
+			if err := tx.StoreSession(s, &counts.Sessions); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, func(c *conn) error {
-		counts = ImportReport{}
+	}, func(c *store.Conn) error {
+		counts = store.ImportReport{}
 		for _, s := range good {
-			if _, err := c.judgeSession(s, &counts.Sessions); err != nil {
+			if _, err := c.JudgeSession(s, &counts.Sessions); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	in.report.add(&counts)
+	in.report.Add(&counts)
 	return err
 }
 
@@ -368,39 +304,23 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		if in.o.Collection != "" && l.Origin != "" {
 			l.Collection = in.o.Collection
 		}
-		if len(l.Origin) > maxArchivedName || l.Origin != "" && checkNames(l.Collection) != nil {
+		if len(l.Origin) > store.MaxArchivedName || l.Origin != "" && store.CheckNames(l.Collection) != nil {
 			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
 		}
 	}
 	if in.o.DryRun {
 		return nil
 	}
-	var counts ImportReport
-	err := in.e.write(ctx, func(tx *writeTx) error {
-		counts = ImportReport{}
+	var counts store.ImportReport
+	err := in.e.Store.Write(ctx, func(tx *store.Tx) error {
+		counts = store.ImportReport{}
 		for i := range links {
-			if err := tx.storeLink(&links[i], &counts.Links); err != nil {
+			if err := tx.StoreLink(&links[i], &counts.Links); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	in.report.add(&counts)
+	in.report.Add(&counts)
 	return err
-}
-
-// unit is a vector of length 1; nil, which is made anew, when it has none.
-func unit(v []float32) []float32 {
-	sum := 0.0
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if !(sum > 0) || math.IsInf(sum, 0) {
-		return nil
-	}
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = float32(float64(x) / math.Sqrt(sum))
-	}
-	return out
 }

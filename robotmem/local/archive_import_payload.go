@@ -8,6 +8,9 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // payload takes in the bytes of one that the part wants. What is not wanted is
@@ -36,13 +39,13 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 
 // takePayload writes the bytes of a payload, in the codec that fits what its
 // memory says of them.
-func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (*payload.Written, error) {
+func (e *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
-	w, err := e.payloads().Write(ctx, d.Reader, payload.Options{
-		Limit: e.options.MaxStream, Inline: inlinePayload, Expect: d.Bytes,
+	w, err := e.Store.Payloads().Write(ctx, d.Reader, payload.Options{
+		Limit: e.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})
-	if failed := e.notKept(ctx, "payload", about(d.Bytes), err); failed != nil {
+	if failed := e.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
 		return nil, failed
 	}
 	if err != nil {
@@ -57,10 +60,10 @@ func (e *Engine) takePayload(ctx context.Context, a *arrival, d *archive.Data) (
 }
 
 // dropWritten removes files that no row will name.
-func (e *Engine) dropWritten(ctx context.Context, written ...*payload.Written) {
-	var records []*record
+func (e *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
+	var records []*record.Record
 	for _, w := range written {
-		records = append(records, &record{perception: &perceptionRecord{stored: w}})
+		records = append(records, &record.Record{Perception: &record.PerceptionRecord{Stored: w}})
 	}
 	e.dropUnused(ctx, records...)
 }

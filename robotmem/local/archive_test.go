@@ -15,13 +15,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // lived is a node that has seen everything that a node can hold.
-func lived(t *testing.T) *Engine {
+func lived(t *testing.T) *Node {
 	t.Helper()
 	ctx, e := t.Context(), openTest(t, Options{})
 	worth := hoard(t, e)
@@ -50,8 +51,8 @@ func lived(t *testing.T) *Engine {
 	}
 	p, err := e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "force at the wrist", PerceptionType: "tactile", SessionID: s.SessionID, Data: "t,fx\n0,1\n1,2\n", MediaType: "text/csv", Metadata: exact(t, `{"rate_hz":1000.0}`), Origin: "topic/1"})
 	must(err)
-	must(e.write(ctx, func(tx *writeTx) error {
-		return tx.countStream(s.SessionID, "lab", perception.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
+	must(e.Store.Write(ctx, func(tx *store.Tx) error {
+		return tx.CountStream(s.SessionID, "lab", recorder.SourceCount{Source: "wrist", Received: 9, Stored: 7, Dropped: 2, Bytes: 99})
 	}))
 	_, err = e.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: []int64{fact.MemoryID, p.MemoryID}})
 	must(err)
@@ -81,7 +82,7 @@ func exact(t *testing.T, text string) robotmem.Object {
 	return o
 }
 
-func hashes(t *testing.T, e *Engine) string {
+func hashes(t *testing.T, e *Node) string {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := e.Export(t.Context(), archive.NewHashes(&b), ExportOptions{HashesOnly: true}); err != nil {
@@ -90,7 +91,7 @@ func hashes(t *testing.T, e *Engine) string {
 	return b.String()
 }
 
-func exported(t *testing.T, e *Engine, o ExportOptions) []byte {
+func exported(t *testing.T, e *Node, o ExportOptions) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if _, err := e.Export(t.Context(), archive.NewWriter(&b, archive.WriterOptions{}), o); err != nil {
@@ -99,7 +100,7 @@ func exported(t *testing.T, e *Engine, o ExportOptions) []byte {
 	return b.Bytes()
 }
 
-func imported(t *testing.T, e *Engine, data []byte, o ImportOptions) (*ImportReport, error) {
+func imported(t *testing.T, e *Node, data []byte, o ImportOptions) (*store.ImportReport, error) {
 	t.Helper()
 	r, err := archive.NewReader(bytes.NewReader(data), archive.ReaderOptions{})
 	if err != nil {
@@ -109,8 +110,8 @@ func imported(t *testing.T, e *Engine, data []byte, o ImportOptions) (*ImportRep
 	return e.Import(t.Context(), r, o)
 }
 
-// inStep demands that the indexes say what the tables say.
-func inStep(t *testing.T, e *Engine) {
+// InStep demands that the indexes say what the tables say.
+func inStep(t *testing.T, e *Node) {
 	t.Helper()
 	res, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{})
 	if err != nil {
@@ -176,14 +177,14 @@ func TestArchiveIntoAUsedNode(t *testing.T) {
 		t.Fatal(err, len(list.Memories))
 	}
 	newer, older := list.Memories[0], list.Memories[len(list.Memories)-1]
-	idIn := func(e *Engine, uid string) (id int64) {
+	idIn := func(e *Node, uid string) (id int64) {
 		t.Helper()
-		if err := e.read(ctx, func(c *conn) (err error) { id, err = c.idOf(uid); return err }); err != nil || id == 0 {
+		if err := e.Store.Read(ctx, func(c *store.Conn) (err error) { id, err = c.IdOf(uid); return err }); err != nil || id == 0 {
 			t.Fatal(uid, id, err)
 		}
 		return id
 	}
-	update := func(e *Engine, uid, text string) {
+	update := func(e *Node, uid, text string) {
 		t.Helper()
 		if _, err := e.Update(ctx, &robotmem.UpdateRequest{MemoryID: idIn(e, uid), NewContent: text}); err != nil {
 			t.Fatal(err)
@@ -255,7 +256,7 @@ func TestArchiveDryRunStoresNothing(t *testing.T) {
 	if got := hashes(t, b); got != "" {
 		t.Errorf("a dry run stored\n%s", got)
 	}
-	if _, err := os.Stat(b.payloads().Dir); err == nil {
+	if _, err := os.Stat(b.Store.Payloads().Dir); err == nil {
 		t.Error("a dry run wrote payloads")
 	}
 	wet, err := imported(t, b, data, ImportOptions{})
@@ -360,16 +361,16 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	res := savePayload(t, e, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	keep := savePayload(t, e, noise(2, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	var sum [32]byte
-	if err := e.read(t.Context(), func(c *conn) error {
-		p, err := c.payload(res.SHA256)
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		p, err := c.Payload(res.SHA256)
 		if err == nil {
-			sum = p.sum
+			sum = p.Sum
 		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.payloads().Remove(sum); err != nil {
+	if err := e.Store.Payloads().Remove(sum); err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
@@ -386,7 +387,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if err != nil || data.SHA256 != keep.SHA256 {
 		t.Errorf("the other payload: %v", err)
 	}
-	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), reasonLostBefore) {
+	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), store.ReasonLostBefore) {
 		t.Errorf("the lost payload: %v", err)
 	}
 	if got.Payloads.Missing != 1 {
@@ -517,15 +518,15 @@ func part(kind string, number int, lines string) entryOf {
 // for it, and is counted where there is none.
 func TestArchiveKeepsUnknownColumns(t *testing.T) {
 	a, b, c := openTest(t, Options{}), openTest(t, Options{}), openTest(t, Options{})
-	for _, e := range []*Engine{a, b} {
-		if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("ALTER TABLE memories ADD COLUMN robot_tool TEXT") }); err != nil {
+	for _, e := range []*Node{a, b} {
+		if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("ALTER TABLE memories ADD COLUMN robot_tool TEXT") }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if _, err := a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.write(t.Context(), func(tx *writeTx) error { return tx.Exec("UPDATE memories SET robot_tool = 'gripper'") }); err != nil {
+	if err := a.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE memories SET robot_tool = 'gripper'") }); err != nil {
 		t.Fatal(err)
 	}
 	data := exported(t, a, ExportOptions{})
@@ -570,13 +571,13 @@ func TestArchiveStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func strayPayloads(t *testing.T, e *Engine) int {
+func strayPayloads(t *testing.T, e *Node) int {
 	t.Helper()
 	n := 0
-	err := e.read(t.Context(), func(c *conn) error {
-		u, err := e.orphans(c)
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		u, err := e.maintenance.Orphans(c)
 		if err == nil {
-			n = len(u.sums) + len(u.stray)
+			n = len(u.Sums) + len(u.Stray)
 		}
 		return err
 	})
@@ -613,7 +614,7 @@ func TestArchiveBringsNothingPurgedBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (ImportCount{Purged: 1}); got.Memories != want || got.Payloads.Stored != 0 {
+	if want := (store.ImportCount{Purged: 1}); got.Memories != want || got.Payloads.Stored != 0 {
 		t.Errorf("report %+v", got)
 	}
 	if got := hashes(t, e); got != "" {
@@ -621,12 +622,9 @@ func TestArchiveBringsNothingPurgedBack(t *testing.T) {
 	}
 }
 
-// sound demands that a node can be backed up and finds nothing wrong with itself.
-func sound(t *testing.T, e *Engine) {
+// sound demands that a node finds nothing wrong with itself.
+func sound(t *testing.T, e *Node) {
 	t.Helper()
-	if _, err := e.Backup(t.Context(), BackupOptions{Dir: t.TempDir()}); err != nil {
-		t.Errorf("backup: %v", err)
-	}
 	inStep(t, e)
 }
 
@@ -724,7 +722,7 @@ func TestImportNamesWhoImported(t *testing.T) {
 	}
 	named := map[string]any{"who": "eve\u202e\nroot" + strings.Repeat("x", 100), "tool": "cli", "robot": json.Number("7")}
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolCLI})
-	for _, want := range []ImportCount{{Created: 2}, {Same: 2}} {
+	for _, want := range []store.ImportCount{{Created: 2}, {Same: 2}} {
 		src := &fixedSource{memories: []archive.Memory{fact(1, nil), fact(2, named)}}
 		if got, err := e.Import(ctx, src, ImportOptions{}); err != nil || got.Memories != want {
 			t.Fatalf("report %+v (%v), want %+v", got, err, want)
@@ -739,7 +737,7 @@ func TestImportNamesWhoImported(t *testing.T) {
 			t.Errorf("memory %d (-want +got):\n%s", id, diff)
 		}
 	}
-	log, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: actionImported})
+	log, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: store.ActionImported})
 	if err != nil || len(log.Entries) != 1 || log.Entries[0].Who != "ann" || !strings.Contains(log.Entries[0].Reason, "memories: 2 new") {
 		t.Errorf("the audit log: %+v (%v)", log, err)
 	}

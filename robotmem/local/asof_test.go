@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func TestAsOfConfidence(t *testing.T) {
@@ -117,13 +118,13 @@ func TestAsOfWithAContextOfOldRules(t *testing.T) {
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "shelf nine leans", Context: pose}); robotmem.KindOf(err) != robotmem.Invalid {
 		t.Fatalf("the pose is taken today: %v", err)
 	}
-	rec, err := e.recordFor("fact", "shelf nine leans", pose)
+	rec, err := e.records.RecordFor("fact", "shelf nine leans", pose)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec.collection = defaultCollection
+	rec.Collection = robotmem.DefaultCollection
 	var id int64
-	if err := e.write(t.Context(), func(tx *writeTx) (err error) { id, _, err = tx.insert(rec); return err }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) (err error) { id, _, err = tx.Insert(rec); return err }); err != nil {
 		t.Fatal(err)
 	}
 	then := now.Add(time.Hour)

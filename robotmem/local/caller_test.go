@@ -7,12 +7,13 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // What strangers call themselves is stored short, on one line and as it looks.
 func TestCallersAreStoredClean(t *testing.T) {
-	e := open(t, local.Options{})
+	e := openNode(t, local.Options{})
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{
 		Who: "arm-7\x00\n\u202eroot", Tool: robotmem.ToolMCP, Client: strings.Repeat("x", 1<<20) + "\x1b[31m",
 	})
@@ -25,17 +26,17 @@ func TestCallersAreStoredClean(t *testing.T) {
 
 // Whoever uses the engine as a library is the user of the machine.
 func TestLibraryCallersAreTheUser(t *testing.T) {
-	e := open(t, local.Options{})
+	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	p := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t).Provenance
-	if p.Who != local.OSUser() || p.Who == "" || p.Tool != "library" {
+	if p.Who != store.OSUser() || p.Who == "" || p.Tool != "library" {
 		t.Errorf("stored by %+v", p)
 	}
 }
 
 // A model is neither shown how to destroy for good nor let.
 func TestModelsDoNotPurge(t *testing.T) {
-	e := open(t, local.Options{})
+	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	op := robotmem.OpByName("forget")
 	if _, shown := op.InputSchema()["properties"].(map[string]any)["purge"]; shown {
@@ -58,7 +59,7 @@ func TestModelsDoNotPurge(t *testing.T) {
 // a row of it by accident.
 func TestTheAuditLogOnlyGrows(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	must(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "wrong"}))(t)
 	for _, sql := range []string{"DELETE FROM audit", "UPDATE audit SET who = 'nobody'", "UPDATE audit SET reason = 'right'"} {

@@ -5,161 +5,164 @@ import (
 	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const maxEcho = 100 // characters of a memory's text in a confirmation
 
 // Forget implements Service.
-func (e *Engine) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+func (e *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	r := *req
 	if err := robotmem.Validate("forget", &r); err != nil {
 		return nil, err
 	}
 	if r.Purge {
-		res, err := e.purge(ctx, &r)
-		return res, wrap("forget", err)
+		res, err := e.maintenance.Purge(ctx, &r)
+		return res, sqlite.Wrap("forget", err)
 	}
 	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
 		}
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
-		if err := tx.unindexText(m.MemoryID); err != nil {
+		res.Content = text.Clip(m.Content, maxEcho)
+		if err := tx.UnindexText(m.MemoryID); err != nil {
 			return err
 		}
-		ch := changeOf(actionForgotten, m)
-		ch.reason, ch.before = r.Reason, m.Content
-		if err := tx.audit(ch); err != nil {
+		ch := store.ChangeOf(store.ActionForgotten, m)
+		ch.Reason, ch.Before = r.Reason, m.Content
+		if err := tx.Audit(ch); err != nil {
 			return err
 		}
-		return tx.setStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
+		return tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
 	})
 	if err != nil {
-		return nil, wrap("forget", err)
+		return nil, sqlite.Wrap("forget", err)
 	}
 	return res, nil
 }
 
 // Restore implements Service.
-func (e *Engine) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+func (e *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
 	r := *req
 	if err := robotmem.Validate("restore", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
 		}
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
-		res.Content = clip(m.Content, maxEcho)
-		ch := changeOf(actionRestored, m)
-		ch.after = m.Content
-		by, err := tx.supersededBefore(m)
-		if err := errors.Join(err, tx.audit(ch)); err != nil {
+		res.Content = text.Clip(m.Content, maxEcho)
+		ch := store.ChangeOf(store.ActionRestored, m)
+		ch.After = m.Content
+		by, err := tx.SupersededBefore(m)
+		if err := errors.Join(err, tx.Audit(ch)); err != nil {
 			return err
 		}
 		if by != 0 {
-			return tx.setSuperseded(m.MemoryID, by, "restored")
+			return tx.SetSuperseded(m.MemoryID, by, "restored")
 		}
-		rec, err := e.recordOf(m)
+		rec, err := e.records.RecordOf(m)
 		if err != nil {
 			return err
 		}
-		if err := tx.indexText(m.MemoryID, rec); err != nil {
+		if err := tx.IndexText(m.MemoryID, rec); err != nil {
 			return err
 		}
-		return tx.setStatus(m.MemoryID, "active", "restored", "")
+		return tx.SetStatus(m.MemoryID, "active", "restored", "")
 	})
 	if err != nil {
-		return nil, wrap("restore", err)
+		return nil, sqlite.Wrap("restore", err)
 	}
 	return res, nil
 }
 
 // Update implements Service.
-func (e *Engine) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+func (e *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
 	r := *req
 	if err := robotmem.Validate("update", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
-	err := e.writeInTime(ctx, func(tx *writeTx) error { return e.update(tx, &r, res) })
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error { return e.update(tx, &r, res) })
 	if err != nil {
-		return nil, wrap("update", err)
+		return nil, sqlite.Wrap("update", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) update(tx *writeTx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
-	m, err := tx.memory(r.MemoryID, tx.now)
+func (e *Node) update(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
+	m, err := tx.Memory(r.MemoryID, tx.Now)
 	if err != nil {
 		return err
 	}
 	if m.Status != "active" {
 		return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 	}
-	old, err := e.recordOf(m)
+	old, err := e.records.RecordOf(m)
 	if err != nil {
 		return err
 	}
-	prepare, contextNow := e.recordFor, m.Context
+	prepare, contextNow := e.records.RecordFor, m.Context
 	if r.Context != nil {
-		prepare, contextNow = e.prepare, r.Context
+		prepare, contextNow = e.records.Prepare, r.Context
 	}
 	rec, err := prepare(m.Type, r.NewContent, contextNow)
 	if err != nil {
 		return err
 	}
-	rec.collection, rec.session = m.Collection, m.SessionID
+	rec.Collection, rec.Session = m.Collection, m.SessionID
 	// What its category pinned and somebody let go is not pinned by it again.
-	rec.pinned = m.Pinned || rec.pinned && rec.inferred.Category != m.Category
-	rec.perception, rec.ftsSummary = old.perception, old.ftsSummary
-	if hasOwnSummary(m) {
-		rec.summary = m.Summary
+	rec.Pinned = m.Pinned || rec.Pinned && rec.Inferred.Category != m.Category
+	rec.Perception, rec.FtsSummary = old.Perception, old.FtsSummary
+	if record.HasOwnSummary(m) {
+		rec.Summary = m.Summary
 	}
-	rec.userTags = m.UserTags
-	ch := changeOf(actionUpdated, m)
-	ch.before, ch.after = m.Content, r.NewContent
-	if err := errors.Join(tx.audit(ch), tx.archive(m.MemoryID, "updated", "")); err != nil {
+	rec.UserTags = m.UserTags
+	ch := store.ChangeOf(store.ActionUpdated, m)
+	ch.Before, ch.After = m.Content, r.NewContent
+	if err := errors.Join(tx.Audit(ch), tx.Archive(m.MemoryID, "updated", "")); err != nil {
 		return err
 	}
-	if err := tx.unindex(m.MemoryID, old); err != nil {
+	if err := tx.Unindex(m.MemoryID, old); err != nil {
 		return err
 	}
-	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.infer()
-	e.groups.reset() // the old signature may be in it
-	return tx.rewrite(m.MemoryID, rec, res.Version)
+	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.Infer()
+	e.Store.Groups.Reset() // the old signature may be in it
+	return tx.Rewrite(m.MemoryID, rec, res.Version)
 }
 
 // Pin implements Service.
-func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+func (e *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
 	r := *req
 	if err := robotmem.Validate("pin", &r); err != nil {
 		return nil, err
 	}
-	err := e.writeInTime(ctx, func(tx *writeTx) error {
-		m, err := tx.memory(r.MemoryID, tx.now)
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
-		action := actionUnpinned
+		action := store.ActionUnpinned
 		if *r.Pinned {
-			action = actionPinned
+			action = store.ActionPinned
 		}
-		return errors.Join(tx.audit(changeOf(action, m)), tx.setPinned(m, *r.Pinned))
+		return errors.Join(tx.Audit(store.ChangeOf(action, m)), tx.SetPinned(m, *r.Pinned))
 	})
 	if err != nil {
-		return nil, wrap("pin", err)
+		return nil, sqlite.Wrap("pin", err)
 	}
 	res := &robotmem.PinResponse{Status: "unpinned", MemoryID: r.MemoryID, Pinned: *r.Pinned}
 	if res.Pinned {
@@ -168,42 +171,22 @@ func (e *Engine) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.P
 	return res, nil
 }
 
-// recordOf prepares a stored memory again, as its indexes hold it.
-func (e *Engine) recordOf(m *robotmem.Memory) (*record, error) {
-	rec, err := e.recordFor(m.Type, m.Content, m.Context)
-	if err != nil {
-		return nil, err
-	}
-	rec.collection, rec.session, rec.pinned, rec.userTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
-	if hasOwnSummary(m) {
-		rec.summary = m.Summary
-		rec.ftsSummary = text.Index(m.Summary)
-	}
-	return rec, nil
-}
-
-// hasOwnSummary reports whether a summary was made from a payload, and not
-// from the text.
-func hasOwnSummary(m *robotmem.Memory) bool {
-	return m.Type == "perception" && m.Summary != summarize(m.Content)
-}
-
 // History implements Service.
-func (e *Engine) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+func (e *Node) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
 	r := *req
 	if err := robotmem.Validate("history", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.HistoryResponse{MemoryID: r.MemoryID}
-	err := e.read(ctx, func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		m, err := c.Memory(r.MemoryID, e.Now())
 		if err != nil {
 			return err
 		}
-		if res.Versions, err = c.versions(r.MemoryID); err != nil {
+		if res.Versions, err = c.Versions(r.MemoryID); err != nil {
 			return err
 		}
-		stored, err := c.storedConfidence(r.MemoryID)
+		stored, err := c.StoredConfidence(r.MemoryID)
 		if err != nil {
 			return err
 		}
@@ -219,7 +202,7 @@ func (e *Engine) History(ctx context.Context, req *robotmem.HistoryRequest) (*ro
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("history", err)
+		return nil, sqlite.Wrap("history", err)
 	}
 	return res, nil
 }

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A node may still store the codes of a model that another has dropped: that
@@ -13,24 +16,24 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)
-	e.meaning.mu.RLock()
-	book, m := e.meaning.codebook, e.meaning.model
-	e.meaning.mu.RUnlock()
-	save := func(m model) error {
-		return e.saveSnapshot(t.Context(), codesSnapshot, codesRevision(m.id, m.seq), 0, func(w io.Writer) error { return writeCodes(w, book, m) })
+	e.index.Vectors.Mu.RLock()
+	book, m := e.index.Vectors.Codebook, e.index.Vectors.Model
+	e.index.Vectors.Mu.RUnlock()
+	save := func(m store.Model) error {
+		return e.Store.SaveSnapshot(t.Context(), store.CodesSnapshot, index.CodesRevision(m.ID, m.Seq), 0, func(w io.Writer) error { return index.WriteCodes(w, book, m) })
 	}
 	gone, late := m, m
-	gone.seq, late.id = 1_000_000, m.id+1
+	gone.Seq, late.ID = 1_000_000, m.ID+1
 	if err := save(gone); err != nil {
 		t.Fatal(err)
 	}
 	if err := save(late); err != nil {
 		t.Errorf("the later model's: %v", err)
 	}
-	if err := save(gone); !errors.Is(err, errSuperseded) {
-		t.Errorf("the dropped model's again: %v, want %v", err, errSuperseded)
+	if err := save(gone); !errors.Is(err, store.ErrSuperseded) {
+		t.Errorf("the dropped model's again: %v, want %v", err, store.ErrSuperseded)
 	}
-	if err := e.restoreCodes(t.Context(), late); err != nil || e.meaning.codes.Len() != 1 || e.meaning.model.seq != late.seq {
-		t.Errorf("restored %d codes up to %d (%v)", e.meaning.codes.Len(), e.meaning.model.seq, err)
+	if err := e.index.RestoreCodes(t.Context(), late); err != nil || e.index.Vectors.Codes.Len() != 1 || e.index.Vectors.Model.Seq != late.Seq {
+		t.Errorf("restored %d codes up to %d (%v)", e.index.Vectors.Codes.Len(), e.index.Vectors.Model.Seq, err)
 	}
 }

@@ -9,13 +9,15 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Callers of every kind at once, on two engines that share a file: no call
 // fails but for what the others did, and the indexes are in step afterwards.
 func TestConcurrentCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	var engines []*Engine
+	var engines []*Node
 	for range 2 {
 		e, err := Open(t.Context(), Options{Path: path, Durability: DurabilityNormal})
 		if err != nil {
@@ -73,9 +75,9 @@ func TestConcurrentCalls(t *testing.T) {
 			t.Errorf("stats: %+v, %v", s, err)
 		}
 	}
-	held := func(e *Engine) []moment {
-		set, _ := e.roster.admit(basic{audience: audience{collection: "*"}})
-		return e.roster.moments(set)
+	held := func(e *Node) []store.Moment {
+		set := e.index.Roster.Admit(index.Selection{Scope: index.Scope{Collection: "*"}})
+		return e.index.Roster.Moments(set)
 	}
 	a, b := held(engines[0]), held(engines[1])
 	if fmt.Sprint(a) != fmt.Sprint(b) {

@@ -17,7 +17,7 @@ import (
 )
 
 // onFaultDisk opens a memory on a disk that can be filled.
-func onFaultDisk(t *testing.T, o local.Options) (*local.Engine, *faultdisk.Disk) {
+func onFaultDisk(t *testing.T, o local.Options) (*local.Node, *faultdisk.Disk) {
 	t.Helper()
 	d, err := faultdisk.New(t.TempDir())
 	if err != nil {
@@ -25,7 +25,7 @@ func onFaultDisk(t *testing.T, o local.Options) (*local.Engine, *faultdisk.Disk)
 	}
 	t.Cleanup(d.Close)
 	o.Path, o.Disk = filepath.Join(d.Root(), "memory.db"), d
-	return open(t, o), d
+	return openNode(t, o), d
 }
 
 // Whatever does not fit says how much it needs and how much there is, leaves
@@ -129,7 +129,7 @@ func strays(t *testing.T, dir string) (found []string) {
 func TestOpeningOnAFullDisk(t *testing.T) {
 	folder := smallDisk(t, "2m")
 	path := filepath.Join(folder, "memory.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	learn(t, e, "the bin is 3 m away", nil)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "other")); err != nil {
 		t.Fatal(err)
 	}
-	again := open(t, local.Options{Path: path})
+	again := openNode(t, local.Options{Path: path})
 	if res := recall(t, again, &robotmem.RecallRequest{Query: "bin"}); res.Total != 1 {
 		t.Errorf("recall finds %d once there is space, want 1", res.Total)
 	}

@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	folder := smallDisk(t, "8m")
-	e := open(t, local.Options{Path: filepath.Join(folder, "memory.db")})
+	e := openNode(t, local.Options{Path: filepath.Join(folder, "memory.db")})
 	var acknowledged []int64
 	var refused error
 	for i := range 10_000 {
@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// smallDisk mounts a file system of that size, where the test may.
+// SmallDisk mounts a file system of that size, where the test may.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -15,7 +15,7 @@ import (
 
 func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	must(e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t)
 	check := func() robotmem.Check {
 		checks := must(e.Doctor(t.Context(), nil))(t).Checks
@@ -41,11 +41,11 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 func TestALinkIsTheSameMemory(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "memory.db"), filepath.Join(elsewhere, "link.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	other := open(t, local.Options{Path: link})
+	other := openNode(t, local.Options{Path: link})
 	id := must(other.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t).MemoryID
 	if got := must(e.Data(t.Context(), &robotmem.DataRequest{MemoryID: id}))(t); string(got.DataBase64) != payloadText() {
 		t.Error("its bytes are not those that were saved through the link")

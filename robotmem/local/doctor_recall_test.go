@@ -9,17 +9,19 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-func unhealthy(t *testing.T, e *Engine, check string) {
+func unhealthy(t *testing.T, e *Node, check string) {
 	t.Helper()
 	d, err := e.Doctor(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == check })
-	if i < 0 || d.Checks[i].Status != checkFail || d.Healthy {
+	if i < 0 || d.Checks[i].Status != maintenance.CheckFail || d.Healthy {
 		t.Errorf("the doctor finds %+v, want %s to fail", d.Checks, check)
 	}
 	if _, err := e.Repair(t.Context(), nil); err != nil {
@@ -53,19 +55,19 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		check  string
 		damage func()
 	}{
-		{"index of words in memory", func() { e.words.index.Apply(nil, []int64{7}) }},
+		{"index of words in memory", func() { e.index.Words.Index.Apply(nil, []int64{7}) }},
 		{"index of words in memory", func() {
 			put, _, _, err := readDocuments(t, e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			put[0].Terms[0] = "otherwise"
-			e.words.index.Apply(put[:1], nil)
+			e.index.Words.Index.Apply(put[:1], nil)
 		}},
-		{"index of vectors in memory", func() { e.meaning.codes.Remove(9) }},
+		{"index of vectors in memory", func() { e.index.Vectors.Codes.Remove(9) }},
 		{"vectors", func() {
-			err := e.write(t.Context(), func(tx *writeTx) error {
-				return tx.exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
+			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -81,10 +83,10 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 	}
 }
 
-func readDocuments(t *testing.T, e *Engine) (put []lexical.Document, remove []int64, upto int64, err error) {
+func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int64, upto int64, err error) {
 	t.Helper()
-	err = e.read(t.Context(), func(c *conn) (err error) {
-		put, remove, upto, err = c.documentsSince(0, 10)
+	err = e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+		put, remove, upto, err = c.DocumentsSince(0, 10)
 		return err
 	})
 	return put, remove, upto, err
@@ -109,8 +111,8 @@ func TestMemoriesVec(t *testing.T) {
 	embedded(t, e)
 	raw := vector.Encode(w.vector("fact 11 of gripper 4"))
 	ask := func(sql string, args ...any) (ids []int64) {
-		err := e.read(t.Context(), func(c *conn) error {
-			return c.query(sql, args, func(s *sqlite3.Stmt) error {
+		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
 				ids = append(ids, s.ColumnInt64(0))
 				return nil
 			})
@@ -130,7 +132,7 @@ func TestMemoriesVec(t *testing.T) {
 // What another process writes, embeds and forgets is seen at the next recall.
 func TestVectorsOfAnotherProcess(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	open := func() *Engine {
+	open := func() *Node {
 		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64)})
 		if err != nil {
 			t.Fatal(err)
@@ -189,10 +191,10 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &robotmem.DoctorResponse{}
-		if err := e.read(t.Context(), func(c *conn) error { return e.examineWords(c, d) }); err != nil {
+		if err := e.Store.Read(t.Context(), func(c *store.Conn) error { return e.maintenance.ExamineWords(c, d) }); err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Checks) != 1 || d.Checks[0].Status != checkOK {
+		if len(d.Checks) != 1 || d.Checks[0].Status != maintenance.CheckOK {
 			t.Fatalf("of %d facts: %+v", i+1, d.Checks)
 		}
 	}

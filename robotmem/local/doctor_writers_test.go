@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // An index that follows a later commit than the check-up's snapshot is no damage.
@@ -14,19 +16,19 @@ func TestDoctorBesideWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &robotmem.DoctorResponse{}
-	err := e.read(t.Context(), func(c *conn) error {
-		if _, err := c.changes(); err != nil { // the snapshot begins
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err
 		}
 		learnAll(t, e, "the gripper slips on wet glass again")
 		recalled(t, e, &robotmem.RecallRequest{Query: "gripper"}) // brings the index into step
-		return e.examineWords(c, d)
+		return e.maintenance.ExamineWords(c, d)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range d.Checks {
-		if c.Status == checkFail {
+		if c.Status == maintenance.CheckFail {
 			t.Errorf("%s: %s", c.Name, c.Detail)
 		}
 	}

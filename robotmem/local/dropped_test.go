@@ -11,11 +11,11 @@ func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	e := openTest(t, Options{Embedder: w})
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)
-	before := e.meaning.codes.Len()
-	if err := e.followCodes(t.Context(), 99); err != nil {
+	before := e.index.Vectors.Codes.Len()
+	if err := e.index.FollowCodes(t.Context(), 99); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.meaning.codes.Len(); got != before || before != 1 {
+	if got := e.index.Vectors.Codes.Len(); got != before || before != 1 {
 		t.Errorf("%d codes, %d before", got, before)
 	}
 }

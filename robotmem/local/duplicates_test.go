@@ -82,7 +82,7 @@ func TestSwappedNumbersDoNotMerge(t *testing.T) {
 
 func TestSignaturesFollowOtherProcesses(t *testing.T) {
 	a := openTest(t, Options{})
-	b, err := Open(t.Context(), Options{Path: a.path})
+	b, err := Open(t.Context(), Options{Path: a.Store.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

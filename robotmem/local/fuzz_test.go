@@ -84,7 +84,7 @@ func checkRefusal(t *testing.T, o *robotmem.Op, err error) {
 
 // smallMemory is a memory with one of each. It is opened before the fuzzing
 // begins: an input that takes long counts as one that hangs.
-func smallMemory(f *testing.F) *local.Engine {
+func smallMemory(f *testing.F) *local.Node {
 	f.Helper()
 	e, err := local.Open(context.Background(), local.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: local.DurabilityNormal})
 	if err != nil {
@@ -104,7 +104,7 @@ func smallMemory(f *testing.F) *local.Engine {
 }
 
 // holds checks that what was learnt is what was said, byte for byte.
-func holds(t *testing.T, e *local.Engine, id int64, request string) {
+func holds(t *testing.T, e *local.Node, id int64, request string) {
 	t.Helper()
 	var said struct {
 		Insight string `json:"insight"`

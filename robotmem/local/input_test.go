@@ -61,7 +61,7 @@ func TestRefusedPerceptionLeavesNoFile(t *testing.T) {
 		if robotmem.KindOf(err) != robotmem.NotFound {
 			t.Fatal(err)
 		}
-		if sums, stray, err := e.payloads().List(); err != nil || len(sums)+len(stray) > 0 {
+		if sums, stray, err := e.Store.Payloads().List(); err != nil || len(sums)+len(stray) > 0 {
 			t.Errorf("payload %d of a refused perception stays on the disk: %v %v", i, stray, err)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A file that was closed with its indexes in memory opens with them, and what
@@ -20,7 +22,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := t.TempDir() + "/m.db"
-	open := func() *Engine {
+	open := func() *Node {
 		t.Helper()
 		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
 		if err != nil {
@@ -30,7 +32,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	}
 	e := open()
 	rng := rand.New(rand.NewPCG(6, 6))
-	oracleFill(t, e, rng, snapshotLeast+500)
+	oracleFill(t, e, rng, index.SnapshotLeast+500)
 	embedded(t, e)
 	var questions []*robotmem.RecallRequest
 	var want [][]int64
@@ -45,10 +47,10 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 
 	e = open()
 	defer e.Close()
-	err := e.read(t.Context(), func(c *conn) error {
-		for _, name := range []string{rosterSnapshot, wordsSnapshot, codesSnapshot} {
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		for _, name := range []string{store.RosterSnapshot, store.WordsSnapshot, store.CodesSnapshot} {
 			n := int64(0)
-			revision, err := c.loadSnapshot(name, func(in io.Reader) (err error) {
+			revision, err := c.LoadSnapshot(name, func(in io.Reader) (err error) {
 				n, err = io.Copy(io.Discard, in)
 				return err
 			})
@@ -89,11 +91,11 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 func TestRecallWaitsForTheIndex(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
-	e.keeping.Lock() // loading has to wait
-	unlock := sync.OnceFunc(e.keeping.Unlock)
+	e.index.Keeping.Lock() // loading has to wait
+	unlock := sync.OnceFunc(e.index.Keeping.Unlock)
 	defer unlock()
 	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 50})
-	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + wordsNotRead}) {
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + store.DetailOf(index.ErrWordsNotRead)}) {
 		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}
 	found := make(chan map[int64]bool)
@@ -102,7 +104,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 		if err != nil || len(res.Degraded) > 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		found <- ids(briefs(res.Memories, nil, 0))
+		found <- store.Ids(store.Briefs(res.Memories, nil, 0))
 	}()
 	select {
 	case got := <-found:
@@ -119,7 +121,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
-	err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TABLE memories_fts") })
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DROP TABLE memories_fts") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // batchChunk is how many items of a batch share a transaction with whoever
@@ -13,68 +16,66 @@ import (
 // that a robot's single write does not wait long behind an import.
 const batchChunk = 500
 
-const defaultCollection = "default"
-
 // Learn implements Service.
-func (e *Engine) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+func (e *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	r := *req
 	rec, err := e.learnRecord("learn", &r)
 	if err != nil {
 		return nil, err
 	}
 	var res *robotmem.LearnResponse
-	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		res, err = e.learn(tx, rec, false)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("learn", err)
+		return nil, sqlite.Wrap("learn", err)
 	}
 	return res, nil
 }
 
 // learnRecord checks a request and prepares what will be stored.
-func (e *Engine) learnRecord(op string, r *robotmem.LearnRequest) (*record, error) {
+func (e *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record, error) {
 	if err := robotmem.Validate(op, r); err != nil {
 		return nil, err
 	}
-	rec, err := e.prepare("fact", r.Insight, r.Context)
+	rec, err := e.records.Prepare("fact", r.Insight, r.Context)
 	if err != nil {
-		return nil, wrap(op, err)
+		return nil, sqlite.Wrap(op, err)
 	}
-	rec.collection, rec.session, rec.source = r.Collection, r.SessionID, r.Source
-	rec.observed, rec.userTags = r.ObservedAt, distinct(append([]string(nil), r.Tags...))
+	rec.Collection, rec.Session, rec.Source = r.Collection, r.SessionID, r.Source
+	rec.Observed, rec.UserTags = r.ObservedAt, record.Distinct(append([]string(nil), r.Tags...))
 	if r.Pinned != nil {
-		rec.pinned, rec.pinAsked = *r.Pinned, true
+		rec.Pinned, rec.PinAsked = *r.Pinned, true
 	}
 	return rec, nil
 }
 
 // learn stores a prepared fact, or counts the sighting of one that is known.
-func (e *Engine) learn(tx *writeTx, r *record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
-	if err := tx.joinSession(r); err != nil {
+func (e *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
+	if err := tx.JoinSession(r); err != nil {
 		return nil, err
 	}
-	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.infer(), Conflicts: []robotmem.ConflictWith{}}
+	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Infer(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
-		same, conflicts, err := e.findTwin(tx, r, 0)
+		same, conflicts, err := tx.FindTwin(r, 0)
 		if err != nil {
 			return nil, err
 		}
 		if same != nil {
-			res.Status, res.MemoryID, res.UID = "duplicate", same.id, same.uid
-			res.Method, res.ExistingID, res.Similarity = same.method, same.id, same.similarity
-			return res, tx.sighted(same.id, r)
+			res.Status, res.MemoryID, res.UID = "duplicate", same.ID, same.UID
+			res.Method, res.ExistingID, res.Similarity = same.Method, same.ID, same.Similarity
+			return res, tx.Sighted(same.ID, r)
 		}
-		res.Conflicts = orEmpty(conflicts)
+		res.Conflicts = record.OrEmpty(conflicts)
 	}
 	var err error
-	res.MemoryID, res.UID, err = tx.insert(r)
+	res.MemoryID, res.UID, err = tx.Insert(r)
 	return res, err
 }
 
 // LearnBatch implements Service.
-func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+func (e *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 	r := *req
 	if err := robotmem.Validate("learn_batch", &r); err != nil {
 		return nil, err
@@ -83,7 +84,7 @@ func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 	m := robotmem.MeterOf(ctx)
 	m.Stage("learning", "items", int64(len(r.Items)))
 	// The next chunk is prepared while the last one is written.
-	prepared := make(chan []*record, 1)
+	prepared := make(chan []*record.Record, 1)
 	go func() {
 		defer close(prepared)
 		for start := 0; start < len(r.Items); start += batchChunk {
@@ -97,7 +98,7 @@ func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 		results := res.Results[start : start+len(records)]
 		if failed == nil {
 			mine := slices.Clone(results) // which a job that is given up may still fill
-			failed = e.writeInTime(ctx, func(tx *writeTx) error {
+			failed = e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 				return e.learnChunk(tx, records, r.KeepDuplicates, mine)
 			})
 			if failed == nil {
@@ -105,13 +106,13 @@ func (e *Engine) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest
 			}
 		}
 		if failed != nil {
-			refuseRest(results, wrap("learn_batch", failed))
+			refuseRest(results, sqlite.Wrap("learn_batch", failed))
 		}
 		start += len(records)
 		m.Add(int64(len(records)))
 	}
 	if failed != nil && allRefused(res.Results) {
-		return nil, wrap("learn_batch", failed)
+		return nil, sqlite.Wrap("learn_batch", failed)
 	}
 	return res, nil
 }
@@ -137,7 +138,7 @@ func refuseRest(results []robotmem.BatchResult, err error) {
 
 // learnChunk learns the records of one transaction. An item that is refused
 // has written nothing yet, so the others go on; any other failure ends it.
-func (e *Engine) learnChunk(tx *writeTx, records []*record, keepDuplicates bool, results []robotmem.BatchResult) error {
+func (e *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
 	for i, rec := range records {
 		if rec == nil {
 			continue
@@ -157,8 +158,8 @@ func (e *Engine) learnChunk(tx *writeTx, records []*record, keepDuplicates bool,
 
 // prepareChunk prepares the items from start to end on all cores. A bad item
 // leaves a nil record and its error in results.
-func (e *Engine) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record {
-	records := make([]*record, end-start)
+func (e *Node) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
+	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
 		if err == nil {

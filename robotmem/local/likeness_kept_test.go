@@ -9,27 +9,30 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // sameAsFile compares what is kept of the traces of two channels with the file,
 // and returns how many there are.
-func sameAsFile(t *testing.T, e *Engine, step string) int {
+func sameAsFile(t *testing.T, e *Node, step string) int {
 	t.Helper()
 	const kind, length = "trace/v2/2", 2 * 64
 	n := 0
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 		var want, got []string
 		note := func(to *[]string) func(int64, []float32) {
 			return func(id int64, vector []float32) { *to = append(*to, fmt.Sprint(id, vector)) }
 		}
-		if err := c.eachFeatures(kind, 0, length, note(&want)); err != nil {
+		if err := c.EachFeatures(kind, 0, length, note(&want)); err != nil {
 			return err
 		}
 		n = len(want)
 		for range 2 { // as it comes, and as it is kept
 			got = nil
-			if err := e.alike.each(c, kind, length, note(&got)); err != nil {
+			if err := e.index.Features.Each(c, kind, length, note(&got)); err != nil {
 				return err
 			}
 			if !slices.Equal(got, want) {
@@ -47,7 +50,7 @@ func sameAsFile(t *testing.T, e *Engine, step string) int {
 // What is kept in memory follows every kind of change, of another node too.
 func TestKeptFeaturesFollowTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	var nodes []*Engine
+	var nodes []*Node
 	for range 2 {
 		e, err := Open(t.Context(), Options{Path: path})
 		if err != nil {
@@ -72,8 +75,8 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			saveTraces(t, e, rng, 1+rng.IntN(4))
 			check("saved")
 		case 2: // its features come after those of what is saved next
-			r := perception.Recorded{Item: perception.Item{Type: "tactile", MediaType: "text/csv", Data: []byte(trace(rng, 2, 30))}, Description: "recorded", ObservedAt: streamStart}
-			if err := e.Keep(t.Context(), perception.Batch{Items: []perception.Recorded{r, r}}); err != nil {
+			r := recorder.Recorded{Item: perception.Item{Type: "tactile", MediaType: "text/csv", Data: []byte(trace(rng, 2, 30))}, Description: "recorded", ObservedAt: streamStart}
+			if err := e.Keep(t.Context(), recorder.Batch{Items: []recorder.Recorded{r, r}}); err != nil {
 				t.Fatal(err)
 			}
 			saveTraces(t, nodes[rng.IntN(2)], rng, 1)
@@ -92,13 +95,13 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			}
 		case 5:
 			waitComparable(t, e)
-			if err := e.write(t.Context(), (*writeTx).dropFeatures); err != nil {
+			if err := e.Store.Write(t.Context(), (*store.Tx).DropFeatures); err != nil {
 				t.Fatal(err)
 			}
 			check("dropped")
 			for after, n := int64(0), 1; n > 0; {
 				var err error
-				if n, err = e.fillFeatures(t.Context(), &after); err != nil {
+				if n, err = e.maintenance.FillFeatures(t.Context(), &after); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -116,16 +119,16 @@ func TestWhatDoesNotFitIsRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 76))
 	ids := saveTraces(t, e, rng, 30)
 	const room = 3 * (8 + 4*2*64)
-	if err := e.read(t.Context(), func(c *conn) (err error) {
-		_, err = e.alike.follow(c, "none", 1)
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+		_, err = e.index.Features.Follow(c, "none", 1)
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	e.alike.bytes = maxKeptFeatures - room
+	e.index.Features.Bytes = index.MaxKeptFeatures - room
 	n := sameAsFile(t, e, "too many")
-	if kept, known := e.alike.kinds["trace/v2/2"]; n < 4 || !known || kept != nil || e.alike.bytes != maxKeptFeatures-room {
-		t.Errorf("of %d traces %v are kept in %d bytes", n, kept, e.alike.bytes-maxKeptFeatures+room)
+	if kept, known := e.index.Features.Kinds["trace/v2/2"]; n < 4 || !known || kept != nil || e.index.Features.Bytes != index.MaxKeptFeatures-room {
+		t.Errorf("of %d traces %v are kept in %d bytes", n, kept, e.index.Features.Bytes-index.MaxKeptFeatures+room)
 	}
 	if _, got := recalled(t, e, &robotmem.RecallRequest{Collection: "*", Like: &robotmem.Like{MemoryID: ids[0]}, N: 3}); len(got) != 3 {
 		t.Errorf("like the first: %v", got)
@@ -150,7 +153,7 @@ func TestKeptFeaturesAreSharedSafely(t *testing.T) {
 	}
 	saveTraces(t, e, rng, 15)
 	for range 5 {
-		if err := e.write(t.Context(), (*writeTx).beginFeatureEpoch); err != nil {
+		if err := e.Store.Write(t.Context(), (*store.Tx).BeginFeatureEpoch); err != nil {
 			t.Fatal(err)
 		}
 	}

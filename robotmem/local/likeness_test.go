@@ -1,7 +1,6 @@
 package local
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,6 +13,10 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // trace is a random walk of some channels as CSV.
@@ -34,7 +37,7 @@ func trace(rng *rand.Rand, channels, samples int) string {
 }
 
 // saveTraces stores n traces of two or three channels.
-func saveTraces(t *testing.T, e *Engine, rng *rand.Rand, n int) (ids []int64) {
+func saveTraces(t *testing.T, e *Node, rng *rand.Rand, n int) (ids []int64) {
 	t.Helper()
 	for i := range n {
 		at := streamStart.Add(time.Duration(i) * time.Minute)
@@ -50,7 +53,7 @@ func saveTraces(t *testing.T, e *Engine, rng *rand.Rand, n int) (ids []int64) {
 }
 
 // nearestByHand compares an item with every memory that admit lets through.
-func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n int, admit func(*robotmem.Memory) bool) []int64 {
+func nearestByHand(t *testing.T, e *Node, it perception.Item, self int64, n int, admit func(*robotmem.Memory) bool) []int64 {
 	t.Helper()
 	l, err := e.List(t.Context(), &robotmem.ListRequest{Limit: 1000, Type: "perception"})
 	if err != nil {
@@ -60,7 +63,7 @@ func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n in
 	if !ok {
 		t.Fatal("the item has no features")
 	}
-	var found []ranked
+	var found []recall.Ranked
 	for i := range l.Memories {
 		m := &l.Memories[i]
 		if m.MemoryID == self || m.SHA256 == "" || !admit(m) {
@@ -72,13 +75,13 @@ func nearestByHand(t *testing.T, e *Engine, it perception.Item, self int64, n in
 		}
 		k, v, ok := perception.Features(perception.Item{Type: m.PerceptionType, MediaType: m.MediaType, Data: d.DataBase64, Metadata: m.Metadata})
 		if ok && k == kind {
-			found = append(found, ranked{m.MemoryID, perception.Distance(kind, want, v)})
+			found = append(found, recall.Ranked{ID: m.MemoryID, Value: perception.Distance(kind, want, v)})
 		}
 	}
-	slices.SortFunc(found, func(x, y ranked) int { return cmp.Or(cmp.Compare(x.value, y.value), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(found, recall.Smaller)
 	ids := []int64{}
 	for _, r := range found[:min(n, len(found))] {
-		ids = append(ids, r.id)
+		ids = append(ids, r.ID)
 	}
 	return ids
 }
@@ -110,7 +113,7 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 	}{
 		{"all", robotmem.RecallRequest{Collection: "*"}, yes},
 		{"a collection", robotmem.RecallRequest{Collection: "a"}, func(m *robotmem.Memory) bool { return m.Collection == "a" }},
-		{"a filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"task.success": false}}, func(m *robotmem.Memory) bool { return outcomeOf(m.Context) == "false" }},
+		{"a filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"task.success": false}}, func(m *robotmem.Memory) bool { return record.OutcomeOf(m.Context) == "false" }},
 		{"a rare filter", robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"i": map[string]any{"$lt": 9}}}, func(m *robotmem.Memory) bool { return m.ObservedAt.Before(streamStart.Add(9 * time.Minute)) }},
 		{"a time", robotmem.RecallRequest{Collection: "b", After: &middle}, func(m *robotmem.Memory) bool { return m.Collection == "b" && !m.ObservedAt.Before(middle) }},
 		{"confidence", robotmem.RecallRequest{Collection: "*", MinConfidence: &half}, func(m *robotmem.Memory) bool { return m.Confidence >= half }},
@@ -154,14 +157,14 @@ func TestLikenessIsFusedWithWords(t *testing.T) {
 		sum := 0.0
 		for _, f := range m.Found {
 			lists[f.List] = f.Rank
-			sum += 1 / float64(rrfK+f.Rank+1)
+			sum += 1 / float64(oracleRRF+f.Rank+1)
 		}
 		if len(lists) == 2 {
 			both++
 		}
 		first := 0.0
 		for _, f := range res.Memories[0].Found {
-			first += 1 / float64(rrfK+f.Rank+1)
+			first += 1 / float64(oracleRRF+f.Rank+1)
 		}
 		if math.Abs(*m.Score-sum/first) > 1e-9 {
 			t.Errorf("answer %d scores %v, its ranks %v make %v", i, *m.Score, lists, sum/first)
@@ -233,7 +236,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 // Features that older rules made are dropped and made anew when a node opens.
 func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
-	reopen := func() *Engine {
+	reopen := func() *Node {
 		t.Helper()
 		e, err := Open(t.Context(), Options{Path: path})
 		if err != nil {
@@ -243,12 +246,12 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	}
 	e := reopen()
 	rng := rand.New(rand.NewPCG(7, 73))
-	ids := saveTraces(t, e, rng, 3*featureBatch)
-	stored := func(e *Engine) (rows []string) {
+	ids := saveTraces(t, e, rng, 3*maintenance.FeatureBatch)
+	stored := func(e *Node) (rows []string) {
 		t.Helper()
 		for _, id := range ids {
-			if err := e.read(t.Context(), func(c *conn) error {
-				f, err := c.features(id)
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+				f, err := c.Features(id)
 				rows = append(rows, fmt.Sprint(f))
 				return err
 			}); err != nil {
@@ -259,8 +262,8 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	}
 	waitComparable(t, e)
 	want := stored(e)
-	if err := e.write(t.Context(), func(tx *writeTx) error {
-		return errors.Join(tx.exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return errors.Join(tx.Exec("UPDATE features SET kind = 'trace/2/2', vector = x'00000000'"), tx.Exec("UPDATE counters SET value = value - 1 WHERE name = 'feature_rules'"))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -296,13 +299,13 @@ func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
 		}
 		return res
 	}
-	waitFor(t, func() bool { recall(); return !e.behind.Load() })
+	waitFor(t, func() bool { recall(); return !e.maintenance.Behind.Load() })
 	want := recall()
 	if want.Total == 0 || len(want.Degraded) > 0 {
 		t.Fatalf("%d are alike, degraded %v", want.Total, want.Degraded)
 	}
 	// A write of another process is no more than this: the node is not told of it.
-	if err := e.write(t.Context(), (*writeTx).dropFeatures); err != nil {
+	if err := e.Store.Write(t.Context(), (*store.Tx).DropFeatures); err != nil {
 		t.Fatal(err)
 	}
 	if res := recall(); res.Total < want.Total && len(res.Degraded) == 0 {
@@ -326,13 +329,13 @@ func BenchmarkLikeness(b *testing.B) {
 	const n, numbers = 20_000, 6 * 64
 	rng := rand.New(rand.NewPCG(7, 74))
 	manyPerceptions(b, e, n)
-	err := e.write(b.Context(), func(tx *writeTx) error {
+	err := e.Store.Write(b.Context(), func(tx *store.Tx) error {
 		vector := make([]float32, numbers)
 		for id := range int64(n) {
 			for i := range vector {
 				vector[i] = float32(rng.NormFloat64())
 			}
-			if err := tx.insertFeatures(id+1, &features{kind: "trace/v2/6", vector: vector}); err != nil {
+			if err := tx.InsertFeatures(id+1, &record.Features{Kind: "trace/v2/6", Vector: vector}); err != nil {
 				return err
 			}
 		}

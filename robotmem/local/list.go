@@ -5,121 +5,124 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // List implements Service.
-func (e *Engine) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+func (e *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("list", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("list", paging{r.Page, r.BeforeID, r.Cursor}, listFilters(r))
+	from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(r))
 	if err != nil {
-		return nil, wrap("list", err)
+		return nil, sqlite.Wrap("list", err)
 	}
 	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
 		if r.SessionID != "" {
-			if _, err := c.session(r.SessionID); err != nil {
+			if _, err := c.Session(r.SessionID); err != nil {
 				return err
 			}
 		}
-		return c.list(&r, from, e.now(), res)
+		return c.List(&r, from, e.Now(), res)
 	})
 	if err != nil {
-		return nil, wrap("list", err)
+		return nil, sqlite.Wrap("list", err)
 	}
 	return res, nil
 }
 
 // Sessions implements Service.
-func (e *Engine) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+func (e *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
 	r := *req
 	if err := robotmem.Validate("sessions", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("sessions", paging{page: r.Page, cursor: r.Cursor}, sessionsFilters(r))
+	from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(r))
 	if err != nil {
-		return nil, wrap("sessions", err)
+		return nil, sqlite.Wrap("sessions", err)
 	}
 	res := &robotmem.SessionsResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error { return c.sessions(&r, from, res) })
+	err = e.Store.Read(ctx, func(c *store.Conn) error { return c.Sessions(&r, from, res) })
 	if err != nil {
-		return nil, wrap("sessions", err)
+		return nil, sqlite.Wrap("sessions", err)
 	}
 	return res, nil
 }
 
 // SessionMemories implements Service.
-func (e *Engine) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+func (e *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("session_memories", &r); err != nil {
 		return nil, err
 	}
-	from, err := resume("session_memories", paging{page: r.Page, cursor: r.Cursor}, sessionMemoriesFilters(r))
+	from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(r))
 	if err != nil {
-		return nil, wrap("session_memories", err)
+		return nil, sqlite.Wrap("session_memories", err)
 	}
 	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
 	if from != nil {
 		res.Page = 0
 	}
-	err = e.read(ctx, func(c *conn) error {
-		if _, err := c.session(r.SessionID); err != nil {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
+		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
-		return c.sessionMemories(&r, from, e.now(), res)
+		return c.SessionMemories(&r, from, e.Now(), res)
 	})
 	if err != nil {
-		return nil, wrap("session_memories", err)
+		return nil, sqlite.Wrap("session_memories", err)
 	}
 	return res, nil
 }
 
 // Collections implements Service.
-func (e *Engine) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
+func (e *Node) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
 	res := &robotmem.CollectionsResponse{}
-	err := e.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Collections, err = c.collections(&e.roster)
+		res.Collections, err = index.Collections(c, &e.index.Roster)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("collections", err)
+		return nil, sqlite.Wrap("collections", err)
 	}
 	return res, nil
 }
 
 // Categories implements Service.
-func (e *Engine) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
+func (e *Node) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("categories", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.CategoriesResponse{}
-	err := e.read(ctx, func(c *conn) error {
-		if err := e.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Categories = e.roster.categories(r.Collection)
+		res.Categories = e.index.Roster.Categories(r.Collection)
 		return nil
 	})
 	if err != nil {
-		return nil, wrap("categories", err)
+		return nil, sqlite.Wrap("categories", err)
 	}
 	return res, nil
 }
 
 // RecentFailures implements Service.
-func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+func (e *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
 	r := *req
 	if err := robotmem.Validate("recent_failures", &r); err != nil {
 		return nil, err
@@ -127,14 +130,14 @@ func (e *Engine) RecentFailures(ctx context.Context, req *robotmem.RecentFailure
 	res := &robotmem.ListResponse{Page: 1, Limit: r.Limit}
 	var since time.Time
 	if r.Days > 0 {
-		since = e.now().AddDate(0, 0, -r.Days)
+		since = e.Now().AddDate(0, 0, -r.Days)
 	}
-	err := e.read(ctx, func(c *conn) (err error) {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res.Memories, res.Total, err = e.failures(c, r.Collection, since, r.Limit)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("recent_failures", err)
+		return nil, sqlite.Wrap("recent_failures", err)
 	}
 	return res, nil
 }

@@ -11,6 +11,9 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A large file of version 1 is brought to the present version within the memory
@@ -21,18 +24,18 @@ func TestMigrateLargeFile(t *testing.T) {
 	}
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
-	c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
+	err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400000)
 		INSERT INTO memories(uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT 'u' || i, 'default', 'fact', 'fact ' || i || ' ' || hex(randomblob(180)), 'fact ' || i, '{}', 'code', randomblob(32), t, t, t, t, 1000 + i
 		FROM n, (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	e, err := Open(t.Context(), Options{Path: path})
@@ -75,37 +78,37 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			// As version 5 computed them.
 			old := []struct {
 				content string
-				sig     signature
+				sig     record.Signature
 			}{
-				{"the shelf above the bench is 1000 mm wide", signature{terms: 7, numbers: 5774876429445146868, skeleton: -8804179262566189209, sketch: consolidate.Sketch{0xfcb84ff8770cd1b7, 0x10de9a42663f29fb}}},
-				{"the oven of the east lab cools in 2 hours", signature{terms: 7, numbers: 2711625374352219237, skeleton: -4920536063327908452, sketch: consolidate.Sketch{0x60ef66849b402e8d, 0x66ed83b322351a05}}},
-				{"no number in this one", signature{terms: 3, numbers: -2991082272771026769, skeleton: -458735883398717237, sketch: consolidate.Sketch{0x49584c0b0c4e8280, 0x27b17a8870de90af}}},
+				{"the shelf above the bench is 1000 mm wide", record.Signature{Terms: 7, Numbers: 5774876429445146868, Skeleton: -8804179262566189209, Sketch: consolidate.Sketch{0xfcb84ff8770cd1b7, 0x10de9a42663f29fb}}},
+				{"the oven of the east lab cools in 2 hours", record.Signature{Terms: 7, Numbers: 2711625374352219237, Skeleton: -4920536063327908452, Sketch: consolidate.Sketch{0x60ef66849b402e8d, 0x66ed83b322351a05}}},
+				{"no number in this one", record.Signature{Terms: 3, Numbers: -2991082272771026769, Skeleton: -458735883398717237, Sketch: consolidate.Sketch{0x49584c0b0c4e8280, 0x27b17a8870de90af}}},
 			}
 			for i, o := range old {
 				id := int64(1000 + i)
 				if err := insertOldFact(c, id, o.content, nil); err != nil {
 					t.Fatal(err)
 				}
-				err := c.exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
-					hash64("default", "{}"), id, id, o.sig.terms, o.sig.numbers, o.sig.skeleton, int64(o.sig.sketch[0]), int64(o.sig.sketch[1]))
+				err := c.Exec("INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) VALUES (?,?,?,?,?,?,?,?)",
+					record.Hash64("default", "{}"), id, id, o.sig.Terms, o.sig.Numbers, o.sig.Skeleton, int64(o.sig.Sketch[0]), int64(o.sig.Sketch[1]))
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 			// More than one batch.
-			err = c.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+			err = c.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 				INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b) SELECT i, 5000 + i, 1000, 0, 0, 0, 0, 0 FROM n`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.close(); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 			e, err := Open(t.Context(), Options{Path: path})
@@ -120,8 +123,8 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 				}
 			}
 			signatures := func() (rows []string) {
-				err := e.read(t.Context(), func(c *conn) error {
-					return c.query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 						row := ""
 						for i := range 6 {
 							row += s.ColumnText(i) + " "

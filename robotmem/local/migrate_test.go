@@ -21,7 +21,7 @@ func TestStoredVersionsOpen(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			e := open(t, local.Options{Path: unzip(t, name)})
+			e := openNode(t, local.Options{Path: unzip(t, name)})
 			l, err := e.List(t.Context(), &robotmem.ListRequest{Status: "all"})
 			if err != nil {
 				t.Fatal(err)

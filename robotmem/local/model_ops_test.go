@@ -82,7 +82,7 @@ func (w *world) episode(t *rapid.T) {
 func (w *world) learnOne(t *rapid.T, r *robotmem.LearnRequest) {
 	collection, refused := w.home(r.SessionID, r.Collection)
 	var res *robotmem.LearnResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Learn(ctx, r)
 		return err
 	})
@@ -156,7 +156,7 @@ func (w *world) learnAtOnce(t *rapid.T) {
 	r := w.drawLearn(t)
 	collection, refused := w.home(r.SessionID, r.Collection)
 	res, errs := [2]*robotmem.LearnResponse{}, [2]error{}
-	atOnce(rapid.Bool().Draw(t, "both"), w.engines, func(i int, e *local.Engine) { res[i], errs[i] = e.Learn(context.Background(), r) })
+	atOnce(rapid.Bool().Draw(t, "both"), w.engines, func(i int, e *local.Node) { res[i], errs[i] = e.Learn(context.Background(), r) })
 	ok := expect(t, "learn", errs[0], refused)
 	if ok = expect(t, "learn", errs[1], refused) && ok; !ok {
 		return
@@ -169,7 +169,7 @@ func (w *world) learnAtOnce(t *rapid.T) {
 	w.learnt(t, r, collection, res[1-first], false)
 }
 
-func atOnce(both bool, engines [2]*local.Engine, call func(i int, e *local.Engine)) {
+func atOnce(both bool, engines [2]*local.Node, call func(i int, e *local.Node)) {
 	if !both {
 		engines[1] = engines[0]
 	}
@@ -192,7 +192,7 @@ func (w *world) learnBatch(t *rapid.T) {
 		r.Items = append(r.Items, *item)
 	}
 	var res *robotmem.LearnBatchResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.LearnBatch(ctx, r)
 		return err
 	})
@@ -232,7 +232,7 @@ func (w *world) update(t *rapid.T) {
 	}
 	k, refused := w.changeable(r.MemoryID, func(k *known) bool { return k.now.status == "active" })
 	var res *robotmem.UpdateResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Update(ctx, r)
 		return err
 	})
@@ -269,7 +269,7 @@ func (w *world) changeable(id int64, may func(*known) bool) (*known, robotmem.Ki
 func (w *world) forget(t *rapid.T) {
 	r := &robotmem.ForgetRequest{MemoryID: w.drawID(t), Reason: "test"}
 	k, refused := w.changeable(r.MemoryID, func(k *known) bool { return k.now.status != "invalidated" })
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) error {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) error {
 		_, err := e.Forget(ctx, r)
 		return err
 	})
@@ -284,7 +284,7 @@ func (w *world) forgetAtOnce(t *rapid.T) {
 	id := w.drawID(t)
 	k, refused := w.changeable(id, func(k *known) bool { return k.now.status != "invalidated" })
 	errs := [2]error{}
-	atOnce(rapid.Bool().Draw(t, "both"), w.engines, func(i int, e *local.Engine) {
+	atOnce(rapid.Bool().Draw(t, "both"), w.engines, func(i int, e *local.Node) {
 		_, errs[i] = e.Forget(context.Background(), &robotmem.ForgetRequest{MemoryID: id, Reason: "test"})
 	})
 	second := 1
@@ -302,7 +302,7 @@ func (w *world) forgetAtOnce(t *rapid.T) {
 func (w *world) restore(t *rapid.T) {
 	id := w.drawID(t)
 	k, refused := w.changeable(id, func(k *known) bool { return k.now.status != "active" })
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) error {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) error {
 		_, err := e.Restore(ctx, &robotmem.RestoreRequest{MemoryID: id})
 		return err
 	})
@@ -327,7 +327,7 @@ func (w *world) restore(t *rapid.T) {
 func (w *world) pin(t *rapid.T) {
 	r := &robotmem.PinRequest{MemoryID: w.drawID(t), Pinned: new(rapid.Bool().Draw(t, "pinned"))}
 	k, refused := w.changeable(r.MemoryID, func(*known) bool { return true })
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) error {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) error {
 		_, err := e.Pin(ctx, r)
 		return err
 	})
@@ -353,7 +353,7 @@ func (w *world) perceive(t *rapid.T) {
 	}
 	collection, refused := w.home(r.SessionID, r.Collection)
 	var res *robotmem.SavePerceptionResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.SavePerception(ctx, r)
 		return err
 	})
@@ -396,7 +396,7 @@ func (w *world) startSession(t *rapid.T) {
 		}
 	}
 	var res *robotmem.StartSessionResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.StartSession(ctx, r)
 		return err
 	})
@@ -437,7 +437,7 @@ func (w *world) endOne(t *rapid.T, r *robotmem.EndSessionRequest) {
 		refused = robotmem.NotFound
 	}
 	var res *robotmem.EndSessionResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.EndSession(ctx, r)
 		return err
 	})
@@ -489,7 +489,7 @@ func (w *world) retain(t *rapid.T) {
 	}
 	r.Apply = true
 	var res *robotmem.RetainResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Retain(ctx, r)
 		return err
 	})

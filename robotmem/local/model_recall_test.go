@@ -21,47 +21,47 @@ type seen struct {
 	sure float64
 }
 
-// condition is a filter, and what it admits.
-type condition struct {
+// Condition is a filter, and what it admits.
+type Condition struct {
 	filter robotmem.Object
 	admits func(seen) bool
 }
 
 // drawFilter makes a context_filter together with what it means.
-func (w *world) drawFilter(t *rapid.T, depth int) condition {
+func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 	switch k := rapid.IntRange(0, 11).Draw(t, "filter"); {
 	case k == 0 && depth > 0:
 		a, b := w.drawFilter(t, depth-1), w.drawFilter(t, depth-1)
-		return condition{robotmem.Object{"$and": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) && b.admits(s) }}
+		return Condition{robotmem.Object{"$and": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) && b.admits(s) }}
 	case k == 1 && depth > 0:
 		a, b := w.drawFilter(t, depth-1), w.drawFilter(t, depth-1)
-		return condition{robotmem.Object{"$or": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) || b.admits(s) }}
+		return Condition{robotmem.Object{"$or": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) || b.admits(s) }}
 	case k == 2 && depth > 0:
 		a := w.drawFilter(t, depth-1)
-		return condition{robotmem.Object{"$not": a.filter}, func(s seen) bool { return !a.admits(s) }}
+		return Condition{robotmem.Object{"$not": a.filter}, func(s seen) bool { return !a.admits(s) }}
 	case k <= 3:
 		want := rapid.Bool().Draw(t, "success")
-		return condition{robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == map[bool]string{true: "true", false: "false"}[want] }}
+		return Condition{robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == map[bool]string{true: "true", false: "false"}[want] }}
 	case k == 4:
-		return condition{robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` }}
+		return Condition{robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` }}
 	case k == 5:
 		want := rapid.Bool().Draw(t, "exists")
-		return condition{robotmem.Object{"spatial": map[string]any{"$exists": want}}, func(s seen) bool { return (s.context.place+s.context.frame != "") == want }}
+		return Condition{robotmem.Object{"spatial": map[string]any{"$exists": want}}, func(s seen) bool { return (s.context.place+s.context.frame != "") == want }}
 	case k == 6:
 		want := rapid.SampledFrom([]string{"code", "constraint", "postmortem"}).Draw(t, "category")
-		return condition{robotmem.Object{"category": map[string]any{"$ne": want}}, func(s seen) bool { return s.category != want }}
+		return Condition{robotmem.Object{"category": map[string]any{"$ne": want}}, func(s seen) bool { return s.category != want }}
 	case k == 7:
 		id := w.drawSession(t)
-		return condition{robotmem.Object{"session_id": map[string]any{"$in": []any{id}}}, func(s seen) bool { return id != "" && s.session == id }}
+		return Condition{robotmem.Object{"session_id": map[string]any{"$in": []any{id}}}, func(s seen) bool { return id != "" && s.session == id }}
 	case k == 8:
 		at := w.time().Add(-time.Duration(rapid.IntRange(0, 200_000).Draw(t, "seconds ago")) * time.Second)
-		return condition{robotmem.Object{"observed_at": map[string]any{"$lt": at.Format(time.RFC3339Nano)}}, func(s seen) bool { return s.observed.Before(at) }}
+		return Condition{robotmem.Object{"observed_at": map[string]any{"$lt": at.Format(time.RFC3339Nano)}}, func(s seen) bool { return s.observed.Before(at) }}
 	case k == 9:
 		floor := rapid.SampledFrom([]float64{0.2, 0.5, 0.79}).Draw(t, "confidence")
-		return condition{robotmem.Object{"confidence": map[string]any{"$gt": floor}}, func(s seen) bool { return s.sure > floor }}
+		return Condition{robotmem.Object{"confidence": map[string]any{"$gt": floor}}, func(s seen) bool { return s.sure > floor }}
 	}
 	limit := rapid.SampledFrom([]float64{1, 12.5, 20}).Draw(t, "force")
-	return condition{robotmem.Object{"params.force": map[string]any{"$lte": limit}}, func(s seen) bool {
+	return Condition{robotmem.Object{"params.force": map[string]any{"$lte": limit}}, func(s seen) bool {
 		force, isNumber := map[string]float64{"1": 1, "12.5": 12.5, "30": 30}[s.context.force]
 		return isNumber && force <= limit
 	}}
@@ -73,7 +73,7 @@ func (w *world) drawRecall(t *rapid.T) (*robotmem.RecallRequest, []seen) {
 	some := func(label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 0 }
 	r := &robotmem.RecallRequest{Collection: rapid.SampledFrom(append([]string{"*", "*"}, modelCollections...)).Draw(t, "collection"),
 		N: rapid.SampledFrom([]int{1, 3, 100}).Draw(t, "n"), MinConfidence: rapid.SampledFrom([]*float64{nil, new(0.0), new(0.6)}).Draw(t, "floor")}
-	filter := condition{admits: func(seen) bool { return true }}
+	filter := Condition{admits: func(seen) bool { return true }}
 	if some("filtered") {
 		filter = w.drawFilter(t, 2)
 		r.ContextFilter = filter.filter
@@ -116,7 +116,7 @@ func (w *world) drawPast(t *rapid.T) time.Time {
 }
 
 // admitted looks at every memory.
-func (w *world) admitted(r *robotmem.RecallRequest, filter condition) (all []seen) {
+func (w *world) admitted(r *robotmem.RecallRequest, filter Condition) (all []seen) {
 	now, floor := w.time(), 0.3
 	if r.MinConfidence != nil {
 		floor = *r.MinConfidence
@@ -148,7 +148,7 @@ func (w *world) admitted(r *robotmem.RecallRequest, filter condition) (all []see
 // ask puts a question, now and then in a hurry, and counts it.
 func (w *world) ask(t *rapid.T, r *robotmem.RecallRequest) (*robotmem.RecallResponse, bool) {
 	var res *robotmem.RecallResponse
-	err, cancelled := w.call(t, func(ctx context.Context, e *local.Engine) (err error) {
+	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Recall(ctx, r)
 		return err
 	})
@@ -286,7 +286,7 @@ func (w *world) yesterday(t *rapid.T, r *robotmem.RecallRequest) {
 	if !before.Equal(midnight) || after.After(before) || before.Sub(after) > 26*time.Hour {
 		t.Fatalf("yesterday, at %v, is from %v to %v", today, after, before)
 	}
-	all := w.admitted(&robotmem.RecallRequest{Collection: "*", MinConfidence: new(0.0), After: &after, Before: &before}, condition{admits: func(seen) bool { return true }})
+	all := w.admitted(&robotmem.RecallRequest{Collection: "*", MinConfidence: new(0.0), After: &after, Before: &before}, Condition{admits: func(seen) bool { return true }})
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Or(b.observed.Compare(a.observed), cmp.Compare(b.id, a.id)) })
 	sameIDs(t, "yesterday", r, res, idsOf(all, r.N))
 }
@@ -297,7 +297,7 @@ func (w *world) replay(t *rapid.T) {
 		t.Skip("no session")
 	}
 	r := &robotmem.RecallRequest{SessionID: rapid.SampledFrom(w.sessions).Draw(t, "session").id, N: 100, MinConfidence: new(0.0)}
-	all := w.admitted(&robotmem.RecallRequest{Collection: "*", SessionID: r.SessionID, MinConfidence: r.MinConfidence}, condition{admits: func(seen) bool { return true }})
+	all := w.admitted(&robotmem.RecallRequest{Collection: "*", SessionID: r.SessionID, MinConfidence: r.MinConfidence}, Condition{admits: func(seen) bool { return true }})
 	slices.SortFunc(all, func(a, b seen) int { return cmp.Or(a.observed.Compare(b.observed), cmp.Compare(a.id, b.id)) })
 	if res, ok := w.ask(t, r); ok {
 		sameIDs(t, "replay", r, res, idsOf(all, r.N))

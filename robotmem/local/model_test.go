@@ -103,7 +103,7 @@ func modelChecks(t *testing.T) int {
 type world struct {
 	dir     string
 	path    string
-	engines [2]*local.Engine
+	engines [2]*local.Node
 	turn    int // whose it is
 	zone    *time.Location
 	now     atomic.Int64 // nanoseconds since 1970
@@ -138,7 +138,7 @@ func newWorld(t *rapid.T, parent string) *world {
 	return w
 }
 
-func (w *world) open(t *rapid.T) *local.Engine {
+func (w *world) open(t *rapid.T) *local.Node {
 	e, err := local.Open(context.Background(), local.Options{Path: w.path, Durability: local.DurabilityNormal, Clock: w.time, Location: w.zone})
 	if err != nil {
 		t.Fatalf("open: %v", err)
@@ -157,7 +157,7 @@ func (w *world) discard() {
 }
 
 // engine is the one whose turn it is; the next call is the other's.
-func (w *world) engine() *local.Engine {
+func (w *world) engine() *local.Node {
 	w.turn++
 	return w.engines[w.turn%len(w.engines)]
 }
@@ -225,7 +225,7 @@ func (p *patience) look() {
 // call runs a write, now and then with a context that ends before it or on the
 // way. It reports whether the call was refused for that, and so must have left
 // nothing: the comparison that follows every step sees to it.
-func (w *world) call(t *rapid.T, run func(context.Context, *local.Engine) error) (err error, cancelled bool) {
+func (w *world) call(t *rapid.T, run func(context.Context, *local.Node) error) (err error, cancelled bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ending := false

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-func damageVector(t *testing.T, e *Engine, id int64, v []float32) {
+func damageVector(t *testing.T, e *Node, id int64, v []float32) {
 	t.Helper()
-	err := e.write(t.Context(), func(tx *writeTx) error {
-		m, err := tx.presentModel()
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		m, err := tx.PresentModel()
 		if err != nil {
 			return err
 		}
-		return tx.exec("UPDATE "+m.table()+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
+		return tx.Exec("UPDATE "+m.Table()+" SET vector = ? WHERE memory_id = ?", vector.Encode(v), id)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 // Whatever a caller writes where words, paths, values, tags and names are
 // asked for is compared, and never run.
 func TestQuestionsAreNoSQL(t *testing.T) {
-	e := open(t, local.Options{})
+	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds wet glass", Context: robotmem.Object{"a": "b"}}))(t).MemoryID
 	for _, s := range []string{
 		`'; DROP TABLE memories; --`, `" OR 1=1 --`, `x') UNION SELECT content FROM memories --`, `content:glass`, `glass*`, `NEAR(wet glass)`,

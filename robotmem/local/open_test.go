@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// open opens a memory in a fresh folder, or at options.Path.
-func open(t *testing.T, o local.Options) *local.Engine {
+// OpenNode opens a memory in a fresh folder, or at options.Path.
+func openNode(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
 	if o.Path == "" {
 		o.Path = filepath.Join(t.TempDir(), "memory.db")
@@ -122,7 +122,7 @@ func TestOpenRefusesBadTaxonomy(t *testing.T) {
 
 func TestFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "memory.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	learn(t, e, "a private fact", nil)
 	for p, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, filepath.Dir(path): 0o700} {
 		info, err := os.Stat(p)
@@ -159,7 +159,7 @@ func TestReopen(t *testing.T) {
 // text and a forgotten memory included.
 func TestProcessesShareAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	a, b := open(t, local.Options{Path: path}), open(t, local.Options{Path: path})
+	a, b := openNode(t, local.Options{Path: path}), openNode(t, local.Options{Path: path})
 	at := robotmem.Object{"spatial": map[string]any{"position": []any{1, 2}}}
 	id := learn(t, a, "door is blocked by a crate", at).MemoryID
 	near := &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0, 0}}}
@@ -231,7 +231,7 @@ func skip(t *testing.T, why string) {
 // that says so, not a hang.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := open(t, local.Options{Path: path, BusyTimeout: 50 * time.Millisecond})
+	e := openNode(t, local.Options{Path: path, BusyTimeout: 50 * time.Millisecond})
 	learn(t, e, "before the lock", nil)
 	other, err := sqlite3.Open(path)
 	if err != nil {

@@ -11,11 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // The indexes are compared with a pass over all rows that uses none of them.
 
-func openTest(t testing.TB, o Options) *Engine {
+func openTest(t testing.TB, o Options) *Node {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	e, err := Open(context.Background(), o)
@@ -31,7 +35,7 @@ func openTest(t testing.TB, o Options) *Engine {
 }
 
 // randomMemories fills a node and returns what is in it.
-func randomMemories(t *testing.T, e *Engine, rng *rand.Rand, n int) []robotmem.Memory {
+func randomMemories(t *testing.T, e *Node, rng *rand.Rand, n int) []robotmem.Memory {
 	t.Helper()
 	words := []string{"gripper", "wet", "glass", "slips", "holds", "torque", "battery", "aisle", "blocked", "door", "must never", "because", "not", "pose", "drift"}
 	var req robotmem.LearnBatchRequest
@@ -124,30 +128,30 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	all := randomMemories(t, e, rng, 3000)
 	nonEmpty := 0
 	for i := range 600 {
-		filter := randomFilter(rng, 3)
-		node, err := parseFilter(filter)
+		asked := randomFilter(rng, 3)
+		node, err := filter.Parse(asked)
 		if err != nil {
-			t.Fatalf("%v: %v", filter, err)
+			t.Fatalf("%v: %v", asked, err)
 		}
 		var want []int64
 		for _, m := range all {
-			v := view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}
-			if node.match(&v) {
+			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}
+			if node.Match(&v) {
 				want = append(want, m.MemoryID)
 			}
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.roster.leaves.sets = nil // half of the filters may use what is kept
+			e.index.Roster.Leaves.Sets = nil // half of the filters may use what is kept
 		}
-		err = e.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: now}
-			a, err := e.filter(c, q)
+		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
+			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
+			a, err := (&source{Node: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}
-			for _, m := range e.roster.moments(a.set) {
-				got = append(got, m.id)
+			for _, m := range e.index.Roster.Moments(a.set) {
+				got = append(got, m.ID)
 			}
 			return nil
 		})
@@ -157,7 +161,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("filter %d %v: %d wanted, %d found", i, filter, len(want), len(got))
+			t.Fatalf("asked %d %v: %d wanted, %d found", i, asked, len(want), len(got))
 		}
 		if len(want) > 0 && len(want) < len(all) {
 			nonEmpty++
@@ -188,8 +192,8 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 			}
 		}
 	}
-	// Beyond fewMemories the index is asked.
-	for i := range fewMemories + 10 {
+	// Beyond FewMemories the index is asked.
+	for i := range index.FewMemories + 10 {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "filler", Context: robotmem.Object{"i": i}}); err != nil {
 			t.Fatal(err)
 		}
@@ -234,24 +238,24 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 			s.FrameID = "odom"
 		}
 		n := 1 + rng.IntN(100)
-		var want []ranked
+		var want []recall.Ranked
 		for _, m := range all {
-			_, places := flatten(m.Context)
+			_, places := filter.Flatten(m.Context)
 			for _, p := range places {
-				if d, ok := distanceTo(s, p.xyz); ok && (s.FrameID == "" || p.frame == s.FrameID) && m.Collection == "a" {
-					want = append(want, ranked{m.MemoryID, d})
+				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
+					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
 				}
 			}
 		}
-		slices.SortFunc(want, nearer)
+		slices.SortFunc(want, recall.Smaller)
 		want = want[:min(n, len(want))]
 		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Collection: "a", SpatialSort: s, N: n})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []ranked
+		var got []recall.Ranked
 		for _, m := range res.Memories {
-			got = append(got, ranked{m.MemoryID, *m.Distance})
+			got = append(got, recall.Ranked{ID: m.MemoryID, Value: *m.Distance})
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("%+v: got %v, want %v", s, got, want)

@@ -67,7 +67,7 @@ func TestAForgottenOriginStaysForgotten(t *testing.T) {
 // Two nodes that import the same file at the same time store it once.
 func TestTwoNodesRaceForAnOrigin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	var nodes []*Engine
+	var nodes []*Node
 	for range 2 {
 		e, err := Open(t.Context(), Options{Path: path})
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 )
 
 // brutePaths counts the paths of memories by reading their contexts.
@@ -16,12 +18,12 @@ func brutePaths(memories []robotmem.Memory) map[string]int64 {
 	counts := map[string]int64{}
 	for _, m := range memories {
 		seen := map[string]bool{}
-		attrs, _ := flatten(m.Context)
+		attrs, _ := filter.Flatten(m.Context)
 		for _, a := range attrs {
-			seen[newPathMembers(0, a.path).path] = true
+			seen[index.NewPathMembers(0, a.Path).Path] = true
 		}
 		for path := range seen {
-			if !ownField(path) {
+			if !filter.OwnField(path) {
 				counts[path]++
 			}
 		}
@@ -29,7 +31,7 @@ func brutePaths(memories []robotmem.Memory) map[string]int64 {
 	return counts
 }
 
-func allActive(t *testing.T, e *Engine, collection string) (all []robotmem.Memory) {
+func allActive(t *testing.T, e *Node, collection string) (all []robotmem.Memory) {
 	t.Helper()
 	for page := 1; ; page++ {
 		res, err := e.List(t.Context(), &robotmem.ListRequest{Collection: collection, Limit: 1000, Page: page})
@@ -42,7 +44,7 @@ func allActive(t *testing.T, e *Engine, collection string) (all []robotmem.Memor
 	}
 }
 
-func checkPaths(t *testing.T, e *Engine, when string) {
+func checkPaths(t *testing.T, e *Node, when string) {
 	t.Helper()
 	for _, collection := range []string{"*", "default", "other"} {
 		res, err := e.Paths(t.Context(), &robotmem.PathsRequest{Collection: collection})
@@ -98,7 +100,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	}
 	defer other.Close()
 	var ids []int64
-	learn := func(by *Engine, n int) {
+	learn := func(by *Node, n int) {
 		t.Helper()
 		r := robotmem.LearnBatchRequest{KeepDuplicates: true}
 		for i := range n {
@@ -119,7 +121,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	}
 	checkPaths(t, e, "at first")
 	for round := range 4 {
-		by := []*Engine{e, other}[round%2]
+		by := []*Node{e, other}[round%2]
 		for range 20 {
 			id := ids[rng.IntN(len(ids))]
 			var err error
@@ -135,9 +137,9 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 		learn(by, 30)
 		checkPaths(t, e, fmt.Sprint("round ", round))
 	}
-	e.paths.mu.Lock()
-	e.paths.revision -= maxPathSteps // as if far behind
-	e.paths.mu.Unlock()
+	e.index.Paths.Mu.Lock()
+	e.index.Paths.Revision -= index.MaxPathSteps // as if far behind
+	e.index.Paths.Mu.Unlock()
 	checkPaths(t, e, "read anew")
 	if _, err := e.Repair(t.Context(), &robotmem.RepairRequest{}); err != nil {
 		t.Fatal(err)
@@ -171,8 +173,8 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 	if *p.Min != low || *p.Max != high {
 		t.Errorf("got %v to %v, want %v to %v", *p.Min, *p.Max, low, high)
 	}
-	if len(p.Values) != maxValues || !slices.IsSortedFunc(p.Values, func(a, b robotmem.PathValue) int { return int(b.Memories - a.Memories) }) {
-		t.Errorf("got %d values %v, want the %d most frequent in order", len(p.Values), p.Values, maxValues)
+	if len(p.Values) != index.MaxValues || !slices.IsSortedFunc(p.Values, func(a, b robotmem.PathValue) int { return int(b.Memories - a.Memories) }) {
+		t.Errorf("got %d values %v, want the %d most frequent in order", len(p.Values), p.Values, index.MaxValues)
 	}
 	more := 0
 	for _, v := range p.Values {
@@ -181,12 +183,12 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 		}
 	}
 	for _, n := range counts {
-		if n > p.Values[maxValues-1].Memories {
+		if n > p.Values[index.MaxValues-1].Memories {
 			more++
 		}
 	}
-	if more > maxValues {
-		t.Errorf("%d values are more frequent than the last of %d", more, maxValues)
+	if more > index.MaxValues {
+		t.Errorf("%d values are more frequent than the last of %d", more, index.MaxValues)
 	}
 }
 

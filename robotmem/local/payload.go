@@ -5,48 +5,25 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// A payload passes through here as a stream. Up to inlinePayload it ends in the
-// file, above that in the folder beside it; what is decoded for a summary, for
-// likeness and for a picture is at most decodeLimit of it.
-
-const (
-	// inlinePayload is the size up to which the file is as fast as a folder;
-	// above it the log would be written twice over.
-	inlinePayload = 256 << 10
-	// decodeLimit is the largest payload that is decoded.
-	decodeLimit = 32 << 20
-	// headLimit is what is looked at of a larger one.
-	headLimit = 64 << 10
-)
-
-// payloads is the folder of large payloads, beside the file.
-func (e *Engine) payloads() payload.Folder { return payloadFolder(e.path, e.options.Disk) }
-
-// payloadFolder is the folder of large payloads of the file at path.
-func payloadFolder(path string, d Disk) payload.Folder {
-	return payload.Folder{Dir: path + payloadsSuffix, Disk: d}
-}
-
-// payloadsSuffix makes the folder's name of the file's.
-const payloadsSuffix = ".payloads"
-
 // readPayload takes a payload in, to the folder if it is large, and works out
 // what is said and compared of it.
-func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) error {
-	p := rec.perception
-	body := &arriving{Reader: in.reader}
-	w, err := e.payloads().Write(ctx, body, payload.Options{
-		Limit: in.limit, Inline: inlinePayload, Expect: in.size, HeadLimit: decodeLimit,
-		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.declared, p.object, head) },
+func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
+	p := rec.Perception
+	body := &countingReader{Reader: in.reader}
+	w, err := e.Store.Payloads().Write(ctx, body, payload.Options{
+		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
+		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, p.Object, head) },
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
@@ -58,10 +35,10 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 		return failed
 	}
 	if err != nil {
-		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", rootReason(err))
+		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", store.RootReason(err))
 	}
-	p.stored = w
-	if p.mediaType, err = perception.Sniff(w.Head, p.declared); err != nil {
+	p.Stored = w
+	if p.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
 		e.dropUnused(ctx, rec)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
@@ -71,127 +48,83 @@ func (e *Engine) readPayload(ctx context.Context, rec *record, in *incoming) err
 
 // notKept is why a payload could not be written when that is not its source's
 // fault; nil if it is, or if it was written.
-func (e *Engine) notKept(ctx context.Context, field, needed string, err error) error {
+func (e *Node) notKept(ctx context.Context, field, needed string, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
 	case !errors.Is(err, payload.ErrDisk):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return errPayloadGone // evicted while it was found to be there already
-	case noSpace(err):
-		return e.diskFull(field, "the payload", needed, err)
+		return store.ErrPayloadGone // evicted while it was found to be there already
+	case sqlite.NoSpace(err):
+		return e.Store.DiskFull(field, "the payload", needed, err)
 	}
-	e.log.Error("payload not stored", "err", err)
-	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", rootReason(err))
+	e.Log.Error("payload not stored", "err", err)
+	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", store.RootReason(err))
 }
 
 // dropUnused removes the files that were written for perceptions which were not
 // stored after all, unless another names them. One that stays is an orphan, which
 // harms nothing.
-func (e *Engine) dropUnused(ctx context.Context, records ...*record) {
+func (e *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	var files [][sha256.Size]byte
 	for _, rec := range records {
-		if w := rec.perception.stored; w != nil && w.New {
+		if w := rec.Perception.Stored; w != nil && w.New {
 			files = append(files, w.Sum)
 		}
 	}
 	if len(files) == 0 {
 		return
 	}
-	if err := e.removeFiles(context.WithoutCancel(ctx), files); err != nil {
-		e.log.Warn("the file of a payload that was not stored stays", "err", err)
+	if err := e.Store.RemoveFiles(context.WithoutCancel(ctx), files); err != nil {
+		e.Log.Warn("the file of a payload that was not stored stays", "err", err)
 	}
 }
 
 // understand works out the summary and the features of a payload.
-func (e *Engine) understand(rec *record) {
-	p := rec.perception
-	item := itemOf(p.perceptionType, p.mediaType, p.object, p.stored.Head, p.stored.Size)
+func (e *Node) understand(rec *record.Record) {
+	p := rec.Perception
+	item := record.ItemOf(p.PerceptionType, p.MediaType, p.Object, p.Stored.Head, p.Stored.Size)
 	summary, kind, vector := perception.Describe(item)
 	if summary != "" {
-		rec.summary = summarize(summary)
-		rec.ftsSummary = text.Index(rec.summary)
+		rec.Summary = record.Summarize(summary)
+		rec.FtsSummary = text.Index(rec.Summary)
 	}
-	p.stored.Head = nil
+	p.Stored.Head = nil
 	switch {
 	case kind != "":
-		p.features = &features{kind: kind, vector: vector}
-	case !p.later:
-		p.features = featuresOf(item)
+		p.Features = &record.Features{Kind: kind, Vector: vector}
+	case !p.Later:
+		p.Features = record.FeaturesOf(item)
 	}
-}
-
-// itemOf is a payload as perception reads it: whole up to decodeLimit, else its
-// beginning.
-func itemOf(perceptionType, mediaType string, metadata robotmem.Object, data []byte, size int64) perception.Item {
-	if size > int64(len(data)) {
-		data = data[:min(len(data), headLimit)]
-	}
-	return perception.Item{Type: perceptionType, MediaType: mediaType, Data: data, Size: size, Metadata: metadata}
-}
-
-func featuresOf(item perception.Item) *features {
-	kind, vector, _ := perception.Features(item)
-	return &features{kind: kind, vector: vector}
-}
-
-// rootReason is the innermost cause of a disk's or a reader's error, without
-// the path.
-func rootReason(err error) string {
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
-		err = next
-	}
-	return err.Error()
 }
 
 // OpenData implements Streams.
-func (e *Engine) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (e *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataReader, error) {
 	r := *req
 	if err := robotmem.Validate("data", &r); err != nil {
 		return nil, err
 	}
 	var res *robotmem.DataReader
-	find := func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
+	find := func(c *store.Conn) error {
+		m, err := c.Memory(r.MemoryID, e.Now())
 		if err == nil {
-			res, err = e.openData(c, m)
+			res, err = e.Store.OpenData(c, m)
 		}
 		return err
 	}
-	err := e.read(ctx, find)
+	err := e.Store.Read(ctx, find)
 	if errors.Is(err, robotmem.Corrupt) {
-		err = e.read(ctx, find) // it may have been evicted after the snapshot was taken
+		err = e.Store.Read(ctx, find) // it may have been evicted after the snapshot was taken
 	}
 	if err != nil {
-		return nil, wrap("data", err)
+		return nil, sqlite.Wrap("data", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) openData(c *conn, m *robotmem.Memory) (*robotmem.DataReader, error) {
-	if m.SHA256 == "" {
-		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
-	}
-	p, err := c.payload(m.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	if p == nil {
-		return nil, c.lostPayload(m)
-	}
-	body, err := e.open(p)
-	if err != nil {
-		return nil, err
-	}
-	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.size, SHA256: m.SHA256}, nil
-}
-
 // Data implements Service.
-func (e *Engine) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+func (e *Node) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataResponse, error) {
 	d, err := e.OpenData(ctx, req)
 	if err != nil {
 		return nil, err
@@ -200,76 +133,36 @@ func (e *Engine) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem
 	if d.Bytes > e.options.MaxPayload {
 		err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, e.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
 	} else {
-		res.DataBase64, err = readAll(d, d.Bytes)
+		res.DataBase64, err = store.ReadAll(d, d.Bytes)
 	}
 	if err := errors.Join(err, d.Close()); err != nil {
-		return nil, wrap("data", err)
+		return nil, sqlite.Wrap("data", err)
 	}
 	return res, nil
 }
 
-// readAll reads size bytes, and to the end, where the checksum is compared.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	data := make([]byte, size)
-	if _, err := io.ReadFull(r, data); err != nil {
-		return nil, damagedPayload(err)
-	}
-	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
-		return nil, damagedPayload(err)
-	}
-	return data, nil
-}
-
-func damagedPayload(err error) error {
-	if told := (*robotmem.Error)(nil); errors.As(err, &told) {
-		return err
-	}
-	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
-	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", rootReason(err))
-}
-
-// item reads a stored perception for decoding.
-func (e *Engine) item(c *conn, m *robotmem.Memory) (perception.Item, error) {
-	d, err := e.openData(c, m)
-	if err != nil {
-		return perception.Item{}, err
-	}
-	var data []byte
-	if d.Bytes <= decodeLimit {
-		data, err = readAll(d, d.Bytes)
-	} else {
-		data = make([]byte, headLimit)
-		if _, err = io.ReadFull(d, data); err != nil {
-			err = damagedPayload(err)
-		}
-	}
-	return itemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
-}
-
 // Preview implements Service.
-func (e *Engine) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+func (e *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
 	r := *req
 	if err := robotmem.Validate("preview", &r); err != nil {
 		return nil, err
 	}
 	res := &robotmem.PreviewResponse{MemoryID: r.MemoryID}
 	var item perception.Item
-	err := e.read(ctx, func(c *conn) error {
-		m, err := c.memory(r.MemoryID, e.now())
+	err := e.Store.Read(ctx, func(c *store.Conn) error {
+		m, err := c.Memory(r.MemoryID, e.Now())
 		if err == nil {
 			res.Summary, res.SHA256 = m.Summary, m.SHA256
-			item, err = e.item(c, m)
+			item, err = e.Store.Item(c, m)
 		}
 		return err
 	})
 	if err != nil {
-		return nil, wrap("preview", err)
+		return nil, sqlite.Wrap("preview", err)
 	}
 	p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
 	if err != nil {
-		return nil, wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, sqlite.Wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
 	}
 	res.MediaType, res.Width, res.Height, res.DataBase64 = p.MediaType, p.Width, p.Height, p.Data
 	return res, nil

@@ -16,7 +16,7 @@ import (
 // wherever it was to go.
 func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 	folder := smallDisk(t, "8m")
-	e := open(t, local.Options{Path: filepath.Join(folder, "memory.db")})
+	e := openNode(t, local.Options{Path: filepath.Join(folder, "memory.db")})
 	noise := make([]byte, 12<<20)
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)

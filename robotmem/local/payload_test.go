@@ -21,9 +21,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// noise is a payload that no codec makes smaller.
+// Noise is a payload that no codec makes smaller.
 func noise(seed uint64, n int) []byte {
 	out := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 1}).Read(out) // never fails
@@ -39,7 +42,7 @@ func letters(seed uint64, n int) []byte {
 	return out
 }
 
-func savePayload(t *testing.T, e *Engine, data []byte, edit func(*robotmem.SavePerceptionRequest)) *robotmem.SavePerceptionResponse {
+func savePayload(t *testing.T, e *Node, data []byte, edit func(*robotmem.SavePerceptionRequest)) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	r := &robotmem.SavePerceptionRequest{Description: "what the sensor gave", DataBase64: data}
 	if edit != nil {
@@ -53,13 +56,13 @@ func savePayload(t *testing.T, e *Engine, data []byte, edit func(*robotmem.SaveP
 }
 
 // payloadRows counts the rows of payloads and of perceptions.
-func payloadRows(t *testing.T, e *Engine) (rows, perceptions int64) {
+func payloadRows(t *testing.T, e *Node) (rows, perceptions int64) {
 	t.Helper()
-	err := e.read(t.Context(), func(c *conn) (err error) {
-		if rows, err = c.number("SELECT count(*) FROM payloads"); err != nil {
+	err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+		if rows, err = c.Number("SELECT count(*) FROM payloads"); err != nil {
 			return err
 		}
-		perceptions, err = c.number("SELECT count(*) FROM memories WHERE type = 'perception'")
+		perceptions, err = c.Number("SELECT count(*) FROM memories WHERE type = 'perception'")
 		return err
 	})
 	if err != nil {
@@ -69,16 +72,16 @@ func payloadRows(t *testing.T, e *Engine) (rows, perceptions int64) {
 }
 
 // folderFiles are the payloads in the folder and whatever else lies there.
-func folderFiles(t *testing.T, e *Engine) (files int, stray []string) {
+func folderFiles(t *testing.T, e *Node) (files int, stray []string) {
 	t.Helper()
-	sums, stray, err := e.payloads().List()
+	sums, stray, err := e.Store.Payloads().List()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return len(sums), stray
 }
 
-func sameData(t *testing.T, e *Engine, id int64, want []byte) {
+func sameData(t *testing.T, e *Node, id int64, want []byte) {
 	t.Helper()
 	res, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: id})
 	if err != nil {
@@ -89,14 +92,14 @@ func sameData(t *testing.T, e *Engine, id int64, want []byte) {
 	}
 }
 
-func healthy(t *testing.T, e *Engine) {
+func healthy(t *testing.T, e *Node) {
 	t.Helper()
 	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range d.Checks {
-		if c.Status == checkFail || c.Name == "payloads" && c.Status != checkOK {
+		if c.Status == maintenance.CheckFail || c.Name == "payloads" && c.Status != maintenance.CheckOK {
 			t.Errorf("%s: %s", c.Name, c.Detail)
 		}
 	}
@@ -107,7 +110,7 @@ func TestTheSameBytesAreStoredOnce(t *testing.T) {
 		name  string
 		size  int
 		files int
-	}{{"of 0 bytes", 0, 0}, {"small", 1000, 0}, {"the largest in the file", inlinePayload, 0}, {"the smallest in the folder", inlinePayload + 1, 1}, {"large", 3 << 20, 1}} {
+	}{{"of 0 bytes", 0, 0}, {"small", 1000, 0}, {"the largest in the file", record.InlinePayload, 0}, {"the smallest in the folder", record.InlinePayload + 1, 1}, {"large", 3 << 20, 1}} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := openTest(t, Options{})
 			data := noise(1, tt.size)
@@ -161,12 +164,12 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			res := savePayload(t, e, tt.data, tt.edit)
-			p := &storedPayload{}
-			err := e.read(t.Context(), func(c *conn) (err error) {
-				if p, err = c.payload(res.SHA256); err != nil || p == nil {
+			p := &store.StoredPayload{}
+			err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
+				if p, err = c.Payload(res.SHA256); err != nil || p == nil {
 					t.Fatal(p, err)
 				}
-				n, err := c.number("SELECT stored FROM payloads WHERE sha256 = ?", p.sum[:])
+				n, err := c.Number("SELECT stored FROM payloads WHERE sha256 = ?", p.Sum[:])
 				if less := n < int64(len(tt.data)); less != tt.saves {
 					t.Errorf("%d bytes are stored in %d", len(tt.data), n)
 				}
@@ -175,8 +178,8 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.HasPrefix(string(p.codec), tt.codec) {
-				t.Errorf("codec %s, want %s", p.codec, tt.codec)
+			if !strings.HasPrefix(string(p.Codec), tt.codec) {
+				t.Errorf("codec %s, want %s", p.Codec, tt.codec)
 			}
 			sameData(t, e, res.MemoryID, tt.data)
 		})
@@ -261,14 +264,14 @@ func TestAPayloadIsNeverHeldWhole(t *testing.T) {
 }
 
 // flipped inverts a bit of a stored payload, in the file or in the folder.
-func flipped(t *testing.T, e *Engine, hexSum string) {
+func flipped(t *testing.T, e *Node, hexSum string) {
 	t.Helper()
 	sum, err := hex.DecodeString(hexSum)
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = e.write(t.Context(), func(tx *writeTx) error {
-		return tx.exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
+	err = e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec("UPDATE payloads SET data = substr(data, 1, 20) || CAST(char((unicode(substr(CAST(substr(data, 21, 1) AS TEXT), 1)) + 1) % 128) AS BLOB) || substr(data, 22) WHERE sha256 = ? AND data IS NOT NULL", sum)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -288,9 +291,9 @@ func flipped(t *testing.T, e *Engine, hexSum string) {
 }
 
 // payloadFile is where a payload of the folder lies, "" if it is none.
-func payloadFile(t *testing.T, e *Engine, hexSum string) string {
+func payloadFile(t *testing.T, e *Node, hexSum string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(e.payloads().Dir, hexSum[:2], hexSum+"*"))
+	found, err := filepath.Glob(filepath.Join(e.Store.Payloads().Dir, hexSum[:2], hexSum+"*"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,25 +312,25 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		data   []byte
-		damage func(t *testing.T, e *Engine, sum string)
+		damage func(t *testing.T, e *Node, sum string)
 		reason string
 	}{
 		{"a bit in the file", raw, flipped, "its bytes are not those that were saved"},
 		{"a bit of what is compressed in the file", ascii, flipped, "its bytes are not those that were saved"},
 		{"a bit in the folder", noise(5, 400_000), flipped, "its bytes are not those that were saved"},
 		{"a bit of what is compressed in the folder", bytes.Repeat(ascii, 1000), flipped, "its bytes are not those that were saved"},
-		{"the file of the folder", noise(6, 400_000), func(t *testing.T, e *Engine, sum string) {
+		{"the file of the folder", noise(6, 400_000), func(t *testing.T, e *Node, sum string) {
 			if err := os.Remove(payloadFile(t, e, sum)); err != nil {
 				t.Fatal(err)
 			}
 		}, "its file is missing"},
-		{"the end of a file", noise(7, 400_000), func(t *testing.T, e *Engine, sum string) {
+		{"the end of a file", noise(7, 400_000), func(t *testing.T, e *Node, sum string) {
 			if err := os.Truncate(payloadFile(t, e, sum), 1000); err != nil {
 				t.Fatal(err)
 			}
 		}, "its bytes are not those that were saved"},
-		{"the row", noise(8, 4000), func(t *testing.T, e *Engine, _ string) {
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
+		{"the row", noise(8, 4000), func(t *testing.T, e *Node, _ string) {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM payloads WHERE bytes = 4000") }); err != nil {
 				t.Fatal(err)
 			}
 		}, "it is named nowhere"},
@@ -372,10 +375,10 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	row := func(change string) func(*testing.T, *Engine, string) {
-		return func(t *testing.T, e *Engine, _ string) {
+	row := func(change string) func(*testing.T, *Node, string) {
+		return func(t *testing.T, e *Node, _ string) {
 			t.Helper()
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("UPDATE payloads SET " + change) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE payloads SET " + change) }); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -384,7 +387,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 		"file": letters(10, 200), "file, compressed": bytes.Repeat(letters(11, 100), 50),
 		"folder": noise(10, 400_000), "folder, compressed": bytes.Repeat(letters(12, 1000), 400),
 	} {
-		for what, damage := range map[string]func(*testing.T, *Engine, string){
+		for what, damage := range map[string]func(*testing.T, *Node, string){
 			"bits": flipped, "size": row("bytes = bytes + 1"), "no size": row("bytes = -1"), "size beyond all": row("bytes = 1 << 40"), "codec": row("codec = 'lzma'"),
 		} {
 			t.Run(place+": "+what, func(t *testing.T) {
@@ -407,7 +410,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(13, 400_000), nil)
-	folder := e.payloads().Dir
+	folder := e.Store.Payloads().Dir
 	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -422,7 +425,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.exec("DELETE FROM memories_fts_docsize") }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM memories_fts_docsize") }); err != nil {
 		t.Fatal(err)
 	}
 	r, err := e.Repair(t.Context(), nil)
@@ -430,7 +433,7 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range r.Doctor.Checks {
-		if (c.Status == checkFail) != (c.Name == "payloads") {
+		if (c.Status == maintenance.CheckFail) != (c.Name == "payloads") {
 			t.Errorf("after the repair %s: %s (%s)", c.Name, c.Status, c.Detail)
 		}
 	}
@@ -464,13 +467,13 @@ func TestAnOrphanIsReportedAndSweptWhenItIsOld(t *testing.T) {
 		return n
 	}
 	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !d.Healthy || d.Status != checkWarn {
+	if err != nil || !d.Healthy || d.Status != maintenance.CheckWarn {
 		t.Errorf("two orphans are %+v, %v; want a warning", d, err)
 	}
 	if _, err := e.Repair(t.Context(), nil); err != nil || there() != 2 {
 		t.Errorf("%d of two young files are left, %v", there(), err)
 	}
-	old := time.Now().Add(-2 * orphanAge)
+	old := time.Now().Add(-2 * maintenance.OrphanAge)
 	for _, name := range []string{orphan, temp, path} {
 		if err := os.Chtimes(name, old, old); err != nil {
 			t.Fatal(err)
@@ -554,7 +557,7 @@ func TestARefusedPerceptionLeavesNothing(t *testing.T) {
 func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(13, 400_000), nil)
-	if err := e.write(t.Context(), func(tx *writeTx) error {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 		return tx.Exec("CREATE TRIGGER refuse BEFORE INSERT ON payloads BEGIN SELECT RAISE(ABORT, 'no'); END")
 	}); err != nil {
 		t.Fatal(err)
@@ -562,7 +565,7 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	if _, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "another one", DataBase64: noise(14, 400_000)}); err == nil {
 		t.Fatal("the trigger refuses nothing: the test tests nothing")
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec("DROP TRIGGER refuse") }); err != nil {
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DROP TRIGGER refuse") }); err != nil {
 		t.Fatal(err)
 	}
 	if files, stray := folderFiles(t, e); files != 1 || len(stray) > 0 {
@@ -575,7 +578,7 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 // time: what is acknowledged and was not evicted has its bytes.
 func TestSavingBesideEviction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	nodes := make([]*Engine, 2)
+	nodes := make([]*Node, 2)
 	for i := range nodes {
 		e, err := Open(t.Context(), Options{Path: path})
 		if err != nil {

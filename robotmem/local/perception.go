@@ -8,61 +8,44 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// perceptionRecord is what a perception has beside a fact, on its way into the
-// file.
-type perceptionRecord struct {
-	perceptionType string
-	declared       string // media type as the caller gave it
-	mediaType      string
-	object         robotmem.Object // metadata
-	metadata       string          // the same as JSON
-	origin         string
-	stored         *payload.Written // nil without a payload
-	features       *features        // nil leaves them to the background
-	later          bool             // those that do not come with the summary are left so
-}
-
-const maxMetadata = 64 << 10
-
-func dataURI(id int64) string { return "robotmem://perception/" + strconv.FormatInt(id, 10) + "/data" }
-
 // SavePerception implements Service.
-func (e *Engine) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+func (e *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
 	return e.savePerception(ctx, req, nil)
 }
 
 // SavePerceptionFrom implements Streams.
-func (e *Engine) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (e *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	return e.savePerception(ctx, req, data)
 }
 
-func (e *Engine) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (e *Node) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("save_perception", &r); err != nil {
 		return nil, err
 	}
 	in, err := e.incoming(&r, stream)
 	if err != nil {
-		return nil, wrap("save_perception", err)
+		return nil, sqlite.Wrap("save_perception", err)
 	}
 	res, err := e.keepPerception(ctx, &r, in)
 	if err := errors.Join(err, in.close()); err != nil {
-		return nil, wrap("save_perception", err)
+		return nil, sqlite.Wrap("save_perception", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
-	if err := e.writable(); err != nil {
+func (e *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
+	if err := e.Store.Writable(); err != nil {
 		return nil, err
 	}
 	rec, err := e.describePerception(r)
@@ -70,7 +53,7 @@ func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 		return nil, err
 	}
 	if in.reader != nil {
-		if in.size < 0 || in.size > inlinePayload {
+		if in.size < 0 || in.size > record.InlinePayload {
 			if known, err := e.foreseen(ctx, rec); err != nil || known != nil {
 				return known, err
 			}
@@ -80,11 +63,11 @@ func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 		}
 	}
 	res := &robotmem.SavePerceptionResponse{}
-	err = e.writeInTime(ctx, func(tx *writeTx) error {
+	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 		*res = robotmem.SavePerceptionResponse{}
 		return e.insertPerception(tx, rec, res)
 	})
-	if errors.Is(err, errUndecided) {
+	if errors.Is(err, sqlite.ErrUndecided) {
 		return nil, err // the file may be named yet
 	}
 	if err != nil || res.Status == "duplicate" {
@@ -97,10 +80,10 @@ func (e *Engine) keepPerception(ctx context.Context, r *robotmem.SavePerceptionR
 }
 
 // describePerception prepares all of a request but its payload.
-func (e *Engine) describePerception(r *robotmem.SavePerceptionRequest) (*record, error) {
-	p := &perceptionRecord{perceptionType: r.PerceptionType, declared: r.MediaType, origin: r.Origin}
+func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Record, error) {
+	p := &record.PerceptionRecord{PerceptionType: r.PerceptionType, Declared: r.MediaType, Origin: r.Origin}
 	var err error
-	if p.object, p.metadata, err = r.Metadata.Normalize("metadata", maxMetadata); err != nil {
+	if p.Object, p.Metadata, err = r.Metadata.Normalize("metadata", record.MaxMetadata); err != nil {
 		return nil, err
 	}
 	if r.MediaType != "" {
@@ -108,66 +91,66 @@ func (e *Engine) describePerception(r *robotmem.SavePerceptionRequest) (*record,
 			return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 		}
 	}
-	rec, err := e.prepare("perception", r.Description, r.Context)
+	rec, err := e.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}
-	rec.collection, rec.session, rec.observed, rec.perception = r.Collection, r.SessionID, r.ObservedAt, p
-	rec.source = r.Source
+	rec.Collection, rec.Session, rec.Observed, rec.Perception = r.Collection, r.SessionID, r.ObservedAt, p
+	rec.Source = r.Source
 	return rec, nil
 }
 
 // foreseen looks at the session and the origin before a large payload is
 // written for nothing. It returns the answer if the origin is known.
-func (e *Engine) foreseen(ctx context.Context, rec *record) (known *robotmem.SavePerceptionResponse, err error) {
-	err = e.read(ctx, func(c *conn) error {
+func (e *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
+	err = e.Store.Read(ctx, func(c *store.Conn) error {
 		probe := *rec
-		if err := c.joinSession(&probe); err != nil {
+		if err := c.JoinSession(&probe); err != nil {
 			return err
 		}
-		id, err := c.originOf(probe.collection, rec.perception.origin)
+		id, err := c.OriginOf(probe.Collection, rec.Perception.Origin)
 		if err != nil || id == 0 {
 			return err
 		}
-		known, err = c.knownPerception(id, e.now())
+		known, err = c.KnownPerception(id, e.Now())
 		return err
 	})
 	return known, err
 }
 
 // insertPerception stores a perception and fills the response.
-func (e *Engine) insertPerception(tx *writeTx, rec *record, res *robotmem.SavePerceptionResponse) error {
-	p := rec.perception
+func (e *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
+	p := rec.Perception
 	settled := *rec // a job may run twice, and the session's collection may differ
-	if err := tx.joinSession(&settled); err != nil {
+	if err := tx.JoinSession(&settled); err != nil {
 		return err
 	}
-	id, err := tx.originOf(settled.collection, p.origin)
+	id, err := tx.OriginOf(settled.Collection, p.Origin)
 	if err != nil {
 		return err
 	}
 	if id != 0 {
-		known, err := tx.knownPerception(id, tx.now)
+		known, err := tx.KnownPerception(id, tx.Now)
 		if err == nil {
 			*res = *known
 		}
 		return err
 	}
-	if err := e.insertPayload(tx, p); err != nil {
+	if err := tx.InsertPayload(p); err != nil {
 		return err
 	}
-	if res.MemoryID, res.UID, err = tx.insert(&settled); err != nil {
+	if res.MemoryID, res.UID, err = tx.Insert(&settled); err != nil {
 		return err
 	}
-	if err := tx.insertOrigin(settled.collection, p.origin, res.MemoryID); err != nil {
+	if err := tx.InsertOrigin(settled.Collection, p.Origin, res.MemoryID); err != nil {
 		return err
 	}
-	res.Status, res.Collection = "created", settled.collection
-	res.PerceptionType, res.MediaType, res.Summary = p.perceptionType, p.mediaType, settled.summary
-	if p.stored != nil {
-		res.Bytes, res.SHA256 = p.stored.Size, hex.EncodeToString(p.stored.Sum[:])
+	res.Status, res.Collection = "created", settled.Collection
+	res.PerceptionType, res.MediaType, res.Summary = p.PerceptionType, p.MediaType, settled.Summary
+	if p.Stored != nil {
+		res.Bytes, res.SHA256 = p.Stored.Size, hex.EncodeToString(p.Stored.Sum[:])
 	}
-	return tx.insertFeatures(res.MemoryID, p.features)
+	return tx.InsertFeatures(res.MemoryID, p.Features)
 }
 
 // incoming is the payload of a request on its way in.
@@ -187,7 +170,7 @@ func (in *incoming) close() error {
 }
 
 // incoming finds the one place that holds a request's payload.
-func (e *Engine) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
+func (e *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
 	sources := 0
 	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != "", stream != nil} {
 		if has {
@@ -219,7 +202,7 @@ func (e *Engine) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (
 
 // openAllowed opens a file below one of the allowed folders. os.Root refuses
 // every way out of the folder, symbolic links included.
-func (e *Engine) openAllowed(path string) (*incoming, error) {
+func (e *Node) openAllowed(path string) (*incoming, error) {
 	if len(e.options.AllowPaths) == 0 {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
@@ -241,10 +224,10 @@ func (e *Engine) openAllowed(path string) (*incoming, error) {
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
-func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
+func (e *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	// Looked at before it is opened: opening a named pipe waits for its writer.
@@ -256,7 +239,7 @@ func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 		return nil, robotmem.Errorf(robotmem.NotFound, "path", "there is no such file")
 	}
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", reason(err))
+		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "cannot be opened below the allowed folder (%s)", sqlite.Reason(err))
 	}
 	info, err := f.Stat()
 	switch {
@@ -271,25 +254,31 @@ func (e *Engine) openBelow(folder, rel string) (in *incoming, err error) {
 }
 
 // Get implements Service.
-func (e *Engine) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Memory, error) {
+func (e *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Memory, error) {
 	r := *req
 	if err := robotmem.Validate("get", &r); err != nil {
 		return nil, err
 	}
 	var m *robotmem.Memory
-	err := e.read(ctx, func(c *conn) (err error) {
-		if m, err = c.memory(r.MemoryID, e.now()); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if m, err = c.Memory(r.MemoryID, e.Now()); err != nil {
 			return err
 		}
 		if m.SHA256 != "" {
-			m.Bytes, err = c.payloadSize(m.SHA256)
+			m.Bytes, err = c.PayloadSize(m.SHA256)
 			return err
 		}
-		m.Conflicts, err = e.dissent(c, m)
+		if m.Type != "fact" || m.Status != "active" {
+			return nil
+		}
+		rec, err := e.records.RecordOf(m)
+		if err == nil {
+			m.Conflicts, err = c.Dissent(rec)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, wrap("get", err)
+		return nil, sqlite.Wrap("get", err)
 	}
 	return m, nil
 }

@@ -6,97 +6,95 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-const maxPlaceFields = 1000
-
 // Places implements Service.
-func (e *Engine) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
+func (e *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("places", &r); err != nil {
 		return nil, err
 	}
-	filter, err := parseFilter(r.ContextFilter)
+	filter, err := filter.Parse(r.ContextFilter)
 	if err != nil {
-		return nil, wrap("places", err)
+		return nil, sqlite.Wrap("places", err)
 	}
 	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-		return nil, wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
+		return nil, sqlite.Wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
 	}
 	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
-	if err := e.read(ctx, func(c *conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
-		return nil, wrap("places", err)
+	if err := e.Store.Read(ctx, func(c *store.Conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
+		return nil, sqlite.Wrap("places", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) putOnMap(c *conn, r *robotmem.PlacesRequest, filter *condition, res *robotmem.PlacesResponse) error {
-	if err := e.roster.sync(c); err != nil {
+func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
+	if err := e.index.Roster.Sync(c); err != nil {
 		return err
 	}
 	if r.SessionID != "" {
-		if _, err := c.session(r.SessionID); err != nil {
+		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
 	}
-	now := e.now()
-	set, _, err := e.admit(c, basic{
-		audience: audience{collection: r.Collection, session: r.SessionID, category: r.Category, kind: r.Type},
-		after:    r.After, before: r.Before, now: now,
+	now := e.Now()
+	set, err := e.index.Admit(c, index.Selection{
+		Scope: index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type},
+		After: r.After, Before: r.Before, Now: now,
 	})
 	if err != nil {
 		return err
 	}
-	if set, err = e.narrow(c, filter, set, now); err != nil {
+	if set, err = e.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.pathNames(e.roster.pointPaths())
+	names, err := c.PathNames(e.index.Roster.PointPaths())
 	if err != nil {
 		return err
 	}
-	res.Fields = e.roster.placeFields(set, names)
+	res.Fields = e.index.Roster.PlaceFields(set, names)
 	if r.Field == "" {
 		return nil
 	}
-	path, err := c.knownPath(r.Field)
+	path, err := c.KnownPath(r.Field)
 	if err != nil {
 		return err
 	}
-	points := e.roster.within(path, r, set)
+	points := e.index.Roster.Within(path, r, set)
 	outcome, err := e.outcomes(c, set)
 	if err != nil {
 		return err
 	}
 	res.Total = len(points)
 	if r.Grid > 0 && len(points) > 0 {
-		g := newGrid(r, points)
-		res.Cell, res.Cells = g.side, g.count(points, outcome)
+		g := index.NewGrid(r, points)
+		res.Cell, res.Cells = g.Side, g.Count(points, outcome)
 	}
 	res.Sampled = len(points) > r.Limit
 	res.Points, err = e.placePoints(c, sample(points, r.Limit), outcome)
 	return err
 }
 
-// outcomes are the members of a set whose task succeeded, and those whose
-// failed.
-type outcomes struct{ succeeded, failed *bitset.BitSet }
-
-func (e *Engine) outcomes(c *conn, set *bitset.BitSet) (o outcomes, err error) {
+func (e *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, err error) {
 	said := func(blob string) (*bitset.BitSet, error) {
-		return e.attributes(c, &condition{op: "$eq", path: "task.success", values: []any{[]byte(blob)}}, set)
+		return e.index.Attributes(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
 	}
-	if o.succeeded, err = said(blobTrue); err == nil {
-		o.failed, err = said(blobFalse)
+	if o.Succeeded, err = said(filter.BlobTrue); err == nil {
+		o.Failed, err = said(filter.BlobFalse)
 	}
 	return o, err
 }
 
 // sample is an even sample of n points, by their order.
-func sample(points []point, n int) []point {
+func sample(points []index.Point, n int) []index.Point {
 	if len(points) <= n {
 		return points
 	}
-	out := make([]point, n)
+	out := make([]index.Point, n)
 	for i := range out {
 		out[i] = points[i*len(points)/n]
 	}
@@ -104,24 +102,24 @@ func sample(points []point, n int) []point {
 }
 
 // placePoints says what each point is.
-func (e *Engine) placePoints(c *conn, points []point, o outcomes) ([]robotmem.PlacePoint, error) {
+func (e *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
-		row, known := e.roster.row(p.memoryID)
+		row, known := e.index.Roster.Row(p.MemoryID)
 		if !known {
 			continue
 		}
-		at := robotmem.PlacePoint{MemoryID: p.memoryID, X: p.x, Y: p.y, ObservedAt: time.Unix(0, row.observed).UTC()}
-		if p.dims == 3 {
-			at.Z = new(p.z)
+		at := robotmem.PlacePoint{MemoryID: p.MemoryID, X: p.X, Y: p.Y, ObservedAt: time.Unix(0, row.Observed).UTC()}
+		if p.Dims == 3 {
+			at.Z = new(p.Z)
 		}
-		switch id := uint(p.memoryID); {
-		case o.succeeded.Test(id):
+		switch id := uint(p.MemoryID); {
+		case o.Succeeded.Test(id):
 			at.Success = new(true)
-		case o.failed.Test(id):
+		case o.Failed.Test(id):
 			at.Success = new(false)
 		}
-		found, err := c.describe(&at)
+		found, err := c.Describe(&at)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
 // bruteMap answers a request by reading every context.
@@ -16,19 +18,19 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 		if r.Category != "" && m.Category != r.Category || r.ContextFilter != nil && m.Context["even"] != true {
 			continue
 		}
-		_, places := flatten(m.Context)
+		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			fields[fieldKey{p.path, p.frame, p.mapID, len(p.xyz)}]++
-			x, y := p.xyz[0], p.xyz[1]
-			if p.path != r.Field || r.FrameID != "" && p.frame != r.FrameID || r.MapID != "" && p.mapID != r.MapID ||
+			fields[fieldKey{p.Path, p.Frame, p.MapID, len(p.XYZ)}]++
+			x, y := p.XYZ[0], p.XYZ[1]
+			if p.Path != r.Field || r.FrameID != "" && p.Frame != r.FrameID || r.MapID != "" && p.MapID != r.MapID ||
 				x < r.Min[0] || y < r.Min[1] || x > r.Max[0] || y > r.Max[1] {
 				continue
 			}
 			at := robotmem.PlacePoint{MemoryID: m.MemoryID, X: x, Y: y, Type: m.Type, Category: m.Category, ObservedAt: m.ObservedAt, Summary: m.Summary}
-			if len(p.xyz) == 3 {
-				at.Z = &p.xyz[2]
+			if len(p.XYZ) == 3 {
+				at.Z = &p.XYZ[2]
 			}
-			if task, ok := object(m.Context, "task"); ok {
+			if task, ok := record.Object(m.Context, "task"); ok {
 				if success, ok := task["success"].(bool); ok {
 					at.Success = &success
 				}

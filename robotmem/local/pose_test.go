@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func poseContext(pose map[string]any) robotmem.Object {
@@ -70,8 +71,8 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.write(t.Context(), func(tx *writeTx) error {
-		return tx.exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
 	}); err != nil {
 		t.Fatal(err)
 	}

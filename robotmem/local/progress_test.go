@@ -36,7 +36,7 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	e := open(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
 	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
 	if err != nil {
 		t.Fatal(err)

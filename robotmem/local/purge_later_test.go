@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 const laterText = "zqxsecret that somebody still reads"
@@ -17,16 +19,16 @@ const laterText = "zqxsecret that somebody still reads"
 // the memory is gone all the same, and whoever opens the file next finishes it.
 func TestPurgeIsFinishedLater(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 50 * time.Millisecond})
-	path := e.path
+	path := e.Store.Path()
 	learnAll(t, e, laterText, "something else")
-	reader, err := openConn(t.Context(), path, e.connOptions(readerCacheKiB))
+	reader, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := reader.Exec("BEGIN"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := reader.number("SELECT count(*) FROM memories"); err != nil {
+	if _, err := reader.Number("SELECT count(*) FROM memories"); err != nil {
 		t.Fatal(err)
 	}
 	res, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 1, Reason: "asked for", Purge: true})
@@ -36,7 +38,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); robotmem.KindOf(err) != robotmem.NotFound {
 		t.Errorf("it is still there: %v", err)
 	}
-	if err := reader.close(); err != nil {
+	if err := reader.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.Close(); err != nil {
@@ -61,12 +63,12 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 // between, leaves a purge that is finished later.
 func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	e := openTest(t, Options{})
-	path := e.path
+	path := e.Store.Path()
 	learnAll(t, e, laterText, "something else")
-	err := e.write(t.Context(), func(tx *writeTx) error {
-		m, err := tx.memory(1, tx.now)
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		m, err := tx.Memory(1, tx.Now)
 		if err == nil {
-			_, err = tx.purge(m, "asked for")
+			_, err = tx.Purge(m, "asked for")
 		}
 		return err
 	})
@@ -75,13 +77,13 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := e.writeAlone(t.Context(), func(c *conn) error { return e.rewriteAlone(gone, c, 1) }); err == nil {
+	if err := e.Store.WriteAlone(t.Context(), func(c *store.Conn) error { return e.maintenance.RewriteAlone(gone, c, 1) }); err == nil {
 		t.Fatal("an interrupted rewriting is done")
 	}
 	if d, err := e.Doctor(t.Context(), nil); err != nil || !d.Healthy {
 		t.Errorf("doctor in between: %+v, %v", d, err)
 	}
-	if err := e.scrub(t.Context()); err != nil {
+	if err := e.maintenance.Scrub(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	waitScrubbed(t, e)
@@ -90,11 +92,11 @@ func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	}
 }
 
-func waitScrubbed(t *testing.T, e *Engine) {
+func waitScrubbed(t *testing.T, e *Node) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		var left int64
-		if err := e.read(t.Context(), func(c *conn) (err error) { left, err = c.toScrub(); return err }); err != nil {
+		if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil {
 			t.Fatal(err)
 		}
 		if left == 0 {

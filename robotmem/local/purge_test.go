@@ -69,7 +69,7 @@ func leftIn(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-func crowd(t *testing.T, e *local.Engine, n int) {
+func crowd(t *testing.T, e *local.Node, n int) {
 	t.Helper()
 	for start := 0; start < n; start += 500 {
 		batch := &robotmem.LearnBatchRequest{}
@@ -87,7 +87,7 @@ func crowd(t *testing.T, e *local.Engine, n int) {
 
 // secrets stores what is to be purged: a fact that was updated, forgotten and
 // restored, in an episode of its own, and a perception with a large payload.
-func secrets(t *testing.T, e *local.Engine) (fact, perception int64) {
+func secrets(t *testing.T, e *local.Node) (fact, perception int64) {
 	t.Helper()
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t)
 	secretContext := robotmem.Object{
@@ -123,7 +123,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 }
 
 // everything is every memory but some, whole, with its history.
-func everything(t *testing.T, e *local.Engine, but ...int64) map[int64]string {
+func everything(t *testing.T, e *local.Node, but ...int64) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
 	for cursor := ""; ; {
@@ -147,7 +147,7 @@ func everything(t *testing.T, e *local.Engine, but ...int64) map[int64]string {
 	return out
 }
 
-func purge(t *testing.T, e *local.Engine, id int64) *robotmem.Purged {
+func purge(t *testing.T, e *local.Node, id int64) *robotmem.Purged {
 	t.Helper()
 	res := must(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "a customer asked for it", Purge: true}))(t)
 	if res.Status != "purged" || res.Content != "" || res.Purged == nil || res.Purged.OldPages != "rewritten" || len(res.Purged.NotReached) == 0 {
@@ -167,7 +167,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "memory.db")
-			e := open(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+			e := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
 			crowd(t, e, n/2)
 			fact, perception := secrets(t, e)
 			crowd(t, e, n)
@@ -223,7 +223,7 @@ func (hashEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string)
 // A purged id says so and is never given again; who had stored the memory, and
 // who took it away, stays on record without a word of it.
 func TestPurgedMemoriesAreOnRecord(t *testing.T) {
-	e := open(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e := openNode(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	ann := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolREST})
 	bob := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "bob", Tool: robotmem.ToolCLI})
 	id := must(e.Learn(ann, &robotmem.LearnRequest{Insight: secretText}))(t).MemoryID
@@ -258,7 +258,7 @@ func second[T any](_ T, err error) error { return err }
 // Superseded memories, those that others were merged into, and perceptions that
 // share their bytes.
 func TestPurgeBesideOthers(t *testing.T) {
-	e := open(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e := openNode(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t).SessionID
 	for i := range 4 {
 		must(e.Learn(t.Context(), &robotmem.LearnRequest{
@@ -312,10 +312,10 @@ func TestPurgeBesideOthers(t *testing.T) {
 func TestPurgeReachesOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
-	e := open(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+	e := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
 	crowd(t, e, 2500)
 	fact, _ := secrets(t, e)
-	other := open(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+	other := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
 	if err := other.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -17,21 +17,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
+
+// pythonSchema are the tables of its documentation.
+const pythonSchema = `
+CREATE TABLE memories(
+	id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, collection TEXT NOT NULL DEFAULT 'default',
+	type TEXT NOT NULL DEFAULT 'fact', content TEXT NOT NULL, human_summary TEXT, context TEXT,
+	perception_type TEXT, perception_data BLOB, perception_metadata TEXT, category TEXT,
+	confidence REAL DEFAULT 0.9, decay_rate REAL DEFAULT 0.01, status TEXT DEFAULT 'active', superseded_by INTEGER,
+	content_hash TEXT, embedding BLOB, scope_files TEXT, scope_entities TEXT,
+	access_count INTEGER DEFAULT 0, return_count INTEGER DEFAULT 0, last_accessed TEXT, created_at TEXT, updated_at TEXT);
+CREATE TABLE sessions(
+	id INTEGER PRIMARY KEY AUTOINCREMENT, external_id TEXT UNIQUE, collection TEXT, context TEXT,
+	session_count INTEGER DEFAULT 1, status TEXT DEFAULT 'active', client_type TEXT, created_at TEXT, updated_at TEXT);
+CREATE TABLE session_outcomes(id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, score REAL, created_at TEXT);
+CREATE TABLE memory_tags(memory_id INTEGER, tag TEXT, source TEXT, PRIMARY KEY (memory_id, tag));
+CREATE TABLE tag_meta(tag TEXT PRIMARY KEY, parent TEXT, display_name TEXT);
+CREATE INDEX idx_mem_collection ON memories(collection);
+CREATE INDEX idx_mem_status ON memories(status);
+CREATE INDEX idx_mem_session ON memories(session_id);
+CREATE INDEX idx_mem_type ON memories(type);
+CREATE INDEX idx_mem_hash ON memories(content_hash) WHERE content_hash IS NOT NULL;
+CREATE INDEX idx_mem_no_embed ON memories(collection) WHERE embedding IS NULL AND status='active';
+CREATE INDEX idx_memory_tags_tag ON memory_tags(tag);
+CREATE VIRTUAL TABLE memories_fts USING fts5(content, human_summary, scope_files, scope_entities);
+`
 
 // pythonFile writes a memory.db as the Python robotmem does: the tables of its
 // documentation, its table of vectors (whose module is not here) and its index.
 func pythonFile(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
-	db, err := sqlite3.Open(path)
+	schema := strings.Replace(pythonSchema, "CREATE VIRTUAL TABLE memories_fts", "CREATE TABLE memories_vec_rowids(rowid INTEGER PRIMARY KEY, id); CREATE TABLE memories_vec_vector_chunks00(rowid PRIMARY KEY, vectors BLOB NOT NULL); CREATE VIRTUAL TABLE memories_fts", 1)
+	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, _, _ := strings.Cut(pythonSchema, "CREATE TABLE robotmem_")
-	schema = strings.Replace(schema, "CREATE VIRTUAL TABLE memories_fts", "CREATE TABLE memories_vec_rowids(rowid INTEGER PRIMARY KEY, id); CREATE TABLE memories_vec_vector_chunks00(rowid PRIMARY KEY, vectors BLOB NOT NULL); CREATE VIRTUAL TABLE memories_fts", 1)
-	c := &conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}, paths: map[string]int64{}}
-	if err := c.setUp(t.Context(), connOptions{readOnly: true}); err != nil {
+	if err := c.Exec("PRAGMA journal_mode=DELETE"); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Exec(schema + more); err != nil {
@@ -53,7 +79,7 @@ func pythonFile(t *testing.T, more string) string {
 		{nil, "kitchen", "fact", "never lift the pot by its lid", nil, "[1, 2]", nil, nil, nil, "constraint", 0.95, 0.0, "invalidated", nil, nil, nil, 0, 0, nil, "2025-06-04T08:00:00+02:00", "2025-06-05T08:00:00+02:00"},
 		{nil, "kitchen", "fact", "", nil, nil, nil, nil, nil, "code", 0.9, 0.01, "active", nil, nil, nil, 0, 0, nil, "2025-06-04T08:00:00Z", "2025-06-05T08:00:00Z"},
 	} {
-		if err := c.exec(insert, args...); err != nil {
+		if err := c.Exec(insert, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,15 +91,15 @@ func pythonFile(t *testing.T, more string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.close(); err != nil {
+	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-func importPython(t *testing.T, e *Engine, path string, o ImportOptions) (*ImportReport, PythonReport, []string) {
+func importPython(t *testing.T, e *Node, path string, o ImportOptions) (*store.ImportReport, python.Report, []string) {
 	t.Helper()
-	p, err := OpenPython(t.Context(), path, PythonOptions{Location: time.FixedZone("", 3600)})
+	p, err := python.Open(t.Context(), path, python.Options{Location: time.FixedZone("", 3600)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,13 +135,13 @@ func TestPythonMemory(t *testing.T) {
 	if left, _ := filepath.Glob(path + "?*"); len(left) > 0 {
 		t.Errorf("%v was left beside it", left)
 	}
-	if want := (ImportCount{Created: 4, Refused: 1}); res.Memories != want || res.Sessions.Created != 2 || res.Payloads.Stored != 1 {
+	if want := (store.ImportCount{Created: 4, Refused: 1}); res.Memories != want || res.Sessions.Created != 2 || res.Payloads.Stored != 1 {
 		t.Errorf("report %+v", res)
 	}
 	if diff := cmp.Diff([]string{"memory 5: content: is empty"}, refused); diff != "" {
 		t.Error(diff)
 	}
-	want := PythonReport{Vectors: 1, Naive: 7, Notes: map[string]int64{
+	want := python.Report{Vectors: 1, Naive: 7, Notes: map[string]int64{
 		"no place for table notes": 1, "no place for column mood": 1, "tags that are no names here": 1,
 		"context that is no JSON object, kept as text under context": 1, "sessions that only memories name, made anew": 1,
 	}}
@@ -192,34 +218,6 @@ func TestPythonVectors(t *testing.T) {
 	}
 }
 
-func TestPythonBothWays(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine at a time: nothing for -race")
-	}
-	a, b := lived(t), openTest(t, Options{})
-	path := filepath.Join(t.TempDir(), "python.db")
-	w, err := NewPythonWriter(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.Export(t.Context(), w, ExportOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	for _, what := range []string{"past states", "pins", "repeated sightings", "recalls, origins and past successors"} {
-		if w.Beside[what] == 0 {
-			t.Errorf("%s are not counted: %v", what, w.Beside)
-		}
-	}
-	if is, err := IsPythonMemory(t.Context(), path); !is || err != nil {
-		t.Errorf("it is not taken for one (%v)", err)
-	}
-	importPython(t, b, path, ImportOptions{})
-	if diff := cmp.Diff(hashes(t, a), hashes(t, b)); diff != "" {
-		t.Errorf("the copy differs (-original +copy):\n%s", diff)
-	}
-	inStep(t, b)
-}
-
 func TestPythonFilesAreToldApart(t *testing.T) {
 	e := openTest(t, Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the cup weighs 0.3 kg"}); err != nil {
@@ -229,11 +227,11 @@ func TestPythonFilesAreToldApart(t *testing.T) {
 	if err := os.WriteFile(other, []byte("no database at all, though long enough to be looked at"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{e.path, other} {
-		if is, _ := IsPythonMemory(t.Context(), path); is {
+	for _, path := range []string{e.Store.Path(), other} {
+		if is, _ := python.IsMemory(t.Context(), path); is {
 			t.Errorf("%s is taken for Python's", path)
 		}
-		if p, err := OpenPython(t.Context(), path, PythonOptions{}); err == nil {
+		if p, err := python.Open(t.Context(), path, python.Options{}); err == nil {
 			t.Errorf("%s was opened: %v", path, p.Close())
 		}
 	}
@@ -258,13 +256,13 @@ func TestPythonFileDamaged(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		p, err := OpenPython(t.Context(), path, PythonOptions{})
+		p, err := python.Open(t.Context(), path, python.Options{})
 		if err != nil {
 			continue
 		}
 		for {
 			if _, err := p.Next(); err != nil {
-				if err != io.EOF && robotmem.KindOf(wrap("import", err)) == robotmem.Internal {
+				if err != io.EOF && robotmem.KindOf(sqlite.Wrap("import", err)) == robotmem.Internal {
 					t.Errorf("damage %d: %v", i, err)
 				}
 				break

@@ -11,6 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }
@@ -45,7 +51,7 @@ var grips = []struct {
 }
 
 // quantityNode is a node that holds grips, with so many others about.
-func quantityNode(t *testing.T, others int) *Engine {
+func quantityNode(t *testing.T, others int) *Node {
 	t.Helper()
 	e := openTest(t, Options{})
 	req := &robotmem.LearnBatchRequest{}
@@ -61,7 +67,7 @@ func quantityNode(t *testing.T, others int) *Engine {
 	return e
 }
 
-func gripNames(t *testing.T, e *Engine, filter robotmem.Object) []string {
+func gripNames(t *testing.T, e *Node, filter robotmem.Object) []string {
 	t.Helper()
 	res, err := e.Recall(t.Context(), &robotmem.RecallRequest{ContextFilter: filter, MinConfidence: new(float64), N: 100})
 	if err != nil {
@@ -96,7 +102,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 	}
 	force := func(v any) robotmem.Object { return robotmem.Object{"params.grip_force": v} }
 	limits := []string{"the limit", "the limit otherwise"}
-	nodes := map[string]*Engine{"few": quantityNode(t, 0), "many": quantityNode(t, fewMemories)}
+	nodes := map[string]*Node{"few": quantityNode(t, 0), "many": quantityNode(t, index.FewMemories)}
 	for _, tt := range []struct {
 		name   string
 		filter robotmem.Object
@@ -141,7 +147,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 }
 
 func TestQuantitiesFollowChanges(t *testing.T) {
-	e := quantityNode(t, fewMemories+10)
+	e := quantityNode(t, index.FewMemories+10)
 	limit := robotmem.Object{"params.grip_force": map[string]any{"$gt": "900 N"}}
 	ask := func(step string, want ...string) {
 		t.Helper()
@@ -177,20 +183,20 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	ask("restored", "strongest")
 	healthy(t, e)
 	// The numbers at a unit are part of what the doctor compares and mends.
-	if err := e.write(t.Context(), func(tx *writeTx) error {
-		return tx.exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", quantityMark)
+	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
+		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", filter.QuantityMark)
 	}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == "index contents" && c.Status == checkFail }) {
+	if err != nil || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == "index contents" && c.Status == maintenance.CheckFail }) {
 		t.Errorf("without the numbers the doctor finds %+v, %v", d, err)
 	}
 	if _, err := e.Repair(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.roster.leaves.sets = nil
+	e.index.Roster.Leaves.Sets = nil
 	ask("repaired", "strongest")
 }
 
@@ -259,30 +265,30 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 	}
 	dividing := 0
 	for i := range 1500 {
-		filter := randomQuantityFilter(rng, 2)
-		node, err := parseFilter(filter)
+		asked := randomQuantityFilter(rng, 2)
+		node, err := filter.Parse(asked)
 		if err != nil {
-			t.Fatalf("%v: %v", filter, err)
+			t.Fatalf("%v: %v", asked, err)
 		}
 		want := []int64{}
 		for j := range l.Memories {
 			m := &l.Memories[j]
-			if node.match(&view{context: m.Context, category: m.Category, confidence: m.Confidence, observed: m.ObservedAt}) {
+			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}) {
 				want = append(want, m.MemoryID)
 			}
 		}
 		if i%2 == 0 {
-			e.roster.leaves.sets = nil
+			e.index.Roster.Leaves.Sets = nil
 		}
 		got := []int64{}
-		err = e.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, filter: node, now: time.Now()}
-			a, err := e.filter(c, q)
+		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
+			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: time.Now()}
+			a, err := (&source{Node: e, c: c}).filter(q)
 			if err != nil {
 				return err
 			}
-			for _, m := range e.roster.moments(a.set) {
-				got = append(got, m.id)
+			for _, m := range e.index.Roster.Moments(a.set) {
+				got = append(got, m.ID)
 			}
 			return nil
 		})
@@ -292,7 +298,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		slices.Sort(want)
 		slices.Sort(got)
 		if !slices.Equal(want, got) {
-			t.Fatalf("filter %d %v: %d wanted, %d found: %s", i, filter, len(want), len(got), cmp.Diff(want, got))
+			t.Fatalf("asked %d %v: %d wanted, %d found: %s", i, asked, len(want), len(got), cmp.Diff(want, got))
 		}
 		if len(want) > 0 && len(want) < len(l.Memories) {
 			dividing++
@@ -309,7 +315,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := t.TempDir() + "/memory.db"
 			unpack(t, name, path)
-			c, err := openConn(t.Context(), path, connOptions{busyTimeout: defaultBusyTimeout, cacheKiB: writerCacheKiB, durability: DurabilityNormal})
+			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -318,12 +324,12 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for i := range fewMemories + 10 {
+			for i := range index.FewMemories + 10 {
 				if err := insertOldFact(c, int64(2000+i), fmt.Sprintf("other %d", i), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := c.close(); err != nil {
+			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
 			e, err := Open(t.Context(), Options{Path: path})
@@ -351,14 +357,14 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 				}
 			}
 			var rows []string
-			if err := e.read(t.Context(), func(c *conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := e.Repair(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			var anew []string
-			if err := e.read(t.Context(), func(c *conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(anew, rows); diff != "" || len(rows) < 8 {
@@ -376,7 +382,7 @@ func olderFiles(t *testing.T) []string {
 
 // insertOldFact stores a fact as versions 1 and 2 did, with the attributes that
 // they knew.
-func insertOldFact(c *conn, id int64, text string, context robotmem.Object) error {
+func insertOldFact(c *store.Conn, id int64, text string, context robotmem.Object) error {
 	raw := "{}"
 	if context != nil {
 		object, data, err := context.Normalize("context", robotmem.MaxContext)
@@ -385,29 +391,29 @@ func insertOldFact(c *conn, id int64, text string, context robotmem.Object) erro
 		}
 		context, raw = object, data
 	}
-	err := c.exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
+	err := c.Exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT ?1, 'u' || ?1, 'default', 'fact', ?2, ?2, ?3, 'code', randomblob(16), t, t, t, t, ?1 FROM (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, id, text, raw)
 	if err != nil {
 		return err
 	}
-	attrs, _ := flatten(context)
+	attrs, _ := filter.Flatten(context)
 	for _, a := range attrs {
-		if strings.Contains(a.path, quantityMark) {
+		if strings.Contains(a.Path, filter.QuantityMark) {
 			continue
 		}
-		if err := c.exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.path); err != nil {
+		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.Path); err != nil {
 			return err
 		}
-		if err := c.exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.value, id, a.path); err != nil {
+		if err := c.Exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.Value, id, a.Path); err != nil {
 			return err
 		}
 	}
-	return c.exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
+	return c.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
 }
 
-func quantityRows(c *conn) (rows []string, err error) {
-	err = c.query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
-		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{quantityMark}, func(s *sqlite3.Stmt) error {
+func quantityRows(c *store.Conn) (rows []string, err error) {
+	err = c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
+		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{filter.QuantityMark}, func(s *sqlite3.Stmt) error {
 		rows = append(rows, fmt.Sprintf("%d %q %v", s.ColumnInt64(2), s.ColumnText(0), s.ColumnFloat(1)))
 		return nil
 	})

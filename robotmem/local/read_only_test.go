@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -38,7 +39,7 @@ func contents(t *testing.T, dir string) map[string]string {
 }
 
 // readsAll fails unless a memory of three facts answers, and refuses to change.
-func readsAll(s *local.Engine, why string) error {
+func readsAll(s *local.Node, why string) error {
 	ctx := context.Background()
 	var errs []error
 	found, err := s.Recall(ctx, &robotmem.RecallRequest{Query: "crate"})
@@ -90,7 +91,7 @@ func threeFacts() (facts []string) {
 func TestReadOnlyChangesNothing(t *testing.T) {
 	path := closedWith(t, threeFacts()...)
 	before := contents(t, filepath.Dir(path))
-	e, err := local.Open(t.Context(), local.Options{Path: path, ReadOnly: true, Retention: local.Retention{MinFreeBytes: 1}})
+	e, err := local.Open(t.Context(), local.Options{Path: path, ReadOnly: true, Retention: maintenance.Retention{MinFreeBytes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +106,8 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 // Another process may write meanwhile, and is followed.
 func TestReadOnlyFollowsAWriter(t *testing.T) {
 	path := closedWith(t, threeFacts()[:2]...)
-	w := open(t, local.Options{Path: path})
-	r := open(t, local.Options{Path: path, ReadOnly: true})
+	w := openNode(t, local.Options{Path: path})
+	r := openNode(t, local.Options{Path: path, ReadOnly: true})
 	learn(t, w, threeFacts()[2], nil)
 	if err := readsAll(r, "as was asked"); err != nil {
 		t.Error(err)

@@ -1,73 +1,44 @@
 package local
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
-)
-
-// A recall reads downwards: parse, filter, signals, fuse, stages, load. The
-// filter comes first and is exact; every signal ranks within it; nothing after
-// the signals drops a memory that the filter admits, other than the cut to n
-// and the floor of relevance that the caller asked for.
-
-// ranked is one entry of a list: the better the earlier.
-type ranked struct {
-	id    int64
-	value float64 // the list's own measure
-}
-
-// rankedList is what one signal found, best first.
-type rankedList struct {
-	name  string
-	items []ranked
-}
-
-// hit is a memory on its way to the answer.
-type hit struct {
-	id       int64
-	score    float64
-	distance *float64
-	cosine   *float64 // to the question's vector, where it was worked out
-	found    []robotmem.ListEntry
-	memory   *robotmem.Memory // once loaded
-}
-
-const (
-	// rrfK flattens the head of each list (Cormack, Clarke, Büttcher 2009).
-	rrfK = 60
-	// maxQueryTerms bounds the work of one question.
-	maxQueryTerms = 256
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Recall implements Service.
-func (e *Engine) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+func (e *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	res, err := e.recall(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, sqlite.Wrap("recall", err)
 	}
 	if req.AsYouType {
 		return res, nil // one question is many of these
 	}
-	collection := askedOf(req)
-	if !e.roster.knows(collection) {
+	collection := recall.Collection(req)
+	if !e.index.Roster.Knows(collection) {
 		collection = ""
 	}
-	one := oneRecall(collection, len(res.Memories), e.now())
+	one := store.OneRecall(collection, len(res.Memories), e.Now())
 	if !robotmem.ReadOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
-		one.give(res.Memories, req.ForSession)
+		one.Give(res.Memories, req.ForSession)
 	}
 	e.tallies.count(one)
 	return res, nil
 }
 
 // Search implements Service.
-func (e *Engine) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+func (e *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	r := *req
 	if err := robotmem.Validate("search", &r); err != nil {
 		return nil, err
@@ -79,380 +50,196 @@ func (e *Engine) Search(ctx context.Context, req *robotmem.SearchRequest) (*robo
 	return res, err
 }
 
-// recall answers without counting the question.
-func (e *Engine) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+// recall answers without counting the question. No connection is held while it
+// waits for the query embedding or for the index of words.
+func (e *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	start := time.Now()
-	q := &question{RecallRequest: *req, realWeight: e.options.RealWeight}
-	if err := q.parse(e.now().In(e.options.Location)); err != nil {
-		return nil, wrap("recall", err)
+	q, err := recall.Parse(req, e.Now().In(e.options.Location))
+	if err != nil {
+		return nil, err
 	}
-	res := &robotmem.RecallResponse{Memories: []robotmem.Memory{}, Times: q.times}
 	if q.DeadlineMS > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
 		defer cancel()
 	}
-	if q.lookout = e.lookOut(ctx, q); q.lookout != nil {
-		defer q.lookout.cancel()
-		q.lookout.wait(ctx)
+	s := &source{Node: e}
+	if s.embedding = e.embeddings.ask(ctx, q); s.embedding != nil {
+		defer s.embedding.cancel()
+		q.Embedded = true
+		s.embedding.wait(ctx)
 	}
-	if len(q.content) > 0 { // no connection is held while the index is loaded
-		q.wordsErr = e.awaitWords(ctx)
+	if len(q.Content) > 0 {
+		s.wordsErr = e.index.AwaitWords(ctx)
 	}
-	err := e.read(ctx, func(c *conn) error { return e.ask(ctx, c, q, res) })
+	var res *robotmem.RecallResponse
+	err = e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		res, err = s.answer(ctx, c, q)
+		return err
+	})
 	if err != nil {
-		return nil, wrap("recall", err)
+		return nil, err
 	}
-	res.Total, res.Degraded = len(res.Memories), orEmpty(q.degraded)
 	res.QueryMS = millis(time.Since(start))
 	return res, nil
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// ask runs the pipeline inside one snapshot.
-func (e *Engine) ask(ctx context.Context, c *conn, q *question, res *robotmem.RecallResponse) error {
-	trace := tracer{on: q.Explain, last: time.Now()}
-	if err := e.checkSessions(c, q); err != nil {
-		return err
+// answer runs a query within the snapshot that c reads.
+func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
+	s.c = c
+	if q.MapID, err = s.checkSessions(q); err != nil {
+		return nil, err
 	}
-	set, err := e.filter(c, q)
-	if err != nil {
-		return err
-	}
-	trace.add("filter", set.count())
-
-	lists, err := e.signals(ctx, c, q, set, &trace)
-	if err != nil {
-		return err
-	}
-	// From here on the answer is on its way: a deadline no longer stops it.
-	c.SetInterrupt(context.WithoutCancel(ctx))
-	res.Mode = q.mode(lists)
-	hits := e.fuse(q, lists)
-	trace.add("fuse", len(hits))
-	if hits, err = e.loadForRanking(c, q, set, hits); err != nil {
-		return err
-	}
-	trace.add("relevant", len(hits))
-	for _, s := range rankStages {
-		hits = s.run(q, hits)
-		trace.add(s.name, len(hits))
-	}
-	if err := e.load(c, q, set, hits); err != nil {
-		return err
-	}
-	for i := range hits {
-		if hits[i].memory != nil {
-			res.Memories = append(res.Memories, hits[i].answer(q))
+	if len(q.Content) > 0 {
+		if s.words, err = s.index.Words.At(c); err != nil {
+			return nil, err
 		}
 	}
-	trace.add("load", len(res.Memories))
-	q.nameOtherMaps(res.Memories)
-	res.Stages = trace.stages
-	if len(res.Memories) > 0 {
-		return nil
-	}
-	return e.explainNothing(c, q)
+	return recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, RealWeight: s.options.RealWeight})
 }
 
-// checkSessions refuses sessions that do not exist.
-func (e *Engine) checkSessions(c *conn, q *question) error {
+// checkSessions refuses sessions that do not exist, and returns the map that the
+// asking one is on.
+func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 	for field, id := range map[string]string{"session_id": q.SessionID, "for_session": q.ForSession} {
 		if id == "" {
 			continue
 		}
-		s, err := c.session(id)
+		session, err := s.c.Session(id)
 		if err != nil {
 			if missing := (*robotmem.Error)(nil); errors.As(err, &missing) {
 				missing.Field = field
 			}
-			return err
+			return "", err
 		}
 		if field == "for_session" {
-			q.mapID = mapOf(s.Context)
+			mapID = record.MapOf(session.Context)
 		}
 	}
-	return nil
+	return mapID, nil
 }
 
-// admitted is what the filter lets through.
+// admitted is what a filter lets through.
 type admitted struct {
-	set  *bitset.BitSet   // present states, by memory id
-	all  bool             // set is every active memory
-	past map[int64]*state // with as_of: states that have changed since
+	set  *bitset.BitSet             // present states, by memory id
+	past map[int64]*robotmem.Memory // with as_of: states that have changed since
 }
 
-func (a *admitted) count() int { return int(a.set.Count()) + len(a.past) }
+// Count implements recall.Set.
+func (a *admitted) Count() int { return int(a.set.Count()) + len(a.past) }
 
-// filter evaluates every condition before anything is ranked.
-func (e *Engine) filter(c *conn, q *question) (*admitted, error) {
-	if err := e.roster.sync(c); err != nil {
-		return nil, err
-	}
-	b := basic{
-		audience: audience{collection: q.Collection, session: q.SessionID, category: q.Category, kind: q.Type, perception: q.PerceptionType, minConfidence: *q.MinConfidence},
-		after:    q.After, before: q.Before, now: q.now, asOf: q.AsOf,
-	}
-	a := &admitted{}
-	var err error
-	if a.set, a.all, err = e.admit(c, b); err != nil {
-		return nil, err
-	}
-	if len(q.Tags) == 0 && q.filter == nil && q.AsOf == nil {
-		return a, nil
-	}
-	a.all = false
-	if a.set, err = tagged(c, q.Tags, a.set); err != nil {
-		return nil, err
-	}
-	if a.set, err = e.narrow(c, q.filter, a.set, q.now); err != nil {
-		return nil, err
-	}
-	if q.AsOf != nil {
-		a.past, err = e.pastStates(c, q, b)
-	}
-	return a, err
-}
-
-// signals asks each source for its ranked list. One that fails is named in
-// degraded and the others answer.
-func (e *Engine) signals(ctx context.Context, c *conn, q *question, set *admitted, trace *tracer) (lists []rankedList, err error) {
-	try := func(name string, run func() ([]ranked, error)) error {
-		items, err := run()
-		refused := (*robotmem.Error)(nil)
-		switch {
-		case errors.As(err, new(silent)):
-			q.degraded = append(q.degraded, name+": "+err.Error())
-			return nil
-		case errors.As(err, &refused):
-			return err
-		case err != nil:
-			e.log.Warn("signal failed", "signal", name, "err", err)
-			if ctx.Err() != nil {
-				err = ctx.Err()
-			}
-			q.degraded = append(q.degraded, name+": "+classifySQLite(err).Detail())
-			return nil
-		}
-		lists = append(lists, rankedList{name, items})
-		trace.add(name, len(items))
-		return nil
-	}
-	within := set
-	if q.SpatialSort != nil {
-		if err := try(listPlace, func() ([]ranked, error) { return e.placeSignal(c, q, set) }); err != nil {
-			return nil, err
-		}
-		if q.strict() && len(lists) > 0 {
-			lists[0].items = lists[0].items[:min(q.N, len(lists[0].items))]
-			within = set.only(lists[0].items)
-		}
-	}
-	if q.Like != nil {
-		if err := try(listLikeness, func() ([]ranked, error) { return e.likenessSignal(c, q, set) }); err != nil {
-			return nil, err
-		}
-	}
-	words := func() ([]ranked, error) { return e.lexicalSignal(c, q, within) }
-	vectors := func() ([]ranked, error) { return e.vectorSignal(c, q, set) }
-	if len(q.content) > 0 && q.lookout != nil {
-		if words, vectors, err = e.sideBySide(c, q, within, words, vectors); err != nil {
-			return nil, err
-		}
-	}
-	if len(q.content) > 0 {
-		if err := try(listWords, words); err != nil {
-			return nil, err
-		}
-	}
-	if q.lookout != nil {
-		if err := try(listVector, vectors); err != nil {
-			return nil, err
-		}
-		e.wordsAlone(c, q, within, lists)
-	}
-	if q.timeOrder() {
-		if err := try(listTime, func() ([]ranked, error) { return e.timeSignal(q, set), nil }); err != nil {
-			return nil, err
-		}
-	}
-	return lists, nil
-}
-
-// wordsAlone makes the list of words what it is on a node without an embedder,
-// when the vectors have not answered: it left out what shares only stop words
-// with the question, and ended where other lists take over.
-func (e *Engine) wordsAlone(c *conn, q *question, a *admitted, lists []rankedList) {
-	if slices.ContainsFunc(lists, func(l rankedList) bool { return l.name == listVector }) {
-		return
-	}
-	q.lookout = nil
-	for i := range lists {
-		if lists[i].name != listWords || len(q.stop) == 0 && q.MinRelevance == 0 {
-			continue
-		}
-		if items, err := e.lexicalSignal(c, q, a); err == nil { // else the shorter list stands
-			lists[i].items = items
-		}
-	}
-}
-
-// The names of the ranked lists.
-const (
-	listWords    = "bm25"
-	listVector   = "vector"
-	listPlace    = "place"
-	listLikeness = "likeness"
-	listTime     = "time"
-)
-
-// signal is what gives one ranked list.
-type signal func() ([]ranked, error)
-
-// sideBySide lets words and vectors search at once where the words' index is in
-// memory: only one of them may use the connection.
-func (e *Engine) sideBySide(c *conn, q *question, a *admitted, words, vectors signal) (signal, signal, error) {
-	index, err := e.words.at(c)
-	if err != nil || index == nil {
-		return words, vectors, err
-	}
-	found := make(chan []ranked, 1)
-	go func() { found <- searchWords(index, q.Collection, a, q.words(), q.listDepth()) }()
-	items, err := vectors()
-	return func() ([]ranked, error) { return <-found, nil }, func() ([]ranked, error) { return items, err }, nil
-}
-
-// only is the part of the admitted set that is in a list.
-func (a *admitted) only(items []ranked) *admitted {
-	out := &admitted{set: bitset.New(a.set.Len()), past: map[int64]*state{}}
+// Only implements recall.Set.
+func (a *admitted) Only(items []recall.Ranked) recall.Set {
+	out := &admitted{set: bitset.New(a.set.Len()), past: map[int64]*robotmem.Memory{}}
 	for _, r := range items {
-		if s, ok := a.past[r.id]; ok {
-			out.past[r.id] = s
+		if m, ok := a.past[r.ID]; ok {
+			out.past[r.ID] = m
 		} else {
-			out.set.Set(uint(r.id))
+			out.set.Set(uint(r.ID))
 		}
 	}
 	return out
 }
 
-// timeSignal orders by time of observation: an episode is replayed from its
-// beginning, anything else comes newest first.
-func (e *Engine) timeSignal(q *question, a *admitted) []ranked {
-	moments := e.roster.moments(a.set)
-	for id, s := range a.past {
-		moments = append(moments, moment{id, s.memory.ObservedAt.UnixNano()})
+// Filter implements recall.Filter.
+func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, error) {
+	a, err := s.filter(q)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(moments, func(x, y moment) int {
-		if q.SessionID == "" {
-			x, y = y, x
-		}
-		return cmp.Or(cmp.Compare(x.ns, y.ns), cmp.Compare(x.id, y.id))
+	return a, nil
+}
+
+func (s *source) filter(q *recall.Query) (*admitted, error) {
+	if err := s.index.Roster.Sync(s.c); err != nil {
+		return nil, err
+	}
+	b := basicOf(q)
+	set, err := s.index.Admit(s.c, b)
+	if err != nil {
+		return nil, err
+	}
+	if set, err = index.Tagged(s.c, q.Tags, set); err != nil {
+		return nil, err
+	}
+	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
+		return &admitted{set: set}, err
+	}
+	past, err := s.pastStates(q, b)
+	return &admitted{set, past}, err
+}
+
+func basicOf(q *recall.Query) index.Selection {
+	return index.Selection{
+		Scope: index.Scope{Collection: q.Collection, Session: q.SessionID, Category: q.Category, Kind: q.Type, Perception: q.PerceptionType, MinConfidence: *q.MinConfidence},
+		After: q.After, Before: q.Before, Now: q.Now, AsOf: q.AsOf,
+	}
+}
+
+// pastStates returns, of the memories that have changed since as_of, those
+// whose state at that time passes every filter.
+func (s *source) pastStates(q *recall.Query, b index.Selection) (map[int64]*robotmem.Memory, error) {
+	at := store.FormatTime(*q.AsOf)
+	out := map[int64]*robotmem.Memory{}
+	err := s.c.Query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
+		FROM versions v JOIN memories m ON m.id = v.memory_id
+		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite.Stmt) error {
+		out[s.ColumnInt64(6)] = &robotmem.Memory{Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)),
+			Category: s.ColumnText(3), Confidence: s.ColumnFloat(4), Version: s.ColumnInt(5)}
+		return nil
 	})
-	items := make([]ranked, min(len(moments), q.depth()))
-	for i := range items {
-		items[i] = ranked{moments[i].id, float64(moments[i].ns) / 1e9}
+	if err != nil {
+		return nil, err
 	}
-	return items
-}
-
-// fuse merges ranked lists by reciprocal rank: score = Σ w/(k + rank + 1) with
-// the weight of each list, times the weight of the source for what was sensed
-// in the real world; best first, ties by id.
-func (e *Engine) fuse(q *question, lists []rankedList) []hit {
-	at := map[int64]int{}
-	var hits []hit
-	// When all that was found was found by lists without a weight, their order
-	// is the best there is.
-	weighs := slices.ContainsFunc(lists, func(l rankedList) bool { return len(l.items) > 0 && e.weight(q, l) > 0 })
-	for _, l := range lists {
-		weight := e.weight(q, l)
-		switch {
-		case !weighs:
-			weight = 1
-		case weight == 0 && !(q.strict() && l.name == listPlace): // a strict place decides without a weight
-			continue
+	for id, then := range out {
+		past, err := s.c.Memory(id, q.Now)
+		if err != nil {
+			return nil, err
 		}
-		for rank, r := range l.items {
-			i, ok := at[r.id]
-			if !ok {
-				i = len(hits)
-				at[r.id] = i
-				hits = append(hits, hit{id: r.id})
-			}
-			hits[i].score += weight / float64(rrfK+rank+1)
-			switch l.name {
-			case listPlace:
-				hits[i].distance = &r.value
-			case listVector:
-				hits[i].cosine = &r.value
-			}
-			if q.Explain {
-				hits[i].found = append(hits[i].found, robotmem.ListEntry{List: l.name, Rank: rank, Value: r.value})
-			}
+		past.Content, past.Summary, past.Context = then.Content, then.Summary, then.Context
+		past.Category, past.Version = then.Category, then.Version
+		past.Confidence = fadedConfidence(past, then.Confidence, q.Now)
+		store.LiftSections(past)
+		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
+		if err != nil {
+			return nil, err
+		}
+		rec.UserTags = past.UserTags
+		past.Tags = rec.Tags()
+		out[id] = past
+		if !b.Admits(past) || !admits(q, past) {
+			delete(out, id)
 		}
 	}
-	for i := range hits {
-		if row, ok := e.roster.row(hits[i].id); ok && row.real && !q.stopOnly[hits[i].id] {
-			hits[i].score *= e.options.RealWeight
+	return out, nil
+}
+
+func fadedConfidence(m *robotmem.Memory, stored float64, now time.Time) float64 {
+	useful := m.CreatedAt
+	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
+		useful = *m.LastAccessed
+	}
+	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
+}
+
+// admits puts tags and context_filter to one past state.
+func admits(q *recall.Query, m *robotmem.Memory) bool {
+	has := map[string]bool{}
+	for _, t := range m.Tags {
+		has[t] = true
+	}
+	for _, t := range q.Tags {
+		if !has[t] {
+			return false
 		}
 	}
-	if !q.timeOrder() {
-		byScore(hits)
+	if q.Filter == nil {
+		return true
 	}
-	return hits
-}
-
-// weight is what a list counts in the fusion.
-func (e *Engine) weight(q *question, l rankedList) float64 {
-	if w, ok := e.options.Weights[l.name]; ok {
-		return w
-	}
-	if l.name == listVector && len(l.items) > 0 {
-		return vectorWeight(lifted(l.items[0].value, q.usual))
-	}
-	return 1
-}
-
-// vectorWeight is the weight of the vectors where none is configured, by how near
-// the nearest of them is. Ordinarily it is small: vectors bring up what the words
-// have missed, and leave the order of what the words have found, as ranks next to
-// each other differ so little in reciprocal rank fusion that an even vote of a
-// small sentence model undoes it. One that says nearly the same as the question
-// counts like a word. Chosen on the evaluation sets, see docs/recall.md.
-func vectorWeight(nearest float64) float64 {
-	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
-}
-
-const leastVectorWeight = 0.1
-
-func byScore(hits []hit) {
-	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
-}
-
-// answer is the memory as the caller sees it.
-func (h *hit) answer(q *question) robotmem.Memory {
-	m := *h.memory
-	score, relevance := h.score, q.relevance(h)
-	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
-	// What is asked for by id stays out of a list of answers.
-	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0
-	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
-	return m
-}
-
-// tracer notes what each stage kept and how long it took.
-type tracer struct {
-	on     bool
-	last   time.Time
-	stages []robotmem.Stage
-}
-
-func (t *tracer) add(stage string, kept int) {
-	if !t.on {
-		return
-	}
-	now := time.Now()
-	t.stages = append(t.stages, robotmem.Stage{Stage: stage, Kept: kept, MS: millis(now.Sub(t.last))})
-	t.last = now
+	return q.Filter.Match(&filter.View{
+		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
+		Confidence: m.Confidence, Observed: m.ObservedAt,
+	})
 }

@@ -10,6 +10,11 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -29,16 +34,16 @@ type oracleFigures struct {
 	df          map[string]float64
 }
 
-func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbedder) *oracle {
+func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedder) *oracle {
 	t.Helper()
 	o := &oracle{memories: memories, stems: map[int64][]string{}, figures: map[string]*oracleFigures{}, embedder: w, vectors: map[int64][]float32{}}
 	for i := range memories {
 		m := &memories[i]
-		rec, err := e.recordOf(m)
+		rec, err := e.records.RecordOf(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, term := range strings.Fields(rec.ftsContent + " " + rec.ftsSummary + " " + rec.ftsFiles + " " + rec.ftsEntities) {
+		for _, term := range strings.Fields(rec.FtsContent + " " + rec.FtsSummary + " " + rec.FtsFiles + " " + rec.FtsEntities) {
 			o.stems[m.MemoryID] = append(o.stems[m.MemoryID], text.Stem(term))
 		}
 		for _, name := range []string{"*", m.Collection} {
@@ -49,13 +54,13 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 			}
 			f.rows++
 			f.total += float64(len(o.stems[m.MemoryID]))
-			for _, s := range distinct(slices.Clone(o.stems[m.MemoryID])) {
+			for _, s := range record.Distinct(slices.Clone(o.stems[m.MemoryID])) {
 				f.df[s]++
 			}
 		}
 		if w != nil {
-			v := [][]float32{w.vector(m.Content)}
-			if err := e.checkVectors(v, 1, 0); err != nil {
+			v, err := unitVectors([][]float32{w.vector(m.Content)}, 1, 0)
+			if err != nil {
 				t.Fatal(err)
 			}
 			o.vectors[m.MemoryID] = v[0]
@@ -65,22 +70,22 @@ func newOracle(t *testing.T, e *Engine, memories []robotmem.Memory, w *wordEmbed
 }
 
 // admits puts every filter to one memory.
-func (o *oracle) admits(q *question, m *robotmem.Memory) bool {
-	b := basic{audience: audience{collection: q.Collection, category: q.Category, kind: q.Type, minConfidence: *q.MinConfidence}, after: q.After, before: q.Before}
-	return b.admits(m) && q.admits(m)
+func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
+	b := basicOf(q)
+	return b.Admits(m) && admits(q, m)
 }
 
-func (o *oracle) words(q *question, admitted []*robotmem.Memory) []ranked {
+func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
 	figures := o.figures[q.Collection]
 	var asked []string
-	for _, t := range q.content {
+	for _, t := range q.Content {
 		if s := text.Stem(t); !slices.Contains(asked, s) {
 			asked = append(asked, s)
 		}
 	}
 	average := figures.total / figures.rows
-	p := bm25Params(average)
-	var out []ranked
+	p := lexical.Bm25Params(average)
+	var out []recall.Ranked
 	for _, m := range admitted {
 		score, found := 0.0, false
 		for _, s := range asked {
@@ -97,10 +102,10 @@ func (o *oracle) words(q *question, admitted []*robotmem.Memory) []ranked {
 			}
 		}
 		if found {
-			out = append(out, ranked{m.MemoryID, digits(score)})
+			out = append(out, recall.Ranked{ID: m.MemoryID, Value: digits(score)})
 		}
 	}
-	slices.SortFunc(out, better)
+	slices.SortFunc(out, recall.Larger)
 	return out
 }
 
@@ -113,32 +118,32 @@ func digits(x float64) float64 {
 	return math.Round(x/unit) * unit
 }
 
-func (o *oracle) meaning(q *question, v []float32, admitted []*robotmem.Memory) []ranked {
-	var out []ranked
+func (o *oracle) meaning(q *recall.Query, v []float32, admitted []*robotmem.Memory) []recall.Ranked {
+	var out []recall.Ranked
 	for _, m := range admitted {
 		sum := 0.0
 		for i, x := range o.vectors[m.MemoryID] {
 			sum += float64(x) * float64(v[i])
 		}
-		out = append(out, ranked{m.MemoryID, digits(sum)})
+		out = append(out, recall.Ranked{ID: m.MemoryID, Value: digits(sum)})
 	}
-	slices.SortFunc(out, better)
+	slices.SortFunc(out, recall.Larger)
 	return out
 }
 
-func (o *oracle) places(q *question, admitted []*robotmem.Memory) []ranked {
-	var out []ranked
+func (o *oracle) places(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
+	var out []recall.Ranked
 	for _, m := range admitted {
-		_, places := flatten(m.Context)
+		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
-			if p.path == q.SpatialSort.Field && comparesFrame(q.SpatialSort, p.frame, p.mapID) {
-				if d, ok := distanceTo(q.SpatialSort, p.xyz); ok {
-					out = append(out, ranked{m.MemoryID, d})
+			if p.Path == q.SpatialSort.Field && index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+				if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
+					out = append(out, recall.Ranked{ID: m.MemoryID, Value: d})
 				}
 			}
 		}
 	}
-	slices.SortFunc(out, nearer)
+	slices.SortFunc(out, recall.Smaller)
 	return out
 }
 
@@ -146,11 +151,13 @@ func (o *oracle) places(q *question, admitted []*robotmem.Memory) []ranked {
 // last digit, what ties.
 const oracleVectorWeight = 0.25
 
+const oracleRRF = 60
+
 // answer is the ids of a recall, and how many memories its filters admit.
-func (o *oracle) answer(t *testing.T, e *Engine, req *robotmem.RecallRequest) (ids []int64, admits int) {
+func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids []int64, admits int) {
 	t.Helper()
-	q := &question{RecallRequest: *req, realWeight: defaultRealWeight}
-	if err := q.parse(e.now()); err != nil {
+	q, err := recall.Parse(req, e.Now())
+	if err != nil {
 		t.Fatal(err)
 	}
 	var admitted []*robotmem.Memory
@@ -163,19 +170,19 @@ func (o *oracle) answer(t *testing.T, e *Engine, req *robotmem.RecallRequest) (i
 		}
 	}
 	ids = []int64{}
-	if q.strict() {
+	if q.Strict() {
 		for _, r := range o.places(q, admitted) {
-			ids = append(ids, r.id)
+			ids = append(ids, r.ID)
 		}
 		return ids[:min(q.N, len(ids))], len(admitted)
 	}
-	lists, weights := [][]ranked{}, []float64{}
-	if len(q.content) > 0 {
+	lists, weights := [][]recall.Ranked{}, []float64{}
+	if len(q.Content) > 0 {
 		lists, weights = append(lists, o.words(q, admitted)), append(weights, 1)
 	}
 	if o.embedder != nil {
-		v := [][]float32{o.embedder.vector(q.Query)}
-		if err := e.checkVectors(v, 1, 0); err != nil {
+		v, err := unitVectors([][]float32{o.embedder.vector(q.Query)}, 1, 0)
+		if err != nil {
 			t.Fatal(err)
 		}
 		lists, weights = append(lists, o.meaning(q, v[0], admitted)), append(weights, oracleVectorWeight)
@@ -185,12 +192,12 @@ func (o *oracle) answer(t *testing.T, e *Engine, req *robotmem.RecallRequest) (i
 	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
-		depth = max(fusedDepth, q.depth())
+		depth = max(100, int(defaultRealWeight*float64(oracleRRF+q.N))+1)
 	}
 	score := map[int64]float64{}
 	for i, l := range lists {
 		for rank, r := range l[:min(depth, len(l))] {
-			score[r.id] += weights[i] / float64(rrfK+rank+1)
+			score[r.ID] += weights[i] / float64(oracleRRF+rank+1)
 		}
 	}
 	for id := range score {
@@ -225,7 +232,7 @@ func oracleText(rng *rand.Rand, n int) string {
 }
 
 // oracleFill learns n random memories and returns the active ones.
-func oracleFill(t *testing.T, e *Engine, rng *rand.Rand, n int) (all []robotmem.Memory) {
+func oracleFill(t *testing.T, e *Node, rng *rand.Rand, n int) (all []robotmem.Memory) {
 	t.Helper()
 	tags := []string{"red", "green", "blue"}
 	for made := 0; made < n; {

@@ -7,38 +7,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
-
-// RecoverReport says what was read of a damaged file, and what was not.
-type RecoverReport struct {
-	Whole         bool                    `json:"whole" doc:"Nothing is lost, as far as can be known."`
-	File          string                  `json:"file" doc:"The new file."`
-	Damaged       string                  `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
-	Memories      int64                   `json:"memories" doc:"In the new file."`
-	Missing       int64                   `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64                 `json:"missing_ids" doc:"The first 100 of them."`
-	Doubtful      []int64                 `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
-	DoubtfulCount int64                   `json:"doubtful_count"`
-	Reactivated   int64                   `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
-	LostPayloads  int64                   `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Tables        []RecoveredTable        `json:"tables" doc:"The tables that are not indexes."`
-	Notes         []string                `json:"notes" doc:"Further remarks."`
-	Doctor        robotmem.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
-}
-
-// RecoveredTable is what was found of a table.
-type RecoveredTable struct {
-	Name       string `json:"name"`
-	Kept       int64  `json:"kept" doc:"Rows that were read and copied."`
-	Unreadable int64  `json:"unreadable" doc:"Rows whose key was read and whose contents could not be."`
-	Torn       bool   `json:"torn,omitempty" doc:"A part of the table cannot be read; how many rows it held is not known."`
-}
-
-// maxNamedIDs bounds the ids that a report names; all are counted.
-const maxNamedIDs = 100
 
 // Recover reads what can be read of the damaged file `from`, with its log, and
 // writes it to a new one at o.Path, which must not exist. It copies table by
@@ -55,78 +29,43 @@ const maxNamedIDs = 100
 // its schema (then only a backup helps), Conflict if a newer robotmem wrote it,
 // Unavailable if another process has it open or the new one cannot be written.
 // Then no new file is left.
-func Recover(ctx context.Context, from string, o Options) (*RecoverReport, error) {
-	if err := o.complete(); err != nil {
-		return nil, wrap("recover", err)
+func Recover(ctx context.Context, from string, o Options) (*maintenance.RecoverReport, error) {
+	if err := o.Complete(); err != nil {
+		return nil, sqlite.Wrap("recover", err)
 	}
 	report, err := recoverLocked(ctx, from, o)
-	return report, wrap("recover", err)
+	return report, sqlite.Wrap("recover", err)
 }
 
-func recoverLocked(ctx context.Context, from string, o Options) (*RecoverReport, error) {
+func recoverLocked(ctx context.Context, from string, o Options) (*maintenance.RecoverReport, error) {
 	source, err := openDamaged(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	report, err := recoverInto(ctx, source, from, o)
-	return report, errors.Join(err, source.close())
-}
-
-// damagedFile is the file that is recovered. Nobody else can open it meanwhile,
-// and closing it leaves it and its log as they are.
-type damagedFile struct {
-	*conn
-	entrance *os.File // keeps others from opening the file; nil once closed
+	return report, errors.Join(err, source.Close())
 }
 
 // openDamaged opens a file under the exclusive lock of the whole file.
-func openDamaged(ctx context.Context, path string) (*damagedFile, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", reason(err))
-	}
-	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return nil, errors.Join(openElsewhere(err), f.Close())
-	}
-	d := &damagedFile{entrance: f}
-	if d.conn, err = openConn(ctx, path, connOptions{exclusive: true, cacheKiB: readerCacheKiB}); err == nil {
-		// The first reading takes the lock, and keeps it.
-		_, err = refuseForeign(d.conn)
-	}
-	if errors.Is(err, sqlite3.BUSY) {
-		err = openElsewhere(err)
-	}
-	if err != nil {
-		return nil, errors.Join(err, d.close())
-	}
-	return d, nil
-}
-
-func (d *damagedFile) close() error {
-	var err error
-	if d.conn != nil {
-		err = d.conn.close()
-		d.conn = nil
-	}
-	if d.entrance != nil {
-		err = errors.Join(err, d.entrance.Close())
-		d.entrance = nil
-	}
-	return err
+func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
+	return sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
+		_, err := store.RefuseForeign(c)
+		return err
+	})
 }
 
 // recoverInto copies the damaged file to a new one.
-func recoverInto(ctx context.Context, source *damagedFile, from string, o Options) (*RecoverReport, error) {
+func recoverInto(ctx context.Context, source *sqlite.Damaged, from string, o Options) (*maintenance.RecoverReport, error) {
 	to, err := filepath.Abs(o.Path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
-	for _, name := range []string{to, to + "-wal", to + payloadsSuffix} {
+	for _, name := range []string{to, to + "-wal", to + store.PayloadsSuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			return nil, robotmem.Errorf(robotmem.Conflict, "db", "there is a file under the new one's name; name one that does not exist")
 		}
 	}
-	if version, err := refuseForeign(source.conn); err != nil {
+	if version, err := store.RefuseForeign(source.Conn); err != nil {
 		return nil, err
 	} else if version == 0 {
 		return nil, robotmem.Errorf(robotmem.Corrupt, "db", "the file holds no memory; bring it back from a backup")
@@ -140,7 +79,7 @@ func recoverInto(ctx context.Context, source *damagedFile, from string, o Option
 
 // removeRecovered removes a new file that was not finished.
 func removeRecovered(to string) error {
-	errs := []error{os.RemoveAll(to + payloadsSuffix)}
+	errs := []error{os.RemoveAll(to + store.PayloadsSuffix)}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(to + suffix); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
@@ -149,52 +88,53 @@ func removeRecovered(to string) error {
 	return errors.Join(errs...)
 }
 
-func writeRecovered(ctx context.Context, source *damagedFile, from, to string, o Options) (*RecoverReport, error) {
+func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
 	if _, err := classify.Parse(o.Taxonomy); err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	connOptions := connOptions{durability: o.Durability, busyTimeout: o.BusyTimeout, vfs: o.Disk.VFS(), cacheKiB: writerCacheKiB}
-	if err := createFile(ctx, o.Disk, to, connOptions); err != nil {
+	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
+	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {
 		return nil, err
 	}
-	fresh, err := openWriter(ctx, o.Disk, to, connOptions)
+	c, err := sqlite.OpenWriter(ctx, to, co, &sqlite.Options{Disk: o.Disk, Check: store.RefuseForeign, Migrate: store.Migrate})
 	if err != nil {
 		return nil, err
 	}
-	r := &recovery{
-		source: source.conn, now: o.Clock().UTC(), report: &RecoverReport{File: to, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []RecoveredTable{}, Notes: []string{}},
-		from: payloadFolder(from, o.Disk), to: payloadFolder(to, o.Disk),
+	fresh := &store.Conn{Conn: c}
+	r := &maintenance.Recovery{
+		Source: &store.Conn{Conn: source.Conn}, Now: o.Clock().UTC(), Report: &maintenance.RecoverReport{File: to, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []maintenance.RecoveredTable{}, Notes: []string{}},
+		From: store.PayloadFolder(from, o.Disk), To: store.PayloadFolder(to, o.Disk),
 	}
-	r.writeTx = &writeTx{conn: fresh, now: r.now}
-	if err := errors.Join(r.run(ctx), fresh.close()); err != nil {
+	r.Tx = &store.Tx{Conn: fresh, Now: r.Now}
+	if err := errors.Join(r.Run(ctx), fresh.Close()); err != nil {
 		return nil, err
 	}
-	if err := reindexRecovered(ctx, from, to, o, r.report); err != nil {
+	if err := reindexRecovered(ctx, from, to, o, r.Report); err != nil {
 		return nil, err
 	}
-	r.report.conclude()
-	if err := r.to.Settle(); err != nil {
-		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", rootReason(err))
+	r.Report.Conclude()
+	if err := r.To.Settle(); err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the new payloads could not be synced (%s)", store.RootReason(err))
 	}
-	return r.report, syncNew(to)
+	return r.Report, syncNew(to)
 }
 
 // reindexRecovered opens the new file as its user would, rebuilds all indexes,
 // says so in its audit log and examines it.
-func reindexRecovered(ctx context.Context, from, to string, o Options, report *RecoverReport) error {
-	o.Path, o.Embedder, o.Retention = to, nil, Retention{}
-	e, err := open(ctx, o)
+func reindexRecovered(ctx context.Context, from, to string, o Options, report *maintenance.RecoverReport) error {
+	o.Path, o.Embedder, o.Retention = to, nil, maintenance.Retention{}
+	e, err := openNode(ctx, o)
 	if err != nil {
 		return err
 	}
 	m := robotmem.MeterOf(ctx)
-	err = e.write(ctx, func(tx *writeTx) error {
-		_, err := e.rebuild(tx, m)
-		return errors.Join(err, tx.audit(change{action: actionRepaired, reason: "recovered from " + filepath.Base(from)}))
+	err = e.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := e.maintenance.Rebuild(tx, m)
+		return errors.Join(err, tx.Audit(store.Change{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
-		e.dropIndexesInMemory()
-		err = e.refillFeatures(ctx, m)
+		e.index.Drop()
+		err = e.maintenance.RefillFeatures(ctx, m)
 	}
 	if err == nil {
 		var d *robotmem.DoctorResponse
@@ -205,22 +145,10 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *R
 	return errors.Join(err, e.Close())
 }
 
-// concludeChecks works out whether anything is lost. Of memories the ids tell: they
-// are given one after the other.
-func (r *RecoverReport) conclude() {
-	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0
-	for _, t := range r.Tables {
-		r.Whole = r.Whole && t.Unreadable == 0 && !t.Torn
-	}
-	if r.DoubtfulCount > 0 {
-		r.Notes = append(r.Notes, "memories whose text does not match its checksum are kept as invalidated; see them with history, and bring one back with restore")
-	}
-}
-
 // syncNew puts a closed file on the disk, with its name.
 func syncNew(name string) error {
-	if err := errors.Join(syncPath(name), syncPath(filepath.Dir(name))); err != nil {
-		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", reason(err))
+	if err := errors.Join(sqlite.SyncPath(name), sqlite.SyncPath(filepath.Dir(name))); err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
 	}
 	return nil
 }

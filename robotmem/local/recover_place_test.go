@@ -15,7 +15,7 @@ import (
 // A file that somebody has open is not recovered, even when nothing is going on.
 func TestRecoverRefusesAFileInUse(t *testing.T) {
 	path := furnished(t, 20)
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	recall(t, e, &robotmem.RecallRequest{Query: "glass"})
 	for name, do := range map[string]func() error{
 		"in place": func() error {
@@ -39,7 +39,7 @@ func TestRecoverInPlace(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := furnished(t, 400)
-	_, _, leaf := leaves(t, path, "memories")
+	_, _, leaf := conditionCache(t, path, "memories")
 	for n := range leaf {
 		page(t, path, n, zero)
 		break
@@ -58,7 +58,7 @@ func TestRecoverInPlace(t *testing.T) {
 	if names := beside(t, path); !slices.Equal(names, []string{filepath.Base(path), filepath.Base(r.Damaged), "memory.db.payloads"}) {
 		t.Errorf("left in the folder: %v", names)
 	}
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
 	if err != nil || !d.Healthy || d.Status != "ok" {
 		t.Errorf("doctor %+v, %v", d, err)
@@ -123,7 +123,7 @@ func recoverGoesOn(t *testing.T, second func(from, to string) error) {
 	if r.Damaged != path+".damaged-"+stamp {
 		t.Errorf("damaged is %q", r.Damaged)
 	}
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	s, err := e.Stats(t.Context(), nil)
 	if err != nil || s.Total != 63 {
 		t.Errorf("%d memories, want those of the recovered file; %v", s.Total, err)
@@ -162,7 +162,7 @@ func TestRecoverRefuses(t *testing.T) {
 func crashed(t *testing.T, n int) string {
 	t.Helper()
 	path := furnished(t, 50)
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	for i := range n {
 		learn(t, e, "the late fact number "+strings.Repeat("x", i+1), nil)
 	}
@@ -249,7 +249,7 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 	if r.Whole || !slices.Equal(r.Doubtful, []int64{8}) || !r.Doctor.Healthy {
 		t.Errorf("report %+v", r)
 	}
-	e := open(t, local.Options{Path: to})
+	e := openNode(t, local.Options{Path: to})
 	m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 8})
 	if err != nil || m.Status != "invalidated" || !strings.Contains(m.Content, "92.7 N") {
 		t.Errorf("memory %+v, %v", m, err)
@@ -276,7 +276,7 @@ func TestRecoverPastVersions(t *testing.T) {
 			if !r.Whole || r.Memories != 5 {
 				t.Errorf("report %+v", r)
 			}
-			e := open(t, local.Options{Path: to})
+			e := openNode(t, local.Options{Path: to})
 			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
 			if err != nil || len(h.Versions) != 2 {
 				t.Errorf("history %+v, %v", h, err)

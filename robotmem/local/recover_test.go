@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -35,7 +36,7 @@ func furnished(t *testing.T, n int) string {
 	return path
 }
 
-func fill(t *testing.T, e *local.Engine, n int) {
+func fill(t *testing.T, e *local.Node, n int) {
 	t.Helper()
 	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: "arm"})
 	if err != nil {
@@ -127,7 +128,7 @@ func truth(t *testing.T, path string) map[string][]string {
 	return out
 }
 
-func recovered(t *testing.T, from string) (*local.RecoverReport, string) {
+func recovered(t *testing.T, from string) (*maintenance.RecoverReport, string) {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "new.db")
 	r, err := local.Recover(t.Context(), from, local.Options{Path: to})
@@ -153,7 +154,7 @@ func TestRecoverWhole(t *testing.T) {
 	if diff := cmp.Diff(want, truth(t, path), unordered); diff != "" {
 		t.Errorf("the damaged file was changed (-want +got):\n%s", diff)
 	}
-	e := open(t, local.Options{Path: to})
+	e := openNode(t, local.Options{Path: to})
 	if res := recall(t, e, &robotmem.RecallRequest{Query: "long story of the worn pad"}); res.Total == 0 {
 		t.Error("recall finds nothing")
 	}
@@ -185,9 +186,9 @@ func page(t *testing.T, path string, n int64, change func(p []byte)) {
 
 func zero(p []byte) { clear(p) }
 
-// leaves returns the pages of a table's tree: the root, of each page below it the
+// conditionCache returns the pages of a table's tree: the root, of each page below it the
 // ids on it or below it, and of each leaf those on it.
-func leaves(t *testing.T, path, table string) (root int64, below, leaf map[int64][]int64) {
+func conditionCache(t *testing.T, path, table string) (root int64, below, leaf map[int64][]int64) {
 	t.Helper()
 	db, err := sqlite3.Open(path)
 	if err != nil {
@@ -264,8 +265,8 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 	whole := furnished(t, 1500)
 	want := truth(t, whole)
-	root, below, leaf := leaves(t, whole, "memories")
-	payloads, _, _ := leaves(t, whole, "payloads")
+	root, below, leaf := conditionCache(t, whole, "memories")
+	payloads, _, _ := conditionCache(t, whole, "payloads")
 	ids := slices.Sorted(maps.Keys(leaf))
 	var some, gone []int64
 	for i := 3; i < len(ids) && len(some) < 20; i += 5 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // The end of another process's reembed drops the model that is being filled once
@@ -27,12 +28,12 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	defer b.Close()
 	err = b.Reembed(t.Context(), func(done, total int64) {
 		if done == total && total > 0 { // all are there; another process is faster with its own model
-			werr := a.write(t.Context(), func(tx *writeTx) error {
-				m, err := tx.presentModel()
+			werr := a.Store.Write(t.Context(), func(tx *store.Tx) error {
+				m, err := tx.PresentModel()
 				if err != nil {
 					return err
 				}
-				return tx.promote(m.id)
+				return tx.Promote(m.ID)
 			})
 			if werr != nil {
 				t.Error(werr)
@@ -42,10 +43,10 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	if !errors.Is(err, robotmem.Conflict) {
 		t.Errorf("%v, want a conflict", err)
 	}
-	rerr := a.read(t.Context(), func(c *conn) error {
-		m, err := c.presentModel()
-		if m.name != "test:first" {
-			t.Errorf("the present model is %q", m.name)
+	rerr := a.Store.Read(t.Context(), func(c *store.Conn) error {
+		m, err := c.PresentModel()
+		if m.Name != "test:first" {
+			t.Errorf("the present model is %q", m.Name)
 		}
 		return err
 	})
@@ -77,12 +78,12 @@ func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 	err = b.Reembed(t.Context(), func(done, _ int64) {
 		if done > 0 {
 			once.Do(func() {
-				_ = a.write(t.Context(), func(tx *writeTx) error {
-					m, err := tx.presentModel()
+				_ = a.Store.Write(t.Context(), func(tx *store.Tx) error {
+					m, err := tx.PresentModel()
 					if err != nil {
 						return err
 					}
-					return tx.promote(m.id)
+					return tx.Promote(m.ID)
 				})
 			})
 		}

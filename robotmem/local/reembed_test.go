@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // The remedy that recall names for another dimension works.
@@ -33,8 +34,8 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	}
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
 	// What reembed does until its first page; then the process is killed.
-	a.meaning.embedder = newWordEmbedder("test:words", 64)
-	if _, err := a.bindModel(t.Context(), "test:words", modelFilling); err != nil {
+	a.embeddings.embedder = newWordEmbedder("test:words", 64)
+	if _, err := a.embeddings.bindModel(t.Context(), "test:words", store.ModelFilling); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Close(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
 // What a model refused by a mistake that was mended gets its vector from a reembed.
@@ -20,7 +21,7 @@ func TestReembedTriesRefusedTextsAgain(t *testing.T) {
 	}
 	embedded(t, e)
 	res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "glass wet", N: 1, Explain: true})
-	if !slices.ContainsFunc(res.Memories[0].Found, func(f robotmem.ListEntry) bool { return f.List == listVector }) {
+	if !slices.ContainsFunc(res.Memories[0].Found, func(f robotmem.ListEntry) bool { return f.List == recall.ListVector }) {
 		t.Errorf("%v found by %v only", ids, res.Memories[0].Found)
 	}
 }

@@ -2,6 +2,8 @@ package local
 
 import (
 	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // A repair drops the index of words while a recall or the keeper is about to
@@ -12,13 +14,13 @@ func TestRepairWhileTheIndexFollows(t *testing.T) {
 	if err := e.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	e.dropIndexesInMemory() // between at's look and follow's lock, or between two pages of catchUp
-	if err := e.read(t.Context(), func(c *conn) error {
-		revision, err := c.changes()
+	e.index.Drop() // between at's look and follow's lock, or between two pages of catchUp
+	if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		revision, err := c.Changes()
 		if err != nil {
 			return err
 		}
-		_, err = e.words.follow(c, revision)
+		_, err = e.index.Words.Follow(c, revision)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
@@ -34,8 +35,8 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 	e := openTest(t, Options{})
 	p, _ := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
 	show := func() (s string) {
-		_ = e.read(t.Context(), func(c *conn) error {
-			_, err := c.one("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
+		_ = e.Store.Read(t.Context(), func(c *store.Conn) error {
+			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
 			return err
 		})
 		return s
@@ -104,7 +105,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 				}
 			}
 			works("before")
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Skip(err)
 			}
 			d, err := e.Doctor(t.Context(), nil)

@@ -14,11 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // hoard is a node with one perception of each worth, of 300,000 bytes each, by
 // the name of its tier.
-func hoard(t *testing.T, e *Engine) map[string]int64 {
+func hoard(t *testing.T, e *Node) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
 	at := time.Now().Add(-100 * time.Hour)
@@ -52,7 +54,7 @@ func hoard(t *testing.T, e *Engine) map[string]int64 {
 	return out
 }
 
-func retained(t *testing.T, e *Engine, r *robotmem.RetainRequest) *robotmem.RetainResponse {
+func retained(t *testing.T, e *Node, r *robotmem.RetainRequest) *robotmem.RetainResponse {
 	t.Helper()
 	res, err := e.Retain(t.Context(), r)
 	if err != nil {
@@ -112,14 +114,14 @@ func TestRetainTakesWhatIsWorthLeast(t *testing.T) {
 }
 
 // everyRow is what the tables hold that retention may change.
-func everyRow(t *testing.T, e *Engine) (rows []string) {
+func everyRow(t *testing.T, e *Node) (rows []string) {
 	t.Helper()
-	err := e.read(t.Context(), func(c *conn) error {
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 		for _, sql := range []string{
 			"SELECT id || status || revision || coalesce(hex(perception_data), '') FROM memories", "SELECT hex(sha256) || bytes FROM payloads",
 			"SELECT memory_id || kind FROM features", "SELECT memory_id || reason FROM evictions", "SELECT memory_id || change FROM versions",
 		} {
-			if err := c.query(sql, nil, func(s *sqlite3.Stmt) error {
+			if err := c.Query(sql, nil, func(s *sqlite3.Stmt) error {
 				rows = append(rows, s.ColumnText(0))
 				return nil
 			}); err != nil {
@@ -243,47 +245,47 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name   string
-		change func(t *testing.T, e *Engine, ids map[string]int64)
+		change func(t *testing.T, e *Node, ids map[string]int64)
 		spared []string
 	}{
-		{"nothing", func(*testing.T, *Engine, map[string]int64) {}, nil},
-		{"what was restored", func(t *testing.T, e *Engine, ids map[string]int64) {
+		{"nothing", func(*testing.T, *Node, map[string]int64) {}, nil},
+		{"what was restored", func(t *testing.T, e *Node, ids map[string]int64) {
 			if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: ids["forgotten"]}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"forgotten"}},
-		{"what was forgotten", func(t *testing.T, e *Engine, ids map[string]int64) {
+		{"what was forgotten", func(t *testing.T, e *Node, ids map[string]int64) {
 			if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: ids["useful"], Reason: "no"}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"useful"}},
-		{"what was pinned", func(t *testing.T, e *Engine, ids map[string]int64) {
+		{"what was pinned", func(t *testing.T, e *Node, ids map[string]int64) {
 			if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: ids["never recalled"], NewContent: "the robot must always see this"}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"never recalled"}},
-		{"all, by another node", func(t *testing.T, e *Engine, _ map[string]int64) {
+		{"all, by another node", func(t *testing.T, e *Node, _ map[string]int64) {
 			retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
 		}, []string{"forgotten", "never recalled", "recalled", "useful", "of a failed attempt", "of a failed episode", "pinned"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := openTest(t, Options{})
 			ids := hoard(t, e)
-			var plan []evicted
-			if err := e.read(t.Context(), func(c *conn) error {
-				held, err := c.holdings()
-				plan = planEvictions(held, Retention{Budgets: []robotmem.Budget{{MaxBytes: 1}}}, -1, e.now())
+			var plan []store.Evicted
+			if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+				held, err := c.Holdings()
+				plan = maintenance.PlanEvictions(held, maintenance.Retention{Budgets: []robotmem.Budget{{MaxBytes: 1}}}, -1, e.Now())
 				return err
 			}); err != nil || len(plan) != len(ids) {
 				t.Fatal(len(plan), err)
 			}
 			tt.change(t, e, ids)
-			gone, err := e.evict(t.Context(), plan)
+			gone, err := e.Store.Evict(t.Context(), plan)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for name, id := range ids {
-				went := slices.ContainsFunc(gone, func(p evicted) bool { return p.id == id })
+				went := slices.ContainsFunc(gone, func(p store.Evicted) bool { return p.ID == id })
 				if went == slices.Contains(tt.spared, name) {
 					t.Errorf("%s goes: %v", name, went)
 				}
@@ -311,15 +313,15 @@ func TestACrashBetweenRowsAndFiles(t *testing.T) {
 	if _, err := os.Stat(path); err == nil {
 		t.Fatal("the file is still there")
 	}
-	old := time.Now().Add(-2 * orphanAge)
+	old := time.Now().Add(-2 * maintenance.OrphanAge)
 	if err := errors.Join(os.WriteFile(path, data, 0o600), os.Chtimes(path, old, old)); err != nil {
 		t.Fatal(err)
 	}
 	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !d.Healthy || d.Status != checkWarn {
+	if err != nil || !d.Healthy || d.Status != maintenance.CheckWarn {
 		t.Errorf("the doctor finds %+v, %v; want a warning", d, err)
 	}
-	if r, err := e.Repair(t.Context(), nil); err != nil || r.Doctor.Status != checkOK {
+	if r, err := e.Repair(t.Context(), nil); err != nil || r.Doctor.Status != maintenance.CheckOK {
 		t.Errorf("repair: %+v, %v", r, err)
 	}
 	if _, err := os.Stat(path); err == nil {
@@ -366,7 +368,7 @@ func TestANodeKeepsItsBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := Open(t.Context(), Options{
 			Path:      filepath.Join(t.TempDir(), "memory.db"),
-			Retention: Retention{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 500_000}, {PerceptionType: "tactile", MaxAgeDays: 1}}},
+			Retention: maintenance.Retention{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 500_000}, {PerceptionType: "tactile", MaxAgeDays: 1}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -386,12 +388,12 @@ func TestANodeKeepsItsBudgets(t *testing.T) {
 		}
 		first := savePayload(t, e, noise(1, 300_000), nil)
 		touch := savePayload(t, e, noise(2, 300_000), func(r *robotmem.SavePerceptionRequest) { r.PerceptionType = "tactile" })
-		time.Sleep(2 * retentionPause)
+		time.Sleep(2 * maintenance.RetentionPause)
 		if a, b := status(first.MemoryID), status(touch.MemoryID); a != "active" || b != "active" {
 			t.Errorf("within the budgets they are %s and %s", a, b)
 		}
 		second := savePayload(t, e, noise(3, 300_000), nil)
-		time.Sleep(2 * retentionPause)
+		time.Sleep(2 * maintenance.RetentionPause)
 		if a, b := status(first.MemoryID), status(second.MemoryID); a != "invalidated" || b != "active" {
 			t.Errorf("over the budget they are %s and %s", a, b)
 		}
@@ -411,13 +413,13 @@ func TestANodeKeepsItsBudgets(t *testing.T) {
 func BenchmarkHoldings(b *testing.B) {
 	e := openTest(b, Options{})
 	manyPerceptions(b, e, 100_000)
-	for name, limits := range map[string]Retention{
+	for name, limits := range map[string]maintenance.Retention{
 		"within": {Budgets: []robotmem.Budget{{MaxBytes: 1 << 40}}},
 		"over":   {Budgets: []robotmem.Budget{{MaxBytes: 1 << 20}, {Collection: "default", MaxAgeDays: 1000}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := e.retain(b.Context(), limits, true); err != nil {
+				if _, err := e.maintenance.Retain(b.Context(), limits, true); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -427,14 +429,14 @@ func BenchmarkHoldings(b *testing.B) {
 
 // manyPerceptions writes rows of perceptions with payloads of their own past the
 // engine, a quarter of them in one long recording.
-func manyPerceptions(b *testing.B, e *Engine, n int) {
+func manyPerceptions(b *testing.B, e *Node, n int) {
 	b.Helper()
-	err := e.write(b.Context(), func(tx *writeTx) error {
-		if err := tx.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+	err := e.Store.Write(b.Context(), func(tx *store.Tx) error {
+		if err := tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) SELECT unhex(printf('%064x', i)), 100, 'raw', '', zeroblob(100), 100 FROM n`, n); err != nil {
 			return err
 		}
-		return tx.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+		return tx.Exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
 			INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context, perception_type, perception_data, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 			SELECT 'u' || i, CASE i % 4 WHEN 0 THEN 'long' END, 'default', 'perception', 'frame ' || i, 'frame ' || i, '{"task":{"success":true},"i":' || i || '}', 'visual', unhex(printf('%064x', i)), 'code', '', t, t, t, t, i
 			FROM (SELECT i, strftime('%Y-%m-%dT%H:%M:%S', '2026-01-01', '+' || i || ' minutes') || '.000000000Z' AS t FROM n)`, n)
@@ -447,11 +449,11 @@ func manyPerceptions(b *testing.B, e *Engine, n int) {
 // BenchmarkKeepBudgets is a node's own look, while its payloads are within.
 func BenchmarkKeepBudgets(b *testing.B) {
 	e := openTest(b, Options{})
-	e.options.Retention = Retention{Budgets: []robotmem.Budget{{MaxBytes: 1 << 40}}}
+	e.options.Retention = maintenance.Retention{Budgets: []robotmem.Budget{{MaxBytes: 1 << 40}}}
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
 		seen := int64(-1)
-		if err := e.keepBudgets(b.Context(), &seen); err != nil {
+		if err := e.maintenance.KeepBudgets(b.Context(), &seen); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,12 +13,16 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 const (
 	maxSessionContext = 64 << 10
-	briefLength       = 5 // memories of each sort in a briefing
-	fadedBelow        = 0.3
+	briefLength       = 5   // memories of each sort in a briefing
+	fadedBelow        = 0.3 // a confidence
 	// maxProactive bounds a question that the node asks itself, in characters.
 	maxProactive = 400
 	// proactiveDiversity keeps an unasked answer from saying one thing five times.
@@ -26,36 +31,36 @@ const (
 )
 
 // StartSession implements Service.
-func (e *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("start_session", &r); err != nil {
 		return nil, err
 	}
 	object, raw, err := r.Context.Normalize("context", maxSessionContext)
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	id, err := uuid.NewV7()
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
-	err = e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		res.Status, res.SessionID = "started", id.String()
-		known, err := tx.sessionOf(r.Collection, r.Origin)
+		known, err := tx.SessionOf(r.Collection, r.Origin)
 		if err != nil || known == "" {
-			return errors.Join(err, tx.insertSession(res.SessionID, r.Collection, raw, e.options.ClientType), tx.insertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+			return errors.Join(err, tx.InsertSession(res.SessionID, r.Collection, raw, e.options.ClientType), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 		}
 		res.Status, res.SessionID = "continued", known
-		_, err = tx.openSession(known)
+		_, err = tx.OpenSession(known)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("start_session", err)
+		return nil, sqlite.Wrap("start_session", err)
 	}
 	// The episode is open; a briefing that cannot be made does not undo it.
 	if err := e.brief(ctx, res, object); err != nil {
-		e.log.Warn("no briefing", "session", res.SessionID, "err", err)
+		e.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
 	}
 	fillBriefing(&res.Briefing)
@@ -63,27 +68,27 @@ func (e *Engine) StartSession(ctx context.Context, req *robotmem.StartSessionReq
 }
 
 func fillBriefing(b *robotmem.Briefing) {
-	b.Rules, b.Failures, b.Relevant = orEmpty(b.Rules), orEmpty(b.Failures), orEmpty(b.Relevant)
+	b.Rules, b.Failures, b.Relevant = record.OrEmpty(b.Rules), record.OrEmpty(b.Failures), record.OrEmpty(b.Relevant)
 }
 
 // brief gathers what to know before an episode: rules, failures, what fits its
 // context, and how the last one went.
-func (e *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
+func (e *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
-	err := e.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.ActiveMemoriesCount = e.roster.active(res.Collection)
-		if b.Rules, err = c.rules(res.Collection, briefLength, e.now()); err != nil {
+		res.ActiveMemoriesCount = e.index.Roster.Active(res.Collection)
+		if b.Rules, err = c.Rules(res.Collection, briefLength, e.Now()); err != nil {
 			return err
 		}
 		failures, _, err := e.failures(c, res.Collection, time.Time{}, briefLength)
 		if err != nil {
 			return err
 		}
-		b.Failures = briefs(failures, nil, 0)
-		summary, err := c.lastSummary(res.Collection)
+		b.Failures = store.Briefs(failures, nil, 0)
+		summary, err := c.LastSummary(res.Collection)
 		if err != nil || summary == "" {
 			return err
 		}
@@ -98,7 +103,7 @@ func (e *Engine) brief(ctx context.Context, res *robotmem.StartSessionResponse, 
 		if err != nil {
 			return err
 		}
-		b.Relevant = briefs(found.Memories, ids(b.Rules, b.Failures), briefLength)
+		b.Relevant = store.Briefs(found.Memories, store.Ids(b.Rules, b.Failures), briefLength)
 	}
 	b.Text = briefingText(b, res)
 	return nil
@@ -118,7 +123,7 @@ func briefingText(b *robotmem.Briefing, res *robotmem.StartSessionResponse) stri
 			if i == 0 {
 				s.WriteString("\n" + part.title + ":")
 			}
-			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, clip(m.Summary, 160))
+			fmt.Fprintf(&s, "\n- [%d] %s", m.MemoryID, text.Clip(m.Summary, 160))
 		}
 	}
 	return s.String()
@@ -135,7 +140,7 @@ func contextWords(v any) string {
 		case robotmem.Object:
 			walk(map[string]any(v))
 		case map[string]any:
-			for _, k := range sortedKeys(v) {
+			for _, k := range slices.Sorted(maps.Keys(v)) {
 				if b, ok := v[k].(bool); ok && b {
 					words = append(words, k)
 				}
@@ -148,32 +153,11 @@ func contextWords(v any) string {
 		}
 	}
 	walk(v)
-	return clip(strings.Join(words, " "), maxProactive)
-}
-
-func ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
-	out := map[int64]bool{}
-	for _, l := range lists {
-		for _, m := range l {
-			out[m.MemoryID] = true
-		}
-	}
-	return out
-}
-
-// briefs are memories in one line each, without those in skip, n at most (0 for all).
-func briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMemory {
-	out := []robotmem.BriefMemory{}
-	for _, m := range ms {
-		if !skip[m.MemoryID] && (n == 0 || len(out) < n) {
-			out = append(out, robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: summarize(m.Content), Category: m.Category, Confidence: m.Confidence})
-		}
-	}
-	return out
+	return text.Clip(strings.Join(words, " "), maxProactive)
 }
 
 // EndSession implements Service.
-func (e *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+func (e *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("end_session", &r); err != nil {
 		return nil, err
@@ -183,50 +167,50 @@ func (e *Engine) EndSession(ctx context.Context, req *robotmem.EndSessionRequest
 	e.tallies.flush(ctx, e)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *robotmem.Session
-	err := e.writeInTime(ctx, func(tx *writeTx) (err error) {
+	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		session, err = e.endSession(tx, m, &r, res)
 		return err
 	})
 	if err != nil {
-		return nil, wrap("end_session", err)
+		return nil, sqlite.Wrap("end_session", err)
 	}
 	m.Step("looking for related memories", 3, endStages)
 	if err := e.lookAround(ctx, session, res); err != nil {
-		e.log.Warn("no related memories", "session", r.SessionID, "err", err)
+		e.Log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
 }
 
-func (e *Engine) endSession(tx *writeTx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*robotmem.Session, error) {
-	s, err := tx.openSession(r.SessionID)
+func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*robotmem.Session, error) {
+	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range distinct(slices.Clone(r.UsedMemoryIDs)) {
-		if err := tx.used(r.SessionID, id); err != nil {
+	for _, id := range record.Distinct(slices.Clone(r.UsedMemoryIDs)) {
+		if err := tx.Used(r.SessionID, id); err != nil {
 			return nil, err
 		}
 	}
 	m.Step("merging what was said twice", 1, endStages)
-	if res.Consolidated, err = tx.consolidate(s); err != nil {
+	if res.Consolidated, err = mergeRepeated(tx, s); err != nil {
 		return nil, err
 	}
 	m.Step("summing up", 2, endStages)
-	if res.Summary, err = tx.summarizeSession(s, tx.now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+	if res.Summary, err = tx.SummarizeSession(s, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
-	res.Summary.EndedAt = new(tx.now)
+	res.Summary.EndedAt = new(tx.Now)
 	summary, err := robotmem.EncodeJSON(res.Summary)
 	if err != nil {
 		return nil, err
 	}
-	ended := change{action: actionEnded, session: r.SessionID, collection: s.Collection}
-	return s, errors.Join(tx.audit(ended), tx.finishSession(r.SessionID, string(summary), r.OutcomeScore))
+	ended := store.Change{Action: store.ActionEnded, Session: r.SessionID, Collection: s.Collection}
+	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 
-// consolidate merges what the episode said more than once.
-func (tx *writeTx) consolidate(s *robotmem.Session) (robotmem.Consolidated, error) {
-	candidates, err := tx.candidates(s.SessionID, s.Collection)
+// mergeRepeated merges what the episode said more than once.
+func mergeRepeated(tx *store.Tx, s *robotmem.Session) (robotmem.Consolidated, error) {
+	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
 		return robotmem.Consolidated{}, err
 	}
@@ -234,7 +218,7 @@ func (tx *writeTx) consolidate(s *robotmem.Session) (robotmem.Consolidated, erro
 	var out robotmem.Consolidated
 	for _, g := range groups {
 		for _, id := range g.Supersede {
-			if err := tx.supersede(id, g.Keep); err != nil {
+			if err := tx.Supersede(id, g.Keep); err != nil {
 				return robotmem.Consolidated{}, err
 			}
 		}
@@ -249,45 +233,22 @@ func (tx *writeTx) consolidate(s *robotmem.Session) (robotmem.Consolidated, erro
 	return out, nil
 }
 
-// describe fills what consolidation compares.
-func describe(c *consolidate.Candidate, content string, object robotmem.Object) {
-	c.Statement = statementOf(content)
-	c.Outcome = outcomeOf(object)
-	if spatial, ok := object["spatial"]; ok {
-		c.Place = string(digest(blobObject, spatial))
-	}
-	var numbers []string
-	attrs, _ := flatten(object)
-	for _, a := range attrs {
-		switch v := a.value.(type) {
-		case int64, float64:
-			numbers = append(numbers, fmt.Sprintf("%s=%v", a.path, v))
-		case []byte:
-			if strings.HasPrefix(string(v), blobList) {
-				numbers = append(numbers, fmt.Sprintf("%s=%x", a.path, v))
-			}
-		}
-	}
-	slices.Sort(numbers)
-	c.Numbers = strings.Join(numbers, "\n")
-}
-
 // lookAround counts what has faded and recalls, unasked, what earlier episodes
 // knew about the same thing.
-func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robotmem.EndSessionResponse) error {
+func (e *Node) lookAround(ctx context.Context, s *robotmem.Session, res *robotmem.EndSessionResponse) error {
 	var words string
-	err := e.read(ctx, func(c *conn) (err error) {
-		if err := e.roster.sync(c); err != nil {
+	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := e.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = e.roster.faded(s.Collection, e.now())
-		words, err = c.sessionWords(s.SessionID)
+		res.DecayedCount = e.index.Roster.Faded(s.Collection, fadedBelow, e.Now())
+		words, err = c.SessionWords(s.SessionID)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	words = strings.TrimSpace(clip(contextWords(s.Context)+" "+words, maxProactive))
+	words = strings.TrimSpace(text.Clip(contextWords(s.Context)+" "+words, maxProactive))
 	if words == "" {
 		return nil
 	}
@@ -298,16 +259,6 @@ func (e *Engine) lookAround(ctx context.Context, s *robotmem.Session, res *robot
 	if err != nil {
 		return err
 	}
-	res.RelatedMemories = briefs(found.Memories, nil, briefLength)
+	res.RelatedMemories = store.Briefs(found.Memories, nil, briefLength)
 	return nil
-}
-
-// faded counts the active memories of a collection that are less sure than
-// 0.3 now.
-func (r *roster) faded(collection string, now time.Time) int64 {
-	alive := basic{audience: audience{collection: collection}, now: now}
-	all, _ := r.admit(alive)
-	alive.minConfidence = fadedBelow
-	sure, _ := r.admit(alive)
-	return int64(all.Count() - sure.Count())
 }

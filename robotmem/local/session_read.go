@@ -5,49 +5,51 @@ import (
 	"encoding/json"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // maxRecalled bounds the memories that a session's answer lists as recalled.
 const maxRecalled = 1000
 
 // Session implements Service.
-func (e *Engine) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+func (e *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("session", &r); err != nil {
 		return nil, err
 	}
 	pending := e.tallies.creditOf(r.SessionID)
 	res := &robotmem.SessionResponse{}
-	err := e.read(ctx, func(c *conn) error { return e.readSession(c, r.SessionID, pending, res) })
+	err := e.Store.Read(ctx, func(c *store.Conn) error { return e.readSession(c, r.SessionID, pending, res) })
 	if err != nil {
-		return nil, wrap("session", err)
+		return nil, sqlite.Wrap("session", err)
 	}
 	return res, nil
 }
 
 // readSession fills res. pending are memories that were recalled for the
 // episode and are not in the file yet.
-func (e *Engine) readSession(c *conn, id string, pending []int64, res *robotmem.SessionResponse) error {
-	s, stored, err := c.sessionWhole(id)
+func (e *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
+	s, stored, err := c.SessionWhole(id)
 	if err != nil {
 		return err
 	}
 	res.Session = *s
-	if res.Recalled, err = c.recalledFor(id, pending, maxRecalled, e.now()); err != nil {
+	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, e.Now()); err != nil {
 		return err
 	}
-	if res.Streams, err = c.streams(id); err != nil {
+	if res.Streams, err = c.Streams(id); err != nil {
 		return err
 	}
 	if stored != "" {
 		res.Summary = &robotmem.SessionSummary{}
 		return json.Unmarshal([]byte(stored), res.Summary)
 	}
-	until := e.now()
+	until := e.Now()
 	if s.EndedAt != nil {
 		until = *s.EndedAt
 	}
-	sum, err := c.summarizeSession(s, until, s.OutcomeScore, 0)
+	sum, err := c.SummarizeSession(s, until, s.OutcomeScore, 0)
 	if err != nil {
 		return err
 	}

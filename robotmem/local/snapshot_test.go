@@ -10,6 +10,9 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // countdown is a context whose deadline passes at a chosen look at it.
@@ -51,8 +54,8 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 	if _, err := e.RecentFailures(t.Context(), &robotmem.RecentFailuresRequest{}); err != nil { // the condition is kept
 		t.Fatal(err)
 	}
-	err := e.read(t.Context(), func(c *conn) error {
-		if _, err := c.changes(); err != nil { // the snapshot begins
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err
 		}
 		if _, err := e.Learn(context.Background(), &robotmem.LearnRequest{Insight: "one more", Context: robotmem.Object{"task": map[string]any{"success": false}}}); err != nil {
@@ -74,8 +77,8 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 	for i := range 3 {
 		_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("lesson learned %d", i), Context: robotmem.Object{"task": map[string]any{"success": false}}})
 	}
-	err := e.read(t.Context(), func(c *conn) error {
-		if _, err := c.changes(); err != nil { // the snapshot begins
+	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err
 		}
 		// meanwhile another caller learns, and a third recalls
@@ -88,12 +91,12 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
-		q := &question{RecallRequest: robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}}
-		if err := q.parse(e.now()); err != nil {
+		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.Now())
+		if err != nil {
 			return err
 		}
-		res := &robotmem.RecallResponse{}
-		if err := e.ask(t.Context(), c, q, res); err != nil {
+		res, err := (&source{Node: e}).answer(t.Context(), c, q)
+		if err != nil {
 			return err
 		}
 		if len(res.Memories) != 2 {
@@ -124,9 +127,9 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 				return
 			default:
 			}
-			e.roster.mu.Lock() // what sync does for a memory that changed
-			e.roster.leaves.change(17, `{"i":17}`)
-			e.roster.mu.Unlock()
+			e.index.Roster.Mu.Lock() // what sync does for a memory that changed
+			e.index.Roster.Leaves.Change(17, `{"i":17}`)
+			e.index.Roster.Mu.Unlock()
 		}
 	})
 	for k := range 300 {
@@ -178,7 +181,7 @@ func TestManyOpenOneFile(t *testing.T) {
 
 func TestALockCostsAGroupItsTimeOnce(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 200 * time.Millisecond})
-	db, err := openPlain(e.path)
+	db, err := sqlite.OpenPlain(e.Store.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +221,7 @@ func TestColdStartWithDeadlines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := Open(t.Context(), Options{Path: e.path})
+	f, err := Open(t.Context(), Options{Path: e.Store.Path()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func stock(t *testing.T, path, script string) string {
 // dockFacts are learnt by learnDocks, one commit each.
 const dockFacts = 10
 
-func learnDocks(t *testing.T, e *local.Engine) {
+func learnDocks(t *testing.T, e *local.Node) {
 	t.Helper()
 	for i := range dockFacts {
 		learn(t, e, fmt.Sprintf("the crate at dock %d weighs %d kg", i, 10+i), nil)
@@ -45,7 +45,7 @@ func learnDocks(t *testing.T, e *local.Engine) {
 func killedFiles(t *testing.T) (db, log []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
-	learnDocks(t, open(t, local.Options{Path: path}))
+	learnDocks(t, openNode(t, local.Options{Path: path}))
 	db, err := os.ReadFile(path)
 	log, lerr := os.ReadFile(path + "-wal")
 	if err := errors.Join(err, lerr); err != nil {
@@ -99,7 +99,7 @@ func TestStockSQLiteBesideAKilledNodesLog(t *testing.T) {
 // checkpoints, checkpoints by itself and copies the pages, as Litestream does.
 func TestAnotherProcessCheckpointsAndCopies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	learnDocks(t, e)
 	const copies = `
 import shutil
@@ -123,7 +123,7 @@ for n in range(3):
 // What another program has changed is shown by the hash of the memory's content.
 func TestStockSQLiteChangesAText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := open(t, local.Options{Path: path})
+	e := openNode(t, local.Options{Path: path})
 	learnDocks(t, e)
 	stock(t, path, "db.execute(\"UPDATE memories SET content = 'changed' WHERE id = 3\"); db.commit()")
 	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})

@@ -11,7 +11,7 @@ import (
 func TestFailingEmbedderHidesNoStopWords(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	with, without := openTest(t, Options{Embedder: w}), openTest(t, Options{})
-	for _, e := range []*Engine{with, without} {
+	for _, e := range []*Node{with, without} {
 		learnAll(t, e, "this is the one", "battery low in aisle four")
 	}
 	embedded(t, with)

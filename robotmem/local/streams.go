@@ -6,48 +6,52 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // Recorder starts a recorder that stores what it gathers here: the way in for a
 // control loop, which it never makes wait. Close it before the engine.
-func (e *Engine) Recorder(o perception.RecorderOptions) *perception.Recorder {
+func (e *Node) Recorder(o recorder.Options) *recorder.Recorder {
 	if o.Log == nil {
-		o.Log = e.log
+		o.Log = e.Log
 	}
-	return perception.NewRecorder(e, o)
+	return recorder.New(e, o)
 }
 
 // maxSource is what a memory keeps of a source's name, in characters.
 const maxSource = 64
 
-var _ perception.Sink = (*Engine)(nil)
+var _ recorder.Sink = (*Node)(nil)
 
-// Keep implements perception.Sink: the batch is one commit. What its items are
+// Keep implements recorder.Sink: the batch is one commit. What its items are
 // compared by is worked out later, in the background, save what comes with their
 // summaries.
-func (e *Engine) Keep(ctx context.Context, b perception.Batch) error {
-	err := e.keep(e.as(ctx, robotmem.ToolRecorder), b)
+func (e *Node) Keep(ctx context.Context, b recorder.Batch) error {
+	err := e.keep(e.Store.As(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		e.rouseFeatures()
+		e.maintenance.RouseFeatures()
 		return nil
 	}
-	err = wrap("record", err)
+	err = sqlite.Wrap("record", err)
 	for _, final := range []robotmem.Kind{robotmem.Invalid, robotmem.Forbidden, robotmem.NotFound, robotmem.Conflict, robotmem.TooLarge} {
 		if errors.Is(err, final) {
-			return fmt.Errorf("%w: %w", perception.ErrRefused, err)
+			return fmt.Errorf("%w: %w", recorder.ErrRefused, err)
 		}
 	}
 	return err
 }
 
-func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
+func (e *Node) keep(ctx context.Context, b recorder.Batch) error {
 	// Before files are written for a session that takes nothing more.
-	if err := e.read(ctx, func(c *conn) error { _, err := c.batchCollection(&b); return err }); err != nil {
+	if err := e.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
-	records := make([]*record, 0, len(b.Items))
+	records := make([]*record.Record, 0, len(b.Items))
 	err := func() error {
 		for i := range b.Items {
 			rec, err := e.recorded(ctx, &b, &b.Items[i])
@@ -64,24 +68,9 @@ func (e *Engine) keep(ctx context.Context, b perception.Batch) error {
 	return err
 }
 
-// batchCollection is where a batch belongs. Counts alone are taken after the
-// session's end too: what came too late is on its account.
-func (c *conn) batchCollection(b *perception.Batch) (string, error) {
-	if len(b.Items) == 0 && b.SessionID != "" {
-		s, err := c.session(b.SessionID)
-		if err != nil {
-			return "", err
-		}
-		return s.Collection, nil
-	}
-	probe := record{collection: b.Collection, session: b.SessionID}
-	err := c.joinSession(&probe)
-	return probe.collection, err
-}
-
-func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []*record) error {
-	return e.write(ctx, func(tx *writeTx) error {
-		collection, err := tx.batchCollection(b)
+func (e *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
+	return e.Store.Write(ctx, func(tx *store.Tx) error {
+		collection, err := tx.BatchCollection(b)
 		if err != nil {
 			return err
 		}
@@ -91,7 +80,7 @@ func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []
 			}
 		}
 		for _, n := range b.Counts {
-			if err := tx.countStream(b.SessionID, collection, n); err != nil {
+			if err := tx.CountStream(b.SessionID, collection, n); err != nil {
 				return err
 			}
 		}
@@ -100,11 +89,11 @@ func (e *Engine) storeBatch(ctx context.Context, b *perception.Batch, records []
 }
 
 // recorded prepares an item of a recorder.
-func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *perception.Recorded) (*record, error) {
+func (e *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record.Record, error) {
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
-		Source: clip(it.Source, maxSource),
+		Source: text.Clip(it.Source, maxSource),
 	}
 	if err := robotmem.Validate("record", r); err != nil {
 		return nil, err
@@ -113,7 +102,7 @@ func (e *Engine) recorded(ctx context.Context, b *perception.Batch, it *percepti
 	if err != nil {
 		return nil, err
 	}
-	rec.perception.later = true
+	rec.Perception.Later = true
 	size := int64(len(it.Data))
 	return rec, e.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: e.options.MaxPayload})
 }

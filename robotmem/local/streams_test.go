@@ -14,12 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 var streamStart = time.Date(2026, 3, 1, 14, 5, 0, 0, time.UTC)
 
-func startSession(t *testing.T, e *Engine, collection string) string {
+func startSession(t *testing.T, e *Node, collection string) string {
 	t.Helper()
 	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection})
 	if err != nil {
@@ -29,7 +30,7 @@ func startSession(t *testing.T, e *Engine, collection string) string {
 }
 
 // sourceMemories are the perceptions of a source in an episode, in time order.
-func sourceMemories(t *testing.T, e *Engine, session, source string) (out []robotmem.Memory) {
+func sourceMemories(t *testing.T, e *Node, session, source string) (out []robotmem.Memory) {
 	t.Helper()
 	for page := 1; ; page++ {
 		l, err := e.SessionMemories(t.Context(), &robotmem.SessionMemoriesRequest{SessionID: session, Page: page})
@@ -74,13 +75,13 @@ func offer(t *testing.T, push func() bool) {
 func TestRecordingsComeBackBitForBit(t *testing.T) {
 	e := openTest(t, Options{})
 	session := startSession(t, e, "arm")
-	r := e.Recorder(perception.RecorderOptions{SessionID: session, BatchEvery: 20 * time.Millisecond})
+	r := e.Recorder(recorder.Options{SessionID: session, BatchEvery: 20 * time.Millisecond})
 	const channels, samples, frames = 6, 3000, 20
-	wrench, err := r.Trace("wrench", perception.TraceOptions{Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, Units: []string{"N", "N", "N", "Nm", "Nm", "Nm"}, RateHz: 1000, Kind: "wrench", QueueBytes: 4 << 20})
+	wrench, err := r.Trace("wrench", recorder.TraceOptions{Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, Units: []string{"N", "N", "N", "Nm", "Nm", "Nm"}, RateHz: 1000, Kind: "wrench", QueueBytes: 4 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	camera, err := r.Frames("camera", perception.FrameOptions{MediaType: "application/octet-stream", Description: "what the wrist camera sees"})
+	camera, err := r.Frames("camera", recorder.FrameOptions{MediaType: "application/octet-stream", Description: "what the wrist camera sees"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,8 +171,8 @@ func framesBytes(n uint64) (sum int64) {
 func TestAnEndedSessionTakesNoMore(t *testing.T) {
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
-	r := e.Recorder(perception.RecorderOptions{SessionID: session, BatchEvery: time.Hour})
-	camera, err := r.Frames("camera", perception.FrameOptions{})
+	r := e.Recorder(recorder.Options{SessionID: session, BatchEvery: time.Hour})
+	camera, err := r.Frames("camera", recorder.FrameOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,8 +194,8 @@ func TestAnEndedSessionTakesNoMore(t *testing.T) {
 	if err := r.Close(t.Context()); err != nil {
 		t.Errorf("what is refused for good is no failure to close: %v", err)
 	}
-	want := perception.SourceCount{Source: "camera", Received: 3, Stored: 1, Dropped: 2, Bytes: 300_000}
-	if diff := cmp.Diff([]perception.SourceCount{want}, r.Counts()); diff != "" {
+	want := recorder.SourceCount{Source: "camera", Received: 3, Stored: 1, Dropped: 2, Bytes: 300_000}
+	if diff := cmp.Diff([]recorder.SourceCount{want}, r.Counts()); diff != "" {
 		t.Errorf("the recorder counts (-want +got):\n%s", diff)
 	}
 	s, err := e.Stats(t.Context(), nil)
@@ -217,8 +218,8 @@ func TestTwoRecordersAddUp(t *testing.T) {
 	var wg sync.WaitGroup
 	for k := range 2 {
 		wg.Go(func() {
-			r := e.Recorder(perception.RecorderOptions{SessionID: session, BatchEvery: 5 * time.Millisecond})
-			imu, err := r.Trace("imu", perception.TraceOptions{Channels: []string{"ax"}, RateHz: 100})
+			r := e.Recorder(recorder.Options{SessionID: session, BatchEvery: 5 * time.Millisecond})
+			imu, err := r.Trace("imu", recorder.TraceOptions{Channels: []string{"ax"}, RateHz: 100})
 			if err != nil {
 				t.Error(err)
 				return
@@ -252,24 +253,24 @@ func TestTwoRecordersAddUp(t *testing.T) {
 func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 	e := openTest(t, Options{})
 	session, other := startSession(t, e, "arm"), startSession(t, e, "leg")
-	item := func(description string, size int) perception.Recorded {
-		return perception.Recorded{Item: perception.Item{Type: "visual", Data: noise(uint64(size), size)}, Description: description, Source: "camera", ObservedAt: streamStart}
+	item := func(description string, size int) recorder.Recorded {
+		return recorder.Recorded{Item: perception.Item{Type: "visual", Data: noise(uint64(size), size)}, Description: description, Source: "camera", ObservedAt: streamStart}
 	}
-	count := perception.SourceCount{Source: "camera", Received: 3, Stored: 2, Dropped: 1, Missed: 4, Bytes: 5}
+	count := recorder.SourceCount{Source: "camera", Received: 3, Stored: 2, Dropped: 1, Missed: 4, Bytes: 5}
 	for _, tt := range []struct {
 		name    string
-		batch   perception.Batch
+		batch   recorder.Batch
 		refused robotmem.Kind // "" if it is kept
 	}{
-		{"counts only", perception.Batch{SessionID: session, Counts: []perception.SourceCount{count}}, ""},
-		{"counts without a session", perception.Batch{Collection: "arm", Counts: []perception.SourceCount{count}}, ""},
-		{"items and counts", perception.Batch{SessionID: session, Items: []perception.Recorded{item("a frame", 400_000)}, Counts: []perception.SourceCount{count}}, ""},
-		{"nothing", perception.Batch{SessionID: session}, ""},
-		{"an unknown session", perception.Batch{SessionID: "019a0000-0000-7000-8000-000000000000", Counts: []perception.SourceCount{count}}, robotmem.NotFound},
-		{"items of an unknown session", perception.Batch{SessionID: "019a0000-0000-7000-8000-000000000000", Items: []perception.Recorded{item("a frame", 400_001)}}, robotmem.NotFound},
-		{"another collection", perception.Batch{SessionID: other, Collection: "arm", Items: []perception.Recorded{item("a frame", 400_002)}}, robotmem.Invalid},
-		{"one of two without a description", perception.Batch{SessionID: session, Items: []perception.Recorded{item("a frame", 400_003), item("", 400_004)}, Counts: []perception.SourceCount{count}}, robotmem.Invalid},
-		{"one of two too large", perception.Batch{SessionID: session, Items: []perception.Recorded{item("a frame", 400_005), item("a large one", defaultMaxPayload+1)}}, robotmem.TooLarge},
+		{"counts only", recorder.Batch{SessionID: session, Counts: []recorder.SourceCount{count}}, ""},
+		{"counts without a session", recorder.Batch{Collection: "arm", Counts: []recorder.SourceCount{count}}, ""},
+		{"items and counts", recorder.Batch{SessionID: session, Items: []recorder.Recorded{item("a frame", 400_000)}, Counts: []recorder.SourceCount{count}}, ""},
+		{"nothing", recorder.Batch{SessionID: session}, ""},
+		{"an unknown session", recorder.Batch{SessionID: "019a0000-0000-7000-8000-000000000000", Counts: []recorder.SourceCount{count}}, robotmem.NotFound},
+		{"items of an unknown session", recorder.Batch{SessionID: "019a0000-0000-7000-8000-000000000000", Items: []recorder.Recorded{item("a frame", 400_001)}}, robotmem.NotFound},
+		{"another collection", recorder.Batch{SessionID: other, Collection: "arm", Items: []recorder.Recorded{item("a frame", 400_002)}}, robotmem.Invalid},
+		{"one of two without a description", recorder.Batch{SessionID: session, Items: []recorder.Recorded{item("a frame", 400_003), item("", 400_004)}, Counts: []recorder.SourceCount{count}}, robotmem.Invalid},
+		{"one of two too large", recorder.Batch{SessionID: session, Items: []recorder.Recorded{item("a frame", 400_005), item("a large one", defaultMaxPayload+1)}}, robotmem.TooLarge},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rows, perceptions := payloadRows(t, e)
@@ -285,7 +286,7 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, perception.ErrRefused) || !errors.Is(err, tt.refused) {
+			if !errors.Is(err, recorder.ErrRefused) || !errors.Is(err, tt.refused) {
 				t.Errorf("got %v, want it refused as %s", err, tt.refused)
 			}
 			after, err := e.Stats(t.Context(), nil)
@@ -313,7 +314,7 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 	if err := closed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := closed.Keep(t.Context(), perception.Batch{Items: []perception.Recorded{item("a frame", 10)}}); err == nil || errors.Is(err, perception.ErrRefused) {
+	if err := closed.Keep(t.Context(), recorder.Batch{Items: []recorder.Recorded{item("a frame", 10)}}); err == nil || errors.Is(err, recorder.ErrRefused) {
 		t.Errorf("a closed node answers %v; it must be tried again", err)
 	}
 }
@@ -322,8 +323,8 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 func TestRecordingsBecomeComparable(t *testing.T) {
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
-	r := e.Recorder(perception.RecorderOptions{SessionID: session})
-	imu, err := r.Trace("imu", perception.TraceOptions{Channels: []string{"ax", "ay"}, RateHz: 100})
+	r := e.Recorder(recorder.Options{SessionID: session})
+	imu, err := r.Trace("imu", recorder.TraceOptions{Channels: []string{"ax", "ay"}, RateHz: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,7 +352,7 @@ func TestRecordingsBecomeComparable(t *testing.T) {
 }
 
 // waitComparable waits for the background to have worked out all features.
-func waitComparable(t *testing.T, e *Engine) {
+func waitComparable(t *testing.T, e *Node) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		s, err := e.Stats(t.Context(), nil)

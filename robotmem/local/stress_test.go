@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 )
 
 // Two nodes on one file: one moves to and fro between models, both learn,
@@ -16,7 +17,7 @@ import (
 // it is promised.
 func TestReembedBesideAnotherNode(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	open := func(w robotmem.Embedder) *Engine {
+	open := func(w robotmem.Embedder) *Node {
 		e, err := Open(t.Context(), Options{Path: path, Embedder: w})
 		if err != nil {
 			t.Fatal(err)
@@ -35,7 +36,7 @@ func TestReembedBesideAnotherNode(t *testing.T) {
 	defer b.Close()
 	var stop atomic.Bool
 	var wg sync.WaitGroup
-	for k, e := range []*Engine{a, b} {
+	for k, e := range []*Node{a, b} {
 		wg.Go(func() {
 			for !stop.Load() {
 				if err := e.Reembed(t.Context(), func(int64, int64) {}); err != nil && !errors.Is(err, robotmem.Conflict) {
@@ -92,7 +93,7 @@ func TestReembedBesideAnotherNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range d.Checks {
-		if c.Status == checkFail {
+		if c.Status == maintenance.CheckFail {
 			t.Errorf("%+v", c)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -38,23 +40,24 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 		}
 		zero := 0.0
 		var got []int64
-		err := e.read(t.Context(), func(c *conn) error {
-			q := &question{RecallRequest: robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}}
-			if err := q.parse(e.now()); err != nil {
-				return err
-			}
-			a, err := e.filter(c, q)
+		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
+			q, err := recall.Parse(&robotmem.RecallRequest{Query: query, Collection: "*", AsYouType: true, MinConfidence: &zero}, e.Now())
 			if err != nil {
 				return err
 			}
-			items, err := e.search(c, q, a, q.words(), -1)
-			for _, r := range items {
-				got = append(got, r.id)
+			s := &source{Node: e, c: c}
+			a, err := s.filter(q)
+			if err != nil {
+				return err
 			}
-			if len(q.degraded) > 0 {
-				t.Errorf("degraded: %v", q.degraded)
+			index, err := e.index.Words.At(c)
+			if err != nil {
+				return err
 			}
-			return err
+			for _, r := range searchWords(index, "*", a, recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
+				got = append(got, r.ID)
+			}
+			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +74,7 @@ func TestTypingAfterTheIndexIsDropped(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery", "the floor is dry")
 	for range 20 {
-		e.dropIndexesInMemory()
+		e.index.Drop()
 		res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true})
 		if !slices.Equal(ids, []int64{1}) || len(res.Degraded) > 0 {
 			t.Fatalf("got %v, want 1: %v", ids, res.Degraded)
@@ -107,7 +110,7 @@ func TestTypingBesideVectors(t *testing.T) {
 	}
 	res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipp", AsYouType: true, Explain: true})
 	if res.Mode != "hybrid" || len(res.Memories) == 0 || res.Memories[0].MemoryID != 1 ||
-		!slices.ContainsFunc(res.Memories[0].Found, func(l robotmem.ListEntry) bool { return l.List == listWords }) {
+		!slices.ContainsFunc(res.Memories[0].Found, func(l robotmem.ListEntry) bool { return l.List == recall.ListWords }) {
 		t.Errorf("mode %s, memories %+v; want the first by words too", res.Mode, res.Memories)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // watch tells who waits that the file has changed. A write of this process
@@ -59,7 +61,7 @@ func (w *watch) due(now time.Time) bool {
 }
 
 // Changes implements Service.
-func (e *Engine) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+func (e *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("changes", &r); err != nil {
 		return nil, err
@@ -69,14 +71,14 @@ func (e *Engine) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*ro
 		change, err = e.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
 	}
 	if err != nil {
-		return nil, wrap("changes", err)
+		return nil, sqlite.Wrap("changes", err)
 	}
 	return &robotmem.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
 }
 
 // lookForChange reads the counter from the file.
-func (e *Engine) lookForChange(ctx context.Context) (change int64, err error) {
-	err = e.read(ctx, func(c *conn) (err error) { change, err = c.changes(); return err })
+func (e *Node) lookForChange(ctx context.Context) (change int64, err error) {
+	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { change, err = c.Changes(); return err })
 	if err == nil {
 		e.watch.saw(change)
 	}
@@ -85,7 +87,7 @@ func (e *Engine) lookForChange(ctx context.Context) (change int64, err error) {
 
 // awaitChange returns the counter once it is not since, or the time is over. No
 // connection is held meanwhile.
-func (e *Engine) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
+func (e *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	tick := time.NewTicker(watchInterval)
@@ -101,8 +103,8 @@ func (e *Engine) awaitChange(ctx context.Context, since int64, wait time.Duratio
 			return since, nil
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-e.quitting:
-			return 0, errClosed
+		case <-e.Quitting:
+			return 0, sqlite.ErrClosed
 		case now := <-tick.C:
 			if !e.watch.due(now) {
 				continue

@@ -10,7 +10,7 @@ import (
 )
 
 // await begins a question and returns where its answer comes.
-func await(ctx context.Context, e *Engine, since int64) <-chan error {
+func await(ctx context.Context, e *Node, since int64) <-chan error {
 	got := make(chan error, 1)
 	go func() {
 		res, err := e.Changes(ctx, &robotmem.ChangesRequest{Since: &since, WaitMS: 60000})
@@ -23,7 +23,7 @@ func await(ctx context.Context, e *Engine, since int64) <-chan error {
 }
 
 // begun waits until somebody waits.
-func begun(t *testing.T, e *Engine) {
+func begun(t *testing.T, e *Node) {
 	t.Helper()
 	for {
 		e.watch.mu.Lock()
@@ -40,7 +40,7 @@ func begun(t *testing.T, e *Engine) {
 	}
 }
 
-func counterOf(t *testing.T, e *Engine) int64 {
+func counterOf(t *testing.T, e *Node) int64 {
 	t.Helper()
 	res, err := e.Changes(t.Context(), &robotmem.ChangesRequest{})
 	if err != nil {
@@ -51,14 +51,14 @@ func counterOf(t *testing.T, e *Engine) int64 {
 
 func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 	e := openTest(t, Options{})
-	other, err := Open(t.Context(), Options{Path: e.path}) // shares nothing with e but the file
+	other, err := Open(t.Context(), Options{Path: e.Store.Path()}) // shares nothing with e but the file
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	var all []<-chan error
 	since := counterOf(t, e)
-	for range 3 * maxReaders {
+	for range 3 * 4 {
 		all = append(all, await(t.Context(), e, since))
 	}
 	begun(t, e)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -16,16 +17,16 @@ const (
 
 // workers says what the node does in the background, from what Stats has
 // counted.
-func (e *Engine) workers(s *robotmem.StatsResponse) []robotmem.Worker {
+func (e *Node) workers(s *robotmem.StatsResponse) []robotmem.Worker {
 	return []robotmem.Worker{e.vectorWorker(s), e.likenessWorker(s), e.keeperWorker(), e.writerWorker(), e.retentionWorker(s)}
 }
 
-func (e *Engine) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	w := robotmem.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
-	if e.meaning.embedder == nil {
+	if e.embeddings.embedder == nil {
 		return w
 	}
-	state := e.meaning.embedder.State()
+	state := e.embeddings.embedder.State()
 	switch {
 	case state.Reason != "":
 		w.Status, w.Detail = workerWaiting, state.Reason
@@ -41,35 +42,35 @@ func (e *Engine) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	return w
 }
 
-func (e *Engine) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	if s.ToCompare > 0 {
 		return robotmem.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
 	}
 	return robotmem.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
 }
 
-func (e *Engine) keeperWorker() robotmem.Worker {
-	e.words.mu.RLock()
-	defer e.words.mu.RUnlock()
-	if e.words.index == nil {
+func (e *Node) keeperWorker() robotmem.Worker {
+	e.index.Words.Mu.RLock()
+	defer e.index.Words.Mu.RUnlock()
+	if e.index.Words.Index == nil {
 		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
 	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
 }
 
-func (e *Engine) writerWorker() robotmem.Worker {
-	if e.readOnly != "" {
-		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.readOnly}
+func (e *Node) writerWorker() robotmem.Worker {
+	if e.Store.ReadOnly() != "" {
+		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
 	}
-	if n := len(e.jobs); n > 0 {
+	if n := e.Store.Waiting(); n > 0 {
 		return robotmem.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
 	}
 	return robotmem.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
 }
 
-func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (e *Node) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	limits := e.options.Retention
-	if limits.none() {
+	if limits.None() {
 		return robotmem.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
 	}
 	var rules []string
@@ -77,11 +78,11 @@ func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 		rules = append(rules, budgetText(b))
 	}
 	if limits.MinFreeBytes > 0 {
-		rules = append(rules, bytesText(limits.MinFreeBytes)+" of the disk free")
+		rules = append(rules, sqlite.BytesText(limits.MinFreeBytes)+" of the disk free")
 	}
 	detail := "keeps " + strings.Join(rules, "; ")
 	if s.Evicted > 0 {
-		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, bytesText(s.EvictedBytes))
+		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
 	}
 	return robotmem.Worker{Name: "retention", Status: workerIdle, Detail: detail}
 }
@@ -90,7 +91,7 @@ func (e *Engine) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 func budgetText(b robotmem.Budget) string {
 	var parts []string
 	if b.MaxBytes > 0 {
-		parts = append(parts, "at most "+bytesText(b.MaxBytes))
+		parts = append(parts, "at most "+sqlite.BytesText(b.MaxBytes))
 	}
 	if b.MaxAgeDays > 0 {
 		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))

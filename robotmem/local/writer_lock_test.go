@@ -33,7 +33,7 @@ func holdLock(t *testing.T, path string) (letGo func()) {
 	}
 }
 
-func openAt(t *testing.T, o Options) *Engine {
+func openAt(t *testing.T, o Options) *Node {
 	t.Helper()
 	e, err := Open(t.Context(), o)
 	if err != nil {
@@ -79,16 +79,16 @@ func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for i == 0 && len(e.jobs) > 0 {
+		for i == 0 && e.Store.Waiting() > 0 {
 			time.Sleep(time.Millisecond) // until the writer waits with the first
 		}
 	}
-	joined := func() bool { return len(e.jobs) == 0 }
+	joined := func() bool { return e.Store.Waiting() == 0 }
 	for deadline := time.Now().Add(30 * time.Second); !joined() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	if !joined() {
-		t.Errorf("%d callers still stand outside", len(e.jobs))
+		t.Errorf("%d callers still stand outside", e.Store.Waiting())
 	}
 	letGo()
 	wg.Wait()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Callers that wait together share a commit, and one that fails does not take
@@ -18,19 +19,19 @@ func TestWritersShareACommit(t *testing.T) {
 	hold := make(chan struct{})
 	started := make(chan struct{})
 	go func() {
-		_ = e.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
+		_ = e.Store.Write(context.Background(), func(*store.Tx) error { close(started); <-hold; return nil })
 	}()
 	<-started
 	var wg sync.WaitGroup
 	errs := make([]error, 40)
 	for i := range errs {
 		wg.Go(func() {
-			errs[i] = e.write(context.Background(), func(tx *writeTx) error {
-				rec, err := e.prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
+			errs[i] = e.Store.Write(context.Background(), func(tx *store.Tx) error {
+				rec, err := e.records.Prepare("fact", fmt.Sprintf("written by caller %d", i), nil)
 				if err != nil {
 					return err
 				}
-				rec.collection = "shared"
+				rec.Collection = "shared"
 				if _, err := e.learn(tx, rec, false); err != nil {
 					return err
 				}
@@ -41,7 +42,7 @@ func TestWritersShareACommit(t *testing.T) {
 			})
 		})
 	}
-	for len(e.jobs) < len(errs) {
+	for e.Store.Waiting() < len(errs) {
 		time.Sleep(time.Millisecond) // until all of them wait
 	}
 	close(hold)
@@ -69,7 +70,7 @@ func TestWithdrawnWrite(t *testing.T) {
 	started := make(chan struct{})
 	done := make(chan error)
 	go func() {
-		done <- e.write(context.Background(), func(*writeTx) error { close(started); <-hold; return nil })
+		done <- e.Store.Write(context.Background(), func(*store.Tx) error { close(started); <-hold; return nil })
 	}()
 	<-started
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -109,7 +110,7 @@ func TestRepair(t *testing.T) {
 		"DELETE FROM signatures",
 	} {
 		t.Run(damage, func(t *testing.T) {
-			if err := e.write(t.Context(), func(tx *writeTx) error { return tx.Exec(damage) }); err != nil {
+			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}
 			d, err := e.Doctor(t.Context(), nil)

@@ -14,8 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// patient is a memory whose reads and writes go on until they are told to stop,
-// or until they are let go.
+// patient is a memory whose operations run until they are cancelled or released.
 type patient struct {
 	robotmem.Service
 	begun chan struct{} // receives when a call has begun
@@ -150,8 +149,8 @@ const (
 	modernCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":"x"},` + modernMeta + `}}`
 )
 
-// Clients count their requests from 1, so a cancellation must not reach beyond
-// the client that sent it.
+// Clients count their requests from 1, so a cancellation must only reach calls of the
+// client that sent it.
 func TestCancellationReachesItsOwnClientOverHTTP(t *testing.T) {
 	p := newPatient()
 	ts := httptest.NewServer(NewServer(p, Options{}).Handler())
@@ -215,8 +214,7 @@ func TestCancellationReachesItsOwnClientOverHTTP(t *testing.T) {
 	<-answered
 }
 
-// A write that the disk has begun is carried through: the engine decides, and
-// is only told that nobody waits any more.
+// A cancelled write is either stored completely or not at all.
 func TestCancelledWriteIsStoredOrLeavesNothing(t *testing.T) {
 	e := engine(t, local.Options{})
 	const n = 60

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// maxCompletions is the protocol's bound.
+	// maxCompletions is the limit of the protocol.
 	maxCompletions = 100
-	// completionPage is how many memories or episodes one look-up reads, and
-	// maxCompletionPages how many look-ups a completion costs at most.
+	// completionPage is how many memories or episodes one query reads, and
+	// maxCompletionPages how many queries a completion may take.
 	completionPage     = 1000
 	maxCompletionPages = 10
 )
 
-// completer completes what is typed from what the memory holds. It satisfies
+// completer completes arguments from the contents of the memory. It implements
 // both of the library's providers.
 type completer struct{ *Server }
 
@@ -40,7 +40,7 @@ func (c completer) CompletePromptArgument(ctx context.Context, prompt string, ar
 	return &mcp.Completion{}, nil
 }
 
-// CompleteResourceArgument completes the variable of a template.
+// CompleteResourceArgument completes a variable of a resource template.
 func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, _ mcp.CompleteContext) (_ *mcp.Completion, err error) {
 	defer c.recovered(ctx, &err)
 	if arg.Name != "id" {
@@ -57,8 +57,8 @@ func (c completer) CompleteResourceArgument(ctx context.Context, uri string, arg
 	return &mcp.Completion{}, nil
 }
 
-// answer makes a completion of all that fits. More says that there is more than
-// was looked at, so that the total is not known.
+// answer returns a completion with at most maxCompletions values. more means that
+// not all candidates were read, so that the total is not known.
 func (c completer) answer(ctx context.Context) func(values []string, more bool, err error) (*mcp.Completion, error) {
 	return func(values []string, more bool, err error) (*mcp.Completion, error) {
 		if err != nil {
@@ -85,7 +85,7 @@ func (c completer) collections(ctx context.Context, typed string) (values []stri
 	return values, false, nil
 }
 
-// tags are those of the newest memories, the most frequent first.
+// tags returns the tags of the newest memories, the most frequent first.
 func (c completer) tags(ctx context.Context, typed, collection string) (values []string, more bool, err error) {
 	res, err := c.svc.List(ctx, &robotmem.ListRequest{Collection: collection, Limit: completionPage})
 	if err != nil {
@@ -105,7 +105,7 @@ func (c completer) tags(ctx context.Context, typed, collection string) (values [
 	return values, res.Total > int64(len(res.Memories)), nil
 }
 
-// sessions are episodes, newest first.
+// sessions returns the ids of episodes, the newest first.
 func (c completer) sessions(ctx context.Context, typed string) (values []string, more bool, err error) {
 	for page := 1; ; page++ {
 		res, err := c.svc.Sessions(ctx, &robotmem.SessionsRequest{Page: page, Limit: completionPage})
@@ -126,8 +126,9 @@ func (c completer) sessions(ctx context.Context, typed string) (values []string,
 	}
 }
 
-// memories are the ids that begin with the digits typed, shorter ones first and
-// among those of a length the newest: 12, then 129 to 120, then 1299 to 1200.
+// memories returns the ids that begin with the typed digits: shorter ids first, and
+// of one length the newest first. For 12 that is 12, then 129 to 120, then 1299 to
+// 1200.
 func (c completer) memories(ctx context.Context, typed, kind string) (values []string, more bool, err error) {
 	newest, err := c.svc.List(ctx, &robotmem.ListRequest{Type: kind, Limit: maxCompletions + 1})
 	if err != nil || len(newest.Memories) == 0 {
@@ -138,7 +139,7 @@ func (c completer) memories(ctx context.Context, typed, kind string) (values []s
 	}
 	low, err := strconv.ParseInt(typed, 10, 64)
 	if err != nil || low < 1 || typed[0] < '1' || typed[0] > '9' {
-		return nil, false, nil //nolint:nilerr // what is no id has no completion
+		return nil, false, nil //nolint:nilerr // not the beginning of an id
 	}
 	for width := int64(1); low <= newest.Memories[0].MemoryID; low, width = low*10, width*10 {
 		res, err := c.svc.List(ctx, &robotmem.ListRequest{Type: kind, BeforeID: low + width, Limit: maxCompletions + 1})

@@ -13,15 +13,14 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// The official suite, run by .ci/conformance, speaks to this test binary: its
-// fixture is mounted beside our tools, on our handler, behind the guards of the
+// The official suite, which .ci/conformance runs, tests the server in this test
+// binary: its fixture is added to our tools, on our handler, behind the guards of the
 // web server.
 const conformanceSuite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 
-// asksTheModel is the one scenario that needs what our server has no use for:
-// it asks the client's model something, which the library does over the GET
-// stream of a transport session alone. So its tool is mounted where both exist,
-// and missing elsewhere.
+// asksTheModel is the only scenario with a feature that our server does not use: a
+// request to the client's model. The library sends it only over the GET stream of a
+// transport session, so the tool exists only on a server with both.
 const asksTheModel = "tools-call-sampling"
 
 func TestConformanceSuite(t *testing.T) {
@@ -58,7 +57,7 @@ func TestConformanceSuite(t *testing.T) {
 		return string(out)
 	}
 	t.Run("all but one", func(t *testing.T) {
-		// A failure that is expected and does not come fails, too.
+		// The suite also fails if an expected failure does not happen.
 		baseline := filepath.Join(results, "expected.yml")
 		if err := os.WriteFile(baseline, []byte("server:\n  - "+asksTheModel+"\n"), 0o600); err != nil {
 			t.Fatal(err)

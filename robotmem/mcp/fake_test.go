@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// fake is a memory without a file: what the protocol needs, and nothing of
-// what the engine does. Operations that a test does not use are nil and panic.
+// fake is a memory without a file, with the operations that the tests need. All other
+// operations are nil and panic.
 type fake struct {
 	robotmem.Service
 	delay time.Duration

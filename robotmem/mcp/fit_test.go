@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A model learns from a tool's description how to call it, so the example must
-// be a call that works.
+// A model learns from the description of a tool how to call it, so the example must
+// be a valid call.
 func TestToolDescriptionsHoldAWorkingExample(t *testing.T) {
 	for _, op := range robotmem.Ops() {
 		if !op.Hints.Tool {
@@ -45,7 +45,7 @@ func TestToolDescriptionsHoldAWorkingExample(t *testing.T) {
 				t.Errorf("%s: the example lacks %s", op.Name, name)
 			}
 		}
-		// What is named must be there; otherwise the example is a good request.
+		// The example may name a memory that does not exist.
 		res := callTool(t, connect(t, NewServer(engine(t, local.Options{}), Options{})), op.Name, args)
 		if kind := res.Meta; res.IsError && !strings.Contains(fmt.Sprint(kind.AdditionalFields["robotmem/error"]), "not_found") {
 			t.Errorf("%s: the example fails: %+v", op.Name, res.Content)

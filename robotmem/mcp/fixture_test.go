@@ -11,17 +11,17 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 )
 
-// What the scenarios of the official conformance suite call, by the names and
-// with the texts that their descriptions ask for.
+// The tools, resources and prompts of the scenarios of the official conformance suite,
+// with the names and texts from their descriptions.
 
 const (
 	fixturePNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
 	fixtureWAV = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA="
-	// fixturePause lies between the notifications of one call.
+	// fixturePause is the time between the notifications of one call.
 	fixturePause = 50 * time.Millisecond
 )
 
-// fixtureOptions announce what only the suite uses.
+// fixtureOptions announce the features that only the suite uses.
 var fixtureOptions = []server.ServerOption{
 	server.WithResourceCapabilities(true, true),
 	server.WithLogging(),

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// FuzzMessages reads any bytes as messages over stdio and over HTTP. Over stdio
-// every line that goes out is a message, and every request that came in whole
-// has one answer, also those at the end. Over HTTP nothing is the node's fault.
+// FuzzMessages sends random bytes as messages over stdio and over HTTP. Over stdio
+// every line of the output is a message, and every complete request has one answer,
+// also at the end of the input. Over HTTP no answer is an internal error.
 func FuzzMessages(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\r\n" + `{"jsonrpc":"2.0","id":"a","method":"tools/list"}`,
@@ -48,8 +48,8 @@ func FuzzMessages(f *testing.F) {
 	})
 }
 
-// requestsIn counts the requests by their ids, as far as they are such beyond
-// doubt, and says whether any may have been cancelled.
+// requestsIn counts the valid requests by their ids, and reports whether any may have
+// been cancelled.
 func requestsIn(input []byte) (asked map[string]int, cancels bool) {
 	asked = map[string]int{}
 	for line := range bytes.SplitSeq(input, []byte("\n")) {
@@ -95,7 +95,7 @@ func answersTo(t *testing.T, out, id string) (n int) {
 	return n
 }
 
-// same compares ids, which are texts or whole numbers, by what they spell.
+// same compares ids, which are texts or whole numbers.
 func same(a json.RawMessage, b string) bool {
 	var x, y any
 	return b != "" && json.Unmarshal(a, &x) == nil && json.Unmarshal([]byte(b), &y) == nil && x == y

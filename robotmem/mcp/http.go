@@ -2,11 +2,15 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
+	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -14,20 +18,20 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Handler serves the tools over streamable HTTP. It keeps no transport
-// sessions: every request stands alone, and an episode is named by its
-// session_id. A client that initializes is given a session id all the same, so
-// that its cancellations reach its own calls and nobody else's.
+// Handler serves the tools over streamable HTTP. It keeps no transport sessions:
+// every request stands alone, and an episode is named by its session_id. A client
+// that initializes still gets a session id, so that its cancellations reach only
+// its own calls.
 func (s *Server) Handler() http.Handler { return s.handler() }
 
 func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 	h := server.NewStreamableHTTPServer(s.mcp, append([]server.StreamableHTTPOption{
 		server.WithStateLess(true),
-		// Nothing is pushed outside an answer: a GET stream would stay open
-		// for nothing.
+		// The server sends nothing outside of an answer, so a GET stream has no
+		// use.
 		server.WithDisableStreaming(true),
-		// Host and Origin are checked where the handler is mounted, for every
-		// route alike and with the operator's own host names.
+		// Package web checks Host and Origin of every route, with the operator's
+		// own host names.
 		server.WithDisableLocalhostProtection(true),
 		server.WithStreamableHTTPLogger(s.log),
 	}, more...)...)
@@ -40,33 +44,33 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 		if !ok {
 			return
 		}
-		r = r.WithContext(r.Context()) // a copy, whose header may be changed
+		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
 		if !s.inSession(w, r, body) {
 			return
 		}
-		ctx, message := detach(r.Context(), body)
-		ctx, failed := withFault(ctx)
-		out := newReply(w, r, failed)
+		ctx, c := withCorrection(r.Context())
+		out := newReply(w, r, c)
 		defer out.close()
 		r = r.WithContext(withNotifier(ctx, out))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message)), int64(len(message))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		h.ServeHTTP(out, r)
 	})
 }
 
-// inSession names the session of a message. The library finds the call that a
-// notifications/cancelled means by session and request id, and clients count
-// their requests from 1: without a session of its own, a message could end the
-// call of another client. False says that the message has been answered.
+// inSession gives a message without a session its own session id. The library
+// finds the call that a notifications/cancelled means by session and request id,
+// and clients count their requests from 1: without the session id, a message
+// could cancel the call of another client. inSession returns false if it has
+// answered the message.
 func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) bool {
 	var head struct {
 		Method mcp.MCPMethod `json:"method"`
 	}
-	_ = json.Unmarshal(body, &head) // what is no message the library refuses
+	_ = json.Unmarshal(body, &head) // the library refuses a body of another form
 	modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion))
 	switch {
 	case modern && head.Method == mcp.MethodNotificationCancelled:
-		// Without sessions it names no call; closing the request ends one.
+		// Without sessions it names no call. A client closes the request instead.
 		w.WriteHeader(http.StatusAccepted)
 		return false
 	case !modern && head.Method == mcp.MethodInitialize:
@@ -78,8 +82,8 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 	return true
 }
 
-// body reads the body up to the limit, which the library does not have. What
-// goes wrong is answered here.
+// body reads the body up to the limit, which the library does not have. It
+// returns false if it has answered the request.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	limit := int64(s.maxMessage)
 	tooLarge := r.ContentLength > limit
@@ -94,8 +98,105 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok b
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 		if data, err := robotmem.EncodeJSON(s.tooLong(nil)); err == nil {
-			_, _ = w.Write(data) // a caller that has gone needs no answer
+			_, _ = w.Write(data) // fails only if the client is gone
 		}
 	}
 	return nil, false
+}
+
+const eventStream = "text/event-stream"
+
+// reply is the response to one message: a JSON document, or from the first
+// notification on a stream of events whose last event is the result. The library
+// would send notifications from another goroutine: the last of them would be lost
+// or come after the result, when the call ends at that moment. The body of an
+// answer with a correction is held back until close.
+type reply struct {
+	http.ResponseWriter
+	correction *correction
+	streams    bool // the client accepts a stream of events
+
+	mu     sync.Mutex // guards the fields below, and the order of writes
+	begun  bool       // the header is written
+	events bool       // notify has begun a stream of events
+	raw    bool       // the library writes events itself
+	ended  bool
+	held   bytes.Buffer // the body that close writes
+}
+
+func newReply(w http.ResponseWriter, r *http.Request, c *correction) *reply {
+	return &reply{ResponseWriter: w, correction: c, streams: strings.Contains(r.Header.Get("Accept"), eventStream)}
+}
+
+// notify sends a notification before the result, if the client accepts events.
+func (r *reply) notify(n mcp.JSONRPCNotification) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.streams || r.ended || r.begun && !r.events && !r.raw {
+		return
+	}
+	data, err := robotmem.EncodeJSON(n)
+	if err != nil {
+		return
+	}
+	if !r.begun {
+		r.Header().Set("Content-Type", eventStream)
+		r.Header().Set("Cache-Control", "no-cache")
+		r.ResponseWriter.WriteHeader(http.StatusOK)
+		r.begun, r.events = true, true
+	}
+	r.event(data)
+}
+
+// event writes one message.
+func (r *reply) event(data []byte) {
+	// Fails only if the client is gone.
+	_, _ = fmt.Fprintf(r.ResponseWriter, "event: message\ndata: %s\n\n", data)
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+func (r *reply) WriteHeader(status int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.raw = r.Header().Get("Content-Type") == eventStream
+	if !r.begun {
+		r.begun = true
+		r.ResponseWriter.WriteHeader(cmp.Or(r.correction.status, status))
+	}
+}
+
+func (r *reply) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.raw || r.correction.isEmpty() && !r.events {
+		r.begun = true
+		return r.ResponseWriter.Write(p)
+	}
+	return r.held.Write(p)
+}
+
+// Flush lets the library begin a stream of its own, for requests to the client.
+func (r *reply) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_ = http.NewResponseController(r.ResponseWriter).Flush()
+}
+
+// close writes the body that was held back, with its correction.
+func (r *reply) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	body := bytes.TrimSpace(r.held.Bytes())
+	if len(body) == 0 {
+		return
+	}
+	if !r.correction.isEmpty() {
+		body = r.correction.applyTo(body)
+	}
+	if r.events {
+		r.event(body)
+		return
+	}
+	_, _ = r.ResponseWriter.Write(body)
 }

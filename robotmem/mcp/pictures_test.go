@@ -25,7 +25,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-func engine(t *testing.T, o local.Options) *local.Engine {
+func engine(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	e, err := local.Open(t.Context(), o)
@@ -40,7 +40,7 @@ func engine(t *testing.T, o local.Options) *local.Engine {
 	return e
 }
 
-func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
+func save(t *testing.T, e *local.Node, r *robotmem.SavePerceptionRequest) *robotmem.SavePerceptionResponse {
 	t.Helper()
 	r.Description = "what a test senses"
 	res, err := e.SavePerception(t.Context(), r)
@@ -50,7 +50,7 @@ func save(t *testing.T, e *local.Engine, r *robotmem.SavePerceptionRequest) *rob
 	return res
 }
 
-// picture is a PNG; a noisy one takes as much room as its pixels.
+// picture is a PNG. A noisy one is as large as its pixels.
 func picture(t *testing.T, width, height int, noisy bool) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, width, height))
@@ -227,7 +227,7 @@ func TestResourcesAreReadable(t *testing.T) {
 	if !ok || blob.Blob != base64.StdEncoding.EncodeToString(all) || blob.MIMEType != "application/octet-stream" {
 		t.Errorf("bytes: %+v", blob)
 	}
-	// Said to be text and none: JSON would carry it with other bytes.
+	// Declared as text but not UTF-8: JSON would change the bytes.
 	lie := save(t, e, &robotmem.SavePerceptionRequest{DataBase64: all, MediaType: "text/plain"})
 	if blob, ok := readResource(t, c, fmt.Sprintf("robotmem://perception/%d/data", lie.MemoryID)).(mcp.BlobResourceContents); !ok || blob.Blob != base64.StdEncoding.EncodeToString(all) {
 		t.Errorf("text that is none: %+v", blob)
@@ -339,7 +339,7 @@ func TestBytesAreLinkedWhereTheyAre(t *testing.T) {
 	}
 }
 
-// A model may name any path; only what the operator allows is read.
+// A model may name any path, but only paths that the operator allows are read.
 func TestPathsStayWithinTheAllowedFolders(t *testing.T) {
 	folder, outside := t.TempDir(), t.TempDir()
 	for path, data := range map[string]string{

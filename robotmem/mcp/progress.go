@@ -9,25 +9,27 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// maxUnsent reports wait for a caller that reads slowly; more are left out.
+// maxUnsent is how many reports wait for a client that reads slowly. Further ones
+// are dropped.
 const maxUnsent = 64
 
-// progress passes on what a long call says of itself, under the token that its
-// caller gave. The protocol wants a number that only grows, and a call may count
-// each of its stages from 0: then they are added up. Reports come one at a time,
-// and from work that may hold the writer, so none waits to be sent.
+// progress sends the progress of a call under the token that the client gave. The
+// protocol requires a number that only grows, but a call may count each of its
+// stages from 0, so the counts of the stages are added up. Reports come one at a
+// time, and from work that may hold the database's writer, so report never waits
+// for the client.
 type progress struct {
 	token  mcp.ProgressToken
 	unsent chan map[string]any
 
 	now  robotmem.Progress // the last report
-	base float64           // what the counts before this one came to
-	last float64           // what was sent last
+	base float64           // sum of the stages before the current one
+	last float64           // the number that was sent last
 	sent bool
 }
 
-// withProgress reports the progress of a call to a caller that asks for it. done
-// ends that: it returns when all is sent, and nothing is from then on.
+// withProgress reports the progress of a call if the client asks for it. done
+// returns when all reports are sent, and ends the reporting.
 func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done func()) {
 	if meta == nil || meta.ProgressToken == nil {
 		return ctx, func() {}
@@ -75,7 +77,7 @@ func (p *progress) report(r robotmem.Progress) {
 	}
 }
 
-// describe is a report in words: "looking for twins: 120 of 3000 memories".
+// describe returns a report in words: "rebuilding: 120 of 3000 memories".
 func describe(r robotmem.Progress) string {
 	text := fmt.Sprintf("%d", r.Done)
 	if r.Total > 0 {
@@ -88,4 +90,29 @@ func describe(r robotmem.Progress) string {
 		text = r.Stage + ": " + text
 	}
 	return text
+}
+
+// notifier sends a notification to the client of the current request. It is sent
+// when notify returns, and so before the result.
+type notifier interface {
+	notify(mcp.JSONRPCNotification)
+}
+
+type notifierKey struct{}
+
+func withNotifier(ctx context.Context, n notifier) context.Context {
+	return context.WithValue(ctx, notifierKey{}, n)
+}
+
+// notify sends a notification to the client of the request of ctx, if there is
+// one.
+func notify(ctx context.Context, method mcp.MCPMethod, params map[string]any) {
+	n, ok := ctx.Value(notifierKey{}).(notifier)
+	if !ok {
+		return
+	}
+	n.notify(mcp.JSONRPCNotification{
+		JSONRPC:      mcp.JSONRPC_VERSION,
+		Notification: mcp.Notification{Method: string(method), Params: mcp.NotificationParams{AdditionalFields: params}},
+	})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// reporter is a memory whose reads tell how far they have come.
+// reporter is a memory whose recall reports progress.
 type reporter struct {
 	robotmem.Service
 	reports []robotmem.Progress
@@ -34,7 +34,7 @@ func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robo
 	return &robotmem.RecallResponse{Memories: []robotmem.Memory{}, Degraded: []string{}}, nil
 }
 
-// Every report begins a stage, so that none is left out for coming too soon.
+// Every report begins a stage, so that none is dropped because it comes too early.
 var twoStages = []robotmem.Progress{
 	{Done: 0, Total: 4, Unit: "memories", Stage: "reading"},
 	{Done: 4, Total: 4, Unit: "memories", Stage: "read"},
@@ -42,7 +42,7 @@ var twoStages = []robotmem.Progress{
 	{Done: 2, Unit: "stages", Stage: "merged"},
 }
 
-// heard is a message of the server in short.
+// heard is a summary of a message of the server.
 type heard struct {
 	Method          string
 	Token           any
@@ -143,8 +143,8 @@ func TestProgressIsAStreamOverHTTP(t *testing.T) {
 	}
 }
 
-// The work may hold the writer while it reports, so a client that reads nothing
-// must not hold it up. What it was told is there once it reads.
+// The operation may hold the writer while it reports, so it must not wait for a client
+// that does not read. The client gets the reports when it reads.
 func TestProgressDoesNotWaitForItsReader(t *testing.T) {
 	worked := make(chan struct{})
 	s := NewServer(&reporter{reports: twoStages, worked: worked}, Options{})

@@ -4,32 +4,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// addPrompts offers what a person starts by hand: what to know before a task,
-// and what to learn from an episode. They only read.
+// addPrompts offers the prompts, which a person starts by hand: a briefing before
+// a task, and the review of an episode. They only read.
 func (s *Server) addPrompts() {
 	s.addPrompt(mcp.NewPrompt("brief_me",
 		mcp.WithPromptTitle("Brief me before a task"),
-		mcp.WithPromptDescription("What this memory knows that matters for a task: rules, what worked, what failed, what happened near the place."),
-		mcp.WithArgument("task", mcp.ArgumentDescription("What is about to be done, in words: hold a wet glass."), mcp.RequiredArgument()),
-		mcp.WithArgument("collection", mcp.ArgumentDescription("Namespace to look in; default if absent, * for all.")),
-		mcp.WithArgument("tag", mcp.ArgumentDescription("Only what carries this tag.")),
-		mcp.WithArgument("place", mcp.ArgumentDescription("Where: coordinates as in 1.2, 0.5 or spatial.object_position: 1.2, 0.5, 0.8, in the unit of those stored; or a name, which is searched as words.")),
+		mcp.WithPromptDescription("What this memory knows for a task: rules, what worked, what failed, and what happened near the place."),
+		mcp.WithArgument("task", mcp.ArgumentDescription("The task in words: hold a wet glass."), mcp.RequiredArgument()),
+		mcp.WithArgument("collection", mcp.ArgumentDescription("Namespace to search; 'default' if absent, * for all.")),
+		mcp.WithArgument("tag", mcp.ArgumentDescription("Only memories with this tag.")),
+		mcp.WithArgument("place", mcp.ArgumentDescription("Coordinates such as 1.2, 0.5 or spatial.object_position: 1.2, 0.5, 0.8, in the unit of the stored ones; or a name, which is searched as words.")),
 	), s.briefMe)
 	s.addPrompt(mcp.NewPrompt("review_episode",
 		mcp.WithPromptTitle("Review an episode"),
-		mcp.WithPromptDescription("What happened in an episode, what was recalled for it and what of that helped, and how to keep the lessons."),
+		mcp.WithPromptDescription("What happened in an episode, which memories were recalled for it and which of them helped, and how to store the lessons."),
 		mcp.WithArgument("session_id", mcp.ArgumentDescription("The episode, from start_session."), mcp.RequiredArgument()),
 	), s.reviewEpisode)
 }
 
-// prompter makes the text of a prompt out of its arguments.
+// prompter writes the text of a prompt for its arguments.
 type prompter func(ctx context.Context, args map[string]string) (string, error)
 
 func (s *Server) addPrompt(p mcp.Prompt, text prompter) {
@@ -50,12 +52,12 @@ func (s *Server) addPrompt(p mcp.Prompt, text prompter) {
 	})
 }
 
-// page is the text of a prompt, which must fit a conversation as answers do.
+// page is the text of a prompt.
 type page struct{ strings.Builder }
 
 func (p *page) line(format string, args ...any) { fmt.Fprintf(&p.Builder, format+"\n", args...) }
 
-// section is a title and its lines; what has none says so.
+// section writes a title and its lines, or none if there are no lines.
 func (p *page) section(title, none string, lines []string) {
 	p.line("\n## %s", title)
 	if len(lines) == 0 {
@@ -63,5 +65,236 @@ func (p *page) section(title, none string, lines []string) {
 	}
 	for _, l := range lines {
 		p.line("- %s", l)
+	}
+}
+
+const (
+	briefRules = 20  // rules in a briefing
+	briefEach  = 8   // memories in each other section
+	lineText   = 400 // characters of a memory's text in a line
+	lineParams = 200 // characters of its parameters
+	// defaultField is the context path of coordinates that come without one.
+	defaultField = "spatial.position"
+)
+
+// briefSection is a section of a briefing and the recall that fills it.
+type briefSection struct {
+	title, none string
+	request     robotmem.RecallRequest
+}
+
+// briefMe recalls the rules, what worked and what failed for a task. A memory
+// appears in the first section that finds it.
+func (s *Server) briefMe(ctx context.Context, args map[string]string) (string, error) {
+	task, collection := args["task"], args["collection"]
+	place, words := placeOf(args["place"])
+	if words != "" {
+		task += ", " + words
+	}
+	ask := func(query string, n int, filter robotmem.Object) robotmem.RecallRequest {
+		r := robotmem.RecallRequest{Query: query, Collection: collection, N: n, ContextFilter: filter}
+		if args["tag"] != "" {
+			r.Tags = []string{args["tag"]}
+		}
+		return r
+	}
+	sections := []briefSection{
+		{"Rules", "None is known.", ask("", briefRules, robotmem.Object{"category": robotmem.Object{"$in": []any{"constraint", "preference"}}})},
+		{"What worked", "Nothing like it is known to have worked here.", ask(task, briefEach, robotmem.Object{"task.success": true})},
+		{"What failed", "Nothing like it is known to have failed here.", ask(task, briefEach, robotmem.Object{"task.success": false})},
+		{"What else is known", "Nothing else.", ask(task, briefEach, nil)},
+	}
+	if place != nil {
+		near := ask("", briefEach, nil)
+		near.SpatialSort = place
+		sections = append(sections, briefSection{"Near the place, nearest first", "Nothing is known of it.", near})
+	}
+
+	var p page
+	p.line("I am about to do this: %s", clip(task, lineText))
+	p.line("\nThis is what the memory of this robot knows about it. Read it before you act, and say in a few lines what follows from it: which values to use, what to avoid, what is not known yet.")
+	seen := map[int64]bool{}
+	for _, q := range sections {
+		res, err := s.svc.Recall(ctx, &q.request)
+		if err != nil {
+			return "", err
+		}
+		var lines []string
+		for _, m := range res.Memories {
+			switch {
+			case !seen[m.MemoryID]:
+				lines = append(lines, briefLine(&m))
+			case m.Distance != nil:
+				lines = append(lines, fmt.Sprintf("[%d] as above, %.3g away", m.MemoryID, *m.Distance))
+			}
+			seen[m.MemoryID] = true
+		}
+		p.section(q.title, q.none, lines)
+	}
+	p.section("How to go on", "", []string{
+		"For a task of several steps call start_session" + inCollection(collection) + ", and pass its session_id to learn, save_perception and, as for_session, recall.",
+		"get reads a whole memory by the number in brackets; recall finds more memories.",
+		"After each attempt, also a failed one, call learn with its numbers and task.success.",
+	})
+	return p.String(), nil
+}
+
+func inCollection(name string) string {
+	if name == "" || name == "*" {
+		return ""
+	}
+	return fmt.Sprintf(" with collection %s", name)
+}
+
+// briefLine describes a memory in one line, with its parameters.
+func briefLine(m *robotmem.Memory) string {
+	text := fmt.Sprintf("[%d] %s (%s, confidence %.2f", m.MemoryID, clip(oneLine(m.Content), lineText), m.ObservedAt.UTC().Format("2006-01-02"), m.Confidence)
+	if m.Distance != nil {
+		text += fmt.Sprintf(", %.3g away", *m.Distance)
+	}
+	if m.MediaType != "" {
+		text += ", a perception that preview shows"
+	}
+	text += ")"
+	if m.Params != nil {
+		if data, err := robotmem.EncodeJSON(m.Params); err == nil {
+			text += " params " + clip(string(data), lineParams)
+		}
+	}
+	return text
+}
+
+// placeOf parses coordinates, "1.2, 0.5" or
+// "spatial.object_position: 1.2, 0.5, 0.8". It returns any other place as words.
+func placeOf(place string) (at *robotmem.SpatialSort, words string) {
+	field, numbers, named := strings.Cut(place, ":")
+	if !named {
+		field, numbers = defaultField, place
+	}
+	at = &robotmem.SpatialSort{Field: strings.TrimSpace(field)}
+	for text := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return strings.ContainsRune(" ,;[]()", r) }) {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, place
+		}
+		at.Target = append(at.Target, v)
+	}
+	if len(at.Target) == 0 {
+		return nil, place
+	}
+	return at, ""
+}
+
+const (
+	// maxTimeline is how many memories of an episode are shown: from its beginning
+	// and from its end.
+	maxTimeline = 100
+	maxRecalled = 30  // memories that were recalled for it
+	reviewText  = 140 // characters of a memory's text in a line
+)
+
+// reviewEpisode describes an episode in the order of time.
+func (s *Server) reviewEpisode(ctx context.Context, args map[string]string) (string, error) {
+	e, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: args["session_id"]})
+	if err != nil {
+		return "", err
+	}
+	memories, more, err := s.timeline(ctx, e.SessionID)
+	if err != nil {
+		return "", err
+	}
+	var p page
+	p.line("Review this episode with me: what was intended, what happened, why, and what is worth keeping.")
+	p.line("\nEpisode %s (%s) of %s.", e.SessionID, describeSession(&e.Session), e.CreatedAt.UTC().Format(timeToMinute))
+	if e.Summary != nil {
+		p.line("%s", clip(oneLine(e.Summary.Text), 4*reviewText))
+	}
+	if len(e.Context) > 0 {
+		if data, err := robotmem.EncodeJSON(e.Context); err == nil {
+			p.line("Context: %s", clip(string(data), 4*reviewText))
+		}
+	}
+	var lines []string
+	for i, m := range memories {
+		if more > 0 && i == len(memories)/2 {
+			lines = append(lines, fmt.Sprintf("(%d more in between; recall with session_id %s returns them)", more, e.SessionID))
+		}
+		lines = append(lines, timelineLine(&m, e.CreatedAt))
+	}
+	p.section("Timeline", "The episode has no memories.", lines)
+	p.section("What was recalled for it", "No recall named the episode as for_session.", recalledLines(e.Recalled))
+	p.section("What to learn", "", reviewSteps(e))
+	return p.String(), nil
+}
+
+// timeline returns the memories of an episode in the order of time, and how many
+// are left out in the middle.
+func (s *Server) timeline(ctx context.Context, id string) (memories []robotmem.Memory, more int64, err error) {
+	const half = maxTimeline / 2
+	res, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: id, Limit: maxTimeline})
+	if err != nil || res.Total <= maxTimeline {
+		if err != nil {
+			return nil, 0, err
+		}
+		return res.Memories, 0, nil
+	}
+	memories = res.Memories[:half]
+	// The last half may span two pages.
+	last := (res.Total-1)/half + 1
+	var end []robotmem.Memory
+	for page := last - 1; page <= last; page++ {
+		res, err := s.svc.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: id, Limit: half, Page: int(page)})
+		if err != nil {
+			return nil, 0, err
+		}
+		end = append(end, res.Memories...)
+	}
+	end = end[max(0, len(end)-half):]
+	return append(memories, end...), res.Total - int64(half+len(end)), nil
+}
+
+// timelineLine describes a memory in one line, with its time since the start.
+func timelineLine(m *robotmem.Memory, start time.Time) string {
+	text := fmt.Sprintf("%+.1f s [%d] %s: %s", m.ObservedAt.Sub(start).Seconds(), m.MemoryID, m.Category, clip(oneLine(m.Content), reviewText))
+	if m.Type == "perception" {
+		text = fmt.Sprintf("%+.1f s [%d] %s perception: %s", m.ObservedAt.Sub(start).Seconds(), m.MemoryID, m.PerceptionType, clip(oneLine(m.Content), reviewText))
+	}
+	if task, ok := m.Task.(map[string]any); ok {
+		switch task["success"] {
+		case true:
+			text += " (worked)"
+		case false:
+			text += " (failed)"
+		}
+	}
+	return text
+}
+
+func recalledLines(recalled []robotmem.RecalledMemory) []string {
+	var lines []string
+	for i, m := range recalled {
+		if i == maxRecalled {
+			return append(lines, fmt.Sprintf("(%d more)", len(recalled)-maxRecalled))
+		}
+		used := "not said to have helped"
+		if m.Used {
+			used = "helped"
+		}
+		lines = append(lines, fmt.Sprintf("[%d] %s: %s (%s)", m.MemoryID, m.Category, clip(oneLine(m.Summary), reviewText), used))
+	}
+	return lines
+}
+
+// reviewSteps say how to store the lessons. An episode that has ended takes no
+// more memories.
+func reviewSteps(e *robotmem.SessionResponse) []string {
+	keep := fmt.Sprintf("Store each lesson with learn, collection %s: one sentence with its numbers, and task.success in its context.", e.Collection)
+	if e.Status == "active" {
+		keep = fmt.Sprintf("Store each lesson with learn, session_id %s. Then close the episode with end_session: its outcome from 0 to 1, and in used_memory_ids the memories that helped.", e.SessionID)
+	}
+	return []string{
+		"Name the moment that decided the episode, and the evidence for it; preview shows a perception.",
+		"Compare what was recalled with what happened. Correct a misleading memory with update, or remove it with forget and a reason.",
+		keep,
 	}
 }

@@ -190,8 +190,7 @@ func TestPromptErrorsHaveTheirCodes(t *testing.T) {
 	}
 }
 
-// The service under these requests panics: whoever asked is told, and serving
-// goes on.
+// If the service panics, the request gets an error, and the server continues.
 func TestPanicEndsItsRequestAlone(t *testing.T) {
 	s := NewServer(&fake{}, Options{})
 	for name, message := range map[string]string{
@@ -211,10 +210,11 @@ func TestPanicEndsItsRequestAlone(t *testing.T) {
 	}
 }
 
-// crowded answers every question of a prompt with as much as there may be.
+// crowded answers every request of a prompt with the largest possible answer.
 type crowded struct{ robotmem.Service }
 
-// widest is a text of 16 KiB whose characters take most tokens and bytes.
+// widest is a text of 16 KiB with the largest number of tokens and bytes per
+// character.
 var widest = strings.Repeat("触", 16<<10/3)
 
 func (crowded) Recall(_ context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {

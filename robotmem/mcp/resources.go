@@ -3,10 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/url"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,13 +23,13 @@ const (
 	mediaJSON = "application/json"
 )
 
-// addResources offers memories and episodes whole, and the bytes and pictures
-// of perceptions. Those have no media type in common, so their templates name
+// addResources offers whole memories and episodes, and the bytes and pictures of
+// perceptions. Perceptions have no common media type, so their templates name
 // none.
 func (s *Server) addResources() {
-	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One memory whole, whatever its status: text, context, tags, confidence, provenance, as the tool get answers it, and never shortened. The id is a memory_id.", s.readMemory)
-	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, what was recalled for it and what of that helped. The id is a session_id.", s.readSession)
-	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The bytes of a perception as they were saved. The id is the memory_id of a perception.", s.readData)
+	s.addResource(memoryTemplate, mediaJSON, "memory", "A memory", "One whole memory, whatever its status: text, context, tags, confidence and provenance as in the answer of get, but never shortened. The id is a memory_id.", s.readMemory)
+	s.addResource(sessionTemplate, mediaJSON, "session", "An episode", "One episode: its context, outcome and summary, the memories that were recalled for it, and which of them helped. The id is a session_id.", s.readSession)
+	s.addResource(dataTemplate, "", "perception data", "Bytes of a perception", "The saved bytes of a perception. The id is the memory_id of a perception.", s.readData)
 	s.addResource(previewTemplate, "", "perception preview", "Picture of a perception", "A thumbnail, a plot, a spectrogram or a view from above, at most width pixels wide and height pixels high, 16 to 4,096 each. The id is the memory_id of a perception.", s.readPreview)
 }
 
@@ -48,7 +46,7 @@ func (s *Server) addResource(template, mediaType, name, title, doc string, read 
 			defer s.recovered(ctx, &err)
 			uri, err := url.Parse(req.Params.URI)
 			if err != nil {
-				return nil, s.shown(ctx, notThere(req.Params.URI))
+				return nil, s.shown(ctx, notFound(req.Params.URI))
 			}
 			mediaType, data, err := read(ctx, uri)
 			if err != nil {
@@ -116,8 +114,8 @@ func (s *Server) readPreview(ctx context.Context, uri *url.URL) (string, []byte,
 	return p.MediaType, p.DataBase64, nil
 }
 
-// contents is a resource as text where it is text, and not only called so: JSON
-// would carry other bytes.
+// contents returns text as text if it is valid UTF-8, because JSON would change
+// other bytes, and everything else as base64.
 func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
 	readable := strings.HasPrefix(mediaType, "text/") || mediaType == "image/svg+xml" || strings.HasPrefix(mediaType, mediaJSON)
 	if readable && utf8.Valid(data) {
@@ -126,57 +124,34 @@ func contents(uri, mediaType string, data []byte) mcp.ResourceContents {
 	return mcp.BlobResourceContents{URI: uri, MIMEType: mediaType, Blob: base64.StdEncoding.EncodeToString(data)}
 }
 
-// memoryID reads the number out of robotmem://memory/7 and
-// robotmem://perception/7/data.
+// memoryID returns the id in robotmem://memory/7 and robotmem://perception/7/data.
 func memoryID(uri *url.URL) (int64, error) {
 	number, _, _ := strings.Cut(strings.TrimPrefix(uri.Path, "/"), "/")
 	if id, err := strconv.ParseInt(number, 10, 64); err == nil && id > 0 {
 		return id, nil
 	}
-	return 0, notThere(uri.String())
+	return 0, notFound(uri.String())
 }
 
-func notThere(uri string) error {
-	return &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: fmt.Errorf("%s names nothing that is kept here; a memory is %s, a perception %s", uri, memoryTemplate, dataTemplate)}
+func notFound(uri string) error {
+	return &robotmem.Error{Op: "resources/read", Kind: robotmem.NotFound, Err: fmt.Errorf("%s is not a resource of this memory; a memory is %s, a perception %s", uri, memoryTemplate, dataTemplate)}
 }
 
-// shown is what the caller of anything but a tool is told.
-func (s *Server) shown(ctx context.Context, err error) error {
-	shown := &robotmem.Error{Kind: robotmem.Internal}
-	errors.As(err, &shown)
-	note(ctx, shown.Kind)
-	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
-		s.log.Error("not answered", "kind", shown.Kind, "err", err)
-	}
-	if shown.Kind == robotmem.Internal {
-		return errors.New("internal error; the node's log has the cause")
-	}
-	return errors.New(shown.Error())
-}
-
-// recovered ends the request of a handler that panicked, and that request alone.
-func (s *Server) recovered(ctx context.Context, err *error) {
-	if v := recover(); v != nil {
-		s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
-		*err = s.shown(ctx, fmt.Errorf("panic: %v", v))
-	}
-}
-
-// maxListed memories and as many episodes stand in resources/list, for a person
-// who picks one; the templates reach all.
+// maxListed is how many memories, and how many episodes, resources/list offers to
+// a person who selects one. The templates reach all of them.
 const maxListed = 20
 
-// listRecent adds the newest memories and episodes to a list. Errors leave them
-// out: the list is a help, and everything is reached without it.
+// listRecent adds the newest memories and episodes to a list. It logs errors and
+// leaves the entries out, because the templates reach everything.
 func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRequest, res *mcp.ListResourcesResult) {
 	if req.Params.Cursor != "" {
-		return // they stand on the first page
+		return // the first page has them
 	}
 	var err error
 	defer s.recovered(ctx, &err)
 	sessions, err := s.svc.Sessions(ctx, &robotmem.SessionsRequest{Limit: maxListed})
 	if err != nil {
-		s.log.Error("episodes not listed", "err", err)
+		s.log.Error("listing episodes", "err", err)
 		sessions = &robotmem.SessionsResponse{}
 	}
 	for _, e := range sessions.Sessions {
@@ -186,7 +161,7 @@ func (s *Server) listRecent(ctx context.Context, _ any, req *mcp.ListResourcesRe
 	}
 	memories, err := s.svc.List(ctx, &robotmem.ListRequest{Limit: maxListed})
 	if err != nil {
-		s.log.Error("memories not listed", "err", err)
+		s.log.Error("listing memories", "err", err)
 		memories = &robotmem.ListResponse{}
 	}
 	for _, m := range memories.Memories {
@@ -202,7 +177,7 @@ func memoryURI(id int64) string { return fmt.Sprintf("robotmem://memory/%d", id)
 
 func sessionURI(id string) string { return "robotmem://session/" + id }
 
-// describeSession is an episode in one line.
+// describeSession describes an episode in one line.
 func describeSession(e *robotmem.Session) string {
 	text := fmt.Sprintf("%s, %s, %d memories", e.Collection, e.Status, e.MemoryCount)
 	if e.OutcomeScore != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// lived fills a memory with one episode and returns its id.
-func lived(t *testing.T, e *local.Engine, collection string) string {
+// lived stores one episode and returns its id.
+func lived(t *testing.T, e *local.Node, collection string) string {
 	t.Helper()
 	started, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Context: robotmem.Object{"task": map[string]any{"name": "hold a glass"}}})
 	if err != nil {
@@ -33,7 +33,7 @@ func lived(t *testing.T, e *local.Engine, collection string) string {
 	return started.SessionID
 }
 
-func learn(t *testing.T, e *local.Engine, r *robotmem.LearnRequest) int64 {
+func learn(t *testing.T, e *local.Node, r *robotmem.LearnRequest) int64 {
 	t.Helper()
 	res, err := e.Learn(t.Context(), r)
 	if err != nil {
@@ -45,7 +45,7 @@ func learn(t *testing.T, e *local.Engine, r *robotmem.LearnRequest) int64 {
 func TestMemoriesAndEpisodesAreResources(t *testing.T) {
 	e := engine(t, local.Options{})
 	session := lived(t, e, "arm")
-	// Larger than the tool get may answer: the resource is whole.
+	// Larger than an answer of the tool get: the resource is whole.
 	large := learn(t, e, &robotmem.LearnRequest{Insight: "a long trace", Context: robotmem.Object{"params": map[string]any{"trace": strings.Repeat("7", 200_000)}}})
 	c := connect(t, NewServer(e, Options{}))
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -20,13 +19,13 @@ import (
 type Options struct {
 	// Version of the program, shown to clients.
 	Version string
-	// Logger receives the causes of internal errors; nil is silent. It must
-	// not write to the stream that ServeStdio answers on.
+	// Logger receives the causes of internal errors; nil is silent. It must not
+	// write to the output of ServeStdio.
 	Logger *slog.Logger
 	// MaxMessage is the largest message in bytes, 64 MiB if 0.
 	MaxMessage int
-	// Address is where the node answers HTTP, such as http://127.0.0.1:7878:
-	// links to large perceptions name it. Empty if it does not.
+	// Address is the address of the node's web server, such as
+	// http://127.0.0.1:7878, for links to large perceptions. Empty without one.
 	Address string
 }
 
@@ -37,19 +36,20 @@ type Server struct {
 	svc        robotmem.Service
 	log        *slog.Logger
 	maxMessage int
-	node       string // its address, "" if it has none
+	maxQueued  int64  // bytes of waiting messages over stdio
+	node       string // address of the web server, "" without one
 	mcp        *server.MCPServer
 }
 
-// instructions tell a model what the tools are for and when to call them.
-const instructions = `robotmem is the memory of this robot or agent: what was learnt and sensed here, each with place, parameters, robot, time and outcome. It outlives this conversation.
+// instructions tell the model what the tools are for and when to call them.
+const instructions = `robotmem is the memory of this robot or agent: what it learnt and sensed, each with place, parameters, robot, time and outcome. The memory stays after this conversation.
 
 - Before you act, call recall with what you are about to do. Narrow it with context_filter ({"task.success":true} for what worked, false for what failed) or spatial_sort (what happened near a place). A filter finds the one match among thousands.
-- After each attempt that taught something, also a failed one, call learn: one sentence with its numbers and units, and a context of params, spatial, robot, task (task.success says how it went) and env. A different number is a different fact, so record each value that you tried.
-- For a task of several steps call start_session first, read its briefing, pass its session_id along with learn and save_perception, and close it with end_session: the outcome and the memory ids that helped.
-- save_perception keeps sensor data (image, force trace, point cloud, sound) with a description in words; recall finds it by that, and with like by what it resembles. preview shows it to you.
-- When a memory turns out wrong, update it, or forget it with the reason. When learn reports conflicts, settle them so.
-- A text or context that recall has shortened is read whole with get.`
+- After each attempt that taught something, also a failed one, call learn: one sentence with its numbers and units, and a context of params, spatial, robot, task (task.success: whether it worked) and env. A different number is a different fact, so record each value that you tried.
+- For a task of several steps call start_session first, read its briefing, pass its session_id to learn and save_perception, and close it with end_session: the outcome, and the ids of the memories that helped.
+- save_perception stores sensor data (image, force trace, point cloud, sound) with a description in words. recall finds it by the description, and with like by similar sensor data. preview shows it to you.
+- When a memory is wrong, correct it with update, or remove it with forget and a reason. When learn reports conflicts, resolve them in the same way.
+- When recall has shortened a text or a context, get returns all of it.`
 
 // NewServer returns a server that offers the tools of svc.
 func NewServer(svc robotmem.Service, opts Options) *Server { return newServer(svc, opts) }
@@ -59,10 +59,12 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 		svc:        svc,
 		log:        cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)),
 		maxMessage: cmp.Or(opts.MaxMessage, maxMessage),
+		maxQueued:  maxQueued,
 		node:       strings.TrimRight(opts.Address, "/"),
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
+	hooks.AddOnError(s.callUndecoded)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
@@ -84,12 +86,12 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	return s
 }
 
-// tool describes an operation. Every hint is set: an absent one counts as
-// destructive and open-world.
+// tool describes an operation. It sets every hint, because a client takes an
+// absent hint as destructive and open-world.
 func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
 	var output json.RawMessage
-	if op.Name != "preview" { // whose result is an image, which clients drop beside structured content
+	if op.Name != "preview" { // its result is an image, which clients drop beside structured content
 		output = schema(op.OutputSchema())
 	}
 	return mcp.Tool{
@@ -106,17 +108,17 @@ func tool(op *robotmem.Op) mcp.Tool {
 	}
 }
 
-// named says that a call comes through here, and from which program: of a
-// client that keeps no session each request says so.
-func named(ctx context.Context, meta *mcp.Meta) context.Context {
+// withCaller records that a call comes over MCP, and from which program. A client
+// without a session names its program in each request.
+func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	caller := robotmem.CallerOf(ctx)
 	caller.Tool = robotmem.ToolMCP
 	var client mcp.Implementation
 	if session, ok := server.ClientSessionFromContext(ctx).(server.SessionWithClientInfo); ok {
 		client = session.GetClientInfo()
 	}
-	if said := meta.ClientInfo(); said != nil {
-		client = *said
+	if info := meta.ClientInfo(); info != nil {
+		client = *info
 	}
 	if client.Name != "" {
 		caller.Client = strings.TrimSuffix(client.Name+"/"+client.Version, "/")
@@ -140,13 +142,10 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 				res, err = s.errorResult(op, fmt.Errorf("panic: %v", v)), nil
 			}
 		}()
-		ctx, told := withProgress(ctx, req.Params.Meta)
-		defer told()
-		args, err := arguments(ctx, req)
-		if err != nil {
-			return s.errorResult(op, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: err}), nil
-		}
-		out, err := op.Call(named(ctx, req.Params.Meta), s.svc, args)
+		ctx, done := withProgress(ctx, req.Params.Meta)
+		defer done()
+		// The raw arguments, because in them numbers keep their spelling.
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, req.Params.RawArguments)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
@@ -167,22 +166,4 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 			RawStructuredContent: data,
 		}, nil
 	}
-}
-
-// errorResult is a failed operation as the model reads it. The parts are in
-// _meta and not in structuredContent, which must fit the output schema.
-func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
-	shown := &robotmem.Error{Op: op.Name, Kind: robotmem.Internal}
-	errors.As(err, &shown)
-	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
-		s.log.Error("tool failed", "op", op.Name, "kind", shown.Kind, "err", err)
-	}
-	if shown.Kind == robotmem.Internal {
-		shown = &robotmem.Error{Op: op.Name, Kind: robotmem.Internal, Err: errors.New("internal error; the node's log has the cause")}
-	}
-	res := mcp.NewToolResultError(shown.Error())
-	res.Meta = &mcp.Meta{AdditionalFields: map[string]any{"robotmem/error": map[string]any{
-		"kind": shown.Kind, "op": shown.Op, "field": shown.Field, "detail": shown.Detail(),
-	}}}
-	return res
 }

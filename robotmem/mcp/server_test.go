@@ -243,7 +243,7 @@ func TestShortTextCutsAtACharacter(t *testing.T) {
 	if got := shortText("日本語", 3, 7); got != "日本語" {
 		t.Errorf("got %q", got)
 	}
-	want := `日本… [2 of 3 characters; read it whole with get {"memory_id":7}]`
+	want := `日本… [2 of 3 characters; read all of it with get {"memory_id":7}]`
 	if got := shortText("日本語", 2, 7); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -281,5 +281,18 @@ func TestHandlerServesToolsOverHTTP(t *testing.T) {
 		if res.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("a message over the limit, %s: %s", name, res.Status)
 		}
+	}
+}
+
+// A client names its program. The name of the caller comes from the transport.
+func TestClientsNameTheirProgramOnly(t *testing.T) {
+	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "arm-7", Tool: robotmem.ToolREST, Client: "node"})
+	if got, want := robotmem.CallerOf(withCaller(ctx, nil)), (robotmem.Caller{Who: "arm-7", Tool: "mcp", Client: "node"}); got != want {
+		t.Errorf("without a name: %+v, want %+v", got, want)
+	}
+	meta := &mcp.Meta{}
+	meta.SetClientInfo(mcp.Implementation{Name: "claude-code", Version: "2.0.1"})
+	if got, want := robotmem.CallerOf(withCaller(ctx, meta)), (robotmem.Caller{Who: "arm-7", Tool: "mcp", Client: "claude-code/2.0.1"}); got != want {
+		t.Errorf("with one: %+v, want %+v", got, want)
 	}
 }

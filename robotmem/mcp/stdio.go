@@ -2,39 +2,51 @@ package mcp
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// The library's own stdio loop is not used: it cancels calls in flight when the
-// input ends, runs calls on several workers and, when its queue is full, ahead
-// of those that wait, and it reads a line of any length. The loop below keeps
-// the library's protocol (HandleMessage) and orders what goes into it.
+// The library's stdio server is not used, even with a pool of one worker: it
+// queues tool calls only, so that a resource can be read before the learn that
+// was sent before it; it cannot cancel a call that waits; it runs calls ahead of
+// the queue when the queue is full; it cancels calls when the input ends; and it
+// reads lines of any length. The loop below keeps the library's protocol
+// (HandleMessage).
 //
-//	in -> reader -> what asks the memory -> queue -> worker -> out
+//	in -> reader -> requests to the memory -> queue -> worker -> out
 //	             -> notifications/cancelled -> queue, worker
-//	             -> all else, answered at once --------------> out
+//	             -> all other messages, answered at once -----> out
 
 const (
-	// maxQueued bounds the bytes of the calls that wait. A client that is
-	// faster than the disk is then held back by its own pipe.
+	// maxQueued is the largest size of all waiting messages in bytes. A client
+	// that sends faster than the disk writes is then slowed down by its pipe.
 	maxQueued = 128 << 20
-	// grace is how long calls that were accepted may still run once ctx is
-	// done.
+	// maxQueuedCalls is the largest number of waiting messages.
+	maxQueuedCalls = 10_000
+	// grace is how long accepted calls may still run after ctx is done.
 	grace = 10 * time.Second
 )
 
-// ServeStdio answers the JSON-RPC messages of in, one a line, on out. It
-// returns when in has ended, or ctx is done, and every accepted call has been
-// answered; ctx does not cut those off before a grace of ten seconds. A read
-// from in that blocks is left behind when ctx ends it.
+// errWithdrawn is the cause of a call that the client has cancelled.
+var errWithdrawn = errors.New("cancelled by the client")
+
+// ServeStdio answers the JSON-RPC messages of in, one a line, on out. It returns
+// when in has ended, or ctx is done, and every accepted call is answered. After
+// ctx is done, accepted calls may run for ten more seconds. If ctx ends while a
+// read from in blocks, ServeStdio returns without waiting for that read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	session := server.NewInProcessSession("stdio", nil)
 	work, cancel := context.WithCancel(s.mcp.WithContext(context.WithoutCancel(ctx), session))
@@ -42,32 +54,22 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
 
-	w := &writer{out: out, notices: session.ClientNotifications()}
-	work = withNotifier(work, w)
-	calls := newQueue(maxQueued)
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		for ctx, call := calls.begin(work); call != nil; ctx, call = calls.begin(work) {
-			answer := s.handleMessage(detach(ctx, call.message))
-			if calls.end() {
-				w.write(answer)
-			}
-		}
-	}()
+	w := &messageWriter{out: out, notifications: session.ClientNotifications()}
+	c := &connection{
+		server: s, writer: w, calls: make(chan func(), maxQueuedCalls),
+		room: semaphore.NewWeighted(s.maxQueued), cancels: map[string]*context.CancelCauseFunc{},
+	}
 	read := make(chan error, 1)
 	go func() {
 		lines := &lineReader{in: bufio.NewReaderSize(in, 64<<10), limit: s.maxMessage}
-		read <- s.dispatch(work, lines, calls, w)
+		read <- c.readMessages(ctx, withNotifier(work, w), lines)
 	}()
-
+	c.runCalls(ctx)
 	var err error
 	select {
 	case err = <-read:
 	case <-ctx.Done():
 	}
-	calls.close()
-	<-worked
 	if err == nil {
 		err = w.failure()
 	}
@@ -77,8 +79,19 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// asksMemory are the requests that are worked off in the order they came.
-var asksMemory = map[mcp.MCPMethod]bool{
+// connection is the state of one ServeStdio.
+type connection struct {
+	server *Server
+	writer *messageWriter
+	calls  chan func() // waiting requests to the memory; closed at the end of the input
+	room   *semaphore.Weighted
+
+	mu      sync.Mutex                          // guards cancels
+	cancels map[string]*context.CancelCauseFunc // of queued and running calls, by request id
+}
+
+// queued are the requests that run in the order in which they came.
+var queued = map[mcp.MCPMethod]bool{
 	mcp.MethodToolsCall:          true,
 	mcp.MethodResourcesList:      true,
 	mcp.MethodResourcesRead:      true,
@@ -86,17 +99,19 @@ var asksMemory = map[mcp.MCPMethod]bool{
 	mcp.MethodCompletionComplete: true,
 }
 
-// dispatch reads messages until in ends. What asks the memory is queued;
-// everything else takes no time and is answered here, so that a ping is not
-// held up by a long call and a cancellation reaches the call that runs.
-func (s *Server) dispatch(ctx context.Context, lines *lineReader, calls *queue, w *writer) error {
+// readMessages reads messages until in ends or ctx is done. It queues requests to
+// the memory and answers everything else at once, because that takes no time: a
+// ping does not wait for a long call, and a cancellation reaches the running
+// call. work is the context of the calls.
+func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) error {
+	defer close(c.calls)
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
 			return nil
 		}
 		if long := (*longLine)(nil); errors.As(err, &long) {
-			w.write(s.tooLong(long.id()))
+			c.writer.write(c.server.tooLong(long.id()))
 			continue
 		}
 		if err != nil {
@@ -111,21 +126,250 @@ func (s *Server) dispatch(ctx context.Context, lines *lineReader, calls *queue, 
 		}
 		err = json.Unmarshal(line, &head)
 		switch {
-		case err == nil && asksMemory[head.Method] && len(head.ID) > 0:
-			if !calls.push(&queued{id: string(head.ID), message: line}) {
-				return nil // closed: the server is going away
+		case err == nil && queued[head.Method] && len(head.ID) > 0:
+			if c.queue(ctx, work, string(head.ID), line) != nil {
+				return nil // ctx is done
 			}
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
-			calls.withdraw(string(head.Params.RequestID))
+			c.withdraw(string(head.Params.RequestID))
 		default:
-			w.write(s.handleMessage(ctx, line))
+			c.writer.write(c.server.handleMessage(work, line))
 		}
 	}
 }
 
-// tooLong answers a message that was not kept. id is the request's, nil if it
-// could not be told.
+// queue waits until there is room for a call. It fails if ctx is done before.
+func (c *connection) queue(ctx, work context.Context, id string, message []byte) error {
+	size := min(int64(len(message)), c.server.maxQueued) // a larger call waits for an empty queue
+	if err := c.room.Acquire(ctx, size); err != nil {
+		return err
+	}
+	work, cancel := context.WithCancelCause(work)
+	c.mu.Lock()
+	c.cancels[id] = &cancel
+	c.mu.Unlock()
+	call := func() {
+		c.room.Release(size)
+		defer c.forget(id, &cancel)
+		if context.Cause(work) == errWithdrawn {
+			return
+		}
+		answer := c.server.handleMessage(work, message)
+		if context.Cause(work) != errWithdrawn {
+			c.writer.write(answer)
+		}
+	}
+	select {
+	case c.calls <- call:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// withdraw cancels the call with that id. A waiting call then never runs, and a
+// running call gets no answer.
+func (c *connection) withdraw(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel, ok := c.cancels[id]; ok {
+		(*cancel)(errWithdrawn)
+	}
+}
+
+// forget releases the context of a call that has ended. The id may belong to
+// another call by then, if the client used it twice.
+func (c *connection) forget(id string, cancel *context.CancelCauseFunc) {
+	(*cancel)(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancels[id] == cancel {
+		delete(c.cancels, id)
+	}
+}
+
+// runCalls runs the calls one after the other until the input has ended. If ctx
+// is done, it runs only the calls that are already queued.
+func (c *connection) runCalls(ctx context.Context) {
+	for {
+		select {
+		case call, ok := <-c.calls:
+			if !ok {
+				return
+			}
+			call()
+		case <-ctx.Done():
+			for {
+				select {
+				case call, ok := <-c.calls:
+					if !ok {
+						return
+					}
+					call()
+				default:
+					return
+				}
+			}
+		}
+	}
+}
+
+// tooLong is the answer to a message over the limit. id is that of the request,
+// nil if it is not known.
 func (s *Server) tooLong(id any) mcp.JSONRPCError {
 	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST,
 		fmt.Sprintf("the message is over %d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage), nil)
+}
+
+// messageWriter writes messages, one a line. It may be used by several
+// goroutines.
+type messageWriter struct {
+	mu            sync.Mutex // guards out and err
+	out           io.Writer
+	err           error // the first failure; nothing is written after it
+	notifications <-chan mcp.JSONRPCNotification
+}
+
+// write writes the library's pending notifications and then an answer. A nil
+// answer, as to a notification, is not written.
+func (w *messageWriter) write(answer mcp.JSONRPCMessage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.notifications) > 0 {
+		w.writeLine(<-w.notifications)
+	}
+	if answer != nil {
+		w.writeLine(answer)
+	}
+}
+
+// notify writes a notification at once.
+func (w *messageWriter) notify(n mcp.JSONRPCNotification) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.writeLine(n)
+}
+
+func (w *messageWriter) writeLine(v any) {
+	if w.err != nil {
+		return
+	}
+	data, err := robotmem.EncodeJSON(v)
+	if err == nil {
+		_, err = w.out.Write(append(data, '\n'))
+	}
+	if err != nil {
+		w.err = fmt.Errorf("writing an answer: %w", err)
+	}
+}
+
+func (w *messageWriter) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// lineReader reads messages, one a line. It skips blank lines, a byte order mark
+// and CR before LF, and accepts a last line without LF.
+type lineReader struct {
+	in    *bufio.Reader
+	limit int // of a line, in bytes
+}
+
+var bom = []byte("\xef\xbb\xbf")
+
+// next returns the next message, io.EOF after the last, or a *longLine for a
+// line over the limit, which it has read to its end.
+func (r *lineReader) next() ([]byte, error) {
+	for {
+		line, err := r.line()
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, bom))
+		if len(line) > 0 && (err == nil || err == io.EOF) {
+			return line, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *lineReader) line() ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
+			return nil, r.skip(append(line, part...), err)
+		}
+		line = append(line, part...)
+		if err != bufio.ErrBufferFull {
+			return line, err
+		}
+	}
+}
+
+// headBytes and tailBytes of a message over the limit are kept to find its id:
+// some clients write the id last.
+const (
+	headBytes = 64 << 10
+	tailBytes = 256
+)
+
+// skip reads the rest of a line over the limit and keeps its two ends.
+func (r *lineReader) skip(read []byte, err error) error {
+	long := &longLine{head: read[:min(len(read), headBytes)], tail: lastBytes(read)}
+	for err == bufio.ErrBufferFull {
+		var part []byte
+		part, err = r.in.ReadSlice('\n')
+		long.tail = lastBytes(append(long.tail, part...))
+	}
+	if err != nil && err != io.EOF {
+		return err
+	}
+	return long
+}
+
+func lastBytes(b []byte) []byte { return bytes.Clone(b[max(0, len(b)-tailBytes):]) }
+
+// longLine is a message over the limit.
+type longLine struct{ head, tail []byte }
+
+func (l *longLine) Error() string { return "the message is too long" }
+
+// idAtEnd matches an id that is the last member of a message.
+var idAtEnd = regexp.MustCompile(`"id"\s*:\s*(-?\d+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+
+// id returns the id of the request, so that its caller gets an answer. It is nil
+// if neither end of the message shows it.
+func (l *longLine) id() any {
+	dec := json.NewDecoder(bytes.NewReader(l.head))
+	if _, err := dec.Token(); err == nil {
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				break
+			}
+			var value any
+			if dec.Decode(&value) != nil {
+				break
+			}
+			if key == "id" && isID(value) {
+				return value
+			}
+		}
+	}
+	if m := idAtEnd.FindSubmatch(l.tail); m != nil {
+		var value any
+		if json.Unmarshal(m[1], &value) == nil {
+			return value
+		}
+	}
+	return nil
+}
+
+func isID(v any) bool {
+	switch v.(type) {
+	case string, float64:
+		return true
+	}
+	return false
 }

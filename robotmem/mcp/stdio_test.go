@@ -37,7 +37,7 @@ func call(id any, tool, args string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`+"\n", n, tool, args)
 }
 
-// serve feeds input, which ends at once, and returns every answer.
+// serve sends input, which then ends, and returns all answers.
 func serve(t *testing.T, s *Server, input string) []answer {
 	t.Helper()
 	var out bytes.Buffer
@@ -210,7 +210,7 @@ func TestCancelledContextFinishesAcceptedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The pipe takes this only once the calls before it have been accepted.
+	// The pipe accepts this only after the calls before it were accepted.
 	if _, err := io.WriteString(feed, "\n \n"); err != nil {
 		t.Fatal(err)
 	}
@@ -223,40 +223,69 @@ func TestCancelledContextFinishesAcceptedCalls(t *testing.T) {
 	}
 }
 
+// A client that sends faster than the memory answers is slowed down by its pipe,
+// and loses nothing.
 func TestQueueHoldsTheReaderBack(t *testing.T) {
-	q := newQueue(10)
-	if !q.push(&queued{message: []byte("123456")}) {
-		t.Fatal("not taken")
-	}
-	pushed := make(chan bool)
-	go func() { pushed <- q.push(&queued{message: []byte("789012")}) }()
-	select {
-	case <-pushed:
-		t.Fatal("over the limit, and taken at once")
-	case <-time.After(20 * time.Millisecond):
-	}
-	next := func() string {
-		_, c := q.begin(t.Context())
-		if c == nil {
-			return ""
+	p := newPatient()
+	s := NewServer(p, Options{})
+	message := call(1, "recall", `{"query":"`+strings.Repeat("x", 100<<10)+`"}`)
+	s.maxQueued = int64(len(message)) // room for one waiting message
+	in, feed := io.Pipe()
+	var out bytes.Buffer
+	done := make(chan error, 1)
+	go func() { done <- s.ServeStdio(context.WithoutCancel(t.Context()), in, &out) }()
+	const n = 5
+	written := make(chan int, n)
+	go func() {
+		defer feed.Close()
+		for i := range n {
+			if _, err := io.WriteString(feed, message); err != nil {
+				t.Error(err)
+			}
+			written <- i
 		}
-		if !q.end() {
-			t.Errorf("%q is not wanted", c.message)
+	}()
+	<-p.begun // the first runs, the second waits, the third is read and waits for room
+	for i := range 2 {
+		if got := <-written; got != i {
+			t.Fatalf("message %d was written, want %d", got, i)
 		}
-		return string(c.message)
 	}
-	if got := next(); got != "123456" {
-		t.Fatalf("got %q", got)
+	time.Sleep(50 * time.Millisecond) // time for the others, if nothing held them back
+	if got := len(written); got > 1 {
+		t.Errorf("%d messages were read over the limit", got)
 	}
-	if !<-pushed {
-		t.Error("not taken after there was room")
+	p.let <- struct{}{}
+	for range n - 1 {
+		if err := <-p.ended; err != nil {
+			t.Error(err)
+		}
+		<-p.begun
+		p.let <- struct{}{}
 	}
-	q.close()
-	if got := next(); got != "789012" {
-		t.Errorf("closing lost %q", got)
+	<-p.ended
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
-	if got := next(); got != "" || q.push(&queued{message: []byte("x")}) {
-		t.Error("a closed queue still works")
+	if got := parse(t, out.String()); len(got) != n {
+		t.Errorf("%d answers, want %d", len(got), n)
+	}
+}
+
+// A message over the limit of the queue runs when nothing else waits.
+func TestQueueTakesALargeMessage(t *testing.T) {
+	s := NewServer(&fake{}, Options{})
+	s.maxQueued = 10
+	if got := serve(t, s, call(1, "learn", `{"insight":"x"}`)+call(2, "learn", `{"insight":"y"}`)); len(got) != 2 {
+		t.Errorf("%d answers, want 2", len(got))
+	}
+}
+
+// Two calls with one id, which the protocol forbids, are both answered.
+func TestOneIDTwice(t *testing.T) {
+	got := serve(t, NewServer(&fake{delay: 10 * time.Millisecond}, Options{}), call(1, "learn", `{"insight":"x"}`)+call(1, "learn", `{"insight":"y"}`))
+	if len(got) != 2 || got[0].Result.IsError || got[1].Result.IsError {
+		t.Errorf("got %+v, want two results", got)
 	}
 }
 

@@ -18,9 +18,9 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-func openEngine(t *testing.T) *local.Engine { return openWith(t, local.Options{}) }
+func openEngine(t *testing.T) *local.Node { return openWith(t, local.Options{}) }
 
-func openWith(t *testing.T, o local.Options) *local.Engine {
+func openWith(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "memory.db")
 	e, err := local.Open(t.Context(), o)
@@ -45,7 +45,7 @@ func TestClientOverHTTP(t *testing.T) {
 	})
 }
 
-func overHTTP(t *testing.T, e *local.Engine) *client.Client {
+func overHTTP(t *testing.T, e *local.Node) *client.Client {
 	t.Helper()
 	ts := httptest.NewServer(web.New(e, web.Options{}))
 	t.Cleanup(ts.Close)

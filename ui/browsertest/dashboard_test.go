@@ -2,12 +2,15 @@ package browsertest
 
 import "testing"
 
-// TestDashboard starts the program and a browser once for all that is tried.
+// TestDashboard starts the program and a browser once for all tests. With -short
+// it only opens the main pages.
 func TestDashboard(t *testing.T) {
-	if testing.Short() {
-		t.Skip("minutes in a browser")
-	}
 	w := newWorld(t)
+	if testing.Short() {
+		w.mainPages(t)
+		t.Run("the API reference", w.reference)
+		return
+	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
 	t.Run("all", func(t *testing.T) {
 		t.Run("views", w.views)
@@ -36,6 +39,7 @@ func TestDashboard(t *testing.T) {
 			"the gallery":                     w.gallery,
 			"memories by place":               w.memoriesByPlace,
 			"a place for a search":            w.placeForASearch,
+			"the API reference":               w.reference,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

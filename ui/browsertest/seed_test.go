@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -60,7 +60,7 @@ func (w *world) newSeed(t *testing.T) *seed {
 // planter writes the seed.
 type planter struct {
 	t *testing.T
-	m *local.Engine
+	m *local.Node
 	s *seed
 }
 
@@ -159,7 +159,7 @@ func (p *planter) episode(nth int) string {
 		}
 	}
 	p.save(session, "proprioceptive", "base pose during the run", trajectoryTUM(float64(began.Unix()), 180), "text/x-tum", "/odom", began, robotmem.Object{"kind": "trajectory"})
-	err := p.m.Keep(p.t.Context(), perception.Batch{SessionID: session, Collection: kitchen, Counts: []perception.SourceCount{
+	err := p.m.Keep(p.t.Context(), recorder.Batch{SessionID: session, Collection: kitchen, Counts: []recorder.SourceCount{
 		{Source: "/wrist/ft", Received: 180_000, Stored: 179_988, Dropped: 12, Missed: 3, Bytes: 8_639_424},
 		{Source: "/camera/rack", Received: 5400, Stored: 5400, Bytes: 91_000_000},
 	}})

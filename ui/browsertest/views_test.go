@@ -67,6 +67,27 @@ func (s *seed) all(say words) []view {
 	)
 }
 
+// mainPages opens one view of each kind in one window and checks that its content
+// comes and that the browser complains about nothing.
+func (w *world) mainPages(t *testing.T) {
+	p := w.open(t, w.node, wide)
+	for _, v := range w.seed.all(english) {
+		switch v.name {
+		case "home", "search-query", "memory-edited", "sessions", "session", "compare", "doctor", "perceptions", "perception-wrench", "perception-trajectory", "map":
+			p.in(t, v.name, func() { p.show(v) })
+		}
+	}
+}
+
+// show opens a view and waits for its content.
+func (p *tab) show(v view) {
+	p.t.Helper()
+	p.goTo(v.path)
+	for _, r := range v.ready {
+		p.see(r[0], r[1])
+	}
+}
+
 // views opens every view, wide and light, narrow and dark, and in Chinese.
 func (w *world) views(t *testing.T) {
 	passes := []struct {
@@ -84,10 +105,7 @@ func (w *world) views(t *testing.T) {
 			p.expect("404 (Not Found)") // the memory that is not there
 			for _, v := range w.seed.all(pass.say) {
 				p.in(t, v.name, func() {
-					p.goTo(v.path)
-					for _, r := range v.ready {
-						p.see(r[0], r[1])
-					}
+					p.show(v)
 					w.audit(p, pass.look.name+"-"+v.name)
 				})
 			}
@@ -104,10 +122,7 @@ func (w *world) views(t *testing.T) {
 				{"sessions", "/sessions", [][2]string{{".empty", ""}}},
 				{"doctor", "/doctor", [][2]string{{".checks", ""}}},
 			} {
-				p.goTo(v.path)
-				for _, r := range v.ready {
-					p.see(r[0], r[1])
-				}
+				p.show(v)
 				w.audit(p, l.name+"-empty-"+v.name)
 			}
 		}

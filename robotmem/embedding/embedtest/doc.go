@@ -1,6 +1,5 @@
-// Package embedtest runs a real Ollama for tests, with a model of random weights
-// that is made on the spot: what a fake of it hides is how it cuts, refuses and
-// fails.
+// Package embedtest runs a real Ollama for tests, with a generated model of random
+// weights. A fake would hide how Ollama cuts texts, refuses them and fails.
 //
 // Its nouns: an Ollama is a server of the test's own, with models and a home in
 // the test's temporary folder; Dim is the length of the vectors of its models.
@@ -11,10 +10,10 @@
 //
 // # Caveats
 //
-// The binary is the one that ROBOTMEM_OLLAMA names, or else the one that `make
-// ollama` builds into the user's cache folder. A name that leads nowhere fails
-// the test instead of skipping it.
+// The binary is the one that ROBOTMEM_OLLAMA names, otherwise the one that `make
+// ollama` builds into the user's cache folder. If the named file does not exist, the
+// test fails instead of being skipped.
 //
-// The vectors are deterministic and differ from text to text, but mean nothing:
-// texts that share words are near each other, and that is all.
+// The vectors are deterministic and differ between texts, but have no meaning: only
+// texts with common words are near each other.
 package embedtest

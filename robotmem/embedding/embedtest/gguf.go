@@ -10,7 +10,7 @@ import (
 // names and shapes of the tensors, and their numbers, each aligned. All of it
 // is little-endian. https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
-// Dim is how many numbers a vector of a model made here has.
+// Dim is the dimension of the vectors of the generated models.
 const Dim = 64
 
 const (
@@ -30,7 +30,7 @@ const (
 	tokenControl = 3
 )
 
-// The special tokens by their place in the vocabulary.
+// The special tokens by their index in the vocabulary.
 const (
 	padToken = iota
 	unknownToken
@@ -60,9 +60,8 @@ func model(seed uint64) []byte {
 	return w.file()
 }
 
-// vocabulary returns the tokens in the spelling of converted BERT models: with
-// ▁ in front where a word begins, bare within one. Every word of ASCII can be
-// spelled.
+// vocabulary returns the tokens as converted BERT models spell them: with ▁ at the
+// beginning of a word, without it within a word. Every ASCII word has tokens.
 func vocabulary() []string {
 	tokens := []string{"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"}
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -165,8 +164,8 @@ func (w *ggufWriter) norm(name string) {
 	w.tensor(name+".bias", 0.01, Dim)
 }
 
-// tensor adds normally distributed numbers; dims begin with the one whose
-// numbers lie side by side.
+// tensor adds normally distributed numbers. The first of dims is the contiguous
+// dimension.
 func (w *ggufWriter) tensor(name string, deviation float64, dims ...int) {
 	w.fill(name, func() float32 { return float32(deviation * w.random.NormFloat64()) }, dims...)
 }

@@ -25,7 +25,7 @@ const (
 
 // Ollama is a server that belongs to one test.
 type Ollama struct {
-	// URL is its address, the same after a restart.
+	// URL is its address, which stays the same after a restart.
 	URL string
 
 	t      testing.TB
@@ -35,9 +35,9 @@ type Ollama struct {
 	client *api.Client
 }
 
-// StartOllama starts a server that has no models and ends with the test. It
-// skips the test when there is no binary, and fails it when ROBOTMEM_OLLAMA
-// names one that is not there.
+// StartOllama starts a server without models that ends with the test. It skips the
+// test if there is no binary, and fails it if ROBOTMEM_OLLAMA names a file that does
+// not exist.
 func StartOllama(t testing.TB) *Ollama {
 	t.Helper()
 	o := &Ollama{t: t, binary: findBinary(t), dir: t.TempDir(), URL: "http://" + freeAddress(t)}
@@ -80,7 +80,7 @@ func findBinary(t testing.TB) string {
 	return path
 }
 
-// freeAddress returns an address that nothing listens at.
+// freeAddress returns an address at which nothing listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	var config net.ListenConfig
@@ -128,8 +128,8 @@ func (o *Ollama) Start() {
 	}
 }
 
-// Stop kills the server and its children at once, as a crash would, and waits
-// for its end. It does nothing when the server does not run.
+// Stop kills the server and its children as a crash would, and waits for their end.
+// It does nothing if the server does not run.
 func (o *Ollama) Stop() {
 	o.t.Helper()
 	if o.server == nil {
@@ -159,7 +159,7 @@ func (o *Ollama) CreateModel(name string) {
 
 func (o *Ollama) logFile() string { return filepath.Join(o.dir, "log") }
 
-// tellLog shows the end of what the server wrote.
+// tellLog logs the end of the server's output.
 func (o *Ollama) tellLog() {
 	data, err := os.ReadFile(o.logFile())
 	if err != nil {

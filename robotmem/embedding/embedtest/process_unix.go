@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ownGroup makes cmd the head of a process group: Ollama runs each model in a
-// child, which outlives it otherwise.
+// ownGroup makes cmd the head of a process group. Ollama runs each model in a child
+// process, which would otherwise outlive it.
 func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func killGroup(cmd *exec.Cmd) error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 	"github.com/robotmem/robotmem-go/perception/payload"
-	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 const (
@@ -43,7 +43,7 @@ type Disk struct {
 	held    int
 }
 
-var _ local.Disk = (*Disk)(nil)
+var _ sqlite.Disk = (*Disk)(nil)
 
 // New returns a recording disk of an empty folder. Close it after its last user.
 func New(dir string) (*Disk, error) {
@@ -80,7 +80,7 @@ func (d *Disk) Close() { vfs.Unregister(d.name) }
 // Root is the real path of the folder.
 func (d *Disk) Root() string { return d.root }
 
-// VFS implements [local.Disk].
+// VFS implements [sqlite.Disk].
 func (d *Disk) VFS() string { return d.name }
 
 // Mark records a moment, such as that of an acknowledgement.
@@ -109,7 +109,7 @@ func (d *Disk) Limit(free int64) {
 	d.free = max(free, unlimited)
 }
 
-// FreeBytes implements [local.Disk]: the bytes that the limit leaves, else those
+// FreeBytes implements [sqlite.Disk]: the bytes that the limit leaves, else those
 // of the real disk.
 func (d *Disk) FreeBytes(path string) (int64, error) {
 	d.mu.Lock()
@@ -118,7 +118,7 @@ func (d *Disk) FreeBytes(path string) (int64, error) {
 	if free != unlimited {
 		return free, nil
 	}
-	return local.SystemDisk{}.FreeBytes(path)
+	return sqlite.SystemDisk{}.FreeBytes(path)
 }
 
 // Refused counts the writes that the limit has refused.
@@ -272,7 +272,7 @@ func (d *Disk) Rename(from, to string) error {
 	return d.link(from, to, rename, os.Rename)
 }
 
-// Link implements [local.Disk].
+// Link implements [sqlite.Disk].
 func (d *Disk) Link(from, to string) error {
 	return d.link(from, to, create, os.Link)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // speech draws texts of 20 to 40 words by Zipf's law over 30,000 words, and
-// questions of 3 to 6 words, the median of which matches a fifth of the texts.
+// queries of 3 to 6 words, the median of which matches a fifth of the texts.
 type speech struct {
 	r     *rand.Rand
 	zipf  *rand.Zipf
@@ -42,8 +42,8 @@ func (s *speech) texts(first, n int) []lexical.Document {
 	return docs
 }
 
-// question draws its words as the texts do, but few of the most frequent: they
-// are stop words, which a question leaves out.
+// question draws its words as the texts do, but few of the most frequent ones, which
+// are stop words.
 func (s *speech) question() []string {
 	var terms []string
 	for n := 3 + s.r.IntN(4); len(terms) < n; {
@@ -101,7 +101,7 @@ func measure(b *testing.B, call func(i int)) {
 
 func BenchmarkSearch100k(b *testing.B) { benchmarkSearch(b, 100_000) }
 
-// BenchmarkSearch1M takes a gigabyte of memory or so: call it by its name.
+// BenchmarkSearch1M takes about a gigabyte of memory. Run it by its name.
 func BenchmarkSearch1M(b *testing.B) {
 	if testing.Short() {
 		b.Skip("short")

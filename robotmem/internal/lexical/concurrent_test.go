@@ -9,7 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
-// Questions, snapshots and changes at once: every answer belongs to one moment.
+// With concurrent searches, snapshots and changes every answer is of one moment.
 func TestConcurrentUse(t *testing.T) {
 	s := newSpeech(6)
 	x := lexical.New(fts5)

@@ -1,23 +1,23 @@
 package lexical
 
-// SetLimits makes compactions begin with fewer dead documents and go on in
-// smaller steps, so that much happens in the midst of one.
-func (x *Index) SetLimits(dead, step int) { x.limits = limits{dead, step} }
+// SetLimits makes compactions start with fewer deleted documents and proceed in
+// smaller steps, so that more changes happen during one.
+func (x *Index) SetLimits(dead, step int) { x.limits = compactionLimits{dead, step} }
 
-// Compacting returns how many collections are in the midst of a compaction.
+// Compacting returns how many collections have a compaction in progress.
 func (x *Index) Compacting() (n int) {
 	for _, c := range x.names {
-		if c.work != nil {
+		if c.compaction != nil {
 			n++
 		}
 	}
 	return n
 }
 
-// Dead returns how many dead documents still take memory.
+// Dead returns how many deleted documents still take memory.
 func (x *Index) Dead() (n int) {
 	for _, c := range x.names {
-		n += len(c.deaths)
+		n += len(c.deletions)
 	}
 	return n
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
-// FuzzSearch reads its bytes as a course of puts, removals and questions, and
+// FuzzSearch reads its bytes as a sequence of puts, removals and queries, and
 // compares each answer with the model's.
 func FuzzSearch(f *testing.F) {
 	f.Add([]byte("\x00\x01\x23\x45\x00\x02\x23\x99\x03\x12\x01\x01\x00\x03\x23\x00"))

@@ -1,49 +1,55 @@
 package lexical
 
-import "sync"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
 
-// All names every collection in a question.
+// All stands for every collection in a query.
 const All = "*"
 
-// Document is a text as the index sees it.
+// Document is a text as a list of stems.
 type Document struct {
-	ID         int64    // of any sign, but Query.Within admits none below 0
+	ID         int64    // may be negative, but Query.Within admits none below 0
 	Collection string   // any name but All
-	Terms      []string // stems in any order, with repetitions; none is legal
+	Terms      []string // stems in any order, with repetitions; may be empty
 }
 
 // Index holds the postings of all documents. Its methods are safe for
 // concurrent use.
 type Index struct {
 	params func(averageLength float64) Params
-	limits limits
+	limits compactionLimits
 	pool   sync.Pool // of *scratch
 
 	mu          sync.RWMutex // guards everything below
 	names       map[string]*collection
-	collections []*collection // nil where one went away
-	free        []uint32      // indices of collections to use again
-	directory   directory
-	living      statistics // of all collections
-	tally       tally
+	collections []*collection // nil where a collection was dropped
+	free        []uint32      // indices of dropped collections, to use again
+	locations   locationMap
+	live        collectionStats // of all collections
+	counter     termCounter
 }
 
-// New returns an empty index. It asks params for the parameters of each
-// question, by the mean length in terms of the texts that are searched; params
-// is called under a lock and must not call the index.
+// New returns an empty index. The index calls params for the parameters of each
+// query, with the mean length in terms of the texts that are searched. params is
+// called under a lock and must not call the index.
 func New(params func(averageLength float64) Params) *Index {
 	return &Index{
 		params:    params,
 		limits:    defaultLimits,
 		names:     map[string]*collection{},
-		directory: directory{},
+		locations: locationMap{},
 	}
 }
 
-// Apply removes documents, then puts others, in one step for those who search.
-// A put replaces the document of the same identifier, in whatever collection it
-// was; removing what is not there is harmless. So the same changes may be
-// applied again.
+// Apply removes documents, then puts others, in one step for concurrent searches. A
+// put replaces the document of the same identifier in whatever collection it was.
+// Removing an identifier that is not in the index does nothing, so the same changes
+// may be applied again.
 func (x *Index) Apply(put []Document, remove []int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -58,14 +64,14 @@ func (x *Index) Apply(put []Document, remove []int64) {
 			touched[c] += 0
 		}
 		c := x.collection(d.Collection)
-		doc := c.add(d, &x.tally)
-		x.directory.set(d.ID, place{c.place, doc})
-		x.living.rows++
-		x.living.terms += int64(len(d.Terms))
+		doc := c.add(d, &x.counter)
+		x.locations.set(d.ID, location{c.number, doc})
+		x.live.rows++
+		x.live.terms += int64(len(d.Terms))
 		touched[c] += len(d.Terms)
 	}
 	for c, added := range touched {
-		if c.living.rows == 0 {
+		if c.live.rows == 0 {
 			x.drop(c)
 		} else {
 			x.compact(c, added)
@@ -73,21 +79,21 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 }
 
-// remove takes a document out, and returns the collection in which it was.
+// remove deletes a document and returns its collection, or nil.
 func (x *Index) remove(id int64) *collection {
-	at, ok := x.directory.get(id)
+	at, ok := x.locations.get(id)
 	if !ok {
 		return nil
 	}
 	c := x.collections[at.collection-1]
-	x.directory.remove(id)
-	x.living.rows--
-	x.living.terms -= int64(c.lengths[at.doc])
-	c.kill(at.doc)
+	x.locations.remove(id)
+	x.live.rows--
+	x.live.terms -= int64(c.lengths[at.doc])
+	c.markDeleted(at.doc)
 	return c
 }
 
-// collection returns the collection of a name, and makes it at need.
+// collection returns the collection of a name and creates it if needed.
 func (x *Index) collection(name string) *collection {
 	c, ok := x.names[name]
 	if ok {
@@ -96,7 +102,7 @@ func (x *Index) collection(name string) *collection {
 	if last := len(x.free) - 1; last >= 0 {
 		c = newCollection(name, x.free[last]+1)
 		x.free = x.free[:last]
-		x.collections[c.place-1] = c
+		x.collections[c.number-1] = c
 	} else {
 		c = newCollection(name, uint32(len(x.collections))+1)
 		x.collections = append(x.collections, c)
@@ -105,9 +111,254 @@ func (x *Index) collection(name string) *collection {
 	return c
 }
 
-// drop forgets a collection in which no document lives.
+// drop removes a collection without live documents.
 func (x *Index) drop(c *collection) {
 	delete(x.names, c.name)
-	x.collections[c.place-1] = nil
-	x.free = append(x.free, c.place-1)
+	x.collections[c.number-1] = nil
+	x.free = append(x.free, c.number-1)
+}
+
+// A collection has its own dictionary, posting lists and statistics. Documents are
+// numbered in the order in which they are added. A replaced or removed document
+// keeps its number and its postings and is marked as deleted until a compaction
+// removes it.
+type collection struct {
+	name       string
+	number     uint32            // its index in Index.collections, plus 1
+	slots      map[string]uint32 // stem -> index in lists
+	stems      []string          // by slot; "" in a free slot
+	lists      []postingList     // by slot
+	free       []uint32          // slots to use again
+	ids        []int64           // by document number
+	lengths    []uint32          // by document number, in terms
+	deleted    bitmap            // document numbers
+	deletions  []uint32          // the members of deleted in the order of their deletion
+	live       collectionStats
+	compaction *compaction // in progress, or nil
+}
+
+func newCollection(name string, place uint32) *collection {
+	return &collection{name: name, number: place, slots: map[string]uint32{}}
+}
+
+// termCount is a term of the document that is being added, with its occurrences.
+type termCount struct {
+	slot  uint32
+	count uint32
+}
+
+// termCounter counts the terms of a document. positions[slot] is the index in counts
+// of a slot if counts has that slot there, so that positions need no clearing.
+type termCounter struct {
+	positions []uint32
+	counts    []termCount
+}
+
+func (t *termCounter) add(slot uint32) {
+	for int(slot) >= len(t.positions) {
+		t.positions = append(t.positions, make([]uint32, 1+len(t.positions))...)
+	}
+	if at := t.positions[slot]; at < uint32(len(t.counts)) && t.counts[at].slot == slot {
+		t.counts[at].count++
+		return
+	}
+	t.positions[slot] = uint32(len(t.counts))
+	t.counts = append(t.counts, termCount{slot, 1})
+}
+
+// add appends a document and returns its number.
+func (c *collection) add(d Document, t *termCounter) uint32 {
+	doc, length := uint32(len(c.ids)), uint32(len(d.Terms))
+	c.ids = append(c.ids, d.ID)
+	c.lengths = append(c.lengths, length)
+	c.live.rows++
+	c.live.terms += int64(length)
+	t.counts = t.counts[:0]
+	for _, stem := range d.Terms {
+		slot, ok := c.slots[stem]
+		if !ok {
+			slot = c.slot(stem)
+		}
+		t.add(slot)
+	}
+	for _, o := range t.counts {
+		c.lists[o.slot].add(doc, o.count, length)
+	}
+	return doc
+}
+
+// slot allocates a slot for a new stem. It copies the stem, which may be part of a
+// large text.
+func (c *collection) slot(stem string) uint32 {
+	stem = strings.Clone(stem)
+	if last := len(c.free) - 1; last >= 0 {
+		slot := c.free[last]
+		c.free = c.free[:last]
+		c.stems[slot], c.lists[slot] = stem, newPostingList()
+		c.slots[stem] = slot
+		return slot
+	}
+	slot := uint32(len(c.lists))
+	c.stems = append(c.stems, stem)
+	c.lists = append(c.lists, newPostingList())
+	c.slots[stem] = slot
+	return slot
+}
+
+// markDeleted marks a document as deleted.
+func (c *collection) markDeleted(doc uint32) {
+	c.deleted.set(doc)
+	c.deletions = append(c.deletions, doc)
+	c.live.rows--
+	c.live.terms -= int64(c.lengths[doc])
+}
+
+// postings returns the posting list of a stem and its document frequency among live
+// documents, or nil if that is 0.
+func (c *collection) postings(stem string) (*postingList, int) {
+	slot, ok := c.slots[stem]
+	if !ok {
+		return nil, 0
+	}
+	l := &c.lists[slot]
+	if n := l.live(c.deleted, c.deletions); n > 0 {
+		return l, n
+	}
+	return nil, 0
+}
+
+// pageSize is how many identifiers share a page. Identifiers of memories are dense;
+// an isolated one costs a whole page.
+const pageSize = 64
+
+// locationMap finds documents by their identifier.
+type locationMap map[int64]*locationPage
+
+type locationPage struct {
+	used      int
+	locations [pageSize]location
+}
+
+// location is the place of a document in the index. The zero value means none.
+type location struct {
+	collection uint32 // index in Index.collections, plus 1
+	doc        uint32
+}
+
+func (d locationMap) get(id int64) (location, bool) {
+	p := d[id>>6]
+	if p == nil {
+		return location{}, false
+	}
+	at := p.locations[id&(pageSize-1)]
+	return at, at != location{}
+}
+
+func (d locationMap) set(id int64, at location) {
+	p := d[id>>6]
+	if p == nil {
+		p = new(locationPage)
+		d[id>>6] = p
+	}
+	if p.locations[id&(pageSize-1)] == (location{}) {
+		p.used++
+	}
+	p.locations[id&(pageSize-1)] = at
+}
+
+func (d locationMap) remove(id int64) {
+	p := d[id>>6]
+	if p == nil || p.locations[id&(pageSize-1)] == (location{}) {
+		return
+	}
+	p.locations[id&(pageSize-1)] = location{}
+	if p.used--; p.used == 0 {
+		delete(d, id>>6)
+	}
+}
+
+// compare orders by collection, then by document number.
+func (p location) compare(o location) int {
+	return cmp.Or(cmp.Compare(p.collection, o.collection), cmp.Compare(p.doc, o.doc))
+}
+
+// The methods below serve the check of the index against the file. No search uses
+// them.
+
+// Stats are the statistics of the live documents of a collection.
+type Stats struct {
+	Rows  int   // documents
+	Terms int64 // in all of them, with repetitions
+}
+
+// Stats returns the statistics of a collection, or of All. They are zero without
+// documents.
+func (x *Index) Stats(collection string) Stats {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if collection == All {
+		return Stats{x.live.rows, x.live.terms}
+	}
+	if c := x.names[collection]; c != nil {
+		return Stats{c.live.rows, c.live.terms}
+	}
+	return Stats{}
+}
+
+// Collections returns the names of all collections with documents, sorted.
+func (x *Index) Collections() []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return slices.Sorted(maps.Keys(x.names))
+}
+
+// DocumentFrequency returns how many documents of a collection, or of All, hold
+// a stem.
+func (x *Index) DocumentFrequency(collection, stem string) int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if collection != All {
+		if c := x.names[collection]; c != nil {
+			_, n := c.postings(stem)
+			return n
+		}
+		return 0
+	}
+	n := 0
+	for _, c := range x.names {
+		_, df := c.postings(stem)
+		n += df
+	}
+	return n
+}
+
+// Find returns the collection of a document and its length in terms. ok is false if
+// it is not in the index.
+func (x *Index) Find(id int64) (collection string, length int, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	at, ok := x.locations.get(id)
+	if !ok {
+		return "", 0, false
+	}
+	c := x.collections[at.collection-1]
+	return c.name, int(c.lengths[at.doc]), true
+}
+
+// Terms returns the stems of a document with their occurrences, or nil if it is not
+// in the index. It reads every list of the collection.
+func (x *Index) Terms(id int64) map[string]int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	at, ok := x.locations.get(id)
+	if !ok {
+		return nil
+	}
+	c, counts := x.collections[at.collection-1], map[string]int{}
+	for slot := range c.lists {
+		if n := c.lists[slot].count(at.doc); n > 0 {
+			counts[c.stems[slot]] = int(n)
+		}
+	}
+	return counts
 }

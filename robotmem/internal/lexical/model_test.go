@@ -89,13 +89,13 @@ func (m *model) counts(q lexical.Query, d lexical.Document) []int {
 	return counts
 }
 
-// whole tells whether a document holds an unfinished word as it stands.
+// whole reports whether a document holds an unfinished word as typed.
 func (m *model) whole(q lexical.Query, d lexical.Document) bool {
 	return q.Unfinished != nil && slices.ContainsFunc(d.Terms, func(s string) bool { return slices.Contains(q.Unfinished.Whole, s) })
 }
 
-// corpus draws texts: Zipf's law over a vocabulary, now and then a text that
-// was there before, so that many scores tie.
+// corpus draws texts by Zipf's law over a vocabulary, and sometimes repeats a text,
+// so that many scores tie.
 type corpus struct {
 	r     *rand.Rand
 	zipf  *rand.Zipf
@@ -144,7 +144,7 @@ func (c *corpus) question() []string {
 	return terms
 }
 
-// unfinished is a word that begins others, and perhaps one of the question.
+// unfinished is a prefix of other words, and perhaps of one of the query.
 func (c *corpus) unfinished(q *lexical.Query) {
 	q.Unfinished = &lexical.Unfinished{}
 	for range 1 + c.r.IntN(5) {
@@ -171,7 +171,7 @@ func (c *corpus) within(ids int) *bitset.BitSet {
 	return b
 }
 
-func tally(d lexical.Document) map[string]int {
+func termCounter(d lexical.Document) map[string]int {
 	counts := map[string]int{}
 	for _, term := range d.Terms {
 		counts[term]++

@@ -2,100 +2,102 @@ package lexical
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/bits-and-blooms/bitset"
 )
 
 // Query asks for the documents that hold any of the terms.
 type Query struct {
-	Collection string         // or All, with the statistics of all
-	Terms      []string       // distinct stems; a score is the sum in this order
-	Unfinished *Unfinished    // one more term, last in the sum; nil is none
-	Within     *bitset.BitSet // identifiers that may be found; nil is all
-	N          int            // the N best; every match if it is not positive
+	Collection string         // or All, with the statistics of all collections
+	Terms      []string       // distinct stems; a score is summed in this order
+	Unfinished *Unfinished    // one more term, last in the sum, or nil
+	Within     *bitset.BitSet // identifiers that may be found; nil admits all
+	N          int            // how many of the best; all matches if not positive
 }
 
-// Unfinished is a word of which the beginning is known. A document holds it as
-// often as it holds any of the longer words, unless it holds the word as it
-// stands, which counts in Terms. Its weight is that of a term which all of these
-// documents hold: never above that of the word as it stands.
+// Unfinished is a word while it is being typed. A document holds it as often as it
+// holds any of the longer words, unless it holds the word as typed, which counts in
+// Terms. Its idf is that of a term which all of these documents hold, so it never
+// exceeds the idf of the word as typed.
 type Unfinished struct {
-	Whole  []string // stems of the word as it stands, of those in Terms
-	Longer []string // distinct stems of the words that it begins, none in Terms
+	Whole  []string // stems of the word as typed that are in Terms
+	Longer []string // distinct stems of longer words, none in Terms
 }
 
-// Hit is a document with its score, which is larger than 0.
+// Hit is a document with its score, which is above 0.
 type Hit struct {
 	ID    int64
 	Score float64
 }
 
-// Search returns the matches of a question, best first, ties by the smaller ID.
+// Search returns the matches of a query, best first, ties by the smaller ID.
 func (x *Index) Search(q Query) []Hit {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	s := x.scratch()
+	s := x.newScratch()
 	defer x.release(s)
-	s.ask(x, q)
-	if len(s.parts) == 0 {
+	s.prepare(x, q)
+	if len(s.collections) == 0 {
 		return nil
 	}
-	s.hits.reset(q.N, s.matches())
-	if few, ok := s.few(x, q); ok {
-		s.searchFew(x, few)
+	s.top.reset(q.N, s.maxMatches())
+	if few, ok := s.admittedDocuments(x, q); ok {
+		s.scoreAdmitted(x, few)
 	} else {
-		s.searchParts(x, q)
+		s.searchCollections(x, q)
 	}
-	return s.hits.ranked()
+	return s.top.sorted()
 }
 
-// Scorer returns what scores texts that are not in the index as if they were
-// matches of a question, whatever it admits, by the present statistics.
+// Scorer returns a scorer for texts that are not in the index, by the present
+// statistics. The filter of the query has no effect on it.
 func (x *Index) Scorer(q Query) Scorer {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	s := x.scratch()
+	s := x.newScratch()
 	defer x.release(s)
-	s.ask(x, q)
+	s.prepare(x, q)
 	c := s.curve
 	return Scorer{idf: slices.Clone(s.idf), curve: &c}
 }
 
-// part is what a question finds in one collection: a list for each of its
-// terms, or nil.
-type part struct {
+// matchedCollection is a collection that holds terms of the query: a list for each
+// term, or nil.
+type matchedCollection struct {
 	collection *collection
-	lists      []*list
+	lists      []*postingList
 	postings   int     // in all lists
-	bound      float64 // of any score
+	upperBound float64 // of the score of any document
 }
 
-// scratch is the memory of a question, used again by later ones.
+// scratch is the memory of one search, reused by later ones.
 type scratch struct {
-	curve curve
-	idf   []float64 // by term
-	df    []int     // by term
-	lists []*list   // of the parts
-	parts []part
-	hits  best
+	curve       saturation
+	idf         []float64      // by term
+	df          []int          // by term
+	lists       []*postingList // of all matched collections
+	collections []matchedCollection
+	top         topK
 
-	cursors []cursor
-	order   []*cursor // by bound, the smallest first
-	sums    []float64 // sums[i] is the sum of the first i bounds of order
-	scores  []float64 // by term, of the present document
-	rest    []float64 // as sums, for the length of the present document
+	cursors        []cursor
+	order          []*cursor // by upper bound, the smallest first
+	prefixBounds   []float64 // prefixBounds[i] is the sum of the first i upper bounds of order
+	termScores     []float64 // by term, of the current document
+	documentBounds []float64 // like prefixBounds, for the length of the current document
 
 	totals  []float64 // by document of a window
-	touched bitmap    // documents of the window that match
+	touched bitmap    // documents of the window with a score
 
-	counts []uint32 // by document, of the longer words; zeros between questions
+	counts []uint32 // by document, occurrences of the longer words; zero between searches
 }
 
-// keepCursors is how many cursors, of a kilobyte each, a scratch may keep.
+// keepCursors is the largest number of cursors, of a kilobyte each, that a scratch keeps.
 const keepCursors = 256
 
-func (x *Index) scratch() *scratch {
+func (x *Index) newScratch() *scratch {
 	if s, ok := x.pool.Get().(*scratch); ok {
 		return s
 	}
@@ -105,32 +107,32 @@ func (x *Index) scratch() *scratch {
 func (x *Index) release(s *scratch) {
 	if len(s.cursors) <= keepCursors {
 		clear(s.lists[:cap(s.lists)])
-		clear(s.parts[:cap(s.parts)])
+		clear(s.collections[:cap(s.collections)])
 		x.pool.Put(s)
 	}
 }
 
-// ask looks the terms up, and computes their weights.
-func (s *scratch) ask(x *Index, q Query) {
+// prepare looks up the terms and computes their weights.
+func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
-	s.lists, s.parts = s.lists[:0], s.parts[:0]
-	stats := x.living
+	s.lists, s.collections = s.lists[:0], s.collections[:0]
+	stats := x.live
 	if q.Collection == All {
 		for _, c := range x.collections {
 			if c != nil {
-				s.look(c, q)
+				s.addCollection(c, q)
 			}
 		}
 	} else if c := x.names[q.Collection]; c != nil {
-		stats = c.living
-		s.look(c, q)
+		stats = c.live
+		s.addCollection(c, q)
 	} else {
-		stats = statistics{}
+		stats = collectionStats{}
 	}
-	// The slice of lists may have moved while it grew.
-	for i := range s.parts {
-		s.parts[i].lists = s.lists[i*width:][:width]
+	// The slice of lists may have been reallocated while it grew.
+	for i := range s.collections {
+		s.collections[i].lists = s.lists[i*width:][:width]
 	}
 	s.idf = s.idf[:0]
 	for _, df := range s.df {
@@ -147,67 +149,67 @@ func (q *Query) width() int {
 	return len(q.Terms)
 }
 
-// look makes c a part of the question if it holds any of the terms.
-func (s *scratch) look(c *collection, q Query) {
+// addCollection adds c if it holds any of the terms.
+func (s *scratch) addCollection(c *collection, q Query) {
 	postings, had := 0, len(s.lists)
 	for i := range q.width() {
-		var l *list
+		var l *postingList
 		df := 0
 		if i < len(q.Terms) {
-			l, df = c.list(q.Terms[i])
+			l, df = c.postings(q.Terms[i])
 		} else {
-			l, df = s.union(c, q.Unfinished)
+			l, df = s.unionUnfinished(c, q.Unfinished)
 		}
 		s.lists = append(s.lists, l)
 		s.df[i] += df
 		if l != nil {
-			postings += int(l.count)
+			postings += int(l.length)
 		}
 	}
 	if postings == 0 {
 		s.lists = s.lists[:had]
 		return
 	}
-	s.parts = append(s.parts, part{collection: c, postings: postings})
+	s.collections = append(s.collections, matchedCollection{collection: c, postings: postings})
 }
 
-// matches returns a number that the matches do not exceed.
-func (s *scratch) matches() (n int) {
-	for i := range s.parts {
-		n += min(s.parts[i].postings, len(s.parts[i].collection.ids))
+// maxMatches returns an upper bound of the number of matches.
+func (s *scratch) maxMatches() (n int) {
+	for i := range s.collections {
+		n += min(s.collections[i].postings, len(s.collections[i].collection.ids))
 	}
 	return n
 }
 
-// searchParts goes through the parts of a question, those that promise most
-// first, until none can hold another of the best.
-func (s *scratch) searchParts(x *Index, q Query) {
-	for i := range s.parts {
-		p := &s.parts[i]
+// searchCollections searches the collections in the order of their upper bounds
+// until none can hold another of the best documents.
+func (s *scratch) searchCollections(x *Index, q Query) {
+	for i := range s.collections {
+		p := &s.collections[i]
 		for t, l := range p.lists {
 			if l != nil {
-				p.bound += s.idf[t] * l.bound().under(&s.curve)
+				p.upperBound += s.idf[t] * l.max().upperBound(&s.curve)
 			}
 		}
 	}
-	slices.SortFunc(s.parts, func(a, b part) int { return cmp.Compare(b.bound, a.bound) })
-	for i := range s.parts {
-		p := &s.parts[i]
-		if p.bound < s.hits.cut {
+	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
+	for i := range s.collections {
+		p := &s.collections[i]
+		if p.upperBound < s.top.threshold {
 			break
 		}
-		s.open(p)
-		w := walk{scratch: s, collection: p.collection, filter: newFilter(q.Within)}
-		if s.hits.limit >= p.postings/fullShare || len(s.order) > maxCursors {
-			w.every()
+		s.openCursors(p)
+		w := traversal{scratch: s, collection: p.collection, filter: newFilter(q.Within)}
+		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
+			w.scoreAll()
 		} else {
-			w.top()
+			w.maxScore()
 		}
 	}
 }
 
-// open sets a cursor before each list of a part, in the order of the question.
-func (s *scratch) open(p *part) {
+// openCursors sets a cursor on each list of a collection, in the order of the query.
+func (s *scratch) openCursors(p *matchedCollection) {
 	for len(s.cursors) < len(p.lists) {
 		s.cursors = append(s.cursors, cursor{})
 	}
@@ -219,9 +221,9 @@ func (s *scratch) open(p *part) {
 			s.order = append(s.order, c)
 		}
 	}
-	s.scores = append(s.scores[:0], make([]float64, len(p.lists))...)
-	s.rest = append(s.rest[:0], make([]float64, len(s.order)+1)...)
-	s.sums = append(s.sums[:0], make([]float64, len(s.order)+1)...)
+	s.termScores = append(s.termScores[:0], make([]float64, len(p.lists))...)
+	s.documentBounds = append(s.documentBounds[:0], make([]float64, len(s.order)+1)...)
+	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
 // filter admits identifiers.
@@ -241,6 +243,120 @@ func (f filter) admits(id int64) bool {
 	if f.any {
 		return true
 	}
-	word := uint64(id) >> 6 // of a negative identifier: beyond all words
+	word := uint64(id) >> 6 // of a negative identifier: above all words
 	return word < uint64(len(f.words)) && f.words[word]>>(id&63)&1 != 0
+}
+
+// The last word of a query that is being typed may become many words. Their lists
+// are merged into one list for the query, so that they weigh as one term and the
+// evaluation is the same.
+
+// Frequent returns up to n of the stems for which wanted is true, the most frequent
+// first, equally frequent ones in alphabetical order. Deleted documents count until
+// a compaction removes them.
+func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	var found frequentStems
+	if collection != All {
+		if c := x.names[collection]; c != nil {
+			c.each(wanted, func(stem string, count uint32) { found.add(frequency{stem, int(count)}, n) })
+		}
+		return found.stems()
+	}
+	counts := map[string]int{}
+	for _, c := range x.collections {
+		if c != nil {
+			c.each(wanted, func(stem string, count uint32) { counts[stem] += int(count) })
+		}
+	}
+	for stem, count := range counts {
+		found.add(frequency{stem, count}, n)
+	}
+	return found.stems()
+}
+
+// each visits the wanted stems with their number of documents.
+func (c *collection) each(wanted func(string) bool, visit func(stem string, count uint32)) {
+	for slot, stem := range c.stems {
+		if count := c.lists[slot].length; count > 0 && wanted(stem) {
+			visit(stem, count)
+		}
+	}
+}
+
+type frequency struct {
+	stem  string
+	count int
+}
+
+// frequentStems is sorted by insertion, which costs nothing for the many rarer stems.
+type frequentStems []frequency
+
+func (t *frequentStems) add(f frequency, n int) {
+	rarer := func(a, b frequency) int {
+		return cmp.Or(cmp.Compare(b.count, a.count), strings.Compare(a.stem, b.stem))
+	}
+	if len(*t) == n && (n == 0 || rarer((*t)[n-1], f) <= 0) {
+		return
+	}
+	at, _ := slices.BinarySearchFunc(*t, f, rarer)
+	*t = slices.Insert(*t, at, f)
+	*t = (*t)[:min(len(*t), n)]
+}
+
+func (t frequentStems) stems() []string {
+	out := make([]string, len(t))
+	for i, f := range t {
+		out[i] = strings.Clone(f.stem) // a compaction may free the index's own
+	}
+	return out
+}
+
+// wholeWord marks a document that holds the word as typed.
+const wholeWord = math.MaxUint32
+
+// unionUnfinished merges the lists of the longer words, without the documents that
+// hold the word as typed; df counts both. The list is nil if it has no document.
+func (s *scratch) unionUnfinished(c *collection, u *Unfinished) (l *postingList, df int) {
+	if len(s.counts) < len(c.ids) {
+		s.counts = make([]uint32, len(c.ids))
+	}
+	counts := s.counts[:len(c.ids)]
+	var r decoded
+	visit := func(stems []string, put func(doc, more uint32)) {
+		for _, stem := range stems {
+			slot, ok := c.slots[stem]
+			if !ok {
+				continue
+			}
+			l := &c.lists[slot]
+			for i := range l.blockCount() {
+				n := l.decode(i, &r)
+				for at, doc := range r.docs[:n] {
+					put(doc, r.repeats[at])
+				}
+			}
+		}
+	}
+	visit(u.Longer, func(doc, more uint32) { counts[doc] += more + 1 })
+	visit(u.Whole, func(doc, _ uint32) { counts[doc] = wholeWord })
+	all := newPostingList()
+	for doc, n := range counts {
+		if n == 0 {
+			continue
+		}
+		counts[doc] = 0
+		if c.deleted.has(uint32(doc)) {
+			continue
+		}
+		df++
+		if n != wholeWord {
+			all.add(uint32(doc), n, c.lengths[doc])
+		}
+	}
+	if all.length == 0 {
+		return nil, df
+	}
+	return &all, df
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 )
 
-// history is a course of changes to an index, and to a model of it.
+// history applies the same changes to an index and to a model of it.
 type history struct {
 	name                   string
 	seed                   uint64
@@ -84,7 +84,7 @@ func (h history) run(t *testing.T) {
 	}
 }
 
-// compare asks both the same question, and what a doctor asks.
+// compare compares the answers to a query, and the statistics, of both.
 func (h history) compare(t *testing.T, c *corpus, x *lexical.Index, m *model) {
 	t.Helper()
 	ids := max(h.ids, h.batches*h.batch)
@@ -126,8 +126,8 @@ func (h history) compare(t *testing.T, c *corpus, x *lexical.Index, m *model) {
 	if ok != want2 || collection != d.Collection || length != len(d.Terms) {
 		t.Fatalf("Find(%d) = %s, %d, %t, want %s, %d, %t", id, collection, length, ok, d.Collection, len(d.Terms), want2)
 	}
-	if got := x.Terms(id); ok && !gocmp.Equal(got, tally(d)) || !ok && got != nil {
-		t.Fatalf("Terms(%d) = %v, want %v", id, got, tally(d))
+	if got := x.Terms(id); ok && !gocmp.Equal(got, termCounter(d)) || !ok && got != nil {
+		t.Fatalf("Terms(%d) = %v, want %v", id, got, termCounter(d))
 	}
 }
 

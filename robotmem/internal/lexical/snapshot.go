@@ -1,14 +1,16 @@
 package lexical
 
 import (
+	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"slices"
 )
 
-// A snapshot is, in this order (numbers are uvarints unless told otherwise; a
+// A snapshot has, in this order (numbers are uvarints unless stated otherwise; a
 // section is its length in bytes, then the bytes):
 //
 //	magic, 8 bytes, of which the last is the version
@@ -16,21 +18,21 @@ import (
 //	  section: name
 //	  section: identifiers by document number, as varint differences
 //	  section: lengths by document number
-//	  section: dead document numbers, ascending, as differences
+//	  section: deleted document numbers, ascending, as differences
 //	  section: for each list the length of its stem, the stem, the number of
 //	           postings, and their length in bytes
-//	  section: the postings of all lists, coded as in memory
-//	CRC-32C of everything before, 4 bytes, the lowest first
+//	  section: the postings of all lists, encoded as in memory
+//	CRC-32C of everything before, 4 bytes, little-endian
 //
-// What the postings imply, as the ends and the peaks of blocks, is computed when
-// they are read, which checks them at the same time.
+// The ends and maxima of blocks are computed when a snapshot is read, which checks
+// the postings at the same time.
 
 const magic = "robolex\x01"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Frozen is an index as it was at one moment, to be written while the index
-// goes on changing.
+// Frozen is the state of an index at one moment. It can be written while the index
+// changes.
 type Frozen struct {
 	collections []frozenCollection
 }
@@ -39,21 +41,21 @@ type frozenCollection struct {
 	name    string
 	ids     []int64
 	lengths []uint32
-	dead    bitmap
+	deleted bitmap
 	stems   []string
 	lists   []frozenList
 }
 
-// frozenList shares the blocks with the list, and has a copy of the tail, which
-// is overwritten when it is packed.
+// frozenList shares the encoded blocks with the list and copies the tail, which the
+// list overwrites when it encodes the next block.
 type frozenList struct {
 	blocks, tail []byte
 	count        uint32
 }
 
-// Freeze keeps the present state. It copies little more than the ends of the
-// lists, which takes some milliseconds for 30,000 of them. Questions go on
-// meanwhile, unless a change is waiting: they wait behind it.
+// Freeze returns the present state. It copies little more than the tails of the
+// lists, which takes some milliseconds for 30,000 lists. Searches continue meanwhile,
+// unless a change waits for the lock.
 func (x *Index) Freeze() *Frozen {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -71,7 +73,7 @@ func (c *collection) freeze() frozenCollection {
 		name:    c.name,
 		ids:     c.ids[:len(c.ids):len(c.ids)],
 		lengths: c.lengths[:len(c.lengths):len(c.lengths)],
-		dead:    slices.Clone(c.dead),
+		deleted: slices.Clone(c.deleted),
 		stems:   slices.Clone(c.stems),
 		lists:   make([]frozenList, len(c.lists)),
 	}
@@ -86,15 +88,15 @@ func (c *collection) freeze() frozenCollection {
 		start, _ := l.start(len(l.blocks))
 		had := len(tails)
 		tails = append(tails, l.data[start:]...)
-		f.lists[i] = frozenList{l.data[:start:start], tails[had:len(tails):len(tails)], l.count}
+		f.lists[i] = frozenList{l.data[:start:start], tails[had:len(tails):len(tails)], l.length}
 	}
 	return f
 }
 
-// WriteTo writes a snapshot that Read understands. It returns the number of
-// bytes, and the error of w.
+// WriteTo writes a snapshot for Read. It returns the number of bytes and the error
+// of w.
 func (f *Frozen) WriteTo(w io.Writer) (int64, error) {
-	s := sink{w: w, buf: append(make([]byte, 0, sinkSize+binary.MaxVarintLen64), magic...)}
+	s := checksumWriter{w: w, buf: append(make([]byte, 0, writeSize+binary.MaxVarintLen64), magic...)}
 	s.number(len(f.collections))
 	for i := range f.collections {
 		f.collections[i].write(&s)
@@ -108,7 +110,7 @@ func (f *Frozen) WriteTo(w io.Writer) (int64, error) {
 	return s.n, nil
 }
 
-func (f *frozenCollection) write(s *sink) {
+func (f *frozenCollection) write(s *checksumWriter) {
 	s.section([]byte(f.name))
 	var part []byte
 	last := int64(0)
@@ -125,7 +127,7 @@ func (f *frozenCollection) write(s *sink) {
 	part = part[:0]
 	before := uint32(none)
 	for doc := range uint32(len(f.ids)) {
-		if f.dead.has(doc) {
+		if f.deleted.has(doc) {
 			part = binary.AppendUvarint(part, uint64(doc-before-1))
 			before = doc
 		}
@@ -150,11 +152,11 @@ func (f *frozenCollection) write(s *sink) {
 	}
 }
 
-// sinkSize is how many bytes are written at once.
-const sinkSize = 1 << 16
+// writeSize is the size of a buffered write in bytes.
+const writeSize = 1 << 16
 
-// sink writes and sums up what it wrote, until an error.
-type sink struct {
+// checksumWriter writes and computes the checksum until the first error.
+type checksumWriter struct {
 	w   io.Writer
 	buf []byte
 	crc uint32
@@ -162,30 +164,30 @@ type sink struct {
 	err error
 }
 
-func (s *sink) number(n int) { s.buf = binary.AppendUvarint(s.buf, uint64(n)) }
+func (s *checksumWriter) number(n int) { s.buf = binary.AppendUvarint(s.buf, uint64(n)) }
 
-func (s *sink) section(b []byte) {
+func (s *checksumWriter) section(b []byte) {
 	s.number(len(b))
 	s.bytes(b)
 }
 
-func (s *sink) bytes(b []byte) {
-	if len(s.buf)+len(b) > sinkSize {
+func (s *checksumWriter) bytes(b []byte) {
+	if len(s.buf)+len(b) > writeSize {
 		s.flush()
 	}
-	if len(b) > sinkSize {
+	if len(b) > writeSize {
 		s.put(b)
 		return
 	}
 	s.buf = append(s.buf, b...)
 }
 
-func (s *sink) flush() {
+func (s *checksumWriter) flush() {
 	s.put(s.buf)
 	s.buf = s.buf[:0]
 }
 
-func (s *sink) put(b []byte) {
+func (s *checksumWriter) put(b []byte) {
 	if s.err != nil || len(b) == 0 {
 		return
 	}
@@ -193,4 +195,123 @@ func (s *sink) put(b []byte) {
 	n, err := s.w.Write(b)
 	s.n += int64(n)
 	s.err = err
+}
+
+// Read returns the index of a snapshot, which must end where r ends. A stream that is
+// damaged, truncated or of another format gives an error. Memory is allocated as
+// bytes arrive, and the index is built only after the checksum was verified. params
+// is as for New.
+func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error) {
+	stored, err := load(r)
+	if err != nil {
+		return nil, fmt.Errorf("read lexical snapshot: %w", err)
+	}
+	x := New(params)
+	for i := range stored {
+		if err := x.addStored(&stored[i]); err != nil {
+			return nil, fmt.Errorf("read lexical snapshot: collection %q: %w", stored[i].name, err)
+		}
+	}
+	return x, nil
+}
+
+// storedCollection holds the sections of a collection.
+type storedCollection struct {
+	name                                        string
+	ids, lengths, deleted, dictionary, postings []byte
+}
+
+// load reads the sections and verifies the checksum.
+func load(r io.Reader) ([]storedCollection, error) {
+	s := checksumReader{r: bufio.NewReaderSize(r, 1<<16)}
+	if string(s.take(uint64(len(magic)))) != magic && s.err == nil {
+		return nil, errors.New("another format or version")
+	}
+	var stored []storedCollection
+	for n := s.number(); n > 0 && s.err == nil; n-- {
+		var c storedCollection
+		c.name = string(s.section())
+		for _, part := range []*[]byte{&c.ids, &c.lengths, &c.deleted, &c.dictionary, &c.postings} {
+			*part = s.section()
+		}
+		stored = append(stored, c)
+	}
+	want := s.crc
+	sum := s.take(4)
+	if s.err != nil {
+		return nil, s.err
+	}
+	if binary.LittleEndian.Uint32(sum) != want {
+		return nil, errors.New("the checksum is wrong")
+	}
+	if _, err := s.r.ReadByte(); err != io.EOF {
+		return nil, errors.New("there is more behind the end")
+	}
+	return stored, nil
+}
+
+// checksumReader reads and computes the checksum until the first error.
+type checksumReader struct {
+	r   *bufio.Reader
+	crc uint32
+	err error
+}
+
+// readSize is how many bytes are allocated before they have arrived.
+const readSize = 1 << 20
+
+// take reads n bytes. It allocates memory for all of them when all have arrived.
+func (s *checksumReader) take(n uint64) []byte {
+	var chunks [][]byte
+	for left := n; left > 0 && s.err == nil; {
+		b := make([]byte, min(left, readSize))
+		if _, err := io.ReadFull(s.r, b); err != nil {
+			s.err = cutOff(err)
+			return nil
+		}
+		s.crc = crc32.Update(s.crc, castagnoli, b)
+		left -= uint64(len(b))
+		chunks = append(chunks, b)
+	}
+	if len(chunks) == 1 {
+		return chunks[0]
+	}
+	var all []byte
+	if len(chunks) > 1 {
+		all = make([]byte, 0, n)
+	}
+	for _, b := range chunks {
+		all = append(all, b...)
+	}
+	return all
+}
+
+func (s *checksumReader) number() uint64 {
+	var b []byte
+	for s.err == nil && len(b) < binary.MaxVarintLen64 {
+		one := s.take(1)
+		if s.err != nil {
+			return 0
+		}
+		if b = append(b, one[0]); one[0] < 0x80 {
+			n, size := binary.Uvarint(b)
+			if size <= 0 {
+				break
+			}
+			return n
+		}
+	}
+	if s.err == nil {
+		s.err = errors.New("a number is too long")
+	}
+	return 0
+}
+
+func (s *checksumReader) section() []byte { return s.take(s.number()) }
+
+func cutOff(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return errors.New("the stream is cut off")
+	}
+	return err
 }

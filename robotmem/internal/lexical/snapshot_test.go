@@ -64,7 +64,7 @@ func TestSnapshotKeepsTheMomentOfFreezing(t *testing.T) {
 	}
 }
 
-// A compaction frees the places of stems that nobody holds, and other stems take
+// A compaction frees the slots of stems that no document holds, and other stems use
 // them.
 func TestSnapshotKeepsStemsThatGoAway(t *testing.T) {
 	x := lexical.New(fts5)
@@ -213,8 +213,8 @@ func TestWriteToReturnsTheErrorOfTheWriter(t *testing.T) {
 	}
 }
 
-// FuzzRead puts the right checksum behind whatever comes, so that all checks
-// behind it are reached, and then uses what was read.
+// FuzzRead appends the right checksum to its input, so that all later checks are
+// reached, and then searches the index that was read.
 func FuzzRead(f *testing.F) {
 	_, good := small(f)
 	f.Add(good[:len(good)-4])

@@ -46,8 +46,8 @@ func TestFrequent(t *testing.T) {
 	}
 }
 
-// However many words an unfinished one begins, they weigh as one, and none as
-// much as the word itself.
+// The longer words of an unfinished one weigh as one term together, and each less
+// than the word as typed.
 func TestUnfinishedWordIsOneWord(t *testing.T) {
 	x := lexical.New(fts5)
 	var put []lexical.Document

@@ -1,31 +1,31 @@
-// Package text turns any text into search terms, and reads from it what makes
-// two texts differ although their words agree: numbers and negations.
+// Package text makes search terms of any text, and finds what distinguishes texts with
+// the same words: numbers and negations.
 //
-// Its nouns: a term is one token of the full-text index; a stop word is a term
-// too common to search by; a stem is what the index stores for a term; a
-// quantity is a number with its unit and the name that it is bound to.
+// A term is one token of the full-text index. A stop word is a term that is too common
+// to search for. A stem is the form of a term that the index stores. A quantity is a
+// number with its unit and the name to which the text assigns it.
 //
-// A row is indexed as Index(s) in an FTS5 table declared with Tokenize, and
-// found by the terms of Query, each in double quotes and joined by OR:
+// A row is indexed as Index(s) in an FTS5 table declared with Tokenize, and is found by
+// the terms of Query, each in double quotes and joined by OR:
 //
 //	CREATE VIRTUAL TABLE facts USING fts5(body, tokenize = "<text.Tokenize>")
 //	INSERT INTO facts(body) VALUES (<text.Index("grip_force=12.5N slipped")>)
 //	content, stop := text.Query("which grip force?")     // [grip force], [which]
 //	SELECT rowid FROM facts WHERE facts MATCH '"grip" OR "force"' ORDER BY rank
 //
-// The file stays readable for every SQLite program, as all segmentation happens
-// here and Tokenize names only tokenizers that FTS5 has built in. An index in
-// memory that stores Stem of each term ranks the same rows.
+// Any SQLite program can read the file, because this package does all segmentation and
+// Tokenize names only tokenizers that are built into FTS5. An index in memory that
+// stores Stem of each term ranks the same rows.
 //
 // # Caveats
 //
-// The first Chinese question loads a dictionary of 140,000 words, once per
-// process; Terms and Index never do. Traditional characters are found like
-// simplified ones, but neither by the other.
+// The first Chinese question loads a dictionary of 140,000 words, once per process;
+// Terms and Index never do. A search for simplified characters does not find
+// traditional ones, nor the reverse.
 //
-// FTS5 stems a number with its unit like a word, so that 12.5s is stored as
-// 12.5 and 12.5ms as 12.5m; the unit that is stored beside tells them apart.
+// FTS5 stems a number with its unit like a word: 12.5s is stored as 12.5 and 12.5ms as
+// 12.5m. The unit is also stored as a term of its own.
 //
-// A change of what Terms returns makes the stored index stale: it has to be
-// rebuilt from the texts.
+// A change of what Terms returns makes stored indexes stale: they have to be rebuilt
+// from the texts.
 package text

@@ -3,18 +3,19 @@ package text
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// literal is a number as it stands in a prepared text.
-type literal struct {
+// decimalNumber is a number in a normalized text.
+type decimalNumber struct {
 	value string // canonical decimal
-	end   int    // first byte behind it
+	end   int    // first byte after it
 }
 
-// startsNumber reports whether a sign or a point at i begins a number. A sign
-// behind a word or a closing bracket is a hyphen or a minus between operands.
+// startsNumber reports whether a sign or a point at i starts a number. A sign after a
+// word or a closing bracket is a hyphen or a minus between operands.
 func startsNumber(s string, i int) bool {
 	j := i
 	if s[j] == '-' || s[j] == '+' {
@@ -36,7 +37,7 @@ func startsNumber(s string, i int) bool {
 
 // scanNumber reads the number at i: sign, digits with thousands separators,
 // fraction, exponent.
-func scanNumber(s string, i int) literal {
+func scanNumber(s string, i int) decimalNumber {
 	neg := s[i] == '-'
 	if neg || s[i] == '+' {
 		i++
@@ -68,7 +69,7 @@ func scanNumber(s string, i int) literal {
 			}
 		}
 	}
-	return literal{canonical(neg, whole, fraction, exponent), i}
+	return decimalNumber{canonical(neg, whole, fraction, exponent), i}
 }
 
 func skipDigits(s string, i int) int {
@@ -78,15 +79,15 @@ func skipDigits(s string, i int) int {
 	return i
 }
 
-// maxPlainExponent is up to where an exponent is written out as zeros.
+// maxPlainExponent is the largest exponent that is written out as zeros.
 const maxPlainExponent = 24
 
-// canonical spells a decimal in the one way that makes equal numbers equal
-// strings: no plus, no needless zeros, no exponent while it is short. The digits
-// are moved, never computed, so nothing is rounded.
+// canonical spells equal numbers in the same way: no plus, no needless zeros, no
+// exponent while it is short. Digits are moved and never computed, so nothing is
+// rounded.
 func canonical(neg bool, whole, fraction string, exponent int) string {
 	digits := whole + fraction
-	point := len(whole) + exponent // where the point stands in digits
+	point := len(whole) + exponent // position of the point in digits
 	trimmed := strings.TrimLeft(digits, "0")
 	point -= len(digits) - len(trimmed)
 	trimmed = strings.TrimRight(trimmed, "0")
@@ -114,9 +115,9 @@ func canonical(neg bool, whole, fraction string, exponent int) string {
 	return out
 }
 
-// bound reports whether what follows a number makes it part of something
-// longer: an address, a date, a time, a range, a version, a name.
-func bound(s string, end int) bool {
+// continues reports whether the text after a number makes it part of something longer:
+// an address, a date, a time, a range, a version, a name.
+func continues(s string, end int) bool {
 	c, _ := classAt(s, end)
 	if c == letter || c == digit {
 		return true
@@ -124,13 +125,13 @@ func bound(s string, end int) bool {
 	return c == other && end+1 < len(s) && isDigit(s[end+1]) && joins(s, end)
 }
 
-// number emits the number at i with its unit and returns where both end. What
-// only begins like a number (2nd, 192.168.1.10) is read as a word.
+// number emits the number at i with its unit and returns the end of both. Text that only
+// starts like a number (2nd, 192.168.1.10) is read as a word.
 func (p *scanner) number(i int) int {
 	s := p.s
 	num := scanNumber(s, i)
 	u := scanUnit(s, num.end)
-	if u.name == "" && bound(s, num.end) {
+	if u.name == "" && continues(s, num.end) {
 		if !isDigit(s[i]) {
 			i = strings.IndexAny(s[i:], "0123456789") + i
 		}
@@ -151,7 +152,7 @@ func (p *scanner) number(i int) int {
 	p.numeral(s[i:num.end], num.value)
 	name := u.term()
 	switch {
-	case u.han: // its characters are indexed with their neighbours
+	case u.han: // its characters are indexed as pairs
 		u.end = num.end
 	case u.word:
 		p.emit(s[u.start:u.end])
@@ -165,17 +166,17 @@ func (p *scanner) number(i int) int {
 	return u.end
 }
 
-// numeral emits a number as it is written, if that is not the canonical decimal,
-// and as that.
+// numeral emits a number as written, unless that is the canonical decimal, and the
+// canonical decimal.
 func (p *scanner) numeral(written, value string) {
-	if written = plain(written); written != value {
+	if written = unsigned(written); written != value {
 		p.emit(written) // 1e-3 beside 0.001
 	}
 	p.emit(value)
 }
 
-// plain is a number as written, less its plus signs and thousands separators.
-func plain(w string) string {
+// unsigned is a number as written, without plus signs and thousands separators.
+func unsigned(w string) string {
 	if strings.IndexByte(w, ',') >= 0 || strings.IndexByte(w, '+') >= 0 {
 		w = strings.ReplaceAll(strings.ReplaceAll(w, ",", ""), "+", "")
 	}
@@ -183,4 +184,167 @@ func plain(w string) string {
 		return "0" + w
 	}
 	return w
+}
+
+// unit is a unit of measure after a number.
+type unit struct {
+	name       string // the symbol that is indexed, "" for none
+	start, end int    // position in the text
+	word       bool   // written as a word: minutes, percent
+	han        bool   // written in Chinese
+}
+
+// glued are unit symbols that are English words or single letters. They count only
+// directly after the digits.
+var glued = wordSet(`n v w T B A K lm cd l g h`)
+
+const (
+	maxUnitBytes    = 8 // of a symbol without its power
+	minWordBytes    = 3 // of a unit that is written out
+	maxWordBytes    = 16
+	maxHanUnitRunes = 5
+	maxFactors      = 4 // kg*m2/s2
+)
+
+// term is the unit as a search term: "%" and "*" are no token characters.
+func (u unit) term() string {
+	if strings.ContainsAny(u.name, "*%") {
+		return strings.ReplaceAll(strings.ReplaceAll(u.name, "*", "."), "%", "pct")
+	}
+	return u.name
+}
+
+// scanUnit reads the unit after the number that ends at i, with at most one space
+// between them.
+func scanUnit(s string, i int) unit {
+	start := i
+	if start < len(s) && s[start] == ' ' {
+		start++
+	}
+	if start >= len(s) {
+		return unit{}
+	}
+	if c, _ := classAt(s, start); c == han {
+		return scanHanUnit(s, start)
+	}
+	if u := scanWordUnit(s, start); u.name != "" {
+		return u
+	}
+	name, end := scanFactor(s, start)
+	if name == "" {
+		return unit{}
+	}
+	if start > i {
+		if _, no := glued[s[start:end]]; no && !(end < len(s) && (s[end] == '/' || s[end] == '*')) && s[start] >= 'a' {
+			return unit{}
+		}
+	}
+	for range maxFactors - 1 { // N·m, m/s^2, kg*m2/s
+		op, n := operatorAt(s, end)
+		if n == 0 {
+			break
+		}
+		next, stop := scanFactor(s, end+n)
+		if next == "" {
+			break
+		}
+		name += op + next
+		if known, ok := units.Symbol(name); ok {
+			name = known
+		}
+		end = stop
+	}
+	return unit{name: name, start: start, end: end}
+}
+
+// operatorAt reads the sign between two factors of a unit and its length.
+func operatorAt(s string, i int) (op string, n int) {
+	switch {
+	case i >= len(s):
+		return "", 0
+	case s[i] == '/':
+		return "/", 1
+	case s[i] == '*':
+		return "*", 1
+	case strings.HasPrefix(s[i:], "·"):
+		return "*", len("·")
+	}
+	return "", 0
+}
+
+// scanFactor reads one symbol with its power, which must not be followed by a letter or
+// a digit.
+func scanFactor(s string, i int) (name string, end int) {
+	end = i
+	for end < len(s) && end-i < maxUnitBytes {
+		c, n := classAt(s, end)
+		switch {
+		case c == letter && s[end] != '_':
+		case s[end] == '%':
+			n = 1
+		case strings.HasPrefix(s[end:], "°"):
+			n = len("°")
+		default:
+			n = 0
+		}
+		if n == 0 {
+			break
+		}
+		end += n
+	}
+	name = s[i:end]
+	if strings.HasPrefix(name, "μ") {
+		name = "u" + name[len("μ"):]
+	}
+	name, ok := units.Symbol(name)
+	if !ok {
+		return "", i
+	}
+	power := end
+	if power < len(s) && s[power] == '^' {
+		power++
+	}
+	if power < len(s) && name != "%" && (s[power] == '2' || s[power] == '3') {
+		name += s[power : power+1]
+		end = power + 1
+	}
+	if c, _ := classAt(s, end); c == letter || c == digit {
+		return "", i
+	}
+	return name, end
+}
+
+// scanWordUnit reads a unit that is written out. Case does not matter.
+func scanWordUnit(s string, i int) unit {
+	end := i
+	for end < len(s) && s[end] < utf8.RuneSelf && (ascii[s[end]] == letter && s[end] != '_' || s[end] == '-' || s[end] == '/') {
+		if end++; end-i > maxWordBytes {
+			return unit{}
+		}
+	}
+	if end-i < minWordBytes {
+		return unit{}
+	}
+	name, ok := units.WordSymbol(fold(s[i:end]))
+	if c, _ := classAt(s, end); !ok || c == letter || c == digit {
+		return unit{}
+	}
+	return unit{name: name, start: i, end: end, word: true}
+}
+
+// scanHanUnit reads the longest Chinese unit at i.
+func scanHanUnit(s string, i int) unit {
+	var found unit
+	end := i
+	for range maxHanUnitRunes {
+		if end >= len(s) {
+			break
+		}
+		_, n := utf8.DecodeRuneInString(s[end:])
+		end += n
+		if name, ok := units.WordSymbol(s[i:end]); ok {
+			found = unit{name: name, start: i, end: end, han: true}
+		}
+	}
+	return found
 }

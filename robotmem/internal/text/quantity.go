@@ -4,21 +4,23 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// Quantity is a number as a text states it.
+// Quantity is a number in a text with its unit and name.
 type Quantity struct {
-	// Value is the canonical decimal: "12.5" for 12.50, +12.5 and 1.25e1. It is
-	// never rounded, so equal strings are equal numbers and no others are.
+	// Value is the canonical decimal: "12.5" for 12.50, +12.5 and 1.25e1. It is never
+	// rounded, so equal strings are equal numbers and no others are.
 	Value string
-	// Unit is the symbol that is indexed ("N", "m/s", "deg", "%"), case kept, "" for
-	// none. Nothing is converted: see Base.
+	// Unit is the symbol that is indexed ("N", "m/s", "deg", "%"), case kept, or "".
+	// It is not converted; see Base.
 	Unit string
-	// Name is the parameter that the number is bound to, in lower snake case
-	// ("grip_force" of "grip force: 12.5", of "GripForce=12.5" and of "the grip
-	// force is 12.5"), or "".
+	// Name is the parameter to which the text assigns the number, in lower snake case
+	// ("grip_force" of "grip force: 12.5", of "GripForce=12.5" and of "the grip force
+	// is 12.5"), or "".
 	Name string
 }
 
@@ -31,25 +33,25 @@ func (q Quantity) Base() Quantity {
 	return q
 }
 
-// Equivalent is a term that says in another unit what a number and its unit in a
-// question say: 1000mm of "1 m".
+// Equivalent is a term for a number and unit of a question in another unit: 1000mm for
+// "1 m".
 type Equivalent struct {
 	Term string
-	Of   []string // terms of the question that it stands for
+	Of   []string // terms of the question that it replaces
 }
 
-// Equivalents returns further terms to search a question by. A text with one of
-// them holds the number and the unit that the question has.
+// Equivalents returns further search terms for a question. A text with one of them has
+// the same quantity as the question.
 func Equivalents(s string) []Equivalent {
-	p := scanner{s: prepare(s), others: true}
+	p := scanner{s: normalize(s), others: true}
 	p.scan()
 	return p.equivalents
 }
 
-// maxEquivalents bounds the terms that a question gets in addition.
+// maxEquivalents bounds the additional terms of a question.
 const maxEquivalents = 64
 
-// addOthers notes the other spellings of a number with a unit, whose terms are of.
+// addOthers adds the other spellings of a number with a unit, whose terms are of.
 func (p *scanner) addOthers(value, symbol string, of []string) {
 	of = slices.Clone(of)
 	for _, other := range units.Others(value, symbol) {
@@ -59,20 +61,20 @@ func (p *scanner) addOthers(value, symbol string, of []string) {
 	}
 }
 
-// Quantities returns the numbers of s in text order: plain ones with unit and
-// name, the digit groups of dates, times, addresses and versions, and digits
-// inside names (joint3), as each of them tells two texts apart. English number
-// words count too.
+// Quantities returns the numbers of s in text order: plain ones with unit and name, the
+// digit groups of dates, times, addresses and versions, and digits inside names
+// (joint3), because each of them makes two texts different. English number words count
+// too.
 func Quantities(s string) []Quantity {
-	s = prepare(s)
+	s = normalize(s)
 	var out []Quantity
 	for i := 0; i < len(s); {
 		c, n := classAt(s, i)
 		switch {
 		case c == digit || c == other && startsNumber(s, i):
-			out, i = quantity(out, s, i)
+			out, i = appendQuantity(out, s, i)
 		case c == letter:
-			out, i = named(out, s, i)
+			out, i = numbersInWord(out, s, i)
 		default:
 			i += n
 		}
@@ -80,8 +82,8 @@ func Quantities(s string) []Quantity {
 	return out
 }
 
-// quantity appends the number at i, which stands free of letters before it.
-func quantity(out []Quantity, s string, i int) ([]Quantity, int) {
+// appendQuantity appends the number at i, which does not follow a letter.
+func appendQuantity(out []Quantity, s string, i int) ([]Quantity, int) {
 	if end := hexEnd(s, i); end > i {
 		if n, err := strconv.ParseUint(s[i+2:end], 16, 64); err == nil {
 			return append(out, Quantity{Value: strconv.FormatUint(n, 10), Name: nameBefore(s, i)}), end
@@ -103,9 +105,9 @@ func quantity(out []Quantity, s string, i int) ([]Quantity, int) {
 	return append(out, q), num.end
 }
 
-// named reads over the word at i and appends the digits inside, or the number
-// that the word spells.
-func named(out []Quantity, s string, i int) ([]Quantity, int) {
+// numbersInWord reads the word at i and appends the numbers inside, or the number that
+// the word spells.
+func numbersInWord(out []Quantity, s string, i int) ([]Quantity, int) {
 	start, digits := i, false
 	for i < len(s) {
 		c, n := classAt(s, i)
@@ -140,7 +142,7 @@ var numberWords = func() map[string]string {
 		thirteen fourteen fifteen sixteen seventeen eighteen nineteen`) {
 		m[w] = strconv.Itoa(i)
 	}
-	for i, w := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety hundred") { // hundred is next after ninety
+	for i, w := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety hundred") { // hundred follows ninety
 		m[w] = strconv.Itoa(20 + 10*i)
 	}
 	m["thousand"] = "1000"
@@ -178,4 +180,164 @@ func dottedEnd(s string, i int) int {
 		return i
 	}
 	return j
+}
+
+// A sign (= : < >) or a verb (is, was, of, at, to, 设为, 是) assigns a number to the name
+// before it: one identifier, or two plain words.
+
+var binders = wordSet(`is was are were be of at to equals`)
+
+// skippedVerbs may be between the name and "to" or "is", or before the name: "speed was
+// limited to 0.5", "set speed to 0.5".
+var skippedVerbs = wordSet(`set sets reset limited limit changed change increased increase reduced reduce
+	raised raise lowered lower decreased decrease adjusted adjust capped moved kept keep use using was is be been
+	now still never always not should must can`)
+
+var hedges = wordSet(`about around approximately roughly exactly nearly almost only just`)
+
+var hanHedges = []string{"大约", "约", "大概"}
+
+var hanBinders = []string{
+	"设置为", "设定为", "调整为", "调整到", "限制为", "设为", "调到", "降到", "升到", "等于", "為", "为", "是", "至", "到",
+}
+
+const (
+	maxNameBytes    = 48
+	maxHanNameRunes = 8
+)
+
+// nameBefore returns the name to which the text assigns the number at i, or "".
+func nameBefore(s string, i int) string {
+	i = skipBack(s, i, " \t[({\"'~")
+	for {
+		start := wordStart(s, i)
+		if _, ok := hedges[fold(s[start:i])]; !ok {
+			break
+		}
+		i = skipBack(s, start, " \t")
+	}
+	i = trimHan(s, i, hanHedges)
+	if i == 0 {
+		return ""
+	}
+	if at := skipSigns(s, i); at < i {
+		return nameWords(s, skipBack(s, at, " \t\"'"))
+	}
+	if at := trimHan(s, i, hanBinders); at < i {
+		return nameWords(s, skipBack(s, at, " \t"))
+	}
+	start := wordStart(s, i)
+	if _, ok := binders[fold(s[start:i])]; !ok || start == i {
+		return ""
+	}
+	return nameWords(s, skipBack(s, start, " \t"))
+}
+
+// nameWords reads the name that ends at i.
+func nameWords(s string, i int) string {
+	var start int
+	for range 3 {
+		start = wordStart(s, i)
+		if _, ok := skippedVerbs[fold(s[start:i])]; !ok {
+			break
+		}
+		i = skipBack(s, start, " \t")
+	}
+	if start == i {
+		return hanName(s, i)
+	}
+	last := strings.TrimRight(s[start:i], "_")
+	if c, _ := classAt(last, 0); c != letter || Stop(fold(last)) {
+		return ""
+	}
+	name := snake(last)
+	if strings.Contains(name, "_") || start == 0 || s[start-1] != ' ' {
+		return name
+	}
+	before := wordStart(s, start-1)
+	first := fold(s[before : start-1])
+	if c, _ := classAt(first, 0); c != letter || Stop(first) {
+		return name
+	}
+	if _, verb := skippedVerbs[first]; verb {
+		return name
+	}
+	return first + "_" + name
+}
+
+// hanName reads the Chinese words that end at i, without the particles before them.
+func hanName(s string, i int) string {
+	start := i
+	for range maxHanNameRunes {
+		r, n := utf8.DecodeLastRuneInString(s[:start])
+		if n == 0 || classOf(r) != han {
+			break
+		}
+		start -= n
+	}
+	name := s[start:i]
+	for _, lead := range []string{"把", "将", "將", "的"} {
+		if at := strings.LastIndex(name, lead); at >= 0 && at+len(lead) < len(name) {
+			name = name[at+len(lead):]
+		}
+	}
+	return name
+}
+
+// wordStart returns the start of the word that ends at i. The scan is bounded, so that
+// many numbers in a long text stay cheap.
+func wordStart(s string, i int) int {
+	low := max(0, i-maxNameBytes)
+	for i > low {
+		r, n := utf8.DecodeLastRuneInString(s[:i])
+		if c := classOf(r); c != letter && c != digit {
+			break
+		}
+		i -= n
+	}
+	return i
+}
+
+func skipBack(s string, i int, set string) int {
+	low := max(0, i-maxNameBytes)
+	for i > low && strings.IndexByte(set, s[i-1]) >= 0 {
+		i--
+	}
+	return i
+}
+
+// skipSigns steps back over =, :=, <= and similar signs.
+func skipSigns(s string, i int) int {
+	for range 3 {
+		r, n := utf8.DecodeLastRuneInString(s[:i])
+		if !strings.ContainsRune("=:<>≤≥≈", r) || n == 0 {
+			break
+		}
+		i -= n
+	}
+	return i
+}
+
+// trimHan steps back over the first of the endings that matches.
+func trimHan(s string, i int, endings []string) int {
+	for _, e := range endings {
+		if strings.HasSuffix(s[:i], e) {
+			return i - len(e)
+		}
+	}
+	return i
+}
+
+// snake spells an identifier in lower snake case.
+func snake(w string) string {
+	var b strings.Builder
+	prev := rune('_')
+	for _, r := range w {
+		if unicode.IsUpper(r) && unicode.IsLower(prev) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(foldRune(r))
+		prev = r
+	}
+	return b.String()
 }

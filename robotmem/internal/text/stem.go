@@ -1,20 +1,19 @@
 package text
 
-// The stemmer is M. F. Porter's of 1980 ("An algorithm for suffix stripping",
-// Program 14(3)) with the departures of SQLite's FTS5, because its results are
-// compared with what FTS5 wrote into a file: words of fewer than three bytes
-// and of more than 64 pass unchanged, "bli" and "logi" stand in step 2 (from
-// Porter's later errata), a suffix never covers the whole word, and every byte
-// that is not an ASCII vowel counts as a consonant, digits and the bytes of
-// other scripts too.
+// The stemmer is that of M. F. Porter, 1980 ("An algorithm for suffix stripping",
+// Program 14(3)) with the deviations of SQLite's FTS5, because its results are compared
+// with those of FTS5: words of fewer than three bytes and of more than 64 are
+// unchanged, "bli" and "logi" are in step 2 (from Porter's later errata), a suffix
+// never covers the whole word, and every byte that is not an ASCII vowel counts as a
+// consonant, including digits and the bytes of other scripts.
 
 const (
 	minStemBytes = 3
 	maxStemBytes = 64 // FTS5_PORTER_MAX_TOKEN
 )
 
-// suffix is one rewriting rule: the first whose ending fits decides the step,
-// whether or not its condition then holds.
+// suffix is a rewriting rule. The first rule whose ending matches decides the step,
+// whether or not its condition holds.
 type suffix struct{ end, to string }
 
 var step2 = []suffix{
@@ -39,7 +38,7 @@ var step4 = []suffix{
 	{"ous", ""}, {"ive", ""}, {"ize", ""},
 }
 
-// Stem maps a term of Terms to the form that FTS5 stores for it under Tokenize.
+// Stem returns the form of a term that FTS5 stores under Tokenize.
 func Stem(term string) string {
 	if len(term) < minStemBytes || len(term) > maxStemBytes {
 		return term
@@ -86,7 +85,7 @@ func plural(w []byte) []byte {
 	return w
 }
 
-// pastAndGerund is step 1b with its repair of the bared stem.
+// pastAndGerund is step 1b with its correction of the stem.
 func pastAndGerund(w []byte) []byte {
 	n := len(w)
 	switch {
@@ -115,8 +114,8 @@ func pastAndGerund(w []byte) []byte {
 	return w
 }
 
-// rewrite applies the rule whose ending fits if what is left of the word has a
-// measure of at least m.
+// rewrite applies the rule whose ending matches if the rest of the word has a measure of
+// at least m.
 func rewrite(w []byte, rules []suffix, m int) []byte {
 	if len(w) < 2 {
 		return w
@@ -137,13 +136,13 @@ func rewrite(w []byte, rules []suffix, m int) []byte {
 	return w
 }
 
-// ends reports a proper suffix: something must stand before it.
+// ends reports a proper suffix, which does not cover the whole word.
 func ends(w []byte, end string) bool {
 	n := len(w) - len(end)
 	return n > 0 && string(w[n:]) == end
 }
 
-// vowel reads c as a letter; y is one only behind a consonant.
+// vowel reports whether a letter is a vowel; y is one only after a consonant.
 func vowel(c byte, afterConsonant bool) bool {
 	switch c {
 	case 'a', 'e', 'i', 'o', 'u':
@@ -163,8 +162,8 @@ func hasVowel(w []byte) bool {
 	return false
 }
 
-// measure is Porter's m, the number of vowel-consonant turns, counted to 2 as
-// no rule asks for more.
+// measure is Porter's m, the number of vowel-consonant sequences, counted up to 2,
+// because no rule needs more.
 func measure(w []byte) int {
 	m, cons, seen := 0, false, false
 	for _, c := range w {

@@ -1,31 +1,50 @@
 package text
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
 
-// Tokenize is the tokenizer clause of an FTS5 table that holds Index texts.
-// Marks count as word characters so that Indic vowel signs do not split words;
-// the token characters are those that Terms puts inside identifiers and
-// numbers. It needs no quoting within double quotes:
+	"github.com/go-ego/gse"
+)
+
+// Tokenize is the tokenizer clause of an FTS5 table that holds Index texts. Marks
+// count as word characters so that Indic vowel signs do not split words. The token
+// characters are those that Terms puts into identifiers and numbers. The clause
+// contains no double quotes:
 //
 //	CREATE VIRTUAL TABLE t USING fts5(body, tokenize = "<Tokenize>")
 const Tokenize = `porter unicode61 remove_diacritics 2 categories 'L* N* Mn Mc' tokenchars '._/:-'`
 
-// Terms returns the search terms of s in text order: lower case, unstemmed,
-// repetitions kept, each at most 64 bytes. A compound gives the whole and then
-// its parts, a number its value, its unit and both together. Every term is one
-// token of FTS5 under Tokenize. Any input is allowed.
+// Terms returns the search terms of s in text order: lower case, unstemmed, with
+// repetitions, each at most 64 bytes. A compound gives the whole and its parts, a
+// number its value, its unit and both together. Every term is one token of FTS5 under
+// Tokenize. Any input is allowed.
 func Terms(s string) []string {
-	p := scanner{s: prepare(s)}
+	p := scanner{s: normalize(s)}
 	p.out = make([]string, 0, len(p.s)/5+4)
 	p.scan()
 	return p.out
 }
 
-// BaseTerms returns Terms with every number that has a unit in the canonical unit
-// of its dimension, so that texts can be compared that measure in other units.
-// They are not indexed.
+// Stems returns the stems of BaseTerms, other than stop words, sorted and each once.
+func Stems(s string) []string {
+	var stems []string
+	for _, t := range BaseTerms(s) {
+		if !Stop(t) {
+			stems = append(stems, Stem(t))
+		}
+	}
+	slices.Sort(stems)
+	return slices.Compact(stems)
+}
+
+// BaseTerms returns Terms with every number that has a unit in the canonical unit of
+// its dimension, to compare texts that use different units. It is not for the index.
 func BaseTerms(s string) []string {
-	p := scanner{s: prepare(s), base: true}
+	p := scanner{s: normalize(s), base: true}
 	p.scan()
 	return p.out
 }
@@ -35,11 +54,11 @@ func Index(s string) string {
 	return strings.Join(Terms(s), " ")
 }
 
-// Query returns the distinct terms of a question, the stop words apart. Two
-// terms with the same stem are one. Search for content, and for stop only when
-// content is empty. All of them are terms of Terms(s).
+// Query returns the distinct terms of a question, the stop words separately. Two terms
+// with the same stem count as one. Search for content, and for stop only if content is
+// empty. All of them are terms of Terms(s).
 func Query(s string) (content, stop []string) {
-	p := scanner{s: prepare(s), query: true}
+	p := scanner{s: normalize(s), query: true}
 	p.scan()
 	seen := make(map[string]struct{}, len(p.out)+len(p.stop))
 	fresh := func(t string) bool {
@@ -65,16 +84,16 @@ func Query(s string) (content, stop []string) {
 	return content, stop
 }
 
-// scanner walks a prepared text once and collects its terms.
+// scanner reads a normalized text once and collects its terms.
 type scanner struct {
 	s     string
 	out   []string
-	query bool // a question: Chinese stop words are told apart
+	query bool // a question: Chinese stop words are separated
 	base  bool // numbers with units are converted
 
-	others      bool // numbers with units are also looked for in other units
+	others      bool // collect equivalents of numbers with units
 	equivalents []Equivalent
-	stop        []string // the terms of those
+	stop        []string // terms of Chinese stop words
 }
 
 func (p *scanner) emit(w string) {
@@ -105,11 +124,11 @@ func (p *scanner) scan() {
 	}
 }
 
-// word reads from the letter or digit at i to the end of the word, path,
-// dotted name or hyphenation that stands there, and returns where that is.
+// word reads the word, path, dotted name or hyphenation that starts with the letter or
+// digit at i and returns its end.
 func (p *scanner) word(i int) int {
 	s, start := p.s, i
-	plain := true // lower-case letters, at most the first a capital
+	plain := true // lower-case letters, except that the first may be a capital
 	for i < len(s) {
 		c, n := classAt(s, i)
 		switch {
@@ -137,8 +156,8 @@ func (p *scanner) word(i int) int {
 	return i
 }
 
-// joins reports whether the ASCII sign at i holds two parts of a word together.
-// A colon does so between digits only (14:05), where a sentence has none.
+// joins reports whether the ASCII sign at i joins two parts of a word. A colon does so
+// between digits only (14:05), where a sentence has none.
 func joins(s string, i int) bool {
 	switch s[i] {
 	case '.', '/', '-', '\'':
@@ -154,3 +173,277 @@ func joins(s string, i int) bool {
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// compound emits a word that is not only lower-case letters: the whole and the parts
+// that a search may use.
+func (p *scanner) compound(w string) {
+	if at := strings.IndexByte(w, '\''); at >= 0 {
+		p.apostrophe(w, at)
+		return
+	}
+	if at := timestamp(w); at > 0 {
+		p.split(w[:at])
+		p.split(strings.TrimSuffix(w[at+1:], "Z"))
+		return
+	}
+	p.split(w)
+}
+
+// apostrophe resolves English contractions, so that "not" finds "doesn't" and "robot"
+// finds "robot's". Other words are split at the sign.
+func (p *scanner) apostrophe(w string, at int) {
+	head, tail := w[:at], w[at+1:]
+	rest := ""
+	if next := strings.IndexAny(tail, "'-/."); next >= 0 {
+		tail, rest = tail[:next], tail[next+1:]
+	}
+	switch fold(tail) {
+	case "s", "re", "ll", "ve", "d", "m":
+		p.split(head)
+	case "t":
+		if base, ok := negated(head); ok {
+			p.split(base)
+			p.emit("not")
+			break
+		}
+		p.split(head)
+		p.split(tail)
+	default:
+		p.split(head)
+		p.split(tail)
+	}
+	for rest != "" { // rare: rock'n'roll, mother's-in-law
+		piece := rest
+		if next := strings.IndexByte(rest, '\''); next >= 0 {
+			piece, rest = rest[:next], rest[next+1:]
+		} else {
+			rest = ""
+		}
+		p.split(piece)
+	}
+}
+
+// negated returns the verb of a word without its "n't": "do" of "don".
+func negated(head string) (string, bool) {
+	switch fold(head) {
+	case "can":
+		return "can", true
+	case "won":
+		return "will", true
+	case "shan":
+		return "shall", true
+	}
+	if n := len(head); n > 2 && head[n-1]|0x20 == 'n' {
+		return head[:n-1], true
+	}
+	return "", false
+}
+
+// timestamp returns the offset of the T of an ISO 8601 timestamp, or 0. Its date and
+// its time are separate terms.
+func timestamp(w string) int {
+	for i := len("2026-11-21"); i+1 < len(w) && i < len("+002026-11-21")+1; i++ {
+		if w[i]|0x20 == 't' && w[i-3] == '-' && isDigit(w[i-1]) && isDigit(w[i+1]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// split emits w and each of its parts: elements of a path, then groups at : and -, then
+// dotted names, then words of snake_case and CamelCase. A hyphenation without digits
+// is no name: only its words are emitted.
+func (p *scanner) split(w string) {
+	w = strings.Trim(w, "./:-_'")
+	if w == "" {
+		return
+	}
+	sep := separator(w)
+	if sep == 0 {
+		p.emit(w)
+		p.camelCase(w)
+		return
+	}
+	if sep != '-' || strings.ContainsAny(w, "0123456789_") {
+		p.emit(w)
+	}
+	if sep == ':' {
+		if last := strings.LastIndexByte(w, ':'); last != strings.IndexByte(w, ':') {
+			p.emit(w[:last]) // 14:05 of 14:05:30
+		}
+	}
+	for part := range strings.SplitSeq(w, string(sep)) {
+		p.split(part)
+	}
+}
+
+// separator returns the sign at which w is split first, or 0.
+func separator(w string) byte {
+	for _, sep := range []byte("/:-._") {
+		if strings.IndexByte(w, sep) < 0 {
+			continue
+		}
+		if sep == '.' && isDecimal(w) {
+			return 0
+		}
+		return sep
+	}
+	return 0
+}
+
+// isDecimal reports whether w is digits with a single point.
+func isDecimal(w string) bool {
+	points := 0
+	for i := 0; i < len(w); i++ {
+		if w[i] == '.' {
+			points++
+		} else if !isDigit(w[i]) {
+			return false
+		}
+	}
+	return points == 1
+}
+
+// camelCase emits the words of CamelCase (HTTPServer: http, server) and the halves of a
+// numbered name (joint3: joint, 3). Single letters are omitted: the "i" of iPhone finds
+// nothing that iphone and phone do not find.
+func (p *scanner) camelCase(w string) {
+	if at := numbered(w); at > 0 {
+		p.emit(w[:at])
+		p.camelCase(w[:at])
+		p.emit(w[at:])
+		return
+	}
+	start := 0
+	var before, prev rune
+	for i, r := range w {
+		cut := -1
+		switch {
+		case unicode.IsUpper(r) && (unicode.IsLower(prev) || unicode.IsDigit(prev) && i+1 < len(w)):
+			cut = i
+		case unicode.IsLower(r) && unicode.IsUpper(prev) && unicode.IsUpper(before) && w[i:] != "s":
+			cut = i - utf8.RuneLen(prev) // the capital before r starts a word
+		}
+		if cut > start {
+			p.emitPart(w[start:cut])
+			start = cut
+		}
+		before, prev = prev, r
+	}
+	if start > 0 {
+		p.emitPart(w[start:])
+	}
+}
+
+func (p *scanner) emitPart(w string) {
+	if len(w) > 1 {
+		p.emit(w)
+	}
+}
+
+// numbered returns the offset of the digits of a name like joint3 or ur5e, or 0. A single
+// letter before them (v1, h264) is no name.
+func numbered(w string) int {
+	i := 0
+	for i < len(w) && ascii[w[i]&0x7f] == letter && w[i] < utf8.RuneSelf {
+		i++
+	}
+	j := i
+	for j < len(w) && isDigit(w[j]) {
+		j++
+	}
+	if i < 2 || j == i || len(w)-j > 1 {
+		return 0
+	}
+	return i
+}
+
+// Scripts without spaces are indexed by each character and each pair of neighbours.
+// That needs no dictionary: traditional characters, names and misspellings work like
+// any other text, a word of one or two characters is found anywhere, and no update of
+// a dictionary makes an index stale.
+//
+// Dictionary words in addition were tried and did not find more (docs/text.md). A
+// segmentation helps for the question: "夹爪的力是多少" asks for 夹爪 and 力. Only with
+// word boundaries can 的 and 多少 be recognised as stop words and removed with the pairs
+// 爪的, 的力, 力是 and 是多.
+
+const (
+	// minWordFrequency limits the dictionary to its common half, which takes a third
+	// of the time and memory to load.
+	minWordFrequency = 5
+	// maxHanBytes is how much is segmented at once, because gse sums the shortest path
+	// in single precision.
+	maxHanBytes = 3 * 1024
+)
+
+// dictionary is loaded by the first Chinese question and kept for the process. It is
+// never changed.
+var dictionary = sync.OnceValues(func() (*gse.Segmenter, error) {
+	seg := &gse.Segmenter{MinTokenFreq: minWordFrequency, NotLoadHMM: true, SkipLog: true}
+	return seg, seg.LoadDictEmbed("zh_s")
+})
+
+// unspaced emits the run of class c at i and returns its end.
+func (p *scanner) unspaced(i int, c runeClass) int {
+	start := i
+	for i < len(p.s) {
+		next, n := classAt(p.s, i)
+		if next != c {
+			break
+		}
+		i += n
+	}
+	run := p.s[start:i]
+	if c == han && p.query && p.queryRun(run) {
+		return i
+	}
+	p.pairs(run, 0, len(run), len(run))
+	return i
+}
+
+// pairs emits the characters of run from i to end, and after each its pair with the
+// next unless that ends after limit.
+func (p *scanner) pairs(run string, i, end, limit int) {
+	for i < end {
+		_, n := utf8.DecodeRuneInString(run[i:])
+		p.out = append(p.out, run[i:i+n])
+		if next := i + n; next < limit {
+			_, m := utf8.DecodeRuneInString(run[next:])
+			p.out = append(p.out, run[i:next+m])
+		}
+		i += n
+	}
+}
+
+// queryRun emits a Chinese run of a question. Characters and pairs of stop words go to
+// p.stop. It returns false if there is no dictionary.
+func (p *scanner) queryRun(run string) bool {
+	seg, err := dictionary()
+	if err != nil {
+		return false // it is embedded, so this hardly happens: the whole run is searched for
+	}
+	for len(run) > 0 {
+		cut := min(len(run), maxHanBytes)
+		for cut < len(run) && !utf8.RuneStart(run[cut]) {
+			cut++
+		}
+		words := seg.Segment([]byte(run[:cut]))
+		for i, w := range words {
+			limit := cut
+			if next := i + 1; next < len(words) && Stop(words[next].Token().Text()) {
+				limit = w.End()
+			}
+			if !Stop(w.Token().Text()) {
+				p.pairs(run, w.Start(), w.End(), limit)
+				continue
+			}
+			kept := len(p.out)
+			p.pairs(run, w.Start(), w.End(), w.End())
+			p.stop = append(p.stop, p.out[kept:]...)
+			p.out = p.out[:kept]
+		}
+		run = run[cut:]
+	}
+	return true
+}

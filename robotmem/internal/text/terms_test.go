@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// samples are texts that once broke a tokenizer, and some that robots write.
+// samples are difficult texts for a tokenizer, and some that robots write.
 var samples = []string{
 	"", " ", "\x00", "a\x00b", "\xff\xfe\xc3\x28", "\"quoted\" AND (x OR y) NEAR(z, 3) *^-:+ col:term",
 	"grip_force=12.5N slipped; grip_force=14 N held (retry 2/3)",
@@ -144,7 +144,7 @@ func TestStopSparesNegations(t *testing.T) {
 	}
 }
 
-// A hostile text must not cost more than its length.
+// The time is linear in the length for hostile texts too.
 func TestTermsIsLinear(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a measure of time, which -race would falsify")

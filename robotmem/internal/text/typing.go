@@ -8,52 +8,52 @@ import (
 
 // Unfinished is the last word of a question, while it is being typed.
 type Unfinished struct {
-	// Terms are those of the word as it stands, of the terms of Query.
+	// Terms are the terms of the word as typed, which are terms of Query.
 	Terms []string
-	// Stands are those that a longer word stands for: Terms, or of "12.", which
-	// goes on as 12.5, those of what is before the sign.
+	// Stands are the terms that a longer word replaces: Terms, or for "12.", which may
+	// become 12.5, the terms of the part before the sign.
 	Stands []string
 
-	begins  []string            // what a longer word begins with
-	stems   map[string]struct{} // of longer words, that do not begin so themselves
-	without map[string]struct{} // stems of stop words
+	prefixes []string            // of longer words
+	stems    map[string]struct{} // of longer words, without these prefixes
+	excluded map[string]struct{} // stems of stop words
 }
 
-// Typing returns the last word of a question if it may go on, else nil. What is
-// written without spaces is found by its characters, finished or not. Of a name
-// or a path, the last part may go on as well as the whole.
+// Typing returns the last word of a question if it may be unfinished, else nil. Text
+// without spaces is found by its characters, finished or not. Of a name or a path, the
+// last part may be unfinished as well as the whole.
 func Typing(s string) *Unfinished {
-	p := scanner{s: prepare(s)}
+	p := scanner{s: normalize(s)}
 	word := p.last()
 	if word == "" {
 		return nil
 	}
-	u := &Unfinished{begins: []string{word}, stems: map[string]struct{}{}, without: map[string]struct{}{}}
+	u := &Unfinished{prefixes: []string{word}, stems: map[string]struct{}{}, excluded: map[string]struct{}{}}
 	for _, t := range p.out {
 		if !strings.HasSuffix(word, t) || slices.Contains(u.Terms, t) {
 			continue
 		}
 		u.Terms = append(u.Terms, t)
 		if t != word {
-			u.begins = append(u.begins, t)
+			u.prefixes = append(u.prefixes, t)
 		}
 	}
 	if u.Stands = u.Terms; len(u.Stands) == 0 {
 		u.Stands = slices.Clone(p.out)
 	}
-	for _, b := range u.begins {
+	for _, b := range u.prefixes {
 		u.complete(b)
 		for stop := range stopWords {
 			if strings.HasPrefix(stop, b) {
-				u.without[Stem(stop)] = struct{}{}
+				u.excluded[Stem(stop)] = struct{}{}
 			}
 		}
 	}
 	return u
 }
 
-// last scans for the last word, which reaches to the end or to a sign behind
-// which a name goes on, and leaves its terms in p.out. It is "" if there is none.
+// last scans for the last word, which ends at the end of the text or before a sign that
+// may continue a name, and leaves its terms in p.out. It returns "" if there is none.
 func (p *scanner) last() string {
 	start, end := 0, 0
 	for i := 0; i < len(p.s); {
@@ -68,7 +68,7 @@ func (p *scanner) last() string {
 			i = p.word(i)
 		case c == han, c == unspace:
 			i = p.unspaced(i, c)
-			from = i // of no word
+			from = i // not part of a word
 		default:
 			i += n
 			if i == len(p.s) && from == end && end > start && strings.IndexByte("./:-", p.s[from]) >= 0 {
@@ -82,22 +82,22 @@ func (p *scanner) last() string {
 	return fold(p.s[start:end])
 }
 
-// Begins reports whether the word may become one of this stem. Words too common
-// to search by are none.
+// Begins reports whether the word may become a word of this stem. Stop words do not
+// count.
 func (u *Unfinished) Begins(stem string) bool {
 	_, known := u.stems[stem]
-	for i := 0; i < len(u.begins) && !known; i++ {
-		known = strings.HasPrefix(stem, u.begins[i])
+	for i := 0; i < len(u.prefixes) && !known; i++ {
+		known = strings.HasPrefix(stem, u.prefixes[i])
 	}
-	if known && len(u.without) > 0 {
-		_, stop := u.without[stem]
+	if known && len(u.excluded) > 0 {
+		_, stop := u.excluded[stem]
 		return !stop
 	}
 	return known
 }
 
-// endings are those that Porter's stemmer takes off or changes, and what often
-// stands behind them. A word breaks off within one of them, or before it.
+// endings are those that Porter's stemmer removes or changes, and combinations of them.
+// A word may be interrupted within one of them or before it.
 var endings = strings.Fields(`e es s ed eed ing ings er ers or ors y ies ied ier iest ly
 	ion ions ation ations ational ationally ator ators tional tionally ate ates ated ating ative atively
 	al als ally ality alities alism alist alize alized alizing alization ence ences ency encies ent ents ently
@@ -106,8 +106,8 @@ var endings = strings.Fields(`e es s ed eed ing ings er ers or ors y ies ied ier
 	ize izes ized izer izers izing ization izations able ably ability abilities ible ibly ibility ibilities
 	ic ics ical ically icate icated icating icity icities ism isms ity ities logy logies logical logically`)
 
-// complete notes the stems of words that begin so and have one of the endings.
-// "grippin" may become gripping, of which only grip is in an index.
+// complete adds the stems of words with this beginning and one of the endings. "grippin"
+// may become gripping, of which the index has only grip.
 func (u *Unfinished) complete(begin string) {
 	if !isASCII(begin) {
 		return

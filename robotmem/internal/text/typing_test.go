@@ -9,7 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Wherever typing a word stops, the index's form of it is found.
+// Every prefix of a word finds the form of the word in the index.
 func TestEveryPrefixFindsTheWord(t *testing.T) {
 	for _, word := range strings.Fields(`gripping gripped gripper slipped slippery batteries battery calibration calibrations
 		calibrated stationary stationed universities relational happiness hopping hoping flies flying controllability
@@ -84,7 +84,7 @@ func TestTyping(t *testing.T) {
 	}
 }
 
-// The terms of the unfinished word are among those of the question.
+// The terms of the unfinished word are terms of the question.
 func FuzzTyping(f *testing.F) {
 	for _, s := range []string{"wet sli", "grip_", "12.5 N", "don't", "夹爪a", "HTTPServ", "1e-3", "ab\xff", "x.y-z:1"} {
 		f.Add(s)

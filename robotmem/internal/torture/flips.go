@@ -161,7 +161,7 @@ type answer struct {
 var volatile = []string{"access_count", "return_count", "last_accessed", "query_ms", "score", "relevance", "recalled"}
 
 // ask puts a question.
-func ask(ctx context.Context, e *local.Engine, q question) (a answer) {
+func ask(ctx context.Context, e *local.Node, q question) (a answer) {
 	res, err := robotmem.OpByName(q.op).Call(ctx, e, []byte(q.request))
 	if err != nil {
 		return answer{err: err}

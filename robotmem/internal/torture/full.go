@@ -89,13 +89,13 @@ func (r *rig) fillDisk(ctx context.Context, o local.Options, limit func(), more 
 			r.check(ctx, e, l, where+", full")
 		}
 	}
-	err = r.opened(ctx, o, where+", full, opened by another", func(other *local.Engine) {
+	err = r.opened(ctx, o, where+", full, opened by another", func(other *local.Node) {
 		r.check(ctx, other, l, where+", full, opened by another")
 	})
 	if err := errors.Join(err, e.Close()); err != nil {
 		r.broken("%s: closing on the full disk: %v", where, err)
 	}
-	return r.opened(ctx, o, where+", full, opened again", func(e *local.Engine) {
+	return r.opened(ctx, o, where+", full, opened again", func(e *local.Node) {
 		r.check(ctx, e, l, where+", full, opened again")
 		if err := more(); err != nil {
 			r.broken("%s: making space: %v", where, err)

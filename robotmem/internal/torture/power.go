@@ -88,7 +88,7 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 	for i := range w.robots {
 		b := newRobot(fmt.Sprint("power", i), e, rnd.Uint64(), tell)
 		b.items = w.items
-		b.reopen = func() (*local.Engine, error) {
+		b.reopen = func() (*local.Node, error) {
 			if err := e.Close(); err != nil {
 				return nil, err
 			}
@@ -175,7 +175,7 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	defer d.Close()
 	before := r.wrongs()
 	where := fmt.Sprintf("%s by sectors of %d", filepath.Base(dir), sector)
-	err = r.opened(ctx, local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d}, where, func(e *local.Engine) {
+	err = r.opened(ctx, local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d}, where, func(e *local.Node) {
 		r.check(ctx, e, l, where)
 		if err := newRobot("after", e, 1, func(call) {}).learn(ctx); err != nil {
 			r.broken("%s: writing after it: %v", where, err)

@@ -93,7 +93,7 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // opened opens a memory as its user would, calls f and closes it.
-func (r *rig) opened(ctx context.Context, o local.Options, where string, f func(*local.Engine)) error {
+func (r *rig) opened(ctx context.Context, o local.Options, where string, f func(*local.Node)) error {
 	e, err := local.Open(ctx, o)
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
@@ -111,12 +111,12 @@ func (r *rig) opened(ctx context.Context, o local.Options, where string, f func(
 
 // reopened opens a memory and checks it.
 func (r *rig) reopened(ctx context.Context, path string, l *ledger, where string) error {
-	return r.opened(ctx, local.Options{Path: path}, where, func(e *local.Engine) { r.check(ctx, e, l, where) })
+	return r.opened(ctx, local.Options{Path: path}, where, func(e *local.Node) { r.check(ctx, e, l, where) })
 }
 
 // check compares a memory with a ledger, reads all payloads, recalls a fact, and
 // counts what doctor --deep calls failed.
-func (r *rig) check(ctx context.Context, e *local.Engine, l *ledger, where string) {
+func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string) {
 	found, err := listAll(ctx, e)
 	if ctx.Err() != nil {
 		return
@@ -149,7 +149,7 @@ func (r *rig) check(ctx context.Context, e *local.Engine, l *ledger, where strin
 }
 
 // recallOne asks for one fact by a word that no other has.
-func (r *rig) recallOne(ctx context.Context, e *local.Engine, found map[int64]state, where string) {
+func (r *rig) recallOne(ctx context.Context, e *local.Node, found map[int64]state, where string) {
 	for id, s := range found { // in random order
 		if s.Status != "active" || s.Data != "" {
 			continue

@@ -19,13 +19,13 @@ import (
 // it was answered.
 type robot struct {
 	name string // of its own, letters and digits only
-	node *local.Engine
+	node *local.Node
 	rand *rand.Rand
 	tell func(call)
 
-	reopen   func() (*local.Engine, error) // closes the node first
-	recalled func(time.Duration)           // gets the times of recalls
-	items    int                           // of a batch; random if 0
+	reopen   func() (*local.Node, error) // closes the node first
+	recalled func(time.Duration)         // gets the times of recalls
+	items    int                         // of a batch; random if 0
 
 	calls, said int
 	mine        []state // facts that it may still change
@@ -33,7 +33,7 @@ type robot struct {
 	payload     []byte  // the last one
 }
 
-func newRobot(name string, node *local.Engine, seed uint64, tell func(call)) *robot {
+func newRobot(name string, node *local.Node, seed uint64, tell func(call)) *robot {
 	return &robot{name: name, node: node, rand: rand.New(rand.NewPCG(seed, 7)), tell: tell}
 }
 

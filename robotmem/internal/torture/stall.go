@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/faultdisk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -38,7 +38,7 @@ const (
 type stallRun struct {
 	*rig
 	disk     *faultdisk.Disk
-	engine   *local.Engine
+	engine   *local.Node
 	embedder *fakeEmbedder
 	ledger   *ledger
 }
@@ -64,8 +64,8 @@ func (s *stallRun) run(ctx context.Context) error {
 	if err := s.robot("first").learn(ctx); err != nil {
 		return err
 	}
-	rec := s.engine.Recorder(perception.RecorderOptions{Collection: "arm"})
-	trace, err := rec.Trace("wrist/wrench", perception.TraceOptions{
+	rec := s.engine.Recorder(recorder.Options{Collection: "arm"})
+	trace, err := rec.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels: []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}, RateHz: 1000, Kind: "wrench", Float32: true, QueueBytes: stallQueue,
 	})
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *stallRun) judgeLoops(pushes, idle durations) {
 
 // judgeSamples compares what the recorder counted with what can be read, and all
 // memories with the ledger.
-func (s *stallRun) judgeSamples(ctx context.Context, n perception.SourceCount, offered int) error {
+func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, offered int) error {
 	all, err := listAll(ctx, s.engine)
 	if err != nil {
 		return err
@@ -244,7 +244,7 @@ func (s *stallRun) judgeBacklog(ctx context.Context) error {
 }
 
 // untilIdle waits until the work in the background is done.
-func untilIdle(ctx context.Context, e *local.Engine) error {
+func untilIdle(ctx context.Context, e *local.Node) error {
 	for {
 		stats, err := e.Stats(ctx, nil)
 		if err != nil || stats.Backlog == 0 && stats.ToCompare == 0 {

@@ -34,7 +34,7 @@ func stop(ctx context.Context, r *rig) error {
 	for n := range r.times {
 		path, l := filepath.Join(r.dir, fmt.Sprint("stop-", n), memoryFile), newLedger()
 		var failed error
-		err := r.opened(ctx, local.Options{Path: path}, "before", func(near *local.Engine) { failed = r.stopAtWork(ctx, path, l, near) })
+		err := r.opened(ctx, local.Options{Path: path}, "before", func(near *local.Node) { failed = r.stopAtWork(ctx, path, l, near) })
 		if err := errors.Join(err, failed); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ func stop(ctx context.Context, r *rig) error {
 
 // stopAtWork stops a process that writes, asks everything of all others, and lets
 // it go on. near is another engine on the file.
-func (r *rig) stopAtWork(ctx context.Context, path string, l *ledger, near *local.Engine) error {
+func (r *rig) stopAtWork(ctx context.Context, path string, l *ledger, near *local.Node) error {
 	before := newRobot("before", near, 1, l.tell)
 	for range 40 {
 		if err := before.learn(ctx); err != nil {
@@ -119,7 +119,7 @@ func (r *rig) takes(what string, most time.Duration, ask func(context.Context) e
 }
 
 // askMeanwhile asks everything of others while a process is stopped.
-func (r *rig) askMeanwhile(path string, near *local.Engine) {
+func (r *rig) askMeanwhile(path string, near *local.Node) {
 	found := func(res *robotmem.RecallResponse, err error) error {
 		if err == nil && res.Total == 0 {
 			err = errors.New("nothing was found")

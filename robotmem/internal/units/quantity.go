@@ -1,6 +1,9 @@
 package units
 
 import (
+	"math/big"
+	"math/bits"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -112,4 +115,211 @@ func plainWord(s string) bool {
 		}
 	}
 	return !joined && s != ""
+}
+
+// Values are computed in decimal and rounded once, so that 0.015 kN, 15 N and
+// 15000 mN are the same float64. The number as written and the factor of its
+// unit are whole numbers with a power of ten; their product is truncated to 19
+// digits, multiplied by π where the unit is an angle, and rounded to 15, which
+// is what every float64 can tell apart. Each step keeps the order.
+
+// decimal is mant × 10^exp, with the digits after the nineteenth cut off.
+type decimal struct {
+	neg  bool
+	mant uint64 // below 10^19
+	exp  int
+}
+
+// factor is num / den × 10^exp × π^pi.
+type factor struct {
+	num, den uint64
+	exp, pi  int
+}
+
+var one = factor{num: 1, den: 1}
+
+const (
+	fullDigits = 19
+	e18        = 1_000_000_000_000_000_000
+	e19        = 10 * e18
+
+	pi19      = 3_141_592_653_589_793_238 // π × 10^18
+	inversePi = 3_183_098_861_837_906_715 // 1/π × 10^19
+
+	// maxExponent replaces all above it: far beyond any float64, far from the
+	// largest int.
+	maxExponent = 9999
+)
+
+// numeral is a sign, digits, a point between digits or before them, an exponent.
+// An e without digits is the beginning of a unit, as in 5 eV.
+var numeral = regexp.MustCompile(`^([-+−]?)(\d*)(?:\.(\d+))?(?:[eE]([-+]?)(\d+))?`)
+
+// scan reads the number that s begins with and its length.
+func scan(s string) (d decimal, n int, ok bool) {
+	if s == "" || s[0] >= 'A' && s[0] <= 'z' { // most texts
+		return decimal{}, 0, false
+	}
+	m := numeral.FindStringSubmatch(s)
+	digits := m[2] + m[3]
+	if digits == "" {
+		return decimal{}, 0, false
+	}
+	d.neg = m[1] != "" && m[1] != "+"
+	e, err := strconv.Atoi(m[5])
+	if err != nil && m[5] != "" || e > maxExponent {
+		e = maxExponent
+	}
+	if m[4] == "-" {
+		e = -e
+	}
+	digits = strings.TrimLeft(digits, "0")
+	kept := digits[:min(len(digits), fullDigits)]
+	d.mant, _ = strconv.ParseUint("0"+kept, 10, 64)
+	d.exp = e - len(m[3]) + len(digits) - len(kept)
+	return d, len(m[0]), true
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// in is the number in the canonical unit of u, or not ok where a float64
+// overflows or a number that is not zero would become zero.
+func (d decimal) in(u unit) (float64, bool) {
+	n, exp := new(big.Int).SetUint64(d.mant), d.exp
+	if u.zero != 0 {
+		if n = d.above(u.zero); n == nil {
+			return 0, false
+		}
+		exp = -tempDigits
+		d.neg = n.Sign() < 0
+		n.Abs(n)
+	}
+	if n.Sign() == 0 {
+		return 0, true
+	}
+	// 40 more digits leave more than 19 after the division by 64 bits.
+	const more = 40
+	n.Mul(n, new(big.Int).SetUint64(u.factor.num))
+	n.Mul(n, pow10(more))
+	n.Quo(n, new(big.Int).SetUint64(u.factor.den))
+	digits := n.String()
+	m, err := strconv.ParseUint(digits[:fullDigits], 10, 64)
+	if err != nil {
+		return 0, false
+	}
+	exp += u.factor.exp - more + len(digits) - fullDigits
+	for range max(u.factor.pi, -u.factor.pi) {
+		var shift int
+		m, shift = timesPi(m, u.factor.pi < 0)
+		exp += shift
+	}
+	f, err := strconv.ParseFloat(strconv.FormatUint((m+5000)/10000, 10)+"e"+strconv.Itoa(exp+4), 64)
+	if d.neg {
+		f = -f
+	}
+	return f, err == nil && f != 0
+}
+
+func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
+
+// tempDigits is how many decimals of a degree are kept when a zero is moved.
+const tempDigits = 16
+
+// maxTemp is the largest temperature, in 10^-tempDigits degrees.
+var maxTemp = new(big.Int).Lsh(big.NewInt(e18+1), 64)
+
+// above is the distance of a temperature from absolute zero, which is zero
+// hundredths of a degree below the zero of its scale, in 10^-tempDigits degrees.
+// It is nil beyond maxTemp.
+func (d decimal) above(zero uint64) *big.Int {
+	n, shift := new(big.Int).SetUint64(d.mant), d.exp+tempDigits
+	switch {
+	case d.mant == 0:
+	case shift > fullDigits*2:
+		return nil
+	case shift >= 0:
+		n.Mul(n, pow10(shift))
+	default:
+		n.Quo(n, pow10(min(-shift, fullDigits)))
+	}
+	if n.Cmp(maxTemp) >= 0 {
+		return nil
+	}
+	if d.neg {
+		n.Neg(n)
+	}
+	return n.Add(n, new(big.Int).SetUint64(zero*1e14)) // hundredths to 10^-16
+}
+
+// timesPi multiplies 19 digits with π, or with 1/π.
+func timesPi(m uint64, inverse bool) (uint64, int) {
+	by, exp := uint64(pi19), -18+19
+	if inverse {
+		by, exp = inversePi, 0
+	}
+	hi, lo := bits.Mul64(m, by)
+	m, _ = bits.Div64(hi, lo, e19)
+	if m < e18 {
+		return m * 10, exp - 1
+	}
+	return m, exp
+}
+
+// parseFactor reads the factor of a row: "0.0254", "101325/760", "2π/60".
+func parseFactor(s string) factor {
+	above, below, _ := strings.Cut(s, "/")
+	above, angle := strings.CutSuffix(above, "π")
+	f, ok := parseWhole(above).times(parseWhole(below).inverse())
+	if !ok {
+		panic("units: factor out of range: " + s)
+	}
+	if angle {
+		f.pi = 1
+	}
+	return f
+}
+
+// parseWhole reads a decimal, or 1 where there is none.
+func parseWhole(s string) factor {
+	if s == "" {
+		return one
+	}
+	d, n, ok := scan(s)
+	if !ok || n != len(s) {
+		panic("units: no factor: " + strconv.Quote(s))
+	}
+	for ; d.mant%10 == 0; d.exp++ { // room for products
+		d.mant /= 10
+	}
+	return factor{d.mant, 1, d.exp, 0}
+}
+
+func (f factor) inverse() factor { return factor{f.den, f.num, -f.exp, -f.pi} }
+
+// times is not ok where the product needs more than 64 bits.
+func (f factor) times(g factor) (factor, bool) {
+	f.num, g.den = reduce(f.num, g.den)
+	g.num, f.den = reduce(g.num, f.den)
+	overNum, num := bits.Mul64(f.num, g.num)
+	overDen, den := bits.Mul64(f.den, g.den)
+	if overNum != 0 || overDen != 0 {
+		return factor{}, false
+	}
+	exp := f.exp + g.exp
+	for ; num%10 == 0; exp++ {
+		num /= 10
+	}
+	for ; den%10 == 0; exp-- {
+		den /= 10
+	}
+	return factor{num, den, exp, f.pi + g.pi}, true
+}
+
+// reduce divides both by their greatest common divisor.
+func reduce(a, b uint64) (uint64, uint64) {
+	x, y := a, b
+	for y != 0 {
+		x, y = y, x%y
+	}
+	return a / x, b / x
 }

@@ -14,8 +14,8 @@ import (
 
 const benchDims = 384
 
-// BenchmarkSearch asks one question at a time and reports, beside the time, its
-// distribution and the recall at 10 and at 100 of the same questions.
+// BenchmarkSearch runs one query at a time and also reports the distribution of the
+// times and the recall at 10 and at 100.
 func BenchmarkSearch(b *testing.B) {
 	for _, data := range []struct {
 		name string
@@ -30,7 +30,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// BenchmarkSearchMillion wants 5 GB of memory and 2 GB of disk.
+// BenchmarkSearchMillion needs 5 GB of memory and 2 GB of disk.
 func BenchmarkSearchMillion(b *testing.B) {
 	if testing.Short() {
 		b.Skip("a million vectors")
@@ -76,7 +76,7 @@ func benchmarkSet(b *testing.B, members int, of draw, rescores []int) {
 	}
 }
 
-// ask measures single questions.
+// ask measures single queries.
 func ask(b *testing.B, x *vector.Index, asked [][]float32, q vector.Query, load vector.Source, truth [][]vector.Hit) {
 	var took []time.Duration
 	var at10, at100 float64

@@ -9,14 +9,14 @@ import (
 	"math/bits"
 )
 
-// A saved chunk spares a start from reading every vector. All numbers are
+// A saved chunk makes it unnecessary to read every vector at a start. All numbers are
 // little-endian:
 //
 //	0    "rmvc"
-//	4    uint32 version, which also stands for the rotation
-//	8    uint32 CRC-32C of dims and mean: codes around another mean mean nothing
+//	4    uint32 version, which also identifies the rotation
+//	8    uint32 CRC-32C of dims and mean: codes around another mean are useless
 //	12   uint32 number of the chunk
-//	16   uint32 n, how many vectors
+//	16   uint32 n, the number of vectors
 //	20   512 bytes, a bit for each of the 4,096 ids, n of them set
 //	532  n times ceil(dims/64) uint64, by id: the signs
 //	     n times ceil(dims/64) uint64: the low bits
@@ -38,7 +38,7 @@ func fingerprint(dims int, mean []float32) uint32 {
 	return castagnoli(append(binary.LittleEndian.AppendUint32(nil, uint32(dims)), Encode(mean)...))
 }
 
-// chunkSize is how long a saved chunk of n vectors is.
+// chunkSize is the size of a saved chunk of n vectors.
 func (x *Index) chunkSize(n int) int {
 	return chunkHeader + n*8*(2*x.words+1) + chunkTrailer
 }
@@ -51,7 +51,7 @@ func (x *Index) Chunks() int {
 	return len(x.chunks)
 }
 
-// MarshalChunk returns chunk i for storage, nil when it was never used.
+// MarshalChunk returns chunk i for storage, or nil if it was never used.
 func (x *Index) MarshalChunk(i int) []byte {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -60,7 +60,7 @@ func (x *Index) MarshalChunk(i int) []byte {
 	}
 	c, le := x.chunks[i], binary.LittleEndian
 	b := append(make([]byte, 0, x.chunkSize(c.count)), chunkMagic...)
-	for _, u := range []uint32{chunkVersion, x.print, uint32(i), uint32(c.count)} {
+	for _, u := range []uint32{chunkVersion, x.fingerprint, uint32(i), uint32(c.count)} {
 		b = le.AppendUint32(b, u)
 	}
 	for _, word := range c.present {
@@ -89,10 +89,10 @@ func (c *chunk) each(f func(slot int)) {
 	}
 }
 
-// UnmarshalChunk replaces chunk i by what [Index.MarshalChunk] returned, in an
-// index of the same dims and mean. Data that is damaged, of another version, of
-// another chunk or around another mean is an error and changes nothing: build
-// the chunk from the vectors again.
+// UnmarshalChunk replaces chunk i by the result of [Index.MarshalChunk] of an index of
+// the same dims and mean. Data that is damaged, of another version, of another chunk
+// or of another mean is an error and changes nothing; the caller then builds the chunk
+// from the vectors.
 func (x *Index) UnmarshalChunk(i int, data []byte) error {
 	if i < 0 || i > MaxID>>chunkBits {
 		return fmt.Errorf("vector: chunk %d, want 0 to %d", i, MaxID>>chunkBits)
@@ -121,7 +121,7 @@ func (x *Index) parseChunk(i int, data []byte) (*chunk, error) {
 		return nil, fmt.Errorf("version %d, want %d", le.Uint32(data[4:]), chunkVersion)
 	case castagnoli(data[:end]) != le.Uint32(data[end:]):
 		return nil, errors.New("checksum does not match")
-	case le.Uint32(data[8:]) != x.print:
+	case le.Uint32(data[8:]) != x.fingerprint:
 		return nil, errors.New("other dimensions or another mean")
 	case le.Uint32(data[12:]) != uint32(i):
 		return nil, fmt.Errorf("is chunk %d", le.Uint32(data[12:]))
@@ -139,7 +139,7 @@ func (x *Index) parseChunk(i int, data []byte) (*chunk, error) {
 	return c, x.parseCodes(c, data[chunkHeader:end])
 }
 
-// parseCodes fills the codes and terms of the slots that c says are present.
+// parseCodes fills the codes and terms of the slots that are present in c.
 func (x *Index) parseCodes(c *chunk, data []byte) error {
 	unused := ^uint64(0) << ((x.dims-1)%64 + 1)
 	sound := true

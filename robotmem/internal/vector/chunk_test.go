@@ -68,8 +68,7 @@ func meanOf(t testing.TB, s *set) []float32 {
 	return mean.Mean()
 }
 
-// sealed gives data a checksum that matches, so that what lies behind it is
-// tested.
+// sealed gives data a matching checksum, so that the later checks are tested.
 func sealed(data []byte) []byte {
 	end := max(len(data)-4, 0)
 	sum := crc32.Checksum(data[:end], crc32.MakeTable(crc32.Castagnoli))
@@ -125,7 +124,7 @@ func TestDamagedChunks(t *testing.T) {
 	}
 }
 
-// Id 0 is no memory, so a chunk that has it is not ours.
+// Id 0 is no memory, so a chunk with it is refused.
 func TestChunkWithIDZero(t *testing.T) {
 	x := vector.New(8, nil)
 	must(t, x.Put(1, makeSet(8, 1, isotropic(8)).vector(1)))

@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// A scan that is split over goroutines answers like one that is not.
+// A scan that is split over goroutines gives the same answer as one that is not.
 func TestSplitScanAnswersTheSame(t *testing.T) {
 	const dims, members = 16, 270_000
 	d := clustered(dims, 50, 3)
@@ -41,8 +41,8 @@ func TestSplitScanAnswersTheSame(t *testing.T) {
 	}
 }
 
-// Everything at once; the race detector does most of the looking. What is left
-// alone must be found throughout.
+// All operations run concurrently under the race detector. Vectors that do not change
+// must be found at any time.
 func TestConcurrentUse(t *testing.T) {
 	const dims, kept, moving = 32, 2000, 6000
 	d := isotropic(dims)

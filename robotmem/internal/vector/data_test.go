@@ -40,7 +40,7 @@ func (s *set) load(ids []int64, each func(id int64, raw []byte) error) error {
 	return nil
 }
 
-// draw returns a vector and one that asks for its like.
+// draw returns a vector and a query that is near it.
 type draw func(r *rand.Rand) (vector, question []float32)
 
 func gaussian(r *rand.Rand, into []float32, sigma float64) {
@@ -60,8 +60,8 @@ func unit(v []float32) []float32 {
 	return v
 }
 
-// isotropic has no structure: the hardest case, the neighbours of a question
-// are hardly nearer than everything else.
+// isotropic has no structure: the hardest case, because the neighbours of a query are
+// hardly nearer than all other vectors.
 func isotropic(dims int) draw {
 	one := func(r *rand.Rand) []float32 {
 		v := make([]float32, dims)
@@ -156,8 +156,7 @@ func index(t testing.TB, s *set) *vector.Index {
 	return x
 }
 
-// oneGoroutine keeps what has no races to find out of the race run, which is
-// short.
+// oneGoroutine skips a test without concurrency in the race run, which is short.
 func oneGoroutine(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -184,7 +183,7 @@ func cosines(s *set, question []float32) []float64 {
 	return all
 }
 
-// exact is the best n of those that admit lets through, by brute force.
+// exact returns the best n of the admitted vectors, by brute force.
 func exact(s *set, question []float32, n int, admit func(id int64) bool) []vector.Hit {
 	var hits []vector.Hit
 	for i, similarity := range cosines(s, question) {
@@ -198,7 +197,7 @@ func exact(s *set, question []float32, n int, admit func(id int64) bool) []vecto
 	return hits[:min(n, len(hits))]
 }
 
-// recall is the share of want that got has, counting what is as near as the last.
+// recall is the share of want in got. A hit that is as near as the last of want counts.
 func recall(got, want []vector.Hit) float64 {
 	if len(want) == 0 {
 		return 1

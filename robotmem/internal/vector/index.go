@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -14,34 +15,34 @@ import (
 const (
 	// MaxDims is the most dimensions that a vector can have.
 	MaxDims = 4096
-	// MaxID is the largest memory id that an index takes. Chunks are found by
-	// id, so the table of chunks grows with the largest one: 4 MB at most.
+	// MaxID is the largest memory id of an index. The table of chunks grows with
+	// the largest id, to at most 4 MB.
 	MaxID = math.MaxInt32
 
 	chunkBits  = 12
 	chunkSlots = 1 << chunkBits
 	chunkMask  = chunkSlots - 1
 
-	// unitSlack is how far the length of a unit vector may be from 1: what
-	// float32 rounding and a model's own normalisation leave, no more.
+	// unitSlack is how far the length of a unit vector may be from 1, for float32
+	// rounding and the normalisation of a model.
 	unitSlack = 1e-3
 )
 
-// Index holds a code of two bits a dimension for each vector of a set and finds
-// the vectors that are nearest to a question. The vectors themselves stay where a
-// [Source] reads them. Its methods may be called from several goroutines.
+// Index holds a code of two bits a dimension for each vector of a set and finds the
+// vectors that are nearest to a query. The vectors themselves stay in a [Source]. Its
+// methods may be called from several goroutines.
 type Index struct {
-	dims  int
-	words int // 64-bit words in a plane, which is half of a code
-	mean  []float32
-	turn  rotation
-	print uint32 // fingerprint of dims and mean, carried by saved chunks
+	dims        int
+	words       int // 64-bit words in a plane, which is half of a code
+	mean        []float32
+	rotation    rotation
+	fingerprint uint32 // of dims and mean, stored in saved chunks
 
 	rescore atomic.Int64
 	scratch sync.Pool // *scratch
 
-	mu     sync.RWMutex // guards what follows
-	chunks []*chunk     // chunks[i] holds ids [i*4096, (i+1)*4096), nil when never used
+	mu     sync.RWMutex // guards the fields below
+	chunks []*chunk     // chunks[i] holds ids [i*4096, (i+1)*4096); nil until used
 	count  int
 }
 
@@ -54,15 +55,15 @@ type chunk struct {
 	terms   []codeTerms // one a slot
 }
 
-// codeTerms turns the inner product of a question with a code into an estimate
-// of the cosine; see estimate.go.
+// codeTerms turn the inner product of a query and a code into an estimate of the
+// cosine; see code.go.
 type codeTerms struct{ scale, shift float32 }
 
-// New returns an empty index for vectors of dims dimensions, 1 to [MaxDims].
-// Codes are taken around mean, which [MeanBuilder] computes; nil stands for the
-// origin. The mean may be that of a sample, and it need not follow the set: a
-// stale one costs recall and never the correctness of a similarity. Dims out of
-// range, or a mean of another length, are programmer errors and panic.
+// New returns an empty index for vectors of dims dimensions, 1 to [MaxDims]. Vectors
+// are centred on mean, which [MeanBuilder] computes; nil is the origin. The mean may
+// be that of a sample and need not follow the set: an old mean costs recall and never
+// changes a similarity. Dims out of range and a mean of another length are programmer
+// errors and panic.
 func New(dims int, mean []float32) *Index {
 	if dims < 1 || dims > MaxDims {
 		panic(fmt.Sprintf("vector: %d dimensions, want 1 to %d", dims, MaxDims))
@@ -73,8 +74,8 @@ func New(dims int, mean []float32) *Index {
 	if len(mean) != dims {
 		panic(fmt.Sprintf("vector: a mean of %d dimensions for vectors of %d", len(mean), dims))
 	}
-	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), turn: newRotation(dims)}
-	x.print = fingerprint(dims, x.mean)
+	x := &Index{dims: dims, words: (dims + 63) / 64, mean: append([]float32(nil), mean...), rotation: newRotation(dims)}
+	x.fingerprint = fingerprint(dims, x.mean)
 	x.rescore.Store(defaultRescore)
 	x.scratch.New = func() any { return newScratch(x.dims, x.words) }
 	return x
@@ -89,7 +90,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 	if id < 1 || id > MaxID {
 		return fmt.Errorf("vector: memory id %d, want 1 to %d", id, MaxID)
 	}
-	if err := x.check(unit); err != nil {
+	if err := x.checkUnit(unit); err != nil {
 		return fmt.Errorf("vector: memory %d: %w", id, err)
 	}
 	s := x.scratch.Get().(*scratch)
@@ -111,7 +112,7 @@ func (x *Index) Put(id int64, unit []float32) error {
 	return nil
 }
 
-// Remove forgets the vector of memory id; one that is not there is no error.
+// Remove removes the vector of memory id. It does nothing if there is none.
 func (x *Index) Remove(id int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -131,7 +132,7 @@ func (x *Index) Len() int {
 	return x.count
 }
 
-// Contains says whether memory id has a vector here.
+// Contains reports whether memory id has a vector in the index.
 func (x *Index) Contains(id int64) bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -146,7 +147,7 @@ func (x *Index) contains(id int64) bool {
 	return c != nil && c.present[id&chunkMask/64]>>(id%64)&1 == 1
 }
 
-// IDs is the set of memories that have a vector here, a copy.
+// IDs returns a copy of the set of memories that have a vector in the index.
 func (x *Index) IDs() *bitset.BitSet {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -159,8 +160,8 @@ func (x *Index) IDs() *bitset.BitSet {
 	return bitset.From(words)
 }
 
-// Memory is what the codes occupy in bytes: 8 more than the code for each id of
-// a chunk that is in use, whether the id has a vector or not.
+// Memory is the size of the codes in bytes: 8 more than the code for each id of a
+// chunk that is in use, whether the id has a vector or not.
 func (x *Index) Memory() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -173,7 +174,7 @@ func (x *Index) Memory() int {
 	return n
 }
 
-// chunkFor returns the chunk of id, allocated if it is new.
+// chunkFor returns the chunk of id and allocates it if it is new.
 func (x *Index) chunkFor(id int64) *chunk {
 	i := int(id >> chunkBits)
 	if i >= len(x.chunks) {
@@ -195,8 +196,8 @@ func newChunk(words int) *chunk {
 
 var errNotFinite = errors.New("a component that is not a finite number")
 
-// check says what is wrong with a unit vector.
-func (x *Index) check(unit []float32) error {
+// checkUnit returns an error unless unit is a finite unit vector of x.dims dimensions.
+func (x *Index) checkUnit(unit []float32) error {
 	if len(unit) != x.dims {
 		return fmt.Errorf("a vector of %d dimensions, want %d", len(unit), x.dims)
 	}
@@ -211,4 +212,90 @@ func (x *Index) check(unit []float32) error {
 		return fmt.Errorf("a vector of length %.4g, want 1", length)
 	}
 	return nil
+}
+
+// MeanBuilder computes the mean for [New]. The zero value is ready. A few thousand
+// vectors of a set are enough.
+type MeanBuilder struct {
+	sum   []float64
+	count int
+}
+
+// Add adds one vector. All must have the length of the first.
+func (b *MeanBuilder) Add(vector []float32) error {
+	if b.count == 0 {
+		b.sum = make([]float64, len(vector))
+	}
+	if len(vector) != len(b.sum) {
+		return fmt.Errorf("vector: a vector of %d dimensions in a mean of %d", len(vector), len(b.sum))
+	}
+	for i, f := range vector {
+		b.sum[i] += float64(f)
+	}
+	b.count++
+	return nil
+}
+
+// Mean returns the mean of the added vectors, or nil if there are none.
+func (b *MeanBuilder) Mean() []float32 {
+	if b.count == 0 {
+		return nil
+	}
+	mean := make([]float32, len(b.sum))
+	for i, f := range b.sum {
+		mean[i] = float32(f / float64(b.count))
+	}
+	return mean
+}
+
+// Encode returns a vector in the stored form: little-endian float32, 4 bytes a
+// dimension.
+func Encode(vector []float32) []byte {
+	raw := make([]byte, 0, 4*len(vector))
+	for _, f := range vector {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(f))
+	}
+	return raw
+}
+
+// Decode returns the vector of which [Encode] made raw. It fails if the length is not
+// a multiple of 4.
+func Decode(raw []byte) ([]float32, error) {
+	if len(raw)%4 != 0 {
+		return nil, fmt.Errorf("vector: %d bytes are no vector of float32", len(raw))
+	}
+	vector := make([]float32, len(raw)/4)
+	for i := range vector {
+		vector[i] = component(raw[4*i:])
+	}
+	return vector, nil
+}
+
+func component(raw []byte) float32 {
+	return math.Float32frombits(binary.LittleEndian.Uint32(raw))
+}
+
+// dot is the inner product of a query and a stored vector. The product of two float32
+// is exact in float64, so fused instructions change nothing, and the fixed order of
+// the four sums gives the same result on every machine.
+func dot(question []float64, raw []byte) float64 {
+	var s0, s1, s2, s3 float64
+	for len(question) >= 4 && len(raw) >= 16 {
+		s0 += question[0] * float64(component(raw))
+		s1 += question[1] * float64(component(raw[4:]))
+		s2 += question[2] * float64(component(raw[8:]))
+		s3 += question[3] * float64(component(raw[12:]))
+		question, raw = question[4:], raw[16:]
+	}
+	for i, f := range question {
+		s0 += f * float64(component(raw[4*i:]))
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// widen copies a vector to float64.
+func widen(into []float64, vector []float32) {
+	for i, f := range vector {
+		into[i] = float64(f)
+	}
 }

@@ -25,7 +25,7 @@ func TestNewPanics(t *testing.T) {
 	}
 }
 
-// The mean is the caller's slice no longer.
+// New copies the mean.
 func TestNewKeepsItsMean(t *testing.T) {
 	s := makeSet(64, 3000, offCentre(64, isotropic(64)))
 	mean := meanOf(t, s)
@@ -74,7 +74,7 @@ func TestEncodeDecode(t *testing.T) {
 	}
 }
 
-// 104 bytes an id at 384 dimensions, and no more than a few per cent beside.
+// 104 bytes an id at 384 dimensions and at most a few per cent more.
 func TestMemory(t *testing.T) {
 	oneGoroutine(t)
 	s := makeSet(384, 4*4096-1, isotropic(384))

@@ -66,7 +66,7 @@ func TestRotationIsStable(t *testing.T) {
 	}
 }
 
-// The planes hold a question to within half a step of each component.
+// The planes represent each component of a query within half a step.
 func TestProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, dims := range []int{1, 63, 64, 65, 384, 1000} {
@@ -74,8 +74,8 @@ func TestProduct(t *testing.T) {
 		p := planes{bits: make([]uint64, words*planeBits)}
 		question, other := noise(r, dims), noise(r, dims)
 		high, low := make([]uint64, words), make([]uint64, words)
-		signs(high, other)
-		along := lows(low, other, 0.9)
+		packSigns(high, other)
+		along := packLows(low, other, 0.9)
 		p.set(question)
 		want, wantAlong, slack := 0.0, 0.0, 3*p.step/2*float64(dims)+1e-9
 		for i, f := range question {
@@ -100,7 +100,7 @@ func TestProduct(t *testing.T) {
 	}
 }
 
-// The estimate of a cosine has no bias and the spread that the signs leave.
+// The estimate of a cosine has no bias and the variance of the quantizer.
 func TestEstimateHasNoBias(t *testing.T) {
 	const dims, members = 384, 4000
 	r := rand.New(rand.NewPCG(5, 6))
@@ -155,20 +155,20 @@ func unitNear(r *rand.Rand, mean []float32) []float32 {
 func TestBest(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for range 2000 {
-		all := make([]guess, r.IntN(200))
+		all := make([]estimated, r.IntN(200))
 		for i := range all {
-			all[i] = guess{int32(i), float32(r.IntN(1 + r.IntN(50)))}
+			all[i] = estimated{int32(i), float32(r.IntN(1 + r.IntN(50)))}
 		}
 		r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		n := r.IntN(210)
-		order := func(a, b guess) int {
+		order := func(a, b estimated) int {
 			if a.before(b) {
 				return -1
 			}
 			return 1
 		}
 		want := slices.SortedFunc(slices.Values(all), order)
-		got := best(all, n)
+		got := selectBest(all, n)
 		slices.SortFunc(got, order)
 		if !slices.Equal(got, want[:min(n, len(want))]) {
 			t.Fatalf("best %d of %d: %v, want %v", n, len(want), got, want[:min(n, len(want))])
@@ -176,8 +176,8 @@ func TestBest(t *testing.T) {
 	}
 }
 
-// The collector keeps what sorting all codes by distance and id would keep,
-// however the ids are split.
+// The collector keeps the codes that sorting by distance and id would keep, however the
+// ids are split.
 func TestCollector(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 500 {
@@ -190,11 +190,11 @@ func TestCollector(t *testing.T) {
 		collectors := make([]collector, parts)
 		for p := range collectors {
 			c := &collectors[p]
-			c.tally = make([]int32, dims+2)
+			c.histogram = make([]int32, dims+2)
 			c.reset(limit)
 			for id := p * len(distances) / parts; id < (p+1)*len(distances)/parts; id++ {
 				if int32(distances[id]) < c.bound {
-					c.take(id, distances[id])
+					c.add(id, distances[id])
 				}
 			}
 			if p > 0 {
@@ -208,7 +208,7 @@ func TestCollector(t *testing.T) {
 		slices.SortStableFunc(ids, func(a, b int) int { return distances[a] - distances[b] })
 		want := slices.Sorted(slices.Values(ids[:min(limit, len(ids))]))
 		var got []int
-		for _, f := range collectors[0].best() {
+		for _, f := range collectors[0].candidates() {
 			if int(f.distance) != distances[f.id] {
 				t.Fatalf("id %d has distance %d, want %d", f.id, f.distance, distances[f.id])
 			}
@@ -236,8 +236,7 @@ func TestHamming(t *testing.T) {
 	}
 }
 
-// A scan finds the codes that comparing each by hand finds, whatever is missing
-// and whatever is filtered out.
+// A scan finds the same codes as a comparison one by one, with missing ids and filters.
 func TestScan(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine; the race run is short")
@@ -254,19 +253,19 @@ func TestScan(t *testing.T) {
 				}
 			}
 		}
-		signs(s.signs, noise(r, dims))
+		packSigns(s.signs, noise(r, dims))
 		filter := make([]uint64, 100)
 		for i := range filter {
 			filter[i] = r.Uint64() | -uint64(i&1)
 		}
 		for _, within := range [][]uint64{nil, filter, {}} {
-			x.list(s, within)
+			x.listMembers(s, within)
 			want := make([]candidate, len(s.ids))
 			for i, id := range s.ids {
 				code := x.chunks[id>>chunkBits].signs[int(id&chunkMask)*x.words:]
 				want[i] = candidate{int32(id), int32(hamming(s.signs, code))}
 			}
-			if got := x.members(within); got != len(want) {
+			if got := x.countMembers(within); got != len(want) {
 				t.Errorf("%d dimensions: %d members, want %d", dims, got, len(want))
 			}
 			slices.SortStableFunc(want, func(a, b candidate) int { return int(a.distance - b.distance) })

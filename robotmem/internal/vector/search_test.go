@@ -43,8 +43,8 @@ func TestSmallSetsAreExact(t *testing.T) {
 	}
 }
 
-// Every tier has to work for every number of words, and the first place must not
-// depend on luck when the question is the vector itself.
+// Every tier works for every number of words, and a stored vector as the query is
+// always the first hit.
 func TestEachFindsItself(t *testing.T) {
 	oneGoroutine(t)
 	for _, dims := range []int{24, 64, 100, 128, 192, 256, 320, 384, 768, 1000} {
@@ -137,7 +137,7 @@ func TestEqualVectorsTieByID(t *testing.T) {
 	}
 }
 
-// A set that changes answers like one that was built as it is now.
+// A set that was changed gives the same answers as one that was built in its final state.
 func TestReplacedAndRemoved(t *testing.T) {
 	const dims, members = 64, 9000
 	s := makeSet(dims, members, isotropic(dims))

@@ -9,8 +9,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// stored puts s in a SQLite file, as the engine does, and returns a source that
-// reads it: one prepared statement, stepped once for each id.
+// stored writes s to a SQLite file as the engine does and returns a source that reads
+// it with one prepared statement, once for each id.
 func stored(t testing.TB, s *set) (*sqlite3.Conn, vector.Source) {
 	t.Helper()
 	c, err := sqlite3.Open(filepath.Join(t.TempDir(), "vectors.db"))

@@ -9,7 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// The virtual table is read-only and holds nothing: it hands a question to a
+// The virtual table is read-only and stores nothing: it passes a query vector to a
 // search and lists the hits, best first.
 
 // The columns, in the order of the declaration.
@@ -21,32 +21,31 @@ const (
 	columnK
 )
 
-// The plans that BestIndex chooses from; each names the arguments of Filter.
+// The plans that BestIndex chooses from, with the arguments of Filter.
 const (
 	planSearch   = iota // embedding, k
 	planNoK             // embedding
-	planNoVector        // none that helps
+	planNoVector        // no usable embedding
 )
 
 const (
-	searchRows   = 100 // a usual k
+	searchRows   = 100 // a typical k
 	searchCost   = 10_000
 	hopelessCost = 1e12
 
 	declaration = `CREATE TABLE x(memory_id INTEGER, similarity REAL, distance REAL, embedding BLOB HIDDEN, k INTEGER HIDDEN)`
 )
 
-// Register makes a virtual table on one connection through which SQL asks for
-// neighbours:
+// Register creates a virtual table on one connection that finds nearest neighbours:
 //
 //	SELECT memory_id, similarity FROM memories_vec WHERE embedding MATCH ? AND k = ?
 //
-// The table is called name and needs no CREATE. embedding is a blob of
-// little-endian float32 of any length but zero; k is 1 to [MaxN]. The columns
-// are memory_id, similarity (the cosine) and distance (1 - similarity), best
-// first. Other conditions apply to the k rows that were found. search gets the
-// unit vector; it may use the same connection, but not begin or end a
-// transaction. Its errors become those of the statement.
+// The table is called name and needs no CREATE. embedding is a blob of little-endian
+// float32 of any length but zero; k is 1 to [MaxN]. The columns are memory_id,
+// similarity (the cosine) and distance (1 - similarity), best first. Other conditions
+// apply to the k rows that were found. search gets the unit vector; it may use the
+// same connection but must not begin or end a transaction. Its errors become those of
+// the statement.
 func Register(c *sqlite3.Conn, name string, search func(unit []float32, k int) ([]Hit, error)) error {
 	//lint:ignore SA1019 the method that replaces it needs Go 1.27
 	return sqlite3.CreateModule(c, name, nil,
@@ -60,9 +59,8 @@ type table struct {
 	search func(unit []float32, k int) ([]Hit, error)
 }
 
-// BestIndex chooses the plan. One that cannot be carried out costs so much that
-// SQLite takes it only when there is no other, and Filter then says what is
-// missing.
+// BestIndex chooses the plan. A plan that cannot be executed has such a high cost that
+// SQLite uses it only if there is no other; Filter then returns what is missing.
 func (t *table) BestIndex(info *sqlite3.IndexInfo) error {
 	embedding, k := -1, -1
 	for i, c := range info.Constraint {
@@ -91,7 +89,7 @@ func (t *table) BestIndex(info *sqlite3.IndexInfo) error {
 	return nil
 }
 
-// inOrder says whether hits come as ORDER BY wants them.
+// inOrder reports whether hits are in the order of ORDER BY.
 func inOrder(by []sqlite3.IndexOrderBy) bool {
 	similarity := sqlite3.IndexOrderBy{Column: columnSimilarity, Desc: true}
 	return slices.Equal(by, []sqlite3.IndexOrderBy{similarity}) ||
@@ -129,7 +127,7 @@ func (c *cursor) Filter(plan int, _ string, arg ...sqlite3.Value) error {
 	return nil
 }
 
-// unitOf reads a blob and brings it to length 1.
+// unitOf reads a blob and normalises it to length 1.
 func unitOf(value sqlite3.Value) ([]float32, error) {
 	if value.Type() != sqlite3.BLOB {
 		return nil, errors.New("embedding MATCH wants a blob of little-endian float32")
@@ -152,10 +150,10 @@ func unitOf(value sqlite3.Value) ([]float32, error) {
 	return unit, nil
 }
 
-// EOF says whether all hits were listed.
+// EOF reports whether all hits were listed.
 func (c *cursor) EOF() bool { return len(c.hits) == 0 }
 
-// Next goes to the next hit.
+// Next moves to the next hit.
 func (c *cursor) Next() error {
 	c.hits = c.hits[1:]
 	return nil

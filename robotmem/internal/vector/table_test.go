@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// tabled is s in a file, with memories_vec over it and a memories table beside.
+// tabled is s in a file with the virtual table memories_vec and a table memories.
 func tabled(t *testing.T, s *set) *sqlite3.Conn {
 	t.Helper()
 	c, load := stored(t, s)
@@ -62,8 +62,8 @@ func rows(c *sqlite3.Conn, sql string, args ...any) ([]string, error) {
 	return all, stmt.Err()
 }
 
-// vec1 computes in float32, so two neighbours that differ by less may swap; the
-// distances at each place may not.
+// vec1 computes in float32, so the order of nearly equal neighbours may differ; the
+// distances at each rank may not.
 func TestTableAgreesWithVec1(t *testing.T) {
 	const dims, members = 48, 3000
 	d := clustered(dims, 30, 3)

@@ -8,49 +8,48 @@ import (
 	"slices"
 )
 
-// Measurement says how recall is measured. The zero value works.
+// Measurement are the parameters of a measurement of recall. The zero value works.
 type Measurement struct {
-	Questions int     // members that ask for their like, 64 when zero
-	N         int     // hits that count, 10 when zero
-	Recall    float64 // what Tune is content with, 0.99 when zero
+	Questions int     // number of queries, 64 when zero
+	N         int     // hits for each query, 10 when zero
+	Recall    float64 // recall that Tune must reach, 0.99 when zero
 }
 
-// Tuning is what [Index.Tune] arrived at.
+// Tuning is the result of [Index.Tune].
 type Tuning struct {
 	Recall  float64 // measured, 0 to 1
 	Rescore int     // vectors read for each question
 }
 
-// Measure returns recall at m.N: the share of the truly nearest that
-// [Index.Search] finds. Every other question is a member, every other leans from
-// one member towards another, as questions do that say less than what answers
-// them; the members are spread evenly over the set and do not count as answers
-// of their own questions. What is as near as the last true neighbour counts as
-// found. Every stored vector is read once and compared with every question,
-// about 10 s for 64 questions and a million vectors of 384 dimensions, so it is
-// work for the background; an error of load ends it. An index of fewer than two
-// vectors is an error.
+// Measure returns recall at m.N: the share of the true nearest neighbours that
+// [Index.Search] finds. Every second query is a member, every other lies between two
+// members, as questions do that say less than their answers. The members are spread
+// evenly over the set and do not count as answers of their own queries. A hit that is
+// as near as the last true neighbour counts as found. Measure reads every stored
+// vector once and compares it with every query, about 10 s for 64 queries and a
+// million vectors of 384 dimensions, so it should run in the background. An error of
+// load ends it. An index of fewer than two vectors is an error.
 func (x *Index) Measure(m Measurement, load Source) (float64, error) {
-	e, err := x.exam(m, load)
+	e, err := x.newRecallTest(m, load)
 	if err != nil {
 		return 0, err
 	}
-	return x.sit(e, load)
+	return x.runRecallTest(e, load)
 }
 
-// Tune measures, as [Index.Measure] does, and widens the rescore from its
-// default by half until recall reaches m.Recall. When it does not reach it at
-// [MaxRescore] that stays, and the recall that is returned tells so. After an
-// error the rescore is what it was. Callers repeat it when the set has doubled.
+// Tune measures like [Index.Measure] and increases the rescore from its default by
+// half until recall reaches m.Recall or the rescore [MaxRescore]; the returned recall
+// tells which. After an error the rescore is unchanged. Callers repeat Tune when the
+// set has doubled.
 func (x *Index) Tune(m Measurement, load Source) (Tuning, error) {
-	e, err := x.exam(m, load)
+	e, err := x.newRecallTest(m, load)
 	if err != nil {
 		return Tuning{}, err
 	}
 	before := x.Rescore()
 	for rescore := defaultRescore; ; rescore = min(rescore+rescore/2, MaxRescore) {
 		x.SetRescore(rescore)
-		recall, err := x.sit(e, load)
+		recall, err := x.runRecallTest(e, load)
 		if err != nil {
 			x.SetRescore(before)
 			return Tuning{}, err
@@ -61,18 +60,18 @@ func (x *Index) Tune(m Measurement, load Source) (Tuning, error) {
 	}
 }
 
-// exam is questions with the similarities of their true neighbours.
-type exam struct {
+// recallTest is a set of queries with the similarities of their true neighbours.
+type recallTest struct {
 	n         int        // neighbours that count
-	without   [][2]int64 // the members that a question is made of
+	excluded  [][2]int64 // the members of which a query is made
 	questions [][]float64
-	truth     []nearest
+	truth     []nearestSimilarities
 }
 
-// nearest are the n largest similarities that were offered, largest first.
-type nearest []float64
+// nearestSimilarities are the n largest similarities offered, largest first.
+type nearestSimilarities []float64
 
-func (s *nearest) offer(similarity float64, n int) {
+func (s *nearestSimilarities) offer(similarity float64, n int) {
 	if len(*s) == n {
 		if similarity <= (*s)[n-1] {
 			return
@@ -83,20 +82,20 @@ func (s *nearest) offer(similarity float64, n int) {
 	*s = slices.Insert(*s, at, similarity)
 }
 
-// exam draws the questions and finds their neighbours by reading everything.
-func (x *Index) exam(m Measurement, load Source) (*exam, error) {
-	members := x.all()
+// newRecallTest draws the queries and finds their neighbours by reading all vectors.
+func (x *Index) newRecallTest(m Measurement, load Source) (*recallTest, error) {
+	members := x.memberIDs()
 	if len(members) < 2 {
 		return nil, fmt.Errorf("vector: %d vectors are too few to measure recall", len(members))
 	}
 	if m.N < 0 || m.Questions < 0 {
 		return nil, fmt.Errorf("vector: a measurement of %d questions and %d hits", m.Questions, m.N)
 	}
-	e := &exam{n: min(cmp.Or(m.N, 10), MaxN-2, len(members)-1)}
-	err := x.draw(e, members, min(cmp.Or(m.Questions, 64), len(members)), load)
+	e := &recallTest{n: min(cmp.Or(m.N, 10), MaxN-2, len(members)-1)}
+	err := x.drawQuestions(e, members, min(cmp.Or(m.Questions, 64), len(members)), load)
 	for ids := range slices.Chunk(members, chunkSlots) {
 		if err == nil {
-			err = x.grade(e, ids, load)
+			err = x.compareMembers(e, ids, load)
 		}
 	}
 	if err != nil {
@@ -105,8 +104,8 @@ func (x *Index) exam(m Measurement, load Source) (*exam, error) {
 	return e, nil
 }
 
-// draw makes count questions of members, evenly spread.
-func (x *Index) draw(e *exam, members []int64, count int, load Source) error {
+// drawQuestions makes count queries of evenly spread members.
+func (x *Index) drawQuestions(e *recallTest, members []int64, count int, load Source) error {
 	var ids []int64
 	var drawn [][]float64
 	spread := make([]int64, count)
@@ -132,23 +131,23 @@ func (x *Index) draw(e *exam, members []int64, count int, load Source) error {
 		if i%2 == 1 {
 			other = (i + len(drawn)/2) % len(drawn)
 		}
-		e.without = append(e.without, [2]int64{ids[i], ids[other]})
-		e.questions = append(e.questions, lean(v, drawn[other]))
+		e.excluded = append(e.excluded, [2]int64{ids[i], ids[other]})
+		e.questions = append(e.questions, blend(v, drawn[other]))
 	}
-	e.truth = make([]nearest, len(e.questions))
+	e.truth = make([]nearestSimilarities, len(e.questions))
 	return err
 }
 
-// likeness is the cosine between a member and a question that leans away from
-// it. With unrelated members, 0.75 makes questions about as hard as short texts
-// are: it foretold 0.997 where those found 0.995, 0.8 foretold 0.983 and 0.6, far
-// enough from both members for what is nearest to stand out, 1.
-const likeness = 0.75
+// blendCosine is the cosine between a member and a query that is blended from it and
+// another. With unrelated members, 0.75 makes queries about as hard as short texts: it
+// predicted a recall of 0.997 where those had 0.995. 0.8 predicted 0.983, and 0.6
+// predicted 1, because it is far enough from both members for neighbours to stand out.
+const blendCosine = 0.75
 
-// lean is the unit vector that lies from v towards w and has a cosine of likeness
-// with v; v when w does not tell where. It is rounded to float32, as questions
-// are, or what ties with the last true neighbour would not be counted.
-func lean(v, w []float64) []float64 {
+// blend is the unit vector in the plane of v and w with a cosine of blendCosine to v,
+// on the side of w, or v if w is parallel to it. It is rounded to float32 like a query
+// vector, so that ties with the last true neighbour are counted.
+func blend(v, w []float64) []float64 {
 	cosine := 0.0
 	for i, f := range v {
 		cosine += f * w[i]
@@ -162,22 +161,22 @@ func lean(v, w []float64) []float64 {
 	if square < 1e-6 {
 		return v
 	}
-	along := math.Sqrt((1 - likeness*likeness) / square)
+	along := math.Sqrt((1 - blendCosine*blendCosine) / square)
 	for i, f := range v {
-		side[i] = float64(float32(likeness*f + along*side[i]))
+		side[i] = float64(float32(blendCosine*f + along*side[i]))
 	}
 	return side
 }
 
-// grade compares some members with every question.
-func (x *Index) grade(e *exam, ids []int64, load Source) error {
+// compareMembers compares some members with every query.
+func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	return load(ids, func(id int64, raw []byte) error {
 		for i, question := range e.questions {
 			similarity, err := x.similarity(question, id, raw)
 			if err != nil {
 				return err
 			}
-			if id != e.without[i][0] && id != e.without[i][1] {
+			if id != e.excluded[i][0] && id != e.excluded[i][1] {
 				e.truth[i].offer(similarity, e.n)
 			}
 		}
@@ -185,8 +184,8 @@ func (x *Index) grade(e *exam, ids []int64, load Source) error {
 	})
 }
 
-// all returns the ids of all members, ascending.
-func (x *Index) all() []int64 {
+// memberIDs returns the ids of all members, ascending.
+func (x *Index) memberIDs() []int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	ids := make([]int64, 0, x.count)
@@ -198,8 +197,9 @@ func (x *Index) all() []int64 {
 	return ids
 }
 
-// sit answers the questions by Search and returns the share of true neighbours.
-func (x *Index) sit(e *exam, load Source) (float64, error) {
+// runRecallTest runs the queries through Search and returns the share of true
+// neighbours found.
+func (x *Index) runRecallTest(e *recallTest, load Source) (float64, error) {
 	found, wanted := 0, 0
 	vector := make([]float32, x.dims)
 	for i, question := range e.questions {
@@ -211,7 +211,7 @@ func (x *Index) sit(e *exam, load Source) (float64, error) {
 			return 0, err
 		}
 		truth := e.truth[i]
-		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.ID == e.without[i][0] || h.ID == e.without[i][1] })
+		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h.ID == e.excluded[i][0] || h.ID == e.excluded[i][1] })
 		for _, h := range hits[:min(len(truth), len(hits))] {
 			if h.Similarity >= truth[len(truth)-1] {
 				found++

@@ -49,8 +49,8 @@ func TestTuneReachesItsRecall(t *testing.T) {
 	}
 }
 
-// Measure tells a rescore that is too small from one that is not, and agrees
-// with what a comparison outside of the package finds.
+// Measure recognises a rescore that is too small, and agrees with a comparison by brute
+// force.
 func TestMeasure(t *testing.T) {
 	oneGoroutine(t)
 	const dims, members = 64, 10000
@@ -84,7 +84,7 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// leaning is a question with a cosine of 0.75 to v, in the plane of v and w.
+// leaning is a query with a cosine of 0.75 to v in the plane of v and w.
 func leaning(v, w []float32) []float32 {
 	var cosine float64
 	for i, f := range v {

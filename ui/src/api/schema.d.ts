@@ -129,7 +129,7 @@ export interface paths {
         };
         /**
          * Follow changes
-         * @description Server-sent events: `ready` at the beginning and `change` after every change of the memory, by whichever process and at most ten a second, each with {"change":N}; `problem` if it cannot go on. A comment every 15 seconds keeps the connection.
+         * @description Server-sent events: `ready` at the beginning and `change` after every change of the memory by any process, at most ten per second, each with {"change":N}; `problem` if the stream must end. A comment every 15 seconds keeps the connection open.
          */
         get: operations["events"];
         put?: never;
@@ -621,7 +621,7 @@ export interface paths {
         };
         /**
          * Who am I
-         * @description Say whose token this is, and whether the node asks for one.
+         * @description Return the name of the token, and whether the node requires one.
          */
         get: operations["whoami"];
         put?: never;
@@ -643,7 +643,7 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Take a token and set the cookie that stands for it, for 24 hours or until the node restarts.
+         * @description Set a cookie for a token. It is valid for 24 hours, or until the node restarts.
          */
         post: operations["login"];
         delete?: never;
@@ -663,7 +663,7 @@ export interface paths {
         put?: never;
         /**
          * Log out
-         * @description End the login that the cookie stands for.
+         * @description End the login of the cookie.
          */
         post: operations["logout"];
         delete?: never;
@@ -1073,7 +1073,7 @@ export interface components {
             description: string;
             /**
              * Format: binary
-             * @description The payload, after the fields: then it streams to the disk, in any size that the node takes. Its content type is its media type. The part may also be called data.
+             * @description The payload. It must come after the fields to stream to the disk, in any size that the node accepts. Its content type is its media type. The part may also be called data.
              */
             file?: string;
             /** @description Media type of the payload; sniffed if absent. */
@@ -1177,7 +1177,7 @@ export interface components {
         Problem: {
             /** @description What failed, what is allowed, and what to do next. */
             detail: string;
-            /** @description The request field at fault. */
+            /** @description The request field that is wrong. */
             field?: string;
             /**
              * @description The class of the error.
@@ -1186,12 +1186,12 @@ export interface components {
             kind: "conflict" | "corrupt" | "forbidden" | "internal" | "invalid" | "not_found" | "too_large" | "unavailable";
             /** @description The operation. */
             op?: string;
-            /** @description Which line of the node's log it is. */
+            /** @description The id of the request in the node's log. */
             request_id?: string;
             status: number;
             /** @description The status in words. */
             title: string;
-            /** @description about:blank: status and kind say it all. */
+            /** @description about:blank: status and kind describe the error. */
             type: string;
         };
         Provenance: {
@@ -1654,7 +1654,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `conflict`: what is asked does not fit the present state, such as ending a session twice. */
+        /** @description `conflict`: the request does not fit the current state, such as ending a session twice. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -1663,7 +1663,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: this caller may not do that, or the request comes from a page or for a host that is not this node's. */
+        /** @description `forbidden`: the caller may not do this, or the request comes from a page or names a host that is not of this node. */
         Forbidden: {
             headers: {
                 [name: string]: unknown;
@@ -1672,7 +1672,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `internal` or `corrupt`: the node's fault; its log has the cause. */
+        /** @description `internal` or `corrupt`: an error of the node; its log has the cause. */
         InternalServerError: {
             headers: {
                 [name: string]: unknown;
@@ -1708,7 +1708,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unavailable`: the disk is full, the file locked or the time over; the same again may work later. */
+        /** @description `unavailable`: the disk is full, the file is locked or the time limit has passed; try again later. */
         ServiceUnavailable: {
             headers: {
                 [name: string]: unknown;
@@ -1717,7 +1717,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unavailable`: too many requests, or too many wrong tokens; Retry-After says when to ask again, in seconds. */
+        /** @description `unavailable`: too many requests, or too many wrong tokens; Retry-After says after how many seconds to try again. */
         TooManyRequests: {
             headers: {
                 [name: string]: unknown;
@@ -1726,7 +1726,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: this node asks for a token, and there is none or a wrong one. */
+        /** @description `forbidden`: this node requires a token, and the request has none or a wrong one. */
         Unauthorized: {
             headers: {
                 [name: string]: unknown;
@@ -1735,7 +1735,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `invalid`: the body is declared as something that this route does not read; `detail` names what it does. */
+        /** @description `invalid`: this route does not read the media type of the body; `detail` names the ones that it reads. */
         UnsupportedMediaType: {
             headers: {
                 [name: string]: unknown;
@@ -1955,7 +1955,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Check-up. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
+            /** @description Check-up. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1980,7 +1980,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The last event that was seen: if there are changes since, the first event is change. */
+                /** @description The last event that the client received. If there were changes since, the first event is change. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -1988,7 +1988,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Events without an end. */
+            /** @description Events, until the client ends the request. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2094,7 +2094,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Learn many facts. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
+            /** @description Learn many facts. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2312,11 +2312,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Which bytes, such as bytes=0-1023 or bytes=-100. */
+                /** @description The range, such as bytes=0-1023 or bytes=-100. */
                 Range?: string;
-                /** @description A tag: answer 304 if it is still that of the bytes. */
+                /** @description An ETag: answer 304 if the bytes still have it. */
                 "If-None-Match"?: string;
-                /** @description A tag: heed Range only if it is still that of the bytes. */
+                /** @description An ETag: use Range only if the bytes still have it. */
                 "If-Range"?: string;
             };
             path: {
@@ -2335,9 +2335,9 @@ export interface operations {
                 headers: {
                     /** @description bytes */
                     "Accept-Ranges"?: string;
-                    /** @description attachment, for types that a browser might run. */
+                    /** @description attachment, for types in which a browser may run scripts. */
                     "Content-Disposition"?: string;
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2346,12 +2346,12 @@ export interface operations {
                     "application/json": components["schemas"]["DataResponse"];
                 };
             };
-            /** @description The bytes that Range asks for; several ranges come as parts. */
+            /** @description The bytes of the range; several ranges come as parts. */
             206: {
                 headers: {
-                    /** @description Which bytes, and of how many. */
+                    /** @description The range, and the number of all bytes. */
                     "Content-Range"?: string;
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2360,10 +2360,10 @@ export interface operations {
                     "multipart/byteranges": string;
                 };
             };
-            /** @description If-None-Match names the present bytes. */
+            /** @description If-None-Match names the current bytes. */
             304: {
                 headers: {
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2383,10 +2383,10 @@ export interface operations {
                 content?: never;
             };
             413: components["responses"]["RequestEntityTooLarge"];
-            /** @description No byte lies in the range. */
+            /** @description The range has no bytes. */
             416: {
                 headers: {
-                    /** @description bytes *\/ and how many there are. */
+                    /** @description bytes *\/ and the number of all bytes. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -2488,11 +2488,11 @@ export interface operations {
                 height?: number;
             };
             header?: {
-                /** @description Which bytes, such as bytes=0-1023 or bytes=-100. */
+                /** @description The range, such as bytes=0-1023 or bytes=-100. */
                 Range?: string;
-                /** @description A tag: answer 304 if it is still that of the bytes. */
+                /** @description An ETag: answer 304 if the bytes still have it. */
                 "If-None-Match"?: string;
-                /** @description A tag: heed Range only if it is still that of the bytes. */
+                /** @description An ETag: use Range only if the bytes still have it. */
                 "If-Range"?: string;
             };
             path: {
@@ -2511,9 +2511,9 @@ export interface operations {
                 headers: {
                     /** @description bytes */
                     "Accept-Ranges"?: string;
-                    /** @description attachment, for types that a browser might run. */
+                    /** @description attachment, for types in which a browser may run scripts. */
                     "Content-Disposition"?: string;
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2524,12 +2524,12 @@ export interface operations {
                     "image/svg+xml": string;
                 };
             };
-            /** @description The bytes that Range asks for; several ranges come as parts. */
+            /** @description The bytes of the range; several ranges come as parts. */
             206: {
                 headers: {
-                    /** @description Which bytes, and of how many. */
+                    /** @description The range, and the number of all bytes. */
                     "Content-Range"?: string;
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2540,10 +2540,10 @@ export interface operations {
                     "multipart/byteranges": string;
                 };
             };
-            /** @description If-None-Match names the present bytes. */
+            /** @description If-None-Match names the current bytes. */
             304: {
                 headers: {
-                    /** @description Changes with the bytes; send it back as If-None-Match or If-Range. */
+                    /** @description Identifies the bytes; send it back as If-None-Match or If-Range. */
                     ETag?: string;
                     [name: string]: unknown;
                 };
@@ -2563,10 +2563,10 @@ export interface operations {
                 content?: never;
             };
             413: components["responses"]["RequestEntityTooLarge"];
-            /** @description No byte lies in the range. */
+            /** @description The range has no bytes. */
             416: {
                 headers: {
-                    /** @description bytes *\/ and how many there are. */
+                    /** @description bytes *\/ and the number of all bytes. */
                     "Content-Range"?: string;
                     [name: string]: unknown;
                 };
@@ -2923,7 +2923,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Repair. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
+            /** @description Repair. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2968,7 +2968,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Keep a budget. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
+            /** @description Keep a budget. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3188,7 +3188,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description End a session. If Accept names text/event-stream alone: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem. */
+            /** @description End a session. If Accept names only text/event-stream: events, any number of progress with {done, total, unit, stage}, then result with the response or problem with the problem document. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3292,7 +3292,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whose token it is. */
+            /** @description The token. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3301,9 +3301,9 @@ export interface operations {
                     "application/json": {
                         /** @description The token's name, empty without one. */
                         name: string;
-                        /** @description It may change nothing. */
+                        /** @description The token may change nothing. */
                         read_only: boolean;
-                        /** @description This node asks for a token. */
+                        /** @description This node requires a token. */
                         required: boolean;
                     };
                 };
@@ -3329,7 +3329,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whose token it is. */
+            /** @description The token. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3338,9 +3338,9 @@ export interface operations {
                     "application/json": {
                         /** @description The token's name, empty without one. */
                         name: string;
-                        /** @description It may change nothing. */
+                        /** @description The token may change nothing. */
                         read_only: boolean;
-                        /** @description This node asks for a token. */
+                        /** @description This node requires a token. */
                         required: boolean;
                     };
                 };
@@ -3362,7 +3362,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The cookie is worth nothing any more. */
+            /** @description The cookie is no longer valid. */
             204: {
                 headers: {
                     [name: string]: unknown;

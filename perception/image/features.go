@@ -1,0 +1,360 @@
+package image
+
+import (
+	"image"
+	"image/color"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Two pictures are alike if their layout is: where they are light and dark, and where
+// they have which colour. A picture is averaged into a grid of cells, and the low
+// coefficients of the discrete cosine transform of the grid are kept: they survive
+// compression, scaling and a small shift. The mean and the contrast of the luma are
+// removed first, since light and exposure change. The chroma is kept as it is, after
+// the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
+//
+// A vector of an image has 60 coefficients of the luma, its mean, and 10 coefficients
+// of each chroma. A vector of a depth image has 60 coefficients of the distances, and
+// 10 of where there are none.
+
+const (
+	gridCells          = 32 // the side of the grid
+	lumaCoefficients   = 60
+	chromaCoefficients = 10
+
+	imageKind = "image/v2"
+	depthKind = "depth/v1"
+
+	// The weights make a picture and an unrelated one about equally far in all parts;
+	// the layout of the luma decides most.
+	lumaWeight    = 1.0
+	meanWeight    = 0.3
+	chromaWeight  = 4.0
+	missingWeight = 1.0
+)
+
+type cells [gridCells * gridCells]float64
+
+// grid is a picture averaged into cells, upright. Luma is 0 to 1, chroma around 0.
+type grid struct {
+	luma, blue, red cells
+}
+
+func (p picture) features() (kind string, vector []float32, ok bool) {
+	if p.values != nil {
+		return p.values.features()
+	}
+	kind, vector = p.grid().features()
+	return kind, vector, true
+}
+
+func (g *grid) features() (kind string, vector []float32) {
+	_, _, mean := g.lumaRange()
+	vector = appendWeighted(nil, normalise(dct(&g.luma, lumaCoefficients+1)[1:]), lumaWeight)
+	vector = append(vector, float32(meanWeight*mean))
+	vector = appendWeighted(vector, dct(&g.blue, chromaCoefficients), chromaWeight)
+	return imageKind, appendWeighted(vector, dct(&g.red, chromaCoefficients), chromaWeight)
+}
+
+// normalise scales coefficients to the length of one, unless there is hardly any
+// contrast: the noise of a blank picture is not a layout.
+func normalise(coefficients []float64) []float64 {
+	const faint = 0.02
+	sum := 0.0
+	for _, w := range coefficients {
+		sum += w * w
+	}
+	length := max(math.Sqrt(sum), faint)
+	for i := range coefficients {
+		coefficients[i] /= length
+	}
+	return coefficients
+}
+
+func appendWeighted(to []float32, coefficients []float64, weight float64) []float32 {
+	for _, w := range coefficients {
+		to = append(to, float32(weight*w))
+	}
+	return to
+}
+
+func (p picture) grid() *grid {
+	g := new(grid)
+	r := p.colours.Bounds()
+	for y := range gridCells {
+		for x := range gridCells {
+			sx, sy := p.turn.source(x, y, gridCells, gridCells)
+			x0, x1 := media.Part(sx, gridCells, r.Dx())
+			y0, y1 := media.Part(sy, gridCells, r.Dy())
+			c := cellMean(p.colours, image.Rect(x0, y0, x1, y1).Add(r.Min))
+			// Luma and colour differences of ITU-R BT.601, as in JPEG.
+			i := y*gridCells + x
+			g.luma[i] = 0.299*c[0] + 0.587*c[1] + 0.114*c[2]
+			g.blue[i] = 0.564 * (c[2] - g.luma[i])
+			g.red[i] = 0.713 * (c[0] - g.luma[i])
+		}
+	}
+	return g
+}
+
+// words returns ", grey, brightness 0.42".
+func (g *grid) words() string {
+	hue := "colour"
+	if g.grey() {
+		hue = "grey"
+	}
+	low, high, mean := g.lumaRange()
+	s := ", " + hue + ", brightness " + strconv.FormatFloat(mean, 'f', 2, 64)
+	// A covered lens, a dark room, a dead camera.
+	const level = 0.004
+	if high-low < level {
+		s += ", blank"
+	}
+	return s
+}
+
+// grey reports that no cell has a visible colour.
+func (g *grid) grey() bool {
+	const hue = 0.015
+	for i := range g.luma {
+		if math.Abs(g.blue[i]) > hue || math.Abs(g.red[i]) > hue {
+			return false
+		}
+	}
+	return true
+}
+
+func (g *grid) lumaRange() (low, high, mean float64) {
+	low = 1
+	for _, v := range g.luma {
+		low, high, mean = min(low, v), max(high, v), mean+v/(gridCells*gridCells)
+	}
+	return low, high, mean
+}
+
+// cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels
+// are black.
+func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
+	var sum [4]uint64
+	var n uint64
+	if jpeg, ok := img.(*image.YCbCr); ok {
+		sum, n = sumYCbCr(jpeg, cell)
+	} else {
+		sum, n = sumPixels(img, cell)
+	}
+	for i := range mean {
+		mean[i] = float64(sum[i]) / (float64(n) * math.MaxUint16)
+	}
+	return mean
+}
+
+// sumPixels adds up red, green, blue and alpha of the pixels of a cell.
+func sumPixels(img image.RGBA64Image, cell image.Rectangle) (sum [4]uint64, n uint64) {
+	dx, dy := stride(cell.Dx()), stride(cell.Dy())
+	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
+		for x := cell.Min.X; x < cell.Max.X; x += dx {
+			c := img.RGBA64At(x, y)
+			sum[0] += uint64(c.R)
+			sum[1] += uint64(c.G)
+			sum[2] += uint64(c.B)
+			sum[3] += uint64(c.A)
+			n++
+		}
+	}
+	return sum, n
+}
+
+// sumYCbCr is sumPixels for a decoded JPEG, in a fraction of the time: most pictures
+// are frames of a camera.
+func sumYCbCr(img *image.YCbCr, cell image.Rectangle) (sum [4]uint64, n uint64) {
+	dx, dy := stride(cell.Dx()), stride(cell.Dy())
+	// Two or four neighbours share their chroma.
+	shift := 0
+	switch img.SubsampleRatio {
+	case image.YCbCrSubsampleRatio422, image.YCbCrSubsampleRatio420:
+		shift = 1
+	case image.YCbCrSubsampleRatio411, image.YCbCrSubsampleRatio410:
+		shift = 2
+	}
+	for y := cell.Min.Y; y < cell.Max.Y; y += dy {
+		luma := img.Y[img.YOffset(cell.Min.X, y):]
+		row := img.COffset(cell.Min.X, y) - cell.Min.X>>shift
+		for x := cell.Min.X; x < cell.Max.X; x += dx {
+			at := row + x>>shift
+			r, g, b, _ := color.YCbCr{Y: luma[x-cell.Min.X], Cb: img.Cb[at], Cr: img.Cr[at]}.RGBA()
+			sum[0] += uint64(r)
+			sum[1] += uint64(g)
+			sum[2] += uint64(b)
+			n++
+		}
+	}
+	return sum, n
+}
+
+// maxCellSide squared is the number of pixels that are read of a cell. Of a larger
+// cell every second, third, ... pixel of a row is read.
+const maxCellSide = 64
+
+func stride(side int) int { return max(1, (side+maxCellSide-1)/maxCellSide) }
+
+// dct returns the first n coefficients of the two-dimensional DCT-II in the zigzag
+// order of JPEG, scaled so that the first is the mean.
+func dct(c *cells, n int) []float64 {
+	out := make([]float64, 0, n)
+	for sum := 0; ; sum++ {
+		for i := range sum + 1 {
+			u, v := i, sum-i
+			if sum%2 == 0 {
+				u, v = v, u
+			}
+			out = append(out, coefficient(c, u, v))
+			if len(out) == n {
+				return out
+			}
+		}
+	}
+}
+
+func coefficient(c *cells, u, v int) float64 {
+	var across [gridCells]float64
+	for x := range across {
+		across[x] = math.Cos(math.Pi / gridCells * (float64(x) + 0.5) * float64(u))
+	}
+	sum := 0.0
+	for y := range gridCells {
+		down := math.Cos(math.Pi / gridCells * (float64(y) + 0.5) * float64(v))
+		for x := range gridCells {
+			sum += c[y*gridCells+x] * across[x] * down
+		}
+	}
+	scale := 1.0
+	if u > 0 {
+		scale *= math.Sqrt2
+	}
+	if v > 0 {
+		scale *= math.Sqrt2
+	}
+	return scale * sum / (gridCells * gridCells)
+}
+
+// values is a picture with one value per pixel: distances, temperatures.
+type values struct {
+	width, height int
+	at            func(x, y int) float64 // NaN if missing
+}
+
+// features do not depend on the unit: the mean and the spread of the values are
+// removed. A cell without values takes the mean of all.
+func (m *values) features() (kind string, vector []float32, ok bool) {
+	var means, missing cells
+	sum, n := 0.0, 0.0
+	for i := range means {
+		x0, x1 := media.Part(i%gridCells, gridCells, m.width)
+		y0, y1 := media.Part(i/gridCells, gridCells, m.height)
+		means[i], missing[i] = m.cell(x0, y0, x1, y1)
+		if !math.IsNaN(means[i]) {
+			sum += means[i]
+			n++
+		}
+	}
+	if n == 0 {
+		return "", nil, false
+	}
+	mean, spread := sum/n, 0.0
+	for i, v := range means {
+		if math.IsNaN(v) {
+			means[i] = mean
+		}
+		spread += (means[i] - mean) * (means[i] - mean)
+	}
+	spread = math.Sqrt(spread / n)
+	for i := range means {
+		means[i] -= mean
+		if spread > 0 {
+			means[i] /= spread
+		}
+	}
+	vector = appendWeighted(nil, normalise(dct(&means, lumaCoefficients+1)[1:]), lumaWeight)
+	return depthKind, appendWeighted(vector, dct(&missing, chromaCoefficients), missingWeight), true
+}
+
+// cell returns the mean of the values of a cell and the share that is missing.
+func (m *values) cell(x0, y0, x1, y1 int) (mean, missing float64) {
+	dx, dy := stride(x1-x0), stride(y1-y0)
+	n, valid := 0.0, 0.0
+	for y := y0; y < y1; y += dy {
+		for x := x0; x < x1; x += dx {
+			n++
+			if v := m.at(x, y); !math.IsNaN(v) {
+				mean += v
+				valid++
+			}
+		}
+	}
+	if valid == 0 {
+		return math.NaN(), 1
+	}
+	return mean / valid, 1 - valid/n
+}
+
+// stats is about the values that are not missing.
+type stats struct {
+	count, missing int
+	low, high      float64
+	// dark and bright leave out two in a hundred at each end, so that one outlier
+	// does not take all contrast from a preview.
+	dark, bright float64
+}
+
+func (m *values) stats() stats {
+	const maxSample = 1 << 16 // values that are sorted for a percentile
+	s := stats{low: math.Inf(1), high: math.Inf(-1)}
+	every := max(1, m.width*m.height/maxSample)
+	var sample []float64
+	for y := range m.height {
+		for x := range m.width {
+			v := m.at(x, y)
+			if math.IsNaN(v) {
+				s.missing++
+				continue
+			}
+			if s.count%every == 0 {
+				sample = append(sample, v)
+			}
+			s.low, s.high = min(s.low, v), max(s.high, v)
+			s.count++
+		}
+	}
+	if s.count > 0 {
+		slices.Sort(sample)
+		const tail = 0.02
+		last := float64(len(sample) - 1)
+		s.dark, s.bright = sample[int(tail*last)], sample[int(math.Ceil((1-tail)*last))]
+	}
+	return s
+}
+
+// words returns ", 0.42 to 3.1 m, 12% missing" or ", values 420 to 3100".
+func (s stats) words(unit string) string {
+	if s.count == 0 {
+		return ", no valid pixel"
+	}
+	out := media.Figure(s.low) + " to " + media.Figure(s.high)
+	if unit == "" {
+		out = ", values " + out
+	} else {
+		out = ", " + out + " " + unit
+	}
+	if s.missing == 0 {
+		return out
+	}
+	share := 100 * float64(s.missing) / float64(s.missing+s.count)
+	if share < 1 {
+		return out + ", under 1% missing"
+	}
+	return out + ", " + strconv.FormatFloat(share, 'f', 0, 64) + "% missing"
+}

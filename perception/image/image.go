@@ -1,0 +1,432 @@
+// Package image reads pictures: PNG, JPEG and WebP files as a [File], and the frames
+// of a camera driver as [Pixels]. Each makes a summary, features and a preview. A
+// picture has colours, or one value per pixel, such as the distances of a depth
+// camera.
+//
+// Most tests of this package are those of package perception, through its API.
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"strconv"
+
+	"golang.org/x/image/webp"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// File is a PNG, JPEG or WebP file.
+type File struct{ media.Payload }
+
+const (
+	pngMagic  = "\x89PNG\r\n\x1a\n"
+	jpegMagic = "\xff\xd8\xff"
+)
+
+// Accepts reports whether the payload begins as a PNG, JPEG or WebP file.
+func Accepts(in media.Payload) bool { return formatOf(in.Data) != "" }
+
+// formatOf returns the format that the first bytes prove, or "".
+func formatOf(data []byte) string {
+	switch {
+	case bytes.HasPrefix(data, []byte(pngMagic)):
+		return "png"
+	case bytes.HasPrefix(data, []byte(jpegMagic)):
+		return "jpeg"
+	case len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP":
+		return "webp"
+	}
+	return ""
+}
+
+type header struct {
+	format string
+	image.Config
+}
+
+func readHeader(data []byte) (h header, err error) {
+	h.format = formatOf(data)
+	switch h.format {
+	case "png":
+		h.Config, err = png.DecodeConfig(bytes.NewReader(data))
+	case "jpeg":
+		h.Config, err = jpeg.DecodeConfig(bytes.NewReader(data))
+	default:
+		h.Width, h.Height, err = webpSize(data)
+	}
+	if err == nil && (h.Width <= 0 || h.Height <= 0) {
+		err = errors.New("one of its sides has no pixels")
+	}
+	if err != nil {
+		return h, fmt.Errorf("the header of the %s image is damaged: %w", h.format, err)
+	}
+	return h, nil
+}
+
+// picture is a decoded image: colours, or one value per pixel.
+type picture struct {
+	colours image.RGBA64Image // nil if there are values
+	values  *values
+	turn    orientation
+}
+
+// decode returns the picture of a whole file within the limits.
+func (f File) decode() (picture, error) {
+	if err := f.Whole(); err != nil {
+		return picture{}, err
+	}
+	h, err := readHeader(f.Data)
+	if err != nil {
+		return picture{}, err
+	}
+	return decode(f.Data, h)
+}
+
+// Summary returns "image/png image, 640x480, colour, brightness 0.42". If the pixels
+// cannot be read, it says what the header says.
+func (f File) Summary() string {
+	s, _, _ := f.Describe()
+	return s
+}
+
+// Describe returns the summary and the features from one decoding of the pixels.
+func (f File) Describe() (summary, kind string, vector []float32) {
+	h, err := readHeader(f.Data)
+	if err != nil {
+		return "", "", nil
+	}
+	size := ", " + strconv.Itoa(h.Width) + "x" + strconv.Itoa(h.Height)
+	depth := ""
+	// Depth cameras deliver 16-bit grey. Only the caller knows that it is depth.
+	if h.ColorModel == color.Gray16Model {
+		if isDepth(f.Payload) {
+			depth = "depth "
+		}
+		size += ", 16-bit grey"
+	}
+	s := "image/" + h.format + " " + depth + "image" + size
+	if f.IsHead() {
+		return s, "", nil
+	}
+	p, err := decode(f.Data, h)
+	switch {
+	case errors.Is(err, errLimit):
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		s += ", truncated"
+	case errors.Is(err, errAnimated):
+		s += ", animated"
+	case err != nil:
+		s += ", damaged"
+	case p.values != nil:
+		s += p.values.stats().words(f.Metadata.Unit(""))
+		kind, vector, _ = p.values.features()
+	default:
+		g := p.grid()
+		s += g.words()
+		kind, vector = g.features()
+	}
+	return s, kind, vector
+}
+
+func isDepth(in media.Payload) bool { return in.Metadata.Text("kind") == "depth" }
+
+// Features returns a vector of the kind image/v2 or depth/v1.
+func (f File) Features() (kind string, vector []float32, ok bool) {
+	p, err := f.decode()
+	if err != nil {
+		return "", nil, false
+	}
+	return p.features()
+}
+
+// Preview returns a smaller copy.
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	p, err := f.decode()
+	if err != nil {
+		return nil, err
+	}
+	return p.preview(o)
+}
+
+var errNoSamples = fmt.Errorf("%w in a picture; preview shows it", media.ErrNoSamples)
+
+// Samples returns an error: a picture has no samples.
+func (f File) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
+
+const (
+	// maxPixels is 64 megapixels, 8192 by 8192.
+	maxPixels = 64 << 20
+	// A picture is decoded if that takes at most decodeFloor bytes, enough for a
+	// frame of 4K, or decodeFactor times its own size: a blank picture of 64
+	// megapixels comes in a few kilobytes and would take a robot's memory.
+	decodeFloor  = 64 << 20
+	decodeFactor = 64
+	// maxPixelsPerByte is more than PNG and JPEG can express: deflate compresses by
+	// 1,032 at most, and a PNG has at least a bit per pixel. WebP can express more,
+	// but only of a picture without content.
+	maxPixelsPerByte = 8 * 1032
+)
+
+var errLimit = errors.New("is more than is decoded here")
+
+func decode(data []byte, h header) (p picture, err error) {
+	pixels := int64(h.Width) * int64(h.Height) // neither is above 2^31
+	if pixels > maxPixels || pixels > maxPixelsPerByte*int64(len(data)) ||
+		pixels*bytesPerPixel(data, h) > max(decodeFloor, decodeFactor*int64(len(data))) {
+		return p, fmt.Errorf("a picture of %dx%d pixels from %d bytes %w (at most %d pixels, and %d MiB or %d times the data to hold them)",
+			h.Width, h.Height, len(data), errLimit, maxPixels, decodeFloor>>20, decodeFactor)
+	}
+	var img image.Image
+	switch h.format {
+	case "png":
+		img, err = png.Decode(bytes.NewReader(data))
+		// The library does not tell a file without its last chunk from a damaged one.
+		if err != nil && !bytes.Contains(data, []byte("IEND")) {
+			err = fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)
+		}
+	case "jpeg":
+		img, err = jpeg.Decode(bytes.NewReader(data))
+		p.turn = jpegOrientation(data)
+	default:
+		img, err = decodeWebP(data)
+	}
+	if err != nil {
+		return p, fmt.Errorf("the %s image of %dx%d pixels is cut or damaged: %w", h.format, h.Width, h.Height, err)
+	}
+	if grey, ok := img.(*image.Gray16); ok {
+		p.values = greyValues(grey)
+		return p, nil
+	}
+	colours, ok := img.(image.RGBA64Image)
+	if !ok || img.Bounds().Empty() {
+		return p, fmt.Errorf("the %s image has pixels of type %T, which are not read", h.format, img)
+	}
+	p.colours = colours
+	return p, nil
+}
+
+// bytesPerPixel is an upper estimate of what the decoders allocate.
+func bytesPerPixel(data []byte, h header) int64 {
+	switch h.format {
+	case "webp":
+		// Lossless pixels, those before a transform, and a plane of alpha.
+		return 12
+	case "jpeg":
+		if progressive(data) {
+			// Four planes of 32-bit coefficients beside the picture.
+			return 24
+		}
+		return 8
+	}
+	// An interlaced PNG holds each pass beside the whole.
+	const interlace = len(pngMagic) + 20
+	passes := int64(1)
+	if len(data) > interlace && data[interlace] != 0 {
+		passes = 2
+	}
+	switch h.ColorModel {
+	case color.RGBA64Model, color.NRGBA64Model:
+		return 8 * passes
+	}
+	return 4 * passes
+}
+
+// greyValues reads 0 as a missing value, as depth cameras write it.
+func greyValues(img *image.Gray16) *values {
+	r := img.Bounds()
+	return &values{r.Dx(), r.Dy(), func(x, y int) float64 {
+		if v := img.Gray16At(r.Min.X+x, r.Min.Y+y).Y; v != 0 {
+			return float64(v)
+		}
+		return math.NaN()
+	}}
+}
+
+var errAnimated = errors.New("it is animated, and only still pictures are read")
+
+func decodeWebP(data []byte) (image.Image, error) {
+	claimed := int64(binary.LittleEndian.Uint32(data[4:])) + 8
+	if claimed > int64(len(data)) {
+		return nil, fmt.Errorf("its header claims %d bytes of %d: %w", claimed, len(data), io.ErrUnexpectedEOF)
+	}
+	const animation = 1 << 1
+	if string(data[12:16]) == "VP8X" && data[20]&animation != 0 {
+		return nil, errAnimated
+	}
+	img, err := webp.Decode(bytes.NewReader(data))
+	switch img := img.(type) {
+	case *image.YCbCr:
+		return &videoLevels{img, nil}, err
+	case *image.NYCbCrA:
+		return &videoLevels{&img.YCbCr, img}, err
+	}
+	return img, err
+}
+
+// videoLevels is a lossy WebP in its true colours: its levels are those of video, 16
+// to 235, but the library returns them as if they were those of JPEG.
+type videoLevels struct {
+	*image.YCbCr
+	alpha *image.NYCbCrA // nil if opaque
+}
+
+func (v *videoLevels) ColorModel() color.Model { return color.NRGBA64Model }
+func (v *videoLevels) At(x, y int) color.Color { return v.RGBA64At(x, y) }
+
+func (v *videoLevels) RGBA64At(x, y int) color.RGBA64 {
+	c := v.YCbCrAt(x, y)
+	out := videoColour(float64(c.Y), float64(c.Cb), float64(c.Cr))
+	if v.alpha == nil {
+		return out
+	}
+	a := uint32(v.alpha.A[v.alpha.AOffset(x, y)]) * 0x101
+	part := func(v uint16) uint16 { return uint16(uint32(v) * a / math.MaxUint16) }
+	return color.RGBA64{part(out.R), part(out.G), part(out.B), uint16(a)}
+}
+
+// videoColour is ITU-R BT.601 with luma from 16 to 235 and chroma around 128.
+func videoColour(luma, blue, red float64) color.RGBA64 {
+	luma, blue, red = 1.164*(luma-16), blue-128, red-128
+	level := func(v float64) uint16 { return uint16(min(max(v, 0), 255) * 0x101) }
+	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
+}
+
+// webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L
+// (lossless) or VP8X (extended). The library's reader of headers needs more of the
+// file than the first bytes.
+func webpSize(data []byte) (width, height int, err error) {
+	const header = 30
+	if len(data) < header {
+		return 0, 0, fmt.Errorf("it has %d bytes of %d", len(data), header)
+	}
+	body := data[20:]
+	switch chunk := string(data[12:16]); chunk {
+	case "VP8 ":
+		if string(body[3:6]) != "\x9d\x01\x2a" {
+			return 0, 0, errors.New("the VP8 start code is missing")
+		}
+		width = int(binary.LittleEndian.Uint16(body[6:]) & 0x3fff)
+		height = int(binary.LittleEndian.Uint16(body[8:]) & 0x3fff)
+		return width, height, nil
+	case "VP8L":
+		if body[0] != 0x2f {
+			return 0, 0, errors.New("the VP8L signature is missing")
+		}
+		bits := binary.LittleEndian.Uint32(body[1:])
+		return int(bits&0x3fff) + 1, int(bits>>14&0x3fff) + 1, nil
+	case "VP8X":
+		width = int(body[4]) | int(body[5])<<8 | int(body[6])<<16
+		height = int(body[7]) | int(body[8])<<8 | int(body[9])<<16
+		return width + 1, height + 1, nil
+	default:
+		return 0, 0, fmt.Errorf("the first chunk is %q; VP8, VP8L or VP8X is expected", chunk)
+	}
+}
+
+// jpegSegments calls f with each segment before the pixels until f returns false. It
+// reports whether f returned false.
+func jpegSegments(data []byte, f func(marker byte, body []byte) bool) bool {
+	const startOfScan = 0xda
+	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
+		marker := data[i+1]
+		if marker == 0xff { // padding
+			i++
+			continue
+		}
+		// The length counts its own two bytes.
+		end := i + 2 + int(binary.BigEndian.Uint16(data[i+2:]))
+		if marker == startOfScan || end < i+4 || end > len(data) {
+			return false
+		}
+		if !f(marker, data[i+4:end]) {
+			return true
+		}
+		i = end
+	}
+	return false
+}
+
+// progressive reports whether a JPEG is progressive, which takes more memory, also
+// if its segments cannot be read up to the start of the frame.
+func progressive(data []byte) bool {
+	const baseline, extended, progressiveFrame = 0xc0, 0xc1, 0xc2
+	found := false
+	jpegSegments(data, func(marker byte, _ []byte) bool {
+		found = marker == baseline || marker == extended
+		return !found && marker != progressiveFrame
+	})
+	return !found
+}
+
+// orientation is how a picture must be turned to be upright, as the tag of EXIF 2.3
+// has it: 1 (or 0) not at all, 2 mirrored, 3 upside down, 4 both, 5 to 8 the same
+// with rows and columns exchanged.
+type orientation int
+
+func (o orientation) sideways() bool { return o >= 5 && o <= 8 }
+
+// source returns the pixel of a w by h picture that is at x, y of the turned one.
+func (o orientation) source(x, y, w, h int) (int, int) {
+	switch o {
+	case 2:
+		return w - 1 - x, y
+	case 3:
+		return w - 1 - x, h - 1 - y
+	case 4:
+		return x, h - 1 - y
+	case 5:
+		return y, x
+	case 6:
+		return y, h - 1 - x
+	case 7:
+		return w - 1 - y, h - 1 - x
+	case 8:
+		return w - 1 - y, x
+	}
+	return x, y
+}
+
+// jpegOrientation finds the tag in the first directory of the EXIF segment: a TIFF
+// header, then entries of 12 bytes (tag, type, count, value).
+func jpegOrientation(data []byte) (o orientation) {
+	const app1, tagOrientation, typeShort, exif = 0xe1, 0x0112, 3, "Exif\x00\x00"
+	jpegSegments(data, func(marker byte, body []byte) bool {
+		if marker != app1 || !bytes.HasPrefix(body, []byte(exif)) {
+			return true
+		}
+		tiff := body[len(exif):]
+		if len(tiff) < 8 {
+			return false
+		}
+		var order binary.ByteOrder = binary.BigEndian
+		if bytes.HasPrefix(tiff, []byte("II")) {
+			order = binary.LittleEndian
+		}
+		at := int64(order.Uint32(tiff[4:]))
+		if at+2 > int64(len(tiff)) {
+			return false
+		}
+		entries := tiff[at+2:]
+		for range order.Uint16(tiff[at:]) {
+			if len(entries) < 12 {
+				return false
+			}
+			if order.Uint16(entries) == tagOrientation && order.Uint16(entries[2:]) == typeShort {
+				o = orientation(order.Uint16(entries[8:]))
+				return false
+			}
+			entries = entries[12:]
+		}
+		return false
+	})
+	return o
+}

@@ -1,0 +1,311 @@
+package image
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/internal/npy"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw.
+// The metadata says how to read it, in the terms of ROS's sensor_msgs/Image: width,
+// height, encoding (rgb8, 32FC1, ...), step (bytes per row; the default has no gap
+// between rows) and is_bigendian. A .npy array whose kind is "image" or "depth" is
+// read likewise; its header replaces the metadata.
+type Pixels struct{ media.Payload }
+
+// AcceptsPixels reports whether the payload is raw pixels, or an array that the
+// caller calls an image. The bytes of such an array could also be a trace.
+func AcceptsPixels(in media.Payload) bool { return in.Type == media.TypePixels || isArray(in) }
+
+func isArray(in media.Payload) bool {
+	kind := in.Metadata.Text("kind")
+	return (kind == "image" || kind == "depth") && bytes.HasPrefix(in.Data, []byte(media.NPYMagic))
+}
+
+// frame is the pixels of a frame, which are read where they are.
+type frame struct {
+	width, height int
+	encoding      string
+	layout        layout
+	step          int // bytes per row
+	order         binary.ByteOrder
+	data          []byte
+}
+
+// open checks that the data has exactly the size that the metadata claims.
+func (p Pixels) open() (frame, error) {
+	f, err := p.header()
+	if err != nil {
+		return f, err
+	}
+	if err := p.Whole(); err != nil {
+		return f, err
+	}
+	if want := int64(f.step) * int64(f.height); int64(len(f.data)) != want {
+		return f, fmt.Errorf("%dx%d pixels of %s in rows of %d bytes are %d bytes; the data has %d",
+			f.width, f.height, f.encoding, f.step, want, len(f.data))
+	}
+	return f, nil
+}
+
+const (
+	// maxSide is the limit of JPEG, and more than any sensor in use has.
+	maxSide = 1<<16 - 1
+	// maxStep is a row of the widest pixels, with room for padding.
+	maxStep = 8 * maxSide
+)
+
+func (p Pixels) header() (f frame, err error) {
+	if isArray(p.Payload) {
+		return arrayFrame(p.Data)
+	}
+	f.data, f.order = p.Data, binary.LittleEndian
+	if f.encoding = p.Metadata.Text("encoding"); f.encoding == "" {
+		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
+	}
+	if f.layout, err = layoutOf(f.encoding); err != nil {
+		return f, err
+	}
+	if f.width, err = p.side("width"); err != nil {
+		return f, err
+	}
+	if f.height, err = p.side("height"); err != nil {
+		return f, err
+	}
+	row := f.width * f.layout.bytes
+	f.step = row
+	if given, ok := p.Metadata["step"]; ok {
+		step, ok := media.Integer(given, maxStep)
+		if !ok || step < int64(row) {
+			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
+		}
+		f.step = int(step)
+	}
+	if p.Metadata.BigEndian() {
+		f.order = binary.BigEndian
+	}
+	return f, nil
+}
+
+func (p Pixels) side(name string) (int, error) {
+	n, ok := media.Integer(p.Metadata[name], maxSide)
+	if !ok || n == 0 {
+		return 0, fmt.Errorf("metadata %s is %v; give a whole number of pixels from 1 to %d", name, p.Metadata[name], maxSide)
+	}
+	return int(n), nil
+}
+
+// arrayFrame reads the header of an array of rows and columns, or of rows, columns
+// and the three or four channels of a colour.
+func arrayFrame(data []byte) (f frame, err error) {
+	h, err := npy.Parse(data)
+	if err != nil {
+		return f, err
+	}
+	channels := 1
+	if len(h.Shape) == 3 {
+		channels = h.Shape[2]
+	}
+	encodings := map[int]map[string]string{
+		1: {"f4": "32FC1", "u2": "16UC1", "u1": "mono8"},
+		3: {"u1": "rgb8"},
+		4: {"u1": "rgba8"},
+	}
+	encoding, ok := encodings[channels][strings.TrimLeft(h.Descr, "<>=|")]
+	if !ok || h.Fortran || len(h.Shape) < 2 || len(h.Shape) > 3 {
+		return f, fmt.Errorf("the .npy array of shape %v and elements %s is not read as an image; "+
+			"give float32, uint16 or uint8 by rows and columns, or uint8 with 3 or 4 channels, in C order", h.Shape, h.Descr)
+	}
+	f = frame{width: h.Shape[1], height: h.Shape[0], encoding: encoding, order: binary.LittleEndian, data: h.Rest}
+	if slices.Min(h.Shape) < 1 || max(f.width, f.height) > maxSide {
+		return f, fmt.Errorf("the .npy image has %dx%d pixels; a side has 1 to %d", f.width, f.height, maxSide)
+	}
+	if h.Descr[0] == '>' {
+		f.order = binary.BigEndian
+	}
+	f.layout, err = layoutOf(encoding)
+	f.step = f.width * f.layout.bytes
+	return f, err
+}
+
+// Summary returns "raw rgb8 image, 640x480, colour, brightness 0.42" or "raw 32FC1
+// depth image, 640x480, 0.42 to 3.1 m, 12% missing".
+func (p Pixels) Summary() string {
+	f, err := p.header()
+	if err != nil {
+		// Another format may be able to read the array.
+		if isArray(p.Payload) {
+			return ""
+		}
+		return "raw image, " + err.Error()
+	}
+	kind := "image"
+	if isDepth(p.Payload) && f.layout.colour == nil {
+		kind = "depth image"
+	}
+	s := "raw " + f.encoding + " " + kind + ", " + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
+	if p.IsHead() {
+		return s
+	}
+	if _, err := p.open(); err != nil {
+		return s + ", of the wrong size: " + media.Plural(int64(len(f.data)), "byte") + " for " + media.Thousands(int64(f.step)*int64(f.height))
+	}
+	if f.layout.value != nil {
+		return s + f.picture().values.stats().words(p.unit(f))
+	}
+	return s + f.picture().grid().words()
+}
+
+// unit is what metadata says, and otherwise for a depth image of ROS what REP 118
+// says: metres for floating point, millimetres for whole numbers.
+func (p Pixels) unit(f frame) string {
+	usual := ""
+	if isDepth(p.Payload) && !isArray(p.Payload) {
+		usual = map[string]string{"32FC1": "m", "16UC1": "mm"}[f.encoding]
+	}
+	return p.Metadata.Unit(usual)
+}
+
+// Features returns a vector of the kind image/v2 or depth/v1.
+func (p Pixels) Features() (kind string, vector []float32, ok bool) {
+	f, err := p.open()
+	if err != nil {
+		return "", nil, false
+	}
+	return f.picture().features()
+}
+
+// Preview returns a smaller copy.
+func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	f, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	return f.picture().preview(o)
+}
+
+// Samples returns an error: a picture has no samples. So an array of pixels is not
+// read as a trace.
+func (p Pixels) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
+
+// layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
+type layout struct {
+	bytes  int // per pixel; in the 4:2:2 encodings two pixels share four
+	colour func(f *frame, x, y int) color.RGBA64
+	value  func(f *frame, x, y int) float64
+}
+
+// layoutOf finds a layout by any name of its encoding in ROS's
+// sensor_msgs/image_encodings.
+func layoutOf(encoding string) (layout, error) {
+	layouts := map[string]layout{
+		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},
+		"rgb8":        {3, channelsAt(0, 1, 2, -1), nil},
+		"bgr8":        {3, channelsAt(2, 1, 0, -1), nil},
+		"rgba8":       {4, channelsAt(0, 1, 2, 3), nil},
+		"bgra8":       {4, channelsAt(2, 1, 0, 3), nil},
+		"mono16":      {2, nil, uint16Value},
+		"32FC1":       {4, nil, float32Value},
+		"bayer_rggb8": {1, bayer(0, 0), nil},
+		"bayer_bggr8": {1, bayer(1, 1), nil},
+		"bayer_gbrg8": {1, bayer(0, 1), nil},
+		"bayer_grbg8": {1, bayer(1, 0), nil},
+		"yuv422":      {2, interleaved(1, 0, 2), nil},
+		"yuv422_yuy2": {2, interleaved(0, 1, 3), nil},
+	}
+	for alias, name := range map[string]string{"8UC1": "mono8", "8UC3": "bgr8", "8UC4": "bgra8", "16UC1": "mono16", "uyvy": "yuv422", "yuyv": "yuv422_yuy2"} {
+		layouts[alias] = layouts[name]
+	}
+	l, ok := layouts[encoding]
+	if !ok {
+		known := slices.Sorted(maps.Keys(layouts))
+		return l, fmt.Errorf("pixels of encoding %q are not read; known are %s", media.Clean(encoding, media.MaxName), strings.Join(known, ", "))
+	}
+	return l, nil
+}
+
+// picture shows the frame through its layout. The frame must have passed open.
+func (f frame) picture() picture {
+	if f.layout.value != nil {
+		return picture{values: &values{f.width, f.height, func(x, y int) float64 { return f.layout.value(&f, x, y) }}}
+	}
+	return picture{colours: &f}
+}
+
+func (f *frame) ColorModel() color.Model        { return color.RGBA64Model }
+func (f *frame) Bounds() image.Rectangle        { return image.Rect(0, 0, f.width, f.height) }
+func (f *frame) At(x, y int) color.Color        { return f.RGBA64At(x, y) }
+func (f *frame) RGBA64At(x, y int) color.RGBA64 { return f.layout.colour(f, x, y) }
+
+// sample widens byte i of a row to 16 bits.
+func (f *frame) sample(i, y int) uint16 { return uint16(f.data[y*f.step+i]) * 0x101 }
+
+// channelsAt reads the bytes of one pixel. Without alpha the pixel is opaque.
+func channelsAt(red, green, blue, alpha int) func(*frame, int, int) color.RGBA64 {
+	return func(f *frame, x, y int) color.RGBA64 {
+		at := x * f.layout.bytes
+		c := color.NRGBA64{f.sample(at+red, y), f.sample(at+green, y), f.sample(at+blue, y), math.MaxUint16}
+		if alpha < 0 {
+			return color.RGBA64(c)
+		}
+		c.A = f.sample(at+alpha, y)
+		r, g, b, a := c.RGBA()
+		return color.RGBA64{uint16(r), uint16(g), uint16(b), uint16(a)}
+	}
+}
+
+// bayer gives the four pixels of a square one colour, which halves the resolution.
+// The red pixel is in column redX and row redY of the square, the blue one opposite,
+// and the green ones on the other diagonal.
+func bayer(redX, redY int) func(*frame, int, int) color.RGBA64 {
+	return func(f *frame, x, y int) color.RGBA64 {
+		// At the edge of a frame with odd sides the last whole square counts.
+		x, y = max(min(x&^1, f.width-2), 0)&^1, max(min(y&^1, f.height-2), 0)&^1
+		at := func(dx, dy int) uint16 { return f.sample(min(x+dx, f.width-1), min(y+dy, f.height-1)) }
+		green := (uint32(at(1-redX, redY)) + uint32(at(redX, 1-redY))) / 2
+		return color.RGBA64{at(redX, redY), uint16(green), at(1-redX, 1-redY), math.MaxUint16}
+	}
+}
+
+// interleaved reads 4:2:2 with the levels of video: two pixels share four bytes, which
+// are two of luma, two apart, and one of each chroma.
+func interleaved(luma, blue, red int) func(*frame, int, int) color.RGBA64 {
+	return func(f *frame, x, y int) color.RGBA64 {
+		row := f.data[y*f.step : (y+1)*f.step]
+		// The last pixel of an odd width has only half of its pair.
+		b, r, pair := 128.0, 128.0, min(x/2*4, len(row)-4)&^3
+		if pair >= 0 {
+			b, r = float64(row[pair+blue]), float64(row[pair+red])
+		}
+		return videoColour(float64(row[2*x+luma]), b, r)
+	}
+}
+
+// A value that is 0 or not finite is missing: REP 118 lets depth cameras write these
+// where they see nothing.
+
+func uint16Value(f *frame, x, y int) float64 {
+	if v := f.order.Uint16(f.data[y*f.step+2*x:]); v != 0 {
+		return float64(v)
+	}
+	return math.NaN()
+}
+
+func float32Value(f *frame, x, y int) float64 {
+	v := float64(math.Float32frombits(f.order.Uint32(f.data[y*f.step+4*x:])))
+	if v == 0 || !media.Finite(v) {
+		return math.NaN()
+	}
+	return v
+}

@@ -1,0 +1,157 @@
+package image
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"math"
+
+	xdraw "golang.org/x/image/draw"
+
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+const (
+	previewQuality = 85
+	// smallSide is the longest side of a picture that is enlarged, pixel by pixel, so
+	// that it can be seen.
+	smallSide = 64
+	// fewPixels is the size up to which a PNG is small enough.
+	fewPixels = 128 * 128
+)
+
+// preview returns a smaller copy: a JPEG if the picture is opaque and large, and
+// otherwise a PNG.
+func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
+	width, height := p.size()
+	if p.turn.sideways() {
+		o.Width, o.Height = o.Height, o.Width
+	}
+	w, h := fit(width, height, o)
+	var small *image.NRGBA
+	if p.values != nil {
+		small = p.values.draw(w, h)
+	} else {
+		small = shrink(p.colours, w, h)
+	}
+	small = p.turn.apply(small)
+	out := &media.Preview{MediaType: "image/png", Width: small.Rect.Dx(), Height: small.Rect.Dy()}
+	var b bytes.Buffer
+	var err error
+	if p.values == nil && small.Opaque() && width*height > fewPixels {
+		out.MediaType = "image/jpeg"
+		err = jpeg.Encode(&b, small, &jpeg.Options{Quality: previewQuality})
+	} else {
+		err = png.Encode(&b, small)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode the preview: %w", err)
+	}
+	out.Data = b.Bytes()
+	return out, nil
+}
+
+func (p picture) size() (width, height int) {
+	if p.values != nil {
+		return p.values.width, p.values.height
+	}
+	return p.colours.Bounds().Dx(), p.colours.Bounds().Dy()
+}
+
+// fit returns the largest size of the same shape within the options. It is not larger
+// than the picture, except that small pictures grow by a whole factor.
+func fit(width, height int, o media.PreviewOptions) (w, h int) {
+	if width <= o.Width && height <= o.Height {
+		factor := 1
+		if max(width, height) <= smallSide {
+			factor = min(o.Width/width, o.Height/height)
+		}
+		return width * factor, height * factor
+	}
+	scale := min(float64(o.Width)/float64(width), float64(o.Height)/float64(height))
+	side := func(length, limit int) int {
+		return min(max(int(math.Round(float64(length)*scale)), 1), limit)
+	}
+	return side(width, o.Width), side(height, o.Height)
+}
+
+// shrink averages blocks of pixels first if there are many, since the kernel that
+// follows holds a row of floating point for each row of pixels.
+func shrink(img image.RGBA64Image, w, h int) *image.NRGBA {
+	var from image.Image = img
+	r := img.Bounds()
+	if k := min(r.Dx()/(2*w), r.Dy()/(2*h)); k >= 2 {
+		from = averages(img, r.Dx()/k, r.Dy()/k)
+	}
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	if w >= r.Dx() {
+		xdraw.NearestNeighbor.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
+	} else {
+		xdraw.CatmullRom.Scale(out, out.Rect, from, from.Bounds(), xdraw.Src, nil)
+	}
+	return out
+}
+
+// averages returns img in w by h means.
+func averages(img image.RGBA64Image, w, h int) image.Image {
+	r := img.Bounds()
+	out := image.NewRGBA64(image.Rect(0, 0, w, h))
+	for y := range h {
+		y0, y1 := media.Part(y, h, r.Dy())
+		for x := range w {
+			x0, x1 := media.Part(x, w, r.Dx())
+			sum, n := sumPixels(img, image.Rect(x0, y0, x1, y1).Add(r.Min))
+			out.SetRGBA64(x, y, color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)})
+		}
+	}
+	return out
+}
+
+// The ends of the scale are too dark to tell from black.
+const turboLow, turboHigh = 0.08, 0.95
+
+// draw colours the values, near ones blue and far ones red. Missing values are
+// transparent.
+func (m *values) draw(w, h int) *image.NRGBA {
+	s := m.stats()
+	out := image.NewNRGBA(image.Rect(0, 0, w, h))
+	for y := range h {
+		y0, y1 := media.Part(y, h, m.height)
+		for x := range w {
+			x0, x1 := media.Part(x, w, m.width)
+			v, missing := m.cell(x0, y0, x1, y1)
+			// A cell is drawn if most of it has values, so that holes keep their size.
+			if missing > 0.5 {
+				continue
+			}
+			level := 0.5
+			if s.bright > s.dark {
+				level = min(max((v-s.dark)/(s.bright-s.dark), 0), 1)
+			}
+			out.SetNRGBA(x, y, draw.Turbo.At(turboLow+level*(turboHigh-turboLow)))
+		}
+	}
+	return out
+}
+
+func (o orientation) apply(img *image.NRGBA) *image.NRGBA {
+	if o < 2 || o > 8 {
+		return img
+	}
+	w, h := img.Rect.Dx(), img.Rect.Dy()
+	r := image.Rect(0, 0, w, h)
+	if o.sideways() {
+		r = image.Rect(0, 0, h, w)
+	}
+	out := image.NewNRGBA(r)
+	for y := range r.Max.Y {
+		for x := range r.Max.X {
+			out.SetNRGBA(x, y, img.NRGBAAt(o.source(x, y, w, h)))
+		}
+	}
+	return out
+}

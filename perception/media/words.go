@@ -1,0 +1,132 @@
+package media
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MaxSummary is the length of a summary in characters.
+	MaxSummary = 300
+	// MaxName is the length in characters of one name within a summary, such as
+	// that of a channel, so that a long name cannot push out the figures.
+	MaxName = 40
+)
+
+// Clean returns s as one line: each run of white space and unprintable characters
+// becomes one space. A longer line than limit characters is cut and ends with an
+// ellipsis.
+func Clean(s string, limit int) string {
+	var b strings.Builder
+	n, gap, lastLen := 0, false, 0
+	for _, r := range s {
+		if unicode.IsSpace(r) || !unicode.IsPrint(r) || r == utf8.RuneError {
+			gap = n > 0
+			continue
+		}
+		need := 1
+		if gap {
+			need = 2
+		}
+		if n+need > limit {
+			out := b.String()
+			if n == limit {
+				out = out[:len(out)-lastLen]
+			}
+			return strings.TrimRight(out, " ") + "…"
+		}
+		if gap {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		n, gap, lastLen = n+need, false, utf8.RuneLen(r)
+	}
+	return b.String()
+}
+
+// CleanWord is [Clean] for a word of the data in an error text. It reads no more
+// of a long word than it returns.
+func CleanWord(word []byte) string {
+	return Clean(string(word[:min(len(word), utf8.UTFMax*MaxName)]), MaxName)
+}
+
+// Plural returns "1 byte", "1,234 bytes".
+func Plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if noun == "vertex" {
+		return Thousands(n) + " vertices"
+	}
+	return Thousands(n) + " " + noun + "s"
+}
+
+// Thousands returns a number of zero or more with commas, "1,234".
+func Thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Figure returns a reading with three significant digits, and from 1,000 to ten
+// million all digits before the point.
+func Figure(v float64) string {
+	const threeDigits, inFull = 999.5, 1e7
+	if m := math.Abs(v); m >= threeDigits && m < inFull {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
+// Sides returns the sides of a box, "4.2 x 3.1 x 1.8".
+func Sides[F float32 | float64](low, high [3]F) string {
+	sides := make([]string, len(low))
+	for i := range low {
+		sides[i] = Figure(float64(high[i]) - float64(low[i]))
+	}
+	return strings.Join(sides, " x ")
+}
+
+// Clock formats all times of one recording in one unit, so that they can be
+// compared.
+type Clock struct {
+	Unit     string // "" if the duration is unknown
+	scale    float64
+	decimals int
+}
+
+// NewClock chooses the unit for a recording of this duration.
+func NewClock(seconds float64) Clock {
+	switch {
+	case !(seconds > 0) || math.IsInf(seconds, 1):
+		return Clock{}
+	case seconds < 10e-3:
+		return Clock{"ms", 1e3, 3}
+	case seconds < 1:
+		return Clock{"ms", 1e3, 0}
+	case seconds < 100:
+		return Clock{"s", 1, 2}
+	}
+	return Clock{"s", 1, 0}
+}
+
+// At returns a time with its unit.
+func (c Clock) At(seconds float64) string {
+	return strconv.FormatFloat(seconds*c.scale, 'f', c.decimals, 64) + " " + c.Unit
+}
+
+// Finite reports whether v is neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Part returns the limits of part i of n equal parts of length. A part has at
+// least one element: if there are fewer than n, neighbours share one.
+func Part(i, n, length int) (from, to int) {
+	from = int(int64(i) * int64(length) / int64(n))
+	to = int(int64(i+1) * int64(length) / int64(n))
+	return from, max(to, from+1)
+}

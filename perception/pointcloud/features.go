@@ -1,0 +1,120 @@
+package pointcloud
+
+import (
+	"cmp"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/perception/internal/shape"
+)
+
+// The features of a cloud, kind cloud/v1, describe its shape. Moving the cloud or
+// turning it about the vertical changes little; tipping it over does. The parts are
+//
+//	32  the distances of random pairs of points (the D2 shape distribution of Osada
+//	    et al., Shape Distributions, 2002), up to three times their mean
+//	16  the heights above the centroid, from -2 to 2 times the radius of gyration
+//	16  the distances from the vertical through the centroid, up to 2.5 such radii
+//	3   linearity, planarity and sphericity of the whole (from the roots of the
+//	    eigenvalues of its covariance)
+//	1   how level the thinnest direction is: 1 for a floor, 0 for a wall
+//	1   the logarithm of the radius of gyration
+//
+// A histogram is stored as the roots of its shares, so that the Euclidean distance is
+// that of Hellinger. The cloud is reduced to one point per cell of a grid first, since
+// a lidar sees near surfaces denser than far ones.
+const (
+	cloudKind  = "cloud/v1"
+	pairs      = 1 << 16
+	pairBins   = 32
+	heightBins = 16
+	radiusBins = 16
+	// gridCells is the number of cells along the longest side of the box.
+	gridCells = 40
+	// maxFeaturePoints keeps the time of the features below a second.
+	maxFeaturePoints = 1 << 20
+	// minFeaturePoints is the least number of points with a shape.
+	minFeaturePoints = 16
+)
+
+// Features returns a vector of the kind cloud/v1.
+func (f File) Features() (kind string, vector []float32, ok bool) {
+	c, err := Decode(f.Payload, maxFeaturePoints)
+	if err != nil || len(c.Positions) < 3*minFeaturePoints {
+		return "", nil, false
+	}
+	points := thin(c)
+	m := shape.NewMoments(points)
+	if !(m.Radius > 0) || len(points) < minFeaturePoints {
+		return "", nil, false
+	}
+	vector = pairHistogram(points)
+	heights, radii := make(shape.Histogram, heightBins), make(shape.Histogram, radiusBins)
+	for _, p := range points {
+		heights.Add(((p[2]-m.Mean[2])/m.Radius + 2) / 4)
+		radii.Add(math.Hypot(p[0]-m.Mean[0], p[1]-m.Mean[1]) / (2.5 * m.Radius))
+	}
+	vector = append(append(vector, heights.Roots()...), radii.Roots()...)
+	for _, v := range []float64{m.Linearity(), m.Planarity(), m.Sphericity(), math.Abs(m.Axes[2][2])} {
+		vector = append(vector, float32(shape.AxesWeight*v))
+	}
+	return cloudKind, append(vector, float32(shape.SizeWeight*math.Log(m.Radius))), true
+}
+
+// thin replaces the points in each cell of a grid by their mean.
+func thin(c *Cloud) [][3]float64 {
+	side := 0.0
+	for i := range c.Min {
+		side = max(side, float64(c.Max[i])-float64(c.Min[i]))
+	}
+	type placed struct {
+		cell  int
+		point [3]float64
+	}
+	all := make([]placed, 0, len(c.Positions)/3)
+	for i := 0; i < len(c.Positions); i += 3 {
+		var p placed
+		for axis := range 3 {
+			v := float64(c.Positions[i+axis])
+			p.point[axis] = v
+			at := 0.0
+			if side > 0 {
+				at = (v - float64(c.Min[axis])) / side * gridCells
+			}
+			p.cell = p.cell*(gridCells+1) + int(at)
+		}
+		all = append(all, p)
+	}
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.cell, b.cell) })
+	var out [][3]float64
+	for i := 0; i < len(all); {
+		var sum [3]float64
+		from := i
+		for ; i < len(all) && all[i].cell == all[from].cell; i++ {
+			for axis := range sum {
+				sum[axis] += all[i].point[axis]
+			}
+		}
+		for axis := range sum {
+			sum[axis] /= float64(i - from)
+		}
+		out = append(out, sum)
+	}
+	return out
+}
+
+// pairHistogram chooses the same pairs for equal numbers of points.
+func pairHistogram(points [][3]float64) []float32 {
+	random := rand.New(rand.NewPCG(1, 2))
+	distances, sum := make([]float64, pairs), 0.0
+	for i := range distances {
+		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])
+		sum += distances[i]
+	}
+	h := make(shape.Histogram, pairBins)
+	for _, d := range distances {
+		h.Add(d / sum * pairs / 3)
+	}
+	return h.Roots()
+}

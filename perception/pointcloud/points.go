@@ -1,0 +1,348 @@
+package pointcloud
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/robotmem/robotmem-go/perception/internal/npy"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+const (
+	// maxFields and maxFieldCount are far beyond any cloud: the largest descriptor in
+	// use (VFH) has 308 values.
+	maxFields     = 256
+	maxFieldCount = 1 << 16
+	// padding is PCL's name of bytes between fields.
+	padding = "_"
+)
+
+var errPointCount = fmt.Errorf("the number of points is not from 0 to %d", math.MaxInt32)
+
+type field struct {
+	name    string
+	typ     npy.Type
+	count   int // values per point; of a list 0
+	offset  int // bytes before the field in the first point
+	slot    slot
+	isList  bool
+	lengths npy.Type // type of the length of a list
+}
+
+func newField(name, code string, order binary.ByteOrder) field {
+	f := field{name: name, count: 1, slot: unused}
+	f.typ, _ = npy.Lookup(code)
+	f.typ.Order = order
+	return f
+}
+
+func (f field) bytes() int { return f.typ.Size * f.count }
+
+// bits returns the type by which the field is read from bytes: a packed colour is the
+// bits of a float, which need not be a number.
+func (f field) bits() npy.Type {
+	if f.slot == slotPacked && f.typ.Size == 4 {
+		t, _ := npy.Lookup("u4")
+		t.Order = f.typ.Order
+		return t
+	}
+	return f.typ
+}
+
+// layOut places the fields one after another and returns the bytes of a point.
+func layOut(fields []field) (step int) {
+	for i := range fields {
+		fields[i].offset = step
+		step += fields[i].bytes()
+	}
+	return step
+}
+
+// records are points of equal size: one point after another, or field after field, if
+// the strides of the fields differ.
+type records struct {
+	data          []byte
+	width, height int64
+	rowStep       int64 // bytes
+	stride        func(field) int
+}
+
+// each reads all fields that are used. The caller has checked that the data is there.
+func (r *records) each(fields []field, f func(*values)) {
+	used := slices.DeleteFunc(slices.Clone(fields), func(f field) bool { return f.slot == unused })
+	strides := make([]int64, len(used))
+	for i := range used {
+		strides[i] = int64(r.stride(used[i]))
+		used[i].typ = used[i].bits()
+	}
+	for row := range r.height {
+		for column := range r.width {
+			var v values
+			for i := range used {
+				at := row*r.rowStep + column*strides[i] + int64(used[i].offset)
+				v[used[i].slot] = used[i].typ.Float(r.data[at:])
+			}
+			f(&v)
+		}
+	}
+}
+
+// element is a run of points, or of other things in a file with points, that have the
+// same fields.
+type element struct {
+	name   string
+	count  int64
+	fields []field
+}
+
+// walkRecords reads elements of equal size and returns the data behind them.
+func (e *element) walkRecords(data []byte, yield func(*values)) (rest []byte, err error) {
+	step := layOut(e.fields)
+	need := e.count * int64(step)
+	if need > int64(len(data)) {
+		return nil, fmt.Errorf("the %d elements %q need %d bytes; %d are there", e.count, media.Clean(e.name, media.MaxName), need, len(data))
+	}
+	r := records{data: data, width: e.count, height: 1, stride: func(field) int { return step }}
+	r.each(e.fields, yield)
+	return data[need:], nil
+}
+
+// walkLists reads elements with lists. A list takes at least the byte of its length,
+// so a count that is too large ends with the data.
+func (e *element) walkLists(data []byte, yield func(*values)) (rest []byte, err error) {
+	take := func(n int64) []byte {
+		if n < 0 || n > int64(len(data)) {
+			return nil
+		}
+		b := data[:n:n]
+		data = data[n:]
+		return b
+	}
+	for n := range e.count {
+		var v values
+		for _, f := range e.fields {
+			count := int64(1)
+			if f.isList {
+				b := take(int64(f.lengths.Size))
+				if b == nil {
+					return nil, e.errEnd(n)
+				}
+				count = int64(f.lengths.Float(b))
+			}
+			b := take(count * int64(f.typ.Size))
+			if b == nil {
+				return nil, e.errEnd(n)
+			}
+			if f.slot != unused {
+				v[f.slot] = f.bits().Float(b)
+			}
+		}
+		yield(&v)
+	}
+	return data, nil
+}
+
+func (e *element) errEnd(n int64) error {
+	return fmt.Errorf("the data ends within element %q %d of %d", media.Clean(e.name, media.MaxName), n+1, e.count)
+}
+
+// walkText reads an element per line. Blank lines are skipped.
+func (e *element) walkText(data []byte, yield func(*values)) (rest []byte, err error) {
+	for n := int64(0); n < e.count; {
+		if len(data) == 0 {
+			return nil, e.errEnd(n)
+		}
+		line, rest, _ := bytes.Cut(data, []byte("\n"))
+		data = rest
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		n++
+		var v values
+		if err := e.readLine(line, &v); err != nil {
+			return nil, fmt.Errorf("element %q %d: %w", media.Clean(e.name, media.MaxName), n, err)
+		}
+		yield(&v)
+	}
+	return data, nil
+}
+
+var errFewValues = errors.New("the line has fewer values than fields")
+
+func (e *element) readLine(line []byte, v *values) error {
+	var word []byte
+	for _, f := range e.fields {
+		count := f.count
+		if f.isList {
+			word, line = nextWord(line)
+			n, err := strconv.ParseUint(string(word), 10, 31)
+			if err != nil {
+				return fmt.Errorf("%q is not the length of a list", media.CleanWord(word))
+			}
+			count = int(n)
+		}
+		for i := range count {
+			if word, line = nextWord(line); len(word) == 0 {
+				return errFewValues
+			}
+			if i > 0 || f.slot == unused {
+				continue
+			}
+			value, err := strconv.ParseFloat(string(word), 64)
+			if err != nil && !errors.Is(err, strconv.ErrRange) {
+				return fmt.Errorf("%q is not a number", media.CleanWord(word))
+			}
+			if f.slot == slotPacked && f.typ.Code == "f4" {
+				value = packedColor(word, value)
+			}
+			v[f.slot] = value
+		}
+	}
+	return nil
+}
+
+// packedColor reads a colour that is written as a float. It stands for its bits, so
+// with an alpha of 0 or 255 it is tiny or huge. Old files hold the bits as a number,
+// "4.2108e+06".
+func packedColor(word []byte, value float64) float64 {
+	if value >= 1 && value <= 0xffffff {
+		return math.Trunc(value)
+	}
+	narrow, err := strconv.ParseFloat(string(word), 32)
+	if err != nil {
+		return 0
+	}
+	return float64(math.Float32bits(float32(narrow)))
+}
+
+// nextWord splits a line of text after its first word.
+func nextWord(line []byte) (word, rest []byte) {
+	const separators = " \t\r\n\v\f,"
+	line = bytes.TrimLeft(line, separators)
+	if end := bytes.IndexAny(line, separators); end >= 0 {
+		return line[:end], line[end:]
+	}
+	return line, nil
+}
+
+// openPointCloud2 reads the data of a sensor_msgs/PointCloud2. Metadata holds the rest
+// of the message under the message's own names.
+func openPointCloud2(in media.Payload) (*source, error) {
+	sizes := map[string]int64{"height": 1}
+	for _, key := range []string{"point_step", "width", "height", "row_step"} {
+		given, isGiven := in.Metadata[key]
+		if !isGiven && key == "row_step" {
+			sizes[key] = sizes["width"] * sizes["point_step"]
+			continue
+		}
+		if !isGiven && key == "height" {
+			continue
+		}
+		n, ok := media.Integer(given, math.MaxInt32)
+		if !ok {
+			return nil, fmt.Errorf("the metadata of a PointCloud2 needs %s, a whole number from 0 to %d", key, math.MaxInt32)
+		}
+		sizes[key] = n
+	}
+	step := sizes["point_step"]
+	r := records{
+		data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"],
+		stride: func(field) int { return int(step) },
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if in.Metadata.BigEndian() {
+		order = binary.BigEndian
+	}
+	f := &source{what: "point cloud", form: "PointCloud2", points: r.width * r.height}
+	if f.points > math.MaxInt32 {
+		return nil, errPointCount
+	}
+	if r.rowStep < r.width*step {
+		return nil, fmt.Errorf("row_step %d is less than %d points of %d bytes", r.rowStep, r.width, step)
+	}
+	var err error
+	if f.fields, err = pointFields(in.Metadata["fields"], step, order); err != nil {
+		return nil, err
+	}
+	f.each = func(yield func(*values)) error {
+		if f.points == 0 {
+			return nil
+		}
+		// The last row may end with its last point. Both terms are below 2^62.
+		if need := (r.height-1)*r.rowStep + r.width*step; need > int64(len(r.data)) {
+			return fmt.Errorf("the %d points need %d bytes; %d are there", f.points, need, len(r.data))
+		}
+		r.each(f.fields, yield)
+		return nil
+	}
+	return f, nil
+}
+
+// datatypes are the types by the codes of sensor_msgs/PointField, from 1.
+var datatypes = []string{"i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8"}
+
+func pointFields(given any, step int64, order binary.ByteOrder) ([]field, error) {
+	list, ok := given.([]any)
+	if !ok || len(list) > maxFields {
+		return nil, fmt.Errorf("the metadata of a PointCloud2 needs fields, a list of at most %d objects", maxFields)
+	}
+	fields := make([]field, len(list))
+	for i, e := range list {
+		o, _ := e.(map[string]any)
+		name, _ := o["name"].(string)
+		offset, isOffset := media.Integer(o["offset"], step)
+		code, isCode := media.Integer(o["datatype"], int64(len(datatypes)))
+		count, isCount := media.Integer(o["count"], maxFieldCount)
+		if o["count"] == nil {
+			count, isCount = 1, true
+		}
+		if name == "" || !isOffset || !isCode || code == 0 || !isCount {
+			return nil, fmt.Errorf("PointCloud2 field %d needs a name, an offset within the point, a datatype from 1 to %d and a count from 0 to %d", i+1, len(datatypes), maxFieldCount)
+		}
+		fields[i] = newField(name, datatypes[code-1], order)
+		fields[i].count, fields[i].offset = int(count), int(offset)
+		if int64(fields[i].offset+fields[i].bytes()) > step {
+			return nil, fmt.Errorf("PointCloud2 field %q ends beyond the point of %d bytes", media.Clean(name, media.MaxName), step)
+		}
+	}
+	return fields, assign(fields)
+}
+
+func openArray(in media.Payload) (*source, error) {
+	h, err := npy.Parse(in.Data)
+	if err != nil {
+		return nil, err
+	}
+	typ, ok := npy.Lookup(h.Descr)
+	if !ok || typ.Code == "b1" || typ.Code == "f2" {
+		return nil, fmt.Errorf("the .npy element type %s is not read as a coordinate", media.Clean(h.Descr, media.MaxName))
+	}
+	if len(h.Shape) != 2 || h.Shape[1] != 3 && h.Shape[1] != 4 {
+		return nil, errors.New("a point cloud as a .npy array is N by 3 (x y z) or N by 4 (x y z intensity)")
+	}
+	columns := h.Shape[1]
+	f := &source{what: "point cloud", form: "array of " + media.Clean(h.Descr, media.MaxName), points: int64(h.Shape[0])}
+	r := records{data: h.Rest, width: f.points, height: 1}
+	// In Fortran order a column is one block.
+	step, stride := typ.Size, typ.Size*columns
+	if h.Fortran {
+		step, stride = typ.Size*h.Shape[0], typ.Size
+	}
+	r.stride = func(field) int { return stride }
+	for i, name := range []string{"x", "y", "z", "intensity"}[:columns] {
+		f.fields = append(f.fields, field{name: name, typ: typ, count: 1, offset: i * step})
+	}
+	f.each = func(yield func(*values)) error {
+		if need := f.points * int64(columns*typ.Size); need > int64(len(h.Rest)) {
+			return fmt.Errorf("the %d points need %d bytes; %d are there", f.points, need, len(h.Rest))
+		}
+		r.each(f.fields, yield)
+		return nil
+	}
+	return f, assign(f.fields)
+}

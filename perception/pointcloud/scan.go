@@ -1,0 +1,295 @@
+package pointcloud
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
+)
+
+// Scan is one sweep of a laser scanner, as in a ROS sensor_msgs/LaserScan: angles in
+// radians, 0 ahead and positive to the left, ranges in metres.
+type Scan struct {
+	start, increment float64
+	near, far        float64 // the limits of a return; far is +Inf if unknown
+	ranges           []float64
+	intensities      []float64 // nil, or one per ray
+}
+
+const (
+	// maxTurn bounds the angles: a sweep is one turn, plus rounding.
+	maxTurn = 2 * math.Pi * 1.01
+	// maxReach is beyond any sensor, and its square does not overflow.
+	maxReach = 1e30
+)
+
+// NewScan returns a scan of these ranges. get returns the fields of the message:
+// angle_min, angle_max, angle_increment, range_min and range_max. Intensities of
+// another number than the ranges are ignored: many sensors leave the list empty.
+func NewScan(get func(key string) (float64, bool), ranges, intensities []float64) (*Scan, error) {
+	s := &Scan{ranges: ranges, far: math.Inf(1)}
+	start, hasStart := get("angle_min")
+	end, hasEnd := get("angle_max")
+	increment, hasIncrement := get("angle_increment")
+	if !hasStart || !hasIncrement && !hasEnd {
+		return nil, errors.New("a laser scan needs angle_min and one of angle_increment and angle_max")
+	}
+	s.start = start
+	switch {
+	case hasIncrement && increment != 0:
+		s.increment = increment
+	case hasEnd && len(ranges) > 1:
+		s.increment = (end - start) / float64(len(ranges)-1)
+	}
+	if !media.Finite(s.increment) || math.Abs(s.start) > maxTurn || math.Abs(s.increment)*float64(len(ranges)-1) > maxTurn {
+		return nil, fmt.Errorf("the angles of %d rays go beyond one turn; they must be in radians", len(ranges))
+	}
+	s.near, _ = get("range_min")
+	if far, _ := get("range_max"); far > 0 {
+		s.far = far
+	}
+	if len(intensities) == len(ranges) {
+		s.intensities = intensities
+	}
+	return s, nil
+}
+
+// returned reports whether ray i hit anything that the sensor can measure.
+func (s *Scan) returned(i int) bool {
+	r := s.ranges[i]
+	return r > 0 && r >= s.near && r <= s.far && r < maxReach
+}
+
+func (s *Scan) angle(i int) float64 { return s.start + float64(i)*s.increment }
+
+// span is the angle that the rays cover, a whole turn if they leave out no more than
+// one ray.
+func (s *Scan) span() float64 {
+	n, step := float64(len(s.ranges)), math.Abs(s.increment)
+	const whole = 2 * math.Pi
+	if span := (n - 1) * step; n*step < whole-step/2 {
+		return span
+	}
+	return whole
+}
+
+// Samples returns where the rays with a return end, in the order of their angles.
+func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples {
+	var hits []int
+	for i := range s.ranges {
+		if s.returned(i) {
+			hits = append(hits, i)
+		}
+	}
+	shown := min(o.SpacePoints(), len(hits))
+	out := media.NewSpace("scan", m, len(hits), shown)
+	out.Missing = int64(len(s.ranges) - len(hits))
+	if s.intensities != nil {
+		out.Intensity = make(media.Numbers, shown)
+	}
+	for j := range shown {
+		i := hits[media.Spread(j, shown, len(hits))]
+		sin, cos := math.Sincos(s.angle(i))
+		out.X[j], out.Y[j] = s.ranges[i]*cos, s.ranges[i]*sin
+		if s.intensities != nil {
+			out.Intensity[j] = s.intensities[i]
+		}
+	}
+	return out
+}
+
+// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a
+// LaserScan, or one row or column of numbers with metadata kind laser_scan and the
+// other fields in metadata. A range that is null, NaN or infinite is a ray without a
+// return.
+type ScanFile struct{ media.Payload }
+
+// AcceptsScan reports whether the payload is JSON with the fields of a scan, or
+// numbers that metadata calls a laser_scan.
+func AcceptsScan(in media.Payload) bool {
+	switch in.Encoding() {
+	case media.JSON:
+		return bytes.Contains(in.Data, []byte(`"ranges"`)) && bytes.Contains(in.Data, []byte(`"angle_min"`))
+	case media.Table, media.FreeText, media.NPY:
+		return in.Metadata.IsKind("laser_scan")
+	}
+	return false
+}
+
+func (f ScanFile) decode() (*Scan, error) {
+	if err := f.Whole(); err != nil {
+		return nil, err
+	}
+	if f.Encoding() == media.JSON {
+		return decodeScanJSON(f.Data)
+	}
+	series, err := timeseries.Read(media.Payload{Type: f.Type, Data: f.Data})
+	if err != nil {
+		return nil, err
+	}
+	if series.Width != 1 && series.Len() != 1 {
+		return nil, fmt.Errorf("a scan is one row or one column, not %d by %d", series.Len(), series.Width)
+	}
+	return NewScan(func(key string) (float64, bool) { return media.Number(f.Metadata[key]) }, series.Values, nil)
+}
+
+// nonFinite are numbers that Python writes into JSON, which does not have them.
+var nonFinite = regexp.MustCompile(`-?Infinity|NaN`)
+
+// decodeScanJSON decodes the lists only after their size is known.
+func decodeScanJSON(data []byte) (*Scan, error) {
+	if !json.Valid(data) {
+		data = nonFinite.ReplaceAll(data, []byte("null"))
+	}
+	var o struct {
+		AngleMin       *float64        `json:"angle_min"`
+		AngleMax       *float64        `json:"angle_max"`
+		AngleIncrement *float64        `json:"angle_increment"`
+		RangeMin       *float64        `json:"range_min"`
+		RangeMax       *float64        `json:"range_max"`
+		Ranges         json.RawMessage `json:"ranges"`
+		Intensities    json.RawMessage `json:"intensities"`
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		return nil, fmt.Errorf("the JSON object is no laser scan: %w", err)
+	}
+	if len(o.Ranges) == 0 {
+		return nil, errors.New("the JSON object has no ranges")
+	}
+	ranges, err := timeseries.ParseMatrix(o.Ranges)
+	if err != nil {
+		return nil, err
+	}
+	if ranges.Width != 1 {
+		return nil, errors.New("the ranges are no flat list")
+	}
+	var intensities []float64
+	if series, err := timeseries.ParseMatrix(o.Intensities); err == nil {
+		intensities = series.Values
+	}
+	fields := map[string]*float64{
+		"angle_min": o.AngleMin, "angle_max": o.AngleMax, "angle_increment": o.AngleIncrement, "range_min": o.RangeMin, "range_max": o.RangeMax,
+	}
+	return NewScan(func(key string) (float64, bool) {
+		if v := fields[key]; v != nil {
+			return *v, true
+		}
+		return 0, false
+	}, ranges.Values, intensities)
+}
+
+// Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays
+// without return".
+func (f ScanFile) Summary() string {
+	s, err := f.decode()
+	if err != nil {
+		return ""
+	}
+	line := "laser scan, " + media.Plural(int64(len(s.ranges)), "ray") + " over " + degrees(s.span())
+	nearest, missing := -1, int64(0)
+	for i, r := range s.ranges {
+		switch {
+		case !s.returned(i):
+			missing++
+		case nearest < 0 || r < s.ranges[nearest]:
+			nearest = i
+		}
+	}
+	if nearest >= 0 {
+		line += ", nearest " + media.Figure(s.ranges[nearest]) + " " + f.Metadata.Unit("m") + " at " + degrees(math.Remainder(s.angle(nearest), 2*math.Pi))
+	}
+	if missing > 0 {
+		line += ", " + media.Plural(missing, "ray") + " without return"
+	}
+	return line
+}
+
+// degrees formats an angle in radians, "-12°".
+func degrees(radians float64) string {
+	d := math.Round(radians * 180 / math.Pi)
+	if d == 0 {
+		d = 0 // not "-0"
+	}
+	return strconv.FormatFloat(d, 'f', 0, 64) + "°"
+}
+
+// Samples returns where the rays end.
+func (f ScanFile) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	s, err := f.decode()
+	if err != nil {
+		return nil, err
+	}
+	return s.Samples(f.Metadata, o), nil
+}
+
+// The features of a scan, kind scan/v1, are 72 sectors of 5° around the sensor, from
+// straight behind to the left: the mean closeness of the returns in each, 1/(1+r) with
+// r in metres, so that a step nearby counts for more than one far away, and 0 without
+// a return. The distance is the least over all turns of one scan against the other in
+// sectors, since a robot that faces another way is in the same place.
+const (
+	scanKind = "scan/v1"
+	sectors  = 72
+	// minReturns is the least number of returns with a scene.
+	minReturns = 8
+)
+
+// Features returns a vector of the kind scan/v1.
+func (f ScanFile) Features() (kind string, vector []float32, ok bool) {
+	s, err := f.decode()
+	if err != nil {
+		return "", nil, false
+	}
+	var sum, n [sectors]float64
+	returns := 0
+	for i, r := range s.ranges {
+		if !s.returned(i) {
+			continue
+		}
+		turn := s.angle(i)/(2*math.Pi) + 0.5
+		sector := int((turn - math.Floor(turn)) * sectors)
+		sum[sector%sectors] += 1 / (1 + r)
+		n[sector%sectors]++
+		returns++
+	}
+	if returns < minReturns {
+		return "", nil, false
+	}
+	vector = make([]float32, sectors)
+	for i := range vector {
+		vector[i] = float32(sum[i] / max(n[i], 1))
+	}
+	return scanKind, vector, true
+}
+
+// ScanDistance compares two vectors of the kind scan/v1.
+func ScanDistance(a, b []float32) float64 {
+	if len(a) != len(b) {
+		return math.Inf(1)
+	}
+	best := math.Inf(1)
+	for shift := range a {
+		sum := 0.0
+		for i := range a {
+			j := i + shift
+			if j >= len(b) {
+				j -= len(b)
+			}
+			d := float64(a[i]) - float64(b[j])
+			if sum += d * d; sum >= best {
+				break
+			}
+		}
+		best = min(best, sum)
+	}
+	if math.IsInf(best, 1) {
+		return 0 // two empty vectors
+	}
+	return math.Sqrt(best)
+}

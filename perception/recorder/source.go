@@ -1,0 +1,356 @@
+package recorder
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// source is what sources of samples and of frames have in common.
+//
+// A sequence number that is not the last one plus one shows that those between were
+// missed. A number that is not above the last one, or more than maxMissed above it, shows
+// that the driver restarted its numbers; then it is not known what was missed.
+type source struct {
+	name   string
+	about  about
+	queue  ring
+	state  atomic.Int32 // idle, pushing or closed
+	counts counters
+	woken  *atomic.Bool
+	wake   chan<- struct{}
+
+	// These fields belong to the caller that has set the state pushing.
+	last      uint64 // sequence number
+	hasLast   bool
+	missed    uint64 // since the last record that found room
+	restarted bool   // likewise
+
+	// These fields belong to the worker.
+	reported SourceCount // the counts that the sink has
+	chunk    *chunk      // of a trace; nil for frames
+}
+
+// The states of a source.
+const (
+	idle = iota
+	pushing
+	closed
+)
+
+const (
+	// maxMissed is 49 days at 1 kHz.
+	maxMissed     = 1 << 32
+	maxSourceName = 256
+)
+
+// counters are the numbers of a SourceCount, to which several goroutines add.
+type counters struct {
+	received, stored, dropped, missed, bytes atomic.Uint64
+}
+
+// read reads dropped and stored before received, so that their sum is never larger.
+func (c *counters) read(name string) SourceCount {
+	out := SourceCount{Source: name, Stored: c.stored.Load(), Dropped: c.dropped.Load(), Missed: c.missed.Load(), Bytes: c.bytes.Load()}
+	out.Received = c.received.Load()
+	return out
+}
+
+// about is what is known of every item of a source.
+type about struct {
+	sense       string
+	mediaType   string
+	description string
+	context     map[string]any
+	metadata    map[string]any // never changed: each item gets a copy
+}
+
+// add makes a source with a queue of this many bytes.
+func (r *Recorder) add(name string, bytes int, a about, c *chunk) (*source, error) {
+	if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) {
+		return nil, fmt.Errorf("the name of a source is 1 to %d bytes of UTF-8, such as wrist/wrench", maxSourceName)
+	}
+	if a.description == "" {
+		a.description = "recording of " + name
+	}
+	a.context = maps.Clone(a.context)
+	metadata := map[string]any{}
+	maps.Copy(metadata, a.metadata)
+	metadata["source"] = name
+	a.metadata = metadata
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.New("the recorder is closed")
+	}
+	for _, s := range r.sources {
+		if s.name == name {
+			return nil, fmt.Errorf("the recorder has a source %q already", name)
+		}
+	}
+	if bytes > r.free {
+		return nil, fmt.Errorf("source %q asks for a queue of %d bytes, and %d of the recorder's %d are left; give the recorder or the source another QueueBytes", name, bytes, r.free, r.o.QueueBytes)
+	}
+	r.free -= bytes
+	s := &source{name: name, about: a, chunk: c, woken: &r.woken, wake: r.wake}
+	s.queue.buf = make([]byte, bytes)
+	s.reported.Source = name
+	r.sources = append(r.sources, s)
+	return s, nil
+}
+
+// close waits for a Push in progress, which never blocks.
+func (s *source) close() {
+	for !s.state.CompareAndSwap(idle, closed) {
+		runtime.Gosched()
+	}
+}
+
+// push writes one record: a header and a payload of size bytes, which write puts into the
+// queue from pos on. It returns false if the record was dropped, because there is no room
+// or the stamp cannot be stored, because valid is false, or because another Push is in
+// progress or the source is closed.
+func (s *source) push(seq uint64, at time.Time, size int, valid bool, write func(pos uint64)) bool {
+	s.counts.received.Add(1)
+	if !s.state.CompareAndSwap(idle, pushing) {
+		s.counts.dropped.Add(1)
+		return false
+	}
+	s.number(seq)
+	kept := valid && canStore(at) && s.queue.room(headerBytes+size)
+	if kept {
+		pos := s.queue.head.Load()
+		h := header{seq: seq, at: at.UnixNano(), missed: s.missed, restart: s.restarted, size: size}.encode()
+		s.queue.put(pos, h[:])
+		write(pos + headerBytes)
+		s.queue.head.Add(uint64(headerBytes + size))
+		s.missed, s.restarted = 0, false
+	} else {
+		s.counts.dropped.Add(1)
+	}
+	s.state.Store(idle)
+	// Once for each drain: most pushes end here without touching the channel.
+	if s.queue.halfFull() && !s.woken.Load() && s.woken.CompareAndSwap(false, true) {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	return kept
+}
+
+// number counts the sequence numbers that were missed.
+func (s *source) number(seq uint64) {
+	switch gap := seq - s.last - 1; {
+	case !s.hasLast:
+	case seq <= s.last || gap >= maxMissed:
+		s.restarted, s.missed = true, 0
+	case gap > 0:
+		s.missed += gap
+		s.counts.missed.Add(gap)
+	}
+	s.last, s.hasLast = seq, true
+}
+
+// canStore reports whether the nanoseconds of a time fit an int64: the years 1678 to 2261.
+func canStore(at time.Time) bool {
+	const maxUnix = 9_190_000_000
+	t := at.Unix()
+	return -maxUnix <= t && t <= maxUnix
+}
+
+func (s *source) recorded(at int64, data []byte, metadata map[string]any) Recorded {
+	return Recorded{
+		Item:        perception.Item{Type: s.about.sense, MediaType: s.about.mediaType, Data: data, Metadata: metadata},
+		Description: s.about.description,
+		Source:      s.name,
+		Context:     s.about.context,
+		ObservedAt:  time.Unix(0, at).UTC(),
+	}
+}
+
+// TraceOptions describes a source of samples. Channels must be given.
+type TraceOptions struct {
+	Channels    []string // one for each value of a sample, 1 to 1024
+	Units       []string // one for each channel, or none
+	RateHz      float64  // nominal samples per second; 0 is unknown
+	Kind        string   // wrench, imu, joint_state and the like
+	Float32     bool     // keep 4 bytes of what Push gets: about 7 digits
+	Type        string   // the sense; if empty, tactile for a wrench and otherwise proprioceptive
+	Description string   // in words; "recording of" the source if empty
+	Context     map[string]any
+	// Metadata goes with every chunk, beside what is listed at [TraceSource].
+	Metadata map[string]any
+	// QueueBytes is the room for samples in the queue: 32 bytes and 4 or 8 for each value
+	// per sample. 0 is 10 s, or 2,000 samples if the rate is not known.
+	QueueBytes int
+}
+
+// TraceSource takes the samples of a sensor. They are stored as chunks of the media type
+// application/x-samples: the values as they were given, little-endian, sample by sample.
+// The metadata of a chunk says how to read it: dtype ("<f8" or "<f4"), shape (samples,
+// channels), channels, units, kind, rate_hz (as given, or by the stamps), source,
+// first_seq and last_seq, missed and dropped (between those two: never offered, and
+// offered and lost), start and end (stamps of the first and last sample, RFC 3339).
+//
+// If an interval differs by more than 10 % from the period, a chunk of at most 64 samples
+// has times_s, the offset of each sample from start. A longer one has gaps, the first 64
+// intervals above 1.5 periods ({after_index, seconds}), gaps_total, and jitter_s, the
+// largest difference of the other intervals.
+type TraceSource struct {
+	s      *source
+	width  int
+	narrow bool // Push keeps 4 bytes of a value
+}
+
+const (
+	maxChannels        = 1024
+	queueSeconds       = 10
+	queueOfUnknownRate = 2000 // samples
+	maxRateHz          = 1e6
+)
+
+// Trace adds a source of samples. The error says which option is wrong, that the name is
+// taken or no name, or that QueueBytes is not available.
+func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
+	width := len(o.Channels)
+	switch {
+	case width == 0 || width > maxChannels:
+		return nil, fmt.Errorf("source %q has %d channels; 1 to %d can be recorded", name, width, maxChannels)
+	case len(o.Units) != 0 && len(o.Units) != width:
+		return nil, fmt.Errorf("source %q has %d units for %d channels; give one each, or none", name, len(o.Units), width)
+	case !(o.RateHz >= 0 && o.RateHz <= maxRateHz):
+		return nil, fmt.Errorf("source %q has a rate of %g Hz; give a rate above 0 and at most %g, or 0 if it is unknown", name, o.RateHz, maxRateHz)
+	}
+	if o.Type == "" {
+		o.Type = "proprioceptive"
+		if o.Kind == "wrench" {
+			o.Type = "tactile"
+		}
+	}
+	bytes, err := o.queueBytes()
+	if err != nil {
+		return nil, fmt.Errorf("source %q: %w", name, err)
+	}
+	metadata := map[string]any{}
+	maps.Copy(metadata, o.Metadata)
+	metadata["channels"] = append([]string(nil), o.Channels...)
+	if len(o.Units) > 0 {
+		metadata["units"] = append([]string(nil), o.Units...)
+	}
+	if o.Kind != "" {
+		metadata["kind"] = o.Kind
+	}
+	s, err := r.add(name, bytes, about{o.Type, media.TypeSamples, o.Description, o.Context, metadata},
+		&chunk{width: width, rate: o.RateHz, limit: r.o.Chunk})
+	if err != nil {
+		return nil, err
+	}
+	return &TraceSource{s: s, width: width, narrow: o.Float32}, nil
+}
+
+func (o *TraceOptions) queueBytes() (int, error) {
+	sample := headerBytes + 8*len(o.Channels)
+	if o.Float32 {
+		sample = headerBytes + 4*len(o.Channels)
+	}
+	switch {
+	case o.QueueBytes == 0 && o.RateHz == 0:
+		return queueOfUnknownRate * sample, nil
+	case o.QueueBytes == 0:
+		// Clamped for an int of 32 bits; no recorder has so much.
+		return int(min(max(math.Ceil(o.RateHz*queueSeconds), 1)*float64(sample), math.MaxInt32)), nil
+	case o.QueueBytes < sample:
+		return 0, errors.New("QueueBytes has no room for one sample")
+	}
+	return o.QueueBytes, nil
+}
+
+// Push takes a copy of a sample: one value for each channel, stored bit for bit unless
+// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261.
+// Push never waits and allocates nothing. It returns false if the sample was dropped,
+// because there is no room or because it has another number of values; dropped samples
+// are counted.
+//
+// One goroutine pushes at a time. A sample that another one pushes meanwhile is dropped.
+func (t *TraceSource) Push(seq uint64, at time.Time, values []float64) bool {
+	size := 8
+	if t.narrow {
+		size = 4
+	}
+	return t.s.push(seq, at, size*t.width, len(values) == t.width, func(pos uint64) {
+		var b [8]byte
+		for _, v := range values {
+			if t.narrow {
+				binary.LittleEndian.PutUint32(b[:], math.Float32bits(float32(v)))
+			} else {
+				binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
+			}
+			t.s.queue.put(pos, b[:size])
+			pos += uint64(size)
+		}
+	})
+}
+
+// Push32 is Push for a sensor that gives 4 bytes a value, which are stored so.
+func (t *TraceSource) Push32(seq uint64, at time.Time, values []float32) bool {
+	return t.s.push(seq, at, 4*t.width, len(values) == t.width, func(pos uint64) {
+		var b [4]byte
+		for _, v := range values {
+			binary.LittleEndian.PutUint32(b[:], math.Float32bits(v))
+			t.s.queue.put(pos, b[:])
+			pos += 4
+		}
+	})
+}
+
+// FrameOptions describes a source of frames. The zero value works.
+type FrameOptions struct {
+	MediaType   string // of every frame; decided by the bytes if it is empty
+	Type        string // the sense, visual if empty
+	Description string // in words; "recording of" the source if empty
+	Context     map[string]any
+	// Metadata goes with every frame, beside source, seq and missed (frames never offered
+	// since the one before).
+	Metadata map[string]any
+	// QueueBytes is the room for frames in the queue, each with 32 bytes more; 0 is a
+	// quarter of the recorder's. A larger frame is always dropped.
+	QueueBytes int
+}
+
+// FrameSource takes images or other payloads that come one by one, each an item.
+type FrameSource struct{ s *source }
+
+// Frames adds a source of frames. The error says that the name is taken or no name, or
+// that QueueBytes is not available.
+func (r *Recorder) Frames(name string, o FrameOptions) (*FrameSource, error) {
+	if o.Type == "" {
+		o.Type = "visual"
+	}
+	if o.QueueBytes <= 0 {
+		o.QueueBytes = max(r.o.QueueBytes/4, headerBytes)
+	}
+	s, err := r.add(name, o.QueueBytes, about{o.Type, o.MediaType, o.Description, o.Context, o.Metadata}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &FrameSource{s}, nil
+}
+
+// Push takes a copy of a frame. at is by the sensor's clock, in the years 1678 to 2261.
+// Push never waits and allocates nothing. It returns false if the frame was dropped,
+// which is counted.
+//
+// One goroutine pushes at a time. A frame that another one pushes meanwhile is dropped.
+func (f *FrameSource) Push(seq uint64, at time.Time, data []byte) bool {
+	return f.s.push(seq, at, len(data), true, func(pos uint64) { f.s.queue.put(pos, data) })
+}

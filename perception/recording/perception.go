@@ -1,0 +1,320 @@
+package recording
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/segment"
+)
+
+// ManifestType is the media type of a recording's manifest.
+const ManifestType = "application/vnd.robotmem.recording+json"
+
+// SegmentType is the media type of a segment: see [segment.Segment].
+const SegmentType = media.TypeMCAP
+
+// Manifest describes a recording so that it can be written again.
+type Manifest struct {
+	Version     int               `json:"version"`
+	Recording   string            `json:"recording"` // its ID
+	Name        string            `json:"name"`
+	Format      string            `json:"format"`
+	Profile     string            `json:"profile,omitempty"`
+	Start       string            `json:"start"` // log times, ns
+	End         string            `json:"end"`
+	Messages    uint64            `json:"messages"`
+	Channels    []ManifestChannel `json:"channels"`
+	Metadata    []Metadata        `json:"metadata,omitempty"`
+	Attachments []Attachment      `json:"attachments,omitempty"`
+}
+
+// ManifestChannel is a channel of a manifest.
+type ManifestChannel struct {
+	Topic           string            `json:"topic"`
+	SchemaName      string            `json:"schema_name,omitempty"`
+	SchemaEncoding  string            `json:"schema_encoding,omitempty"`
+	Schema          []byte            `json:"schema_base64,omitempty"`
+	MessageEncoding string            `json:"message_encoding"`
+	Metadata        map[string]string `json:"metadata,omitempty"`
+	Messages        uint64            `json:"messages"`
+}
+
+func (imp *importer) manifest() (importing.Perception, error) {
+	m := Manifest{
+		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
+		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
+		Channels: []ManifestChannel{}, Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
+	}
+	for _, c := range imp.info.Channels {
+		m.Channels = append(m.Channels, ManifestChannel{c.Topic, c.SchemaName, c.SchemaEncoding, c.SchemaData, c.MessageEncoding, c.Metadata, c.Messages})
+	}
+	data, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return importing.Perception{}, err
+	}
+	duration := time.Duration(min(imp.info.End-imp.info.Start, math.MaxInt64)).Round(100 * time.Millisecond)
+	return importing.Perception{
+		Origin: imp.id[:32] + "#manifest", Type: "procedural", MediaType: ManifestType, Data: data,
+		Description: fmt.Sprintf("recording %s: %d messages on %d topics over %s", imp.name, m.Messages, len(m.Channels), duration),
+		Metadata:    map[string]any{"recording": imp.id, "format": m.Format},
+		Context:     imp.context(nil, 0), ObservedAt: timeOf(imp.info.Start),
+	}, nil
+}
+
+// decimal writes a time in full. A JSON number would lose its last digits.
+func decimal(t uint64) string { return strconv.FormatUint(t, 10) }
+
+func (imp *importer) payloadPerception(m *Message, v *message.Value, p payload, number uint64) importing.Perception {
+	metadata := imp.metadata(m.Channel, m.Message, 1)
+	maps.Copy(metadata, p.metadata)
+	metadata["envelope"] = p.envelope()
+	return importing.Perception{
+		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
+		Description: imp.describe(m.Channel, m.LogTime, 1),
+		MediaType:   p.mediaType, Data: bytes.Clone(p.data),
+		Metadata: metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
+	}
+}
+
+func (imp *importer) segmentPerception(c *channel, s *openSegment, data []byte) importing.Perception {
+	var v *message.Value
+	if c.schema != nil {
+		// A message that cannot be decoded has neither a frame nor a time stamp.
+		v, _ = c.schema.Decode(s.first.Data)
+	}
+	metadata := imp.metadata(c.Channel, s.first, s.count)
+	metadata["last_log_time"] = decimal(s.last)
+	return importing.Perception{
+		Origin:      imp.origin(c.Topic, s.from, s.first.LogTime, "-"+decimal(s.to)+"/"+strconv.Itoa(s.count)),
+		Type:        perceptionType(c.SchemaName),
+		Description: imp.describe(c.Channel, s.first.LogTime, s.count),
+		MediaType:   SegmentType, Data: data,
+		Metadata: metadata, Context: imp.context(v, s.first.LogTime), ObservedAt: observed(v, s.first), Messages: s.count,
+	}
+}
+
+// origin is the recording, the topic, the number of the message within the topic and its
+// time. The origin of a segment also has its last message and how many it holds, since a
+// rate limit leaves some out.
+func (imp *importer) origin(topic string, number, logTime uint64, rest string) string {
+	return importing.Origin(imp.id[:32] + topic + "#" + decimal(number) + "@" + decimal(logTime) + rest)
+}
+
+const (
+	maxName  = 4 << 10 // bytes of a name within the metadata
+	maxTopic = 255     // bytes of a topic within a description; the limit of ROS 2
+)
+
+func (imp *importer) metadata(c *Channel, first segment.Message, count int) map[string]any {
+	return map[string]any{
+		"recording": imp.id, "topic": importing.Cut(c.Topic, maxName), "schema": importing.Cut(c.SchemaName, maxName),
+		"schema_encoding": importing.Cut(c.SchemaEncoding, maxTopic), "message_encoding": importing.Cut(c.MessageEncoding, maxTopic),
+		"sequence": float64(first.Sequence), "log_time": decimal(first.LogTime), "publish_time": decimal(first.PublishTime), "count": float64(count),
+	}
+}
+
+// describe writes "/camera/front sensor_msgs/msg/CompressedImage at 12.3 s", the time
+// since the recording began.
+func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
+	name := c.SchemaName
+	if name == "" {
+		name = c.MessageEncoding + " messages"
+	}
+	at := (float64(logTime) - float64(imp.info.Start)) * 1e-9
+	s := strings.ToValidUTF8(fmt.Sprintf("%.*s %.*s at %.1f s", maxTopic, c.Topic, maxTopic, name, at), "?")
+	if count > 1 {
+		s += fmt.Sprintf(", %d messages", count)
+	}
+	return s + " of " + imp.name
+}
+
+// context says where the robot was. v is nil if there is no message.
+func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
+	c := map[string]any{"source": map[string]any{"recording": imp.name, "recording_id": imp.id}}
+	if imp.o.Robot != "" {
+		c["robot"] = map[string]any{"id": imp.o.Robot}
+	}
+	if logTime == 0 {
+		return c
+	}
+	if pose, ok := imp.poses.of(frameOf(v), stampOf(v, logTime)); ok {
+		c["spatial"] = map[string]any{"pose": pose}
+	}
+	return c
+}
+
+func frameOf(v *message.Value) string {
+	if f := v.At("header", "frame_id"); f.Text != "" {
+		return f.Text
+	}
+	return v.At("frame_id").Text
+}
+
+// maxSkew is the most nanoseconds between a header's time stamp and the log time of one
+// clock. The clock of a simulator counts from 0.
+const maxSkew = 24 * 60 * 60 * 1e9
+
+func sameClock(a, b uint64) bool { return max(a, b)-min(a, b) <= maxSkew }
+
+// stampOf returns the time of the header, or the log time if there is none on its clock.
+func stampOf(v *message.Value, logTime uint64) uint64 {
+	stamp := v.At("header", "stamp")
+	fraction := "nanosec"
+	if stamp.Kind != message.Struct {
+		stamp, fraction = v.At("timestamp"), "nsec"
+	}
+	if t, ok := message.Time(stamp, fraction); ok && sameClock(t, logTime) {
+		return t
+	}
+	return logTime
+}
+
+func observed(v *message.Value, m segment.Message) time.Time {
+	if t := stampOf(v, m.LogTime); t != m.LogTime {
+		return timeOf(t)
+	}
+	if m.PublishTime != 0 && sameClock(m.PublishTime, m.LogTime) {
+		return timeOf(m.PublishTime)
+	}
+	return timeOf(m.LogTime)
+}
+
+// maxEnvelope bounds the bytes around a payload, so that they fit into the metadata beside
+// the fields of a cloud. A message with more goes to a segment.
+const maxEnvelope = 8 << 10
+
+const foxgloveImage = "foxglove.CompressedImage"
+
+// payload is the part of a message that other programs can open: the JPEG of a compressed
+// image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
+// to the envelope, so that prefix, payload and suffix are the message, byte for byte.
+type payload struct {
+	mediaType      string
+	data           []byte
+	prefix, suffix []byte
+	base64         bool // the message holds the payload in base64
+	metadata       map[string]any
+}
+
+// unwrap finds the payload of a decoded message; ok is false if it has none or an empty
+// one.
+func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
+	data := v.At("data")
+	if m.SchemaName == foxgloveImage {
+		return unwrapJSON(m, v)
+	}
+	if data.Kind != message.Bytes || len(data.Data) == 0 {
+		return p, false
+	}
+	switch message.ShortName(m.SchemaName) {
+	case "sensor_msgs/CompressedImage":
+		sniffed, err := perception.Sniff(data.Data, "")
+		if err != nil {
+			return p, false
+		}
+		p.mediaType = sniffed
+		p.metadata = map[string]any{"format": v.At("format").Text}
+	case "sensor_msgs/Image":
+		p.mediaType = media.TypePixels
+		p.metadata = numbersOf(v, "width", "height", "step", "is_bigendian")
+		p.metadata["encoding"] = v.At("encoding").Text
+	case "sensor_msgs/PointCloud2":
+		p.mediaType = media.TypePointCloud2
+		p.metadata = numbersOf(v, "width", "height", "point_step", "row_step", "is_bigendian")
+		fields := []any{}
+		for i := range v.At("fields").List {
+			f := &v.At("fields").List[i]
+			one := numbersOf(f, "offset", "datatype", "count")
+			one["name"] = f.At("name").Text
+			fields = append(fields, one)
+		}
+		p.metadata["fields"] = fields
+	default:
+		return p, false
+	}
+	end := data.Offset + len(data.Data)
+	if len(m.Data)-len(data.Data) > maxEnvelope {
+		return p, false
+	}
+	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[end:]
+	return p, true
+}
+
+// unwrapJSON decodes an image from base64, unless encoding it again would give another
+// text.
+func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
+	text := v.At("data").Text
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(data) == 0 || m.MessageEncoding != "json" || base64.StdEncoding.EncodeToString(data) != text {
+		return p, false
+	}
+	prefix, suffix, found := bytes.Cut(m.Data, []byte(`"`+text+`"`))
+	if !found || len(m.Data)-len(text) > maxEnvelope {
+		return p, false
+	}
+	mediaType, err := perception.Sniff(data, "")
+	if err != nil {
+		return p, false
+	}
+	end := len(m.Data) - len(suffix) - 1
+	return payload{
+		mediaType: mediaType, data: data, base64: true,
+		prefix: m.Data[:len(prefix)+1], suffix: m.Data[end:],
+		metadata: map[string]any{"format": v.At("format").Text},
+	}, true
+}
+
+func numbersOf(v *message.Value, names ...string) map[string]any {
+	out := map[string]any{}
+	for _, name := range names {
+		out[name] = v.At(name).Float
+	}
+	return out
+}
+
+func (p payload) envelope() map[string]any {
+	e := map[string]any{
+		"prefix": base64.StdEncoding.EncodeToString(p.prefix),
+		"suffix": base64.StdEncoding.EncodeToString(p.suffix),
+	}
+	if p.base64 {
+		e["payload"] = "base64"
+	}
+	return e
+}
+
+// perceptionTypes are the types of perceptions by the beginning of a message type. A name
+// that ends in a slash stands for a package.
+var perceptionTypes = []struct{ prefix, perceptionType string }{
+	{"sensor_msgs/CompressedImage", "visual"}, {"sensor_msgs/Image", "visual"}, {"sensor_msgs/CameraInfo", "visual"},
+	{"foxglove.CompressedImage", "visual"}, {"foxglove.RawImage", "visual"}, {"foxglove.CompressedVideo", "visual"}, {"stereo_msgs/", "visual"}, {"vision_msgs/", "visual"},
+	{"geometry_msgs/Wrench", "tactile"}, {"sensor_msgs/FluidPressure", "tactile"},
+	{"sensor_msgs/JointState", "proprioceptive"}, {"sensor_msgs/Imu", "proprioceptive"}, {"sensor_msgs/BatteryState", "proprioceptive"},
+	{"sensor_msgs/PointCloud", "spatial"}, {"sensor_msgs/LaserScan", "spatial"}, {"sensor_msgs/MultiEchoLaserScan", "spatial"}, {"sensor_msgs/Range", "spatial"}, {"sensor_msgs/NavSat", "spatial"},
+	{"geometry_msgs/Twist", "proprioceptive"}, {"geometry_msgs/Accel", "proprioceptive"}, {"geometry_msgs/", "spatial"}, {"nav_msgs/", "spatial"}, {"tf2_msgs/", "spatial"}, {"foxglove.PointCloud", "spatial"}, {"foxglove.FrameTransform", "spatial"},
+	{"audio_common_msgs/", "auditory"}, {"foxglove.RawAudio", "auditory"},
+	{"std_msgs/String", "procedural"}, {"rcl_interfaces/", "procedural"}, {"diagnostic_msgs/", "procedural"}, {"action_msgs/", "procedural"}, {"foxglove.Log", "procedural"},
+}
+
+// perceptionType returns the type of a perception by the type of its messages. Unknown
+// messages are proprioceptive.
+func perceptionType(schema string) string {
+	name := message.ShortName(schema)
+	for _, t := range perceptionTypes {
+		if strings.HasPrefix(name, t.prefix) {
+			return t.perceptionType
+		}
+	}
+	return "proprioceptive"
+}

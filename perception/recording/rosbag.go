@@ -1,0 +1,350 @@
+package recording
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/segment"
+)
+
+const (
+	// maxMetadataFile bounds a metadata.yaml in bytes: one of a thousand topics takes less
+	// than a megabyte.
+	maxMetadataFile = 8 << 20
+	maxFiles        = 4096
+)
+
+// bag is a rosbag2 recording of several files, one after the other.
+type bag struct {
+	name  string
+	files []Source
+	info  *Info
+}
+
+var _ Source = (*bag)(nil)
+
+// bagFile is what is read of a metadata.yaml.
+type bagFile struct {
+	Info struct {
+		Files           []string `yaml:"relative_file_paths"`
+		CompressionMode string   `yaml:"compression_mode"`
+	} `yaml:"rosbag2_bagfile_information"`
+}
+
+func openBag(path string) (_ Source, err error) {
+	const metadata = "metadata.yaml"
+	name := filepath.Base(path)
+	f, err := os.Open(filepath.Join(path, metadata))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s has no %s and %w", name, metadata, ErrFormat)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxMetadataFile+1))
+	if err != nil {
+		return nil, err
+	}
+	var file bagFile
+	if len(text) > maxMetadataFile {
+		err = fmt.Errorf("it takes more than %d bytes", maxMetadataFile)
+	} else {
+		err = yaml.Unmarshal(text, &file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s of %s: %w", metadata, name, err)
+	}
+	if strings.EqualFold(file.Info.CompressionMode, "message") {
+		return nil, fmt.Errorf("%s is compressed message by message, which is not read; convert it first: ros2 bag convert with compression_mode none", name)
+	}
+	if n := len(file.Info.Files); n == 0 || n > maxFiles {
+		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
+	}
+	// The root also refuses a link within the folder that leads out of it.
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	all := &bag{name: name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, all.Close())
+		}
+	}()
+	for _, file := range file.Info.Files {
+		if !filepath.IsLocal(file) {
+			return nil, fmt.Errorf("%s of %s names %q, which is outside of the folder", metadata, name, file)
+		}
+		if _, err := root.Stat(file); err != nil {
+			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
+		}
+		src, err := openFile(filepath.Join(path, file))
+		if err != nil {
+			return nil, err
+		}
+		all.files = append(all.files, src)
+	}
+	return all, nil
+}
+
+func (b *bag) Name() string { return b.name }
+
+func (b *bag) Close() error {
+	var err error
+	for _, file := range b.files {
+		err = errors.Join(err, file.Close())
+	}
+	return err
+}
+
+func (b *bag) ID(ctx context.Context) (string, error) {
+	h := sha256.New()
+	for _, file := range b.files {
+		id, err := file.ID(ctx)
+		if err != nil {
+			return "", err
+		}
+		h.Write([]byte(id))
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// Info is that of all files. A channel that several of them have is listed once.
+func (b *bag) Info(ctx context.Context) (*Info, error) {
+	if b.info != nil {
+		return b.info, nil
+	}
+	all := &Info{}
+	at := map[string]int{}
+	for _, file := range b.files {
+		one, err := file.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all.Format, all.Profile = one.Format, cmp.Or(all.Profile, one.Profile)
+		all.span(one.Start, one.End, one.Messages)
+		all.Metadata = append(all.Metadata, one.Metadata...)
+		all.Attachments = append(all.Attachments, one.Attachments...)
+		for _, c := range one.Channels {
+			key := channelKey(c.Channel)
+			if i, ok := at[key]; ok {
+				all.Channels[i].Messages += c.Messages
+				continue
+			}
+			at[key] = len(all.Channels)
+			all.Channels = append(all.Channels, c)
+		}
+	}
+	all.sort()
+	b.info = all
+	return all, nil
+}
+
+func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		for _, file := range b.files {
+			for m, err := range file.Messages(ctx) {
+				if !yield(m, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023,
+// one of message definitions. It is never written. None of these may be a view, which
+// could run forever.
+type db3File struct {
+	path     string
+	db       *sqlite3.Conn
+	channels map[int64]*Channel
+	indexed  bool // by time
+	info     *Info
+}
+
+var _ Source = (*db3File)(nil)
+
+func openDB3(path string) (Source, error) {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	// The letter of a drive is not the name of a host: file:///C:/run.db3.
+	slashed := "/" + strings.TrimPrefix(filepath.ToSlash(absolute), "/")
+	uri := url.URL{Scheme: "file", Path: slashed, RawQuery: "mode=ro&immutable=1"}
+	// SQLite ignores the write-ahead log of an immutable file, but it may hold messages.
+	if stat, err := os.Stat(path + "-wal"); err == nil && stat.Size() > 0 {
+		uri.RawQuery = "mode=ro"
+	}
+	db, err := sqlite3.OpenFlags(uri.String(), sqlite3.OPEN_READONLY|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", filepath.Base(path), err)
+	}
+	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}}
+	if err := f.readSchema(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s is not a rosbag2 database: %w", filepath.Base(path), err), db.Close())
+	}
+	return f, nil
+}
+
+func (f *db3File) readSchema(ctx context.Context) error {
+	f.db.Limit(sqlite3.LIMIT_LENGTH, maxRecord)
+	if err := f.db.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8192"); err != nil {
+		return err
+	}
+	tables := map[string]bool{}
+	err := f.query(ctx, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) error {
+		tables[s.ColumnText(0)] = !strings.Contains(strings.ToUpper(s.ColumnText(1)), "VIRTUAL")
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !tables["topics"] || !tables["messages"] {
+		return errors.New("it has no tables topics and messages")
+	}
+	definitions := map[string][2]string{} // encoding and text by type
+	if tables["message_definitions"] {
+		err := f.query(ctx, "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions", func(s *sqlite3.Stmt) error {
+			definitions[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	qos := "''"
+	err = f.query(ctx, "SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) error {
+		qos = s.ColumnText(0)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = f.query(ctx, "SELECT id, name, type, serialization_format, "+qos+" FROM topics", func(s *sqlite3.Stmt) error {
+		c := builtIn(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3))
+		c.Metadata = map[string]string{"offered_qos_profiles": s.ColumnText(4)}
+		if d := definitions[c.SchemaName]; d[1] != "" {
+			c.SchemaEncoding, c.SchemaData = d[0], []byte(d[1])
+		}
+		f.channels[s.ColumnInt64(0)] = c
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return f.query(ctx, "SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) error {
+		f.indexed = true
+		return nil
+	})
+}
+
+func builtIn(topic, schema, encoding string) *Channel {
+	c := &Channel{Topic: topic, SchemaName: schema, MessageEncoding: encoding}
+	if text, ok := message.Definition(schema); ok {
+		c.SchemaEncoding, c.SchemaData = "ros2msg", []byte(text)
+	}
+	return c
+}
+
+// query calls row for each row. The context interrupts it.
+func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt) error) (err error) {
+	old := f.db.SetInterrupt(ctx)
+	defer f.db.SetInterrupt(old)
+	s, _, err := f.db.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }() // reports the errors of Step
+	for s.Step() {
+		if err := row(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *db3File) Name() string { return filepath.Base(f.path) }
+
+func (f *db3File) ID(ctx context.Context) (string, error) { return hashFile(ctx, f.path) }
+
+func (f *db3File) Close() error { return f.db.Close() }
+
+func (f *db3File) Info(ctx context.Context) (*Info, error) {
+	if f.info != nil {
+		return f.info, nil
+	}
+	info := &Info{Format: "rosbag2 sqlite3", Profile: "ros2"}
+	counts := map[int64]uint64{}
+	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM messages GROUP BY topic_id", func(s *sqlite3.Stmt) error {
+		counts[s.ColumnInt64(0)] = uint64(s.ColumnInt64(1))
+		info.span(uint64(s.ColumnInt64(2)), uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(1)))
+		return nil
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		// Messages reports a damaged file, after the messages before the damage.
+		info.Messages = 0
+	}
+	for id, c := range f.channels {
+		info.Channels = append(info.Channels, ChannelInfo{Channel: c, Messages: counts[id]})
+	}
+	info.sort()
+	f.info = info
+	return info, nil
+}
+
+func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
+	return func(yield func(*Message, error) bool) {
+		order := "id"
+		if f.indexed {
+			order = "timestamp, id"
+		}
+		var last uint64
+		var lost int
+		stopped := errors.New("stopped")
+		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+order, func(s *sqlite3.Stmt) error {
+			c, ok := f.channels[s.ColumnInt64(0)]
+			if !ok {
+				lost++
+				return nil
+			}
+			last = uint64(s.ColumnInt64(1))
+			if !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: s.ColumnRawBlob(2)}}, nil) {
+				return stopped
+			}
+			return nil
+		})
+		switch {
+		case errors.Is(err, stopped):
+			return
+		case ctx.Err() != nil:
+			yield(nil, ctx.Err())
+			return
+		case err == nil && lost > 0:
+			err = fmt.Errorf("%d messages belong to no topic", lost)
+		}
+		if err != nil {
+			yield(nil, &BreakError{Offset: -1, LastLogTime: last, Err: err})
+		}
+	}
+}

@@ -1,0 +1,429 @@
+package segment
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/pointcloud"
+	"github.com/robotmem/robotmem-go/perception/timeseries"
+	"github.com/robotmem/robotmem-go/perception/trajectory"
+)
+
+// File is a payload that may be a segment.
+type File struct{ media.Payload }
+
+// Accepts reports whether the payload begins as an MCAP file.
+func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(media.MCAPMagic)) }
+
+// Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over
+// 10.00 s; Fz peak -62 N at 0.08 s", or the beginning of the first text in the messages
+// instead of a peak.
+func (f File) Summary() string {
+	seg, err := Decode(f.Data)
+	if err != nil {
+		return ""
+	}
+	line := media.Plural(int64(len(seg.Messages)), "message")
+	if seg.SchemaName != "" {
+		line += " of " + media.Clean(seg.SchemaName, 2*media.MaxName)
+	}
+	line += " on " + media.Clean(seg.Topic, 2*media.MaxName)
+	if n := len(seg.Messages); n > 1 {
+		duration := float64(int64(seg.Messages[n-1].LogTime-seg.Messages[0].LogTime)) * 1e-9
+		if c := media.NewClock(duration); c.Unit != "" {
+			line += " over " + c.At(duration)
+		}
+	}
+	if s, err := seg.series(); err == nil {
+		if peak := s.Peak(); peak != "" {
+			line += "; " + peak
+		}
+	} else if text := seg.firstText(); text != "" {
+		line += ": " + text
+	}
+	return line
+}
+
+// firstText returns the beginning of the text of the first message that has one.
+func (s *Segment) firstText() string {
+	schema, err := s.Schema()
+	if err != nil {
+		return ""
+	}
+	const maxText = 200 // characters
+	for _, m := range s.Messages {
+		v, err := schema.Decode(m.Data)
+		if err != nil {
+			return ""
+		}
+		if text := textOf(v); text != "" {
+			return media.Clean(text[:min(len(text), 4*media.MaxSummary)], maxText)
+		}
+	}
+	return ""
+}
+
+// textOf returns the text of a message. The numbers of a message with text, such as
+// the line of a program in a log, are not readings.
+func textOf(v *message.Value) string {
+	for _, name := range []string{"data", "msg", "message", "text"} {
+		if f := v.At(name); f.Kind == message.String && f.Text != "" {
+			return f.Text
+		}
+	}
+	return ""
+}
+
+// Features returns those of the trace that the messages make.
+func (f File) Features() (kind string, vector []float32, ok bool) {
+	s, err := f.series()
+	if err != nil {
+		return "", nil, false
+	}
+	return s.Features()
+}
+
+// Preview plots the trace that the messages make.
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	s, err := f.series()
+	if err != nil {
+		return nil, err
+	}
+	return s.Preview(o), nil
+}
+
+func (f File) series() (*timeseries.Series, error) {
+	seg, err := Decode(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	return seg.series()
+}
+
+// Samples returns messages with a pose (odometry, a localisation, a transform) as a
+// trajectory, one laser scan, the first from From on, and the numbers of all other
+// messages as a trace.
+func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	seg, err := Decode(f.Data)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := seg.Schema()
+	if err != nil {
+		return nil, err
+	}
+	if len(seg.Messages) == 0 {
+		return nil, errNoNumbers
+	}
+	first, err := schema.Decode(seg.Messages[0].Data)
+	if err != nil {
+		return nil, fmt.Errorf("message 1: %w", err)
+	}
+	if isScan(first) {
+		return seg.scan(schema, f.Metadata, o)
+	}
+	if _, ok := poseOf(first); ok && len(seg.Messages) >= trajectory.MinPoses {
+		if t, err := seg.trajectory(); err == nil {
+			return t.Samples(inFrame(f.Metadata, first), o), nil
+		}
+	}
+	s, err := seg.series()
+	if err != nil {
+		return nil, err
+	}
+	return s.Samples(o)
+}
+
+// inFrame returns the metadata with the frame of a message's header.
+func inFrame(m media.Metadata, v *message.Value) media.Metadata {
+	if frame := v.At("header", "frame_id").Text; frame != "" {
+		return media.Metadata{"units": m["units"], "frame_id": frame}
+	}
+	return m
+}
+
+// decodeAll calls f with each message and its time stamp in ns: that of its header, or
+// the log time. It returns the seconds of each message since the first by these stamps,
+// or by the log times if the stamps fall; nil if both fall or no time passes.
+func (s *Segment) decodeAll(f func(i int, v *message.Value) error) ([]float64, error) {
+	schema, err := s.Schema()
+	if err != nil {
+		return nil, err
+	}
+	stamps := make([]uint64, 0, len(s.Messages))
+	for i, m := range s.Messages {
+		v, err := schema.Decode(m.Data)
+		if err != nil {
+			return nil, fmt.Errorf("message %d: %w", i+1, err)
+		}
+		if err := f(i, v); err != nil {
+			return nil, err
+		}
+		stamp, ok := message.Time(v.At("header", "stamp"), "nanosec")
+		if !ok {
+			stamp = m.LogTime
+		}
+		stamps = append(stamps, stamp)
+	}
+	if !slices.IsSorted(stamps) {
+		stamps = stamps[:0]
+		for _, m := range s.Messages {
+			stamps = append(stamps, m.LogTime)
+		}
+	}
+	if !slices.IsSorted(stamps) || len(stamps) < 2 || stamps[0] == stamps[len(stamps)-1] {
+		return nil, nil
+	}
+	times := make([]float64, len(stamps))
+	for i, t := range stamps {
+		times[i] = float64(t-stamps[0]) * 1e-9
+	}
+	return times, nil
+}
+
+// posePaths are where messages have a pose, the deepest first: Odometry and
+// PoseWithCovarianceStamped, PoseStamped, TransformStamped, Pose.
+var posePaths = [][]string{{"pose", "pose"}, {"pose"}, {"transform"}, nil}
+
+func poseOf(v *message.Value) (p trajectory.Pose, ok bool) {
+	p.Orientation = new([4]float64)
+	for _, path := range posePaths {
+		at := v.At(path...)
+		for _, names := range [][2]string{{"position", "orientation"}, {"translation", "rotation"}} {
+			if readVector(at.At(names[0]), p.Position[:]) && readVector(at.At(names[1]), p.Orientation[:]) {
+				return p, true
+			}
+		}
+	}
+	return p, false
+}
+
+// readVector reads the fields x, y, z and w, as many as there is room for.
+func readVector(v *message.Value, into []float64) bool {
+	for i := range into {
+		f := v.Field("xyzw"[i : i+1])
+		if !f.IsNumber() {
+			return false
+		}
+		into[i] = f.Float
+	}
+	return true
+}
+
+func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
+	poses := make([]trajectory.Pose, len(s.Messages))
+	times, err := s.decodeAll(func(i int, v *message.Value) (err error) {
+		var ok bool
+		if poses[i], ok = poseOf(v); !ok {
+			return fmt.Errorf("message %d holds no pose", i+1)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	t := &trajectory.Trajectory{}
+	for i, p := range poses {
+		if times != nil {
+			p.Time = &times[i]
+		}
+		t.Add(p)
+	}
+	return t, t.Finish()
+}
+
+func isScan(v *message.Value) bool {
+	return v.At("ranges").Kind == message.Numbers && v.At("angle_min").IsNumber()
+}
+
+func (s *Segment) scan(schema *message.Schema, m media.Metadata, o media.SamplesOptions) (*media.Samples, error) {
+	times, err := s.decodeAll(func(int, *message.Value) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	time := func(i int) float64 { return float64(i) }
+	if times != nil {
+		time = func(i int) float64 { return times[i] }
+	}
+	at, _ := o.Cut(len(s.Messages), time)
+	at = min(at, len(s.Messages)-1)
+	v, err := schema.Decode(s.Messages[at].Data)
+	if err != nil {
+		return nil, fmt.Errorf("message %d: %w", at+1, err)
+	}
+	scan, err := pointcloud.NewScan(func(key string) (float64, bool) {
+		f := v.At(key)
+		return f.Float, f.IsNumber()
+	}, v.At("ranges").Numbers, v.At("intensities").Numbers)
+	if err != nil {
+		return nil, fmt.Errorf("message %d: %w", at+1, err)
+	}
+	out := scan.Samples(inFrame(m, v), o)
+	out.Time, out.TimeUnit = media.Numbers{time(at)}, "sample"
+	if times != nil {
+		out.TimeUnit, out.DurationS = "s", times[len(times)-1]
+		out.RateHz = float64(len(times)-1) / out.DurationS
+	}
+	return out, nil
+}
+
+var errNoNumbers = fmt.Errorf("%w in the messages", media.ErrNoSamples)
+
+// series makes a trace of the numbers of the messages. The first message decides its
+// channels; a number that another message lacks is missing.
+func (s *Segment) series() (*timeseries.Series, error) {
+	out := &timeseries.Series{}
+	times, err := s.decodeAll(func(i int, v *message.Value) error {
+		if textOf(v) != "" {
+			return errNoNumbers
+		}
+		row := readingsOf(v)
+		if i == 0 {
+			out.Width = len(row)
+			for _, r := range row {
+				out.Channels, out.Units = append(out.Channels, r.name), append(out.Units, r.unit)
+			}
+			if err := out.MakeValues(len(s.Messages)); err != nil {
+				return err
+			}
+		}
+		out.Values = row.appendTo(out.Values, out.Channels)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.Width == 0 {
+		return nil, errNoNumbers
+	}
+	if out.Stamps = times; times != nil {
+		last := len(times) - 1
+		out.SetRate(float64(last) / times[last])
+	}
+	return out, nil
+}
+
+// reading is one number of a message.
+type reading struct {
+	name, unit string
+	value      float64
+}
+
+type readings []reading
+
+// appendTo appends the values in the order of the names; NaN if one is missing.
+func (r readings) appendTo(values []float64, names []string) []float64 {
+	for c, name := range names {
+		at := c
+		if c >= len(r) || r[c].name != name {
+			at = slices.IndexFunc(r, func(other reading) bool { return other.name == name })
+		}
+		if at < 0 {
+			values = append(values, math.NaN())
+		} else {
+			values = append(values, r[at].value)
+		}
+	}
+	return values
+}
+
+const (
+	// maxChannels is more than a plot can show.
+	maxChannels = 64
+	// maxArray is the longest array that is a set of channels. A longer one is a scan
+	// or a picture.
+	maxArray = 16
+)
+
+// readingsOf lists the numbers of a message without its header and its covariances,
+// which are not measurements. Of joint states it lists the positions by the names of the
+// joints, or else the velocities or the efforts.
+func readingsOf(v *message.Value) readings {
+	var out readings
+	if joints := v.At("name"); joints.Kind == message.List {
+		for _, q := range []struct{ name, unit string }{{"position", "rad"}, {"velocity", "rad/s"}, {"effort", "Nm"}} {
+			values := v.At(q.name).Numbers
+			for i := range joints.List {
+				if i < len(values) && len(out) < maxChannels {
+					out = append(out, reading{joints.List[i].Text, q.unit, values[i]})
+				}
+			}
+			if len(out) > 0 {
+				return out
+			}
+		}
+	}
+	out.walk(v, nil)
+	return out
+}
+
+func (r *readings) walk(v *message.Value, path []string) {
+	for i := range v.List {
+		if i >= len(v.Names) || len(*r) >= maxChannels {
+			return
+		}
+		name, child := v.Names[i], &v.List[i]
+		if name == "header" || name == "stamp" || name == "timestamp" || strings.HasSuffix(name, "covariance") {
+			continue
+		}
+		at := append(path[:len(path):len(path)], name)
+		switch {
+		case child.Kind == message.Struct:
+			r.walk(child, at)
+		case child.IsNumber() && child.Kind != message.Bool:
+			*r = append(*r, reading{channelName(at), channelUnit(at), child.Float})
+		case child.Kind == message.Numbers && len(child.Numbers) <= maxArray:
+			for j, n := range child.Numbers {
+				if len(*r) < maxChannels {
+					*r = append(*r, reading{channelName(at) + "[" + strconv.Itoa(j) + "]", channelUnit(at), n})
+				}
+			}
+		}
+	}
+}
+
+// channelName joins the path without the parts that all messages of a type have: Fz for
+// wrench.force.z, position.x for pose.pose.position.x.
+func channelName(path []string) string {
+	if n := len(path); n > 1 && len(path[n-1]) == 1 {
+		switch path[n-2] {
+		case "force":
+			return "F" + path[n-1]
+		case "torque":
+			return "T" + path[n-1]
+		}
+	}
+	for len(path) > 1 && (path[0] == "pose" || path[0] == "twist" || path[0] == "transform" || path[0] == "accel") {
+		path = path[1:]
+	}
+	return strings.Join(path, ".")
+}
+
+// units are those that the ROS interfaces (REP 103) define for fields of these names.
+// In a twist linear is a velocity, in an accel an acceleration.
+var units = map[string]string{
+	"force": "N", "torque": "Nm", "position": "m", "translation": "m", "point": "m",
+	"linear": "m/s", "angular": "rad/s", "angular_velocity": "rad/s", "linear_acceleration": "m/s²",
+	"temperature": "°C", "fluid_pressure": "Pa", "voltage": "V", "current": "A", "range": "m",
+	"min_range": "m", "max_range": "m", "field_of_view": "rad", "magnetic_field": "T", "latitude": "°",
+	"longitude": "°", "altitude": "m", "illuminance": "lx", "charge": "Ah", "capacity": "Ah", "design_capacity": "Ah",
+}
+
+func channelUnit(path []string) string {
+	for i := len(path) - 1; i >= 0; i-- {
+		unit, ok := units[path[i]]
+		if ok && i > 0 && path[i-1] == "accel" {
+			return unit + "²"
+		}
+		if ok {
+			return unit
+		}
+	}
+	return ""
+}

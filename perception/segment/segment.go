@@ -1,0 +1,186 @@
+// Package segment reads and writes segments: runs of messages of one topic, each a
+// small MCAP file of one channel with its schema and the messages, without chunks and
+// without an index. A [File] makes a summary, features, a preview and samples of the
+// numbers in the messages.
+//
+// The tests of this package are those of package perception, through its API.
+package segment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/foxglove/mcap/go/mcap"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+	"github.com/robotmem/robotmem-go/perception/message"
+)
+
+// Library stands in the header of files that this module writes. It names no version,
+// so that the same messages always give the same bytes.
+const Library = "robotmem"
+
+// Channel is a topic as one program published it.
+type Channel struct {
+	Topic           string
+	SchemaName      string // sensor_msgs/msg/Image
+	SchemaEncoding  string // ros2msg, jsonschema, protobuf …; "" without a schema
+	SchemaData      []byte
+	MessageEncoding string            // cdr, json, protobuf …
+	Metadata        map[string]string // offered_qos_profiles …
+}
+
+// Schema parses the schema by which the messages are decoded.
+func (c *Channel) Schema() (*message.Schema, error) {
+	encoding := c.SchemaEncoding
+	switch c.MessageEncoding {
+	case "json":
+		encoding = "jsonschema"
+	case "cdr":
+	default:
+		encoding = c.MessageEncoding
+	}
+	return message.Parse(c.SchemaName, encoding, c.SchemaData)
+}
+
+// Write writes the channel and, unless it has none, its schema.
+func (c *Channel) Write(w *mcap.Writer, id, schemaID uint16) error {
+	if c.SchemaName == "" && c.SchemaEncoding == "" && len(c.SchemaData) == 0 {
+		schemaID = 0
+	}
+	if schemaID != 0 {
+		err := w.WriteSchema(&mcap.Schema{ID: schemaID, Name: c.SchemaName, Encoding: c.SchemaEncoding, Data: c.SchemaData})
+		if err != nil {
+			return err
+		}
+	}
+	return w.WriteChannel(&mcap.Channel{ID: id, SchemaID: schemaID, Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata})
+}
+
+// Message is one message.
+type Message struct {
+	Sequence             uint32
+	LogTime, PublishTime uint64 // ns since 1970
+	Data                 []byte
+}
+
+// Segment is the messages of one channel.
+type Segment struct {
+	Channel
+	Messages []Message
+}
+
+// recordHead is the bytes of the kind and the length of an MCAP record.
+const recordHead = 1 + 8
+
+// Decode reads a segment. The data of its messages are parts of the given data. The
+// error says why the data is not a segment. Recordings with chunks or several channels are
+// read by the package recording.
+func Decode(data []byte) (*Segment, error) {
+	if !bytes.HasPrefix(data, []byte(media.MCAPMagic)) {
+		return nil, errors.New("the data does not begin as MCAP does")
+	}
+	s := &Segment{}
+	channels := 0
+	for at := len(media.MCAPMagic); at < len(data); {
+		if len(data)-at < recordHead {
+			return nil, fmt.Errorf("the segment is cut at byte %d", at)
+		}
+		op, length := mcap.OpCode(data[at]), binary.LittleEndian.Uint64(data[at+1:])
+		rest := data[at+recordHead:]
+		if length > uint64(len(rest)) {
+			return nil, fmt.Errorf("the record at byte %d takes %d bytes where %d are left", at, length, len(rest))
+		}
+		if op == mcap.OpDataEnd || op == mcap.OpFooter {
+			break // only an index can follow
+		}
+		if op == mcap.OpChannel {
+			channels++
+		}
+		if err := s.record(op, rest[:length:length], channels); err != nil {
+			return nil, fmt.Errorf("the record at byte %d: %w", at, err)
+		}
+		at += recordHead + int(length)
+	}
+	if channels == 0 {
+		return nil, errors.New("the segment has no channel")
+	}
+	return s, nil
+}
+
+func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
+	switch op {
+	case mcap.OpSchema:
+		schema, err := mcap.ParseSchema(body)
+		if err != nil {
+			return err
+		}
+		s.SchemaName, s.SchemaEncoding, s.SchemaData = schema.Name, schema.Encoding, schema.Data
+	case mcap.OpChannel:
+		if channels > 1 {
+			return errors.New("the segment has several channels")
+		}
+		channel, err := mcap.ParseChannel(body)
+		if err != nil {
+			return err
+		}
+		s.Topic, s.MessageEncoding, s.Metadata = channel.Topic, channel.MessageEncoding, channel.Metadata
+	case mcap.OpMessage:
+		if channels == 0 {
+			return errors.New("a message comes before its channel")
+		}
+		var m mcap.Message
+		if err := m.PopulateFrom(body, false); err != nil {
+			return err
+		}
+		s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
+	case mcap.OpChunk:
+		return errors.New("the segment has chunks")
+	}
+	return nil
+}
+
+// Writer writes a segment in memory.
+type Writer struct {
+	buf bytes.Buffer
+	w   *mcap.Writer
+}
+
+// NewWriter begins a segment.
+func NewWriter(c *Channel) (*Writer, error) {
+	s := &Writer{}
+	w, err := mcap.NewWriter(&s.buf, &mcap.WriterOptions{
+		SkipMessageIndexing: true, SkipStatistics: true, SkipRepeatedSchemas: true, SkipRepeatedChannelInfos: true,
+		SkipAttachmentIndex: true, SkipMetadataIndex: true, SkipChunkIndex: true, SkipSummaryOffsets: true, OverrideLibrary: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.w = w
+	header := &mcap.Header{Library: Library}
+	if c.MessageEncoding == "cdr" {
+		header.Profile = "ros2"
+	}
+	if err := w.WriteHeader(header); err != nil {
+		return nil, err
+	}
+	return s, c.Write(w, 1, 1)
+}
+
+// Add writes a message.
+func (s *Writer) Add(m Message) error {
+	return s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
+}
+
+// Len returns the bytes written so far.
+func (s *Writer) Len() int { return s.buf.Len() }
+
+// Close ends the segment and returns its bytes.
+func (s *Writer) Close() ([]byte, error) {
+	if err := s.w.Close(); err != nil {
+		return nil, err
+	}
+	return s.buf.Bytes(), nil
+}

@@ -1,0 +1,290 @@
+package timeseries
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
+// followed by the longest gap and the number of missing readings. Without a rate a
+// sample is named by its number, from 1.
+func (s *Series) Summary() string {
+	what, channels := s.classify()
+	line := what + ", " + media.Plural(int64(s.Len()), "sample")
+	clock := media.NewClock(s.seconds())
+	if clock.Unit != "" {
+		line += " over " + clock.At(s.seconds())
+	}
+	if peak := s.peakOf(channels); peak != "" {
+		line += ", " + peak
+	}
+	if at, length, ok := s.longestGap(); ok {
+		line += ", gap of " + clock.At(length) + " at " + clock.At(at)
+	}
+	missing := int64(0)
+	for _, v := range s.Values {
+		if math.IsNaN(v) {
+			missing++
+		}
+	}
+	if missing > 0 {
+		line += ", " + media.Plural(missing, "reading") + " missing"
+	}
+	return line
+}
+
+// Peak returns "Fz peak -62 N at 84 ms", and "" if all readings are equal.
+func (s *Series) Peak() string {
+	_, channels := s.classify()
+	return s.peakOf(channels)
+}
+
+// peakOf finds the reading that is farthest from its channel's rest level, over all
+// given channels. Of equal distances the earlier channel and the earlier reading win.
+// Readings of different units are compared as numbers.
+func (s *Series) peakOf(channels []int) string {
+	farthest, channel, sample := 0.0, 0, -1
+	for _, c := range channels {
+		rest, found := s.rest(c)
+		if !found {
+			continue
+		}
+		for i := range s.Len() {
+			v := s.at(i, c)
+			if d := math.Abs(v - rest); d > farthest && media.Finite(v) {
+				farthest, channel, sample = d, c, i
+			}
+		}
+	}
+	if sample < 0 {
+		return ""
+	}
+	text := "peak " + media.Figure(s.at(sample, channel))
+	if name := s.label(channel); name != "" {
+		text = name + " " + text
+	}
+	if unit := s.unit(channel); unit != "" {
+		text += " " + unit
+	}
+	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
+		return text + " at " + clock.At(s.time(sample))
+	}
+	return text + " at sample " + strconv.Itoa(sample+1)
+}
+
+// maxMedian is the number of readings that a median is computed of. Of a longer
+// channel they are taken at equal distances.
+const maxMedian = 1001
+
+// rest is the level of a channel at rest: the smallest in magnitude of its first,
+// median and last reading. A recording often begins with the impact that triggered
+// it, so that the first reading is not at rest, and a grip lasts for most of its
+// recording, so that the median is not either. It is not found if no reading is finite.
+func (s *Series) rest(c int) (level float64, found bool) {
+	n := s.Len()
+	step := (n + maxMedian - 1) / maxMedian
+	taken := make([]float64, 0, min(n, maxMedian))
+	for i := 0; i < n; i += step {
+		if v := s.at(i, c); media.Finite(v) {
+			taken = append(taken, v)
+		}
+	}
+	if len(taken) == 0 {
+		return 0, false
+	}
+	candidates := []float64{taken[0], taken[len(taken)-1]}
+	slices.Sort(taken)
+	level = taken[len(taken)/2]
+	for _, v := range candidates {
+		if math.Abs(v) < math.Abs(level) {
+			level = v
+		}
+	}
+	return level, true
+}
+
+// gapFactor is the number of median intervals from which an interval is a gap.
+const gapFactor = 3
+
+// gapFrom is the shortest gap in seconds; infinite if the samples are even.
+func (s *Series) gapFrom() float64 {
+	if s.times == nil {
+		return math.Inf(1)
+	}
+	intervals := make([]float64, len(s.times)-1)
+	for i := range intervals {
+		intervals[i] = s.times[i+1] - s.times[i]
+	}
+	slices.Sort(intervals)
+	if median := intervals[len(intervals)/2]; median > 0 {
+		return gapFactor * median
+	}
+	return math.Inf(1)
+}
+
+// longestGap is where the longest gap begins, and its length, in seconds.
+func (s *Series) longestGap() (at, length float64, ok bool) {
+	if s.times == nil {
+		return 0, 0, false
+	}
+	for i := 1; i < len(s.times); i++ {
+		if interval := s.times[i] - s.times[i-1]; interval > length {
+			at, length = s.times[i-1], interval
+		}
+	}
+	return at, length, length >= s.gapFrom()
+}
+
+// The kinds that metadata may name.
+const (
+	kindWrench = "wrench"
+	kindIMU    = "imu"
+	kindJoints = "joint_state"
+)
+
+// classify names the trace and the channels whose readings are compared for the
+// peak: of a wrench the forces, of an IMU the accelerations, of joints the positions.
+func (s *Series) classify() (what string, channels []int) {
+	axes, isWrench := s.wrenchOrder()
+	for c := range s.Width {
+		name := strings.ToLower(s.name(c, media.MaxName))
+		switch {
+		case isWrench && axes[c] >= wrenchForces:
+		case s.kind == kindIMU && !isAcceleration(name):
+		case s.kind == kindJoints && jointPart(name) > 0:
+		default:
+			channels = append(channels, c)
+		}
+	}
+	if len(channels) == 0 {
+		for c := range s.Width {
+			channels = append(channels, c)
+		}
+	}
+	switch {
+	case isWrench:
+		return "6-axis wrench", channels
+	case s.kind == kindIMU:
+		return strconv.Itoa(s.Width) + "-channel IMU", channels
+	case s.kind == kindJoints:
+		return media.Plural(int64(s.joints()), "joint"), channels
+	}
+	return strconv.Itoa(s.Width) + "-channel trace", channels
+}
+
+// isAcceleration accepts ax, acc_x, accel.x and linear_acceleration/x.
+func isAcceleration(name string) bool {
+	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
+}
+
+// jointParts are the suffixes of a channel's name that tell which quantity of the
+// joint it is.
+var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
+
+// jointPart returns the index in jointParts; 0 is a position or unknown.
+func jointPart(name string) int {
+	for part, suffixes := range jointParts {
+		for _, suffix := range suffixes {
+			if _, ok := cutPart(name, suffix); ok {
+				return part
+			}
+		}
+	}
+	return 0
+}
+
+// cutPart removes a suffix that follows a separator.
+func cutPart(name, suffix string) (stem string, ok bool) {
+	name, ok = strings.CutSuffix(name, suffix)
+	stem = strings.TrimRight(name, "._/ ")
+	return stem, ok && stem != name && stem != ""
+}
+
+// joints counts the joints: elbow.position and elbow.velocity belong to one.
+func (s *Series) joints() int {
+	if s.Channels == nil {
+		return s.Width
+	}
+	names := map[string]bool{}
+	for c := range s.Channels {
+		name := strings.ToLower(s.name(c, 2*media.MaxName))
+		for _, suffixes := range jointParts {
+			for _, suffix := range suffixes {
+				if stem, ok := cutPart(name, suffix); ok {
+					name = stem
+				}
+			}
+		}
+		names[name] = true
+	}
+	return len(names)
+}
+
+// wrenchAxes are the axes of a wrench: three forces, then three torques.
+var wrenchAxes = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
+
+// wrenchForces is the number of axes that are forces.
+const wrenchForces = 3
+
+// isWrench reports whether metadata calls the six channels a wrench.
+func (s *Series) isWrench() bool { return s.kind == kindWrench && s.Width == len(wrenchAxes) }
+
+// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and
+// whether the channels are a wrench: by their names, in any order, or in the usual
+// order because metadata says so.
+func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
+	if s.Width != len(axes) {
+		return axes, false
+	}
+	var seen [6]bool
+	found := 0
+	for c, name := range s.Channels {
+		if axis, ok := wrenchAxis(name); ok && !seen[axis] {
+			seen[axis], axes[c] = true, axis
+			found++
+		}
+	}
+	if found == len(axes) {
+		return axes, true
+	}
+	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
+}
+
+// wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
+// names of torques, which are also written Mx (moment).
+func wrenchAxis(name string) (int, bool) {
+	if len(name) > 2*media.MaxName {
+		return 0, false
+	}
+	parts := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("._/- []", r) })
+	if len(parts) == 0 {
+		return 0, false
+	}
+	last := parts[len(parts)-1]
+	quantity, axis := last[:1], last[1:]
+	if len(last) == 1 && len(parts) > 1 {
+		quantity, axis = parts[len(parts)-2], last
+	}
+	i := strings.Index("xyz", axis)
+	if i < 0 || len(axis) != 1 {
+		return 0, false
+	}
+	switch quantity {
+	case "f", "force":
+		return i, true
+	case "t", "m", "torque", "moment":
+		return wrenchForces + i, true
+	}
+	return 0, false
+}
+
+func wrenchQuantity(axis int) string {
+	if axis < wrenchForces {
+		return "force"
+	}
+	return "torque"
+}

@@ -1,0 +1,328 @@
+package timeseries
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// readText reads a table of numbers with one sample per line. Blank lines and
+// comments (#) are skipped. A field in quotes may hold the separator but no line
+// break. The first line is a header if any of its fields is not a number. A comment
+// above the first sample is a header if it has as many fields, as numpy.savetxt
+// writes it.
+func readText(data []byte, minSamples int) (*Series, error) {
+	t := table{s: &Series{}}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	line := 0
+	for text := range bytes.Lines(data) {
+		line++
+		text = bytes.Trim(text, "\r\n\v\f ")
+		if len(bytes.TrimSpace(text)) == 0 {
+			continue
+		}
+		if text[0] == '#' {
+			if len(t.s.Values) == 0 {
+				t.comment = text[1:]
+			}
+			continue
+		}
+		if t.separator == 0 {
+			t.start(text, data)
+		}
+		if err := t.add(text); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+	}
+	if t.s.Width == 0 || len(t.s.Values) == 0 {
+		return nil, errEmpty
+	}
+	if t.s.Len() < minSamples {
+		return nil, fmt.Errorf("the text holds %d sample; a trace in plain text has at least %d", t.s.Len(), minSamples)
+	}
+	t.name()
+	return t.s, nil
+}
+
+type table struct {
+	s         *Series
+	separator byte // ' ' is any run of spaces
+	mark      byte // the decimal mark, once one has been read
+	begun     bool // a line that is not a comment has been read
+	fields    [][]byte
+	header    []string
+	comment   []byte
+}
+
+// start finds the separator in the first line. A tab or a semicolon wins over a
+// comma, which is a decimal comma then.
+func (t *table) start(line, data []byte) {
+	t.separator = ' '
+	for _, separator := range []byte("\t;,") {
+		if bytes.IndexByte(bytes.TrimSpace(line), separator) >= 0 {
+			t.separator = separator
+			break
+		}
+	}
+	// A number and its separator take at least two bytes, so the readings take at
+	// most four times the memory of the text.
+	room := bytes.Count(data, []byte("\n")) + bytes.Count(data, []byte{t.separator}) + 1
+	t.s.Values = make([]float64, 0, min(room, len(data)/2+1, maxReadings))
+}
+
+func (t *table) split(line []byte) [][]byte {
+	const blanks = " \t\v\f"
+	t.fields = t.fields[:0]
+	line = bytes.TrimSpace(line)
+	for {
+		quoted := quotedField(line)
+		var end, next int
+		if t.separator == ' ' {
+			if end = bytes.IndexAny(line[quoted:], blanks); end >= 0 {
+				end += quoted
+				next = len(line) - len(bytes.TrimLeft(line[end:], blanks))
+			}
+		} else if end = bytes.IndexByte(line[quoted:], t.separator); end >= 0 {
+			end += quoted
+			next = end + 1
+		}
+		if end < 0 {
+			t.fields = append(t.fields, Unquote(line))
+			return t.fields
+		}
+		t.fields = append(t.fields, Unquote(line[:end]))
+		line = line[next:]
+	}
+}
+
+// quotedField returns the length of the quoted field at the beginning of the line,
+// in which a quote is doubled (RFC 4180); 0 if there is none or it is not closed.
+func quotedField(line []byte) int {
+	start := len(line) - len(bytes.TrimLeft(line, " "))
+	if start == len(line) || line[start] != '"' {
+		return 0
+	}
+	for i := start + 1; i < len(line); i++ {
+		if line[i] != '"' {
+			continue
+		}
+		if i+1 == len(line) || line[i+1] != '"' {
+			return i + 1
+		}
+		i++
+	}
+	return 0
+}
+
+// Unquote removes the quotes and the white space around a field.
+func Unquote(field []byte) []byte {
+	field = bytes.TrimSpace(field)
+	if len(field) < 2 || field[0] != '"' || field[len(field)-1] != '"' {
+		return field
+	}
+	return bytes.TrimSpace(bytes.ReplaceAll(field[1:len(field)-1], []byte(`""`), []byte(`"`)))
+}
+
+func (t *table) add(line []byte) error {
+	fields := t.split(line)
+	first := !t.begun
+	t.begun = true
+	if t.s.Width == 0 {
+		t.s.Width = len(fields)
+	}
+	if len(fields) != t.s.Width {
+		return fmt.Errorf("has %d fields where the lines above have %d", len(fields), t.s.Width)
+	}
+	before := len(t.s.Values)
+	if before+len(fields) > maxReadings {
+		return errTooLong
+	}
+	for i, field := range fields {
+		v, ok := t.reading(field)
+		if !ok && first {
+			t.s.Values = t.s.Values[:before]
+			t.header = texts(fields)
+			return nil
+		}
+		if !ok {
+			return fmt.Errorf("field %d is not a number: %q", i+1, media.CleanWord(field))
+		}
+		t.s.Values = append(t.s.Values, v)
+	}
+	return nil
+}
+
+func texts(fields [][]byte) []string {
+	out := make([]string, len(fields))
+	for i, field := range fields {
+		out[i] = string(field)
+	}
+	return out
+}
+
+// reading parses a number with the decimal mark of the numbers before it. A number
+// with a comma and a point is refused: either may separate the thousands.
+func (t *table) reading(field []byte) (v float64, ok bool) {
+	mark := byte('.')
+	if (t.separator == ';' || t.separator == '\t') && bytes.IndexByte(field, ',') >= 0 {
+		mark = ','
+		if bytes.IndexByte(field, '.') >= 0 {
+			return 0, false
+		}
+		field = bytes.Replace(field, []byte(","), []byte("."), 1)
+	}
+	if v, ok = parseReading(field); !ok || bytes.IndexByte(field, '.') < 0 {
+		return v, ok
+	}
+	if t.mark == 0 {
+		t.mark = mark
+	}
+	return v, t.mark == mark
+}
+
+// parseReading returns NaN for an empty field, which is a missing reading.
+func parseReading(field []byte) (float64, bool) {
+	if len(field) == 0 {
+		return math.NaN(), true
+	}
+	v, err := strconv.ParseFloat(string(field), 64)
+	return v, err == nil
+}
+
+// name gives the channels the names and units of the header.
+func (t *table) name() {
+	if t.header == nil && t.comment != nil {
+		fields := t.split(t.comment)
+		if slices.ContainsFunc(fields, func(f []byte) bool { _, isNumber := parseReading(f); return isNumber }) {
+			return
+		}
+		t.header = texts(fields)
+	}
+	if len(t.header) != t.s.Width {
+		return
+	}
+	units := make([]string, len(t.header))
+	for c, name := range t.header {
+		t.header[c], units[c] = SplitUnit(name)
+	}
+	t.s.Channels = t.header
+	if strings.Join(units, "") != "" {
+		t.s.Units = units
+	}
+	t.s.adoptTime()
+}
+
+// SplitUnit splits "Fx (N)" and "Fx [N]" into the name and its unit.
+func SplitUnit(name string) (string, string) {
+	for _, pair := range []string{"()", "[]"} {
+		open := strings.LastIndexByte(name, pair[0])
+		if open > 0 && name[len(name)-1] == pair[1] {
+			return strings.TrimSpace(name[:open]), strings.TrimSpace(name[open+1 : len(name)-1])
+		}
+	}
+	return name, ""
+}
+
+const (
+	// maxPlainSeconds is the largest time without a unit that is in seconds. Larger
+	// ones are milliseconds, or smaller units, since 1970.
+	maxPlainSeconds = 1e11
+	// evenShare is how far a time stamp may be from its place in an even series, in
+	// intervals. It allows for rounding but not for a missing sample.
+	evenShare = 0.25
+)
+
+// TimeUnits are the seconds in each unit of time.
+var TimeUnits = map[string]float64{
+	"s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
+	"ms": 1e-3, "msec": 1e-3, "us": 1e-6, "µs": 1e-6, "usec": 1e-6, "ns": 1e-9, "nsec": 1e-9,
+}
+
+// adoptTime removes the first channel that is a time and takes the rate from it.
+func (s *Series) adoptTime() {
+	if s.Width < 2 {
+		return
+	}
+	for c := range s.Channels {
+		if seconds, ok := s.timeScale(c); ok {
+			s.takeTime(c, seconds)
+			return
+		}
+	}
+}
+
+// timeScale reports whether a channel is a time, and returns the seconds in its
+// unit; 0 if the unit is not known.
+func (s *Series) timeScale(c int) (float64, bool) {
+	name, unit, _ := strings.Cut(strings.ToLower(s.Channels[c]), "_")
+	switch name {
+	case "t", "time", "timestamp", "stamp":
+	default:
+		return 0, false
+	}
+	// T may also be a temperature. A time never falls.
+	for i := range s.Len() {
+		if v := s.at(i, c); !media.Finite(v) || i > 0 && v < s.at(i-1, c) {
+			return 0, false
+		}
+	}
+	if c < len(s.Units) && s.Units[c] != "" {
+		unit = strings.ToLower(s.Units[c])
+	}
+	if unit == "" {
+		if math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds {
+			return 0, true
+		}
+		return 1, true
+	}
+	// Any other word makes it another quantity, such as t_motor.
+	seconds, ok := TimeUnits[unit]
+	return seconds, ok
+}
+
+func (s *Series) takeTime(c int, seconds float64) {
+	if n := s.Len(); n > 1 && seconds > 0 {
+		start := s.at(0, c)
+		if span := (s.at(n-1, c) - start) * seconds; span > 0 && media.Finite(span) {
+			s.SetRate(float64(n-1) / span)
+			s.takeStamps(c, seconds)
+		}
+	}
+	s.dropChannel(c)
+}
+
+func (s *Series) takeStamps(c int, seconds float64) {
+	n, start := s.Len(), s.at(0, c)
+	interval := (s.at(n-1, c) - start) / float64(n-1)
+	even := true
+	for i := 0; i < n && even; i++ {
+		even = math.Abs(s.at(i, c)-start-float64(i)*interval) <= evenShare*interval
+	}
+	s.Stamps = make([]float64, n)
+	for i := range s.Stamps {
+		s.Stamps[i] = (s.at(i, c) - start) * seconds
+	}
+	if !even {
+		s.times = s.Stamps
+	}
+}
+
+func (s *Series) dropChannel(c int) {
+	out := s.Values[:0]
+	for i := range s.Len() {
+		row := s.row(i)
+		out = append(append(out, row[:c]...), row[c+1:]...)
+	}
+	s.Values, s.Width, s.Channels = out, s.Width-1, slices.Delete(s.Channels, c, c+1)
+	if s.Units != nil {
+		s.Units = slices.Delete(s.Units, c, c+1)
+		if strings.Join(s.Units, "") == "" {
+			s.Units = nil
+		}
+	}
+}

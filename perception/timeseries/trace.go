@@ -1,0 +1,335 @@
+// Package timeseries reads traces: time series of several channels, such as the
+// forces and torques of a wrist sensor, joint states or an IMU. A [File] makes a
+// summary, features, a plot and samples of one; [Decode] returns the readings.
+//
+// The tests of this package are those of package perception, through its API.
+package timeseries
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Trace is a time series of several channels.
+type Trace struct {
+	// Channels names the columns; nil if they have no names.
+	Channels []string
+	// Units holds one unit per channel, "" if unknown; nil if all are unknown.
+	Units []string
+	// RateHz is samples per second, the mean if Times are given; 0 if unknown.
+	RateHz float64
+	// Times holds the seconds of each sample since the first, never falling; nil if
+	// the samples are evenly spaced or have no times.
+	Times []float64
+	// Samples[i][c] is the reading of channel c at sample i. All rows have one
+	// length. A missing reading is NaN.
+	Samples [][]float64
+}
+
+// Decode reads a payload as a trace of at most 16,777,216 readings. It accepts
+//
+//   - text (text/csv, text/tab-separated-values, text/plain): one sample per line,
+//     separated by tabs, semicolons, commas or spaces, with or without a line of
+//     names, each of which may have its unit, "Fx (N)". Between tabs or semicolons
+//     numbers may have a decimal comma;
+//   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
+//     either form beside the keys below, or with columns, an object of one list per
+//     channel: {"columns": {"Fx": [...], "Fy": [...]}};
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte
+//     order, in C or Fortran order, with one dimension (one channel) or two (samples
+//     by channels);
+//   - raw samples (application/x-samples, or a media type that says nothing) if
+//     metadata has dtype ("<f4", "<f8", "<i2" or "float32" and the like) or shape,
+//     [samples, channels]. Without dtype they are float32. Without shape there are as
+//     many channels as names, or one.
+//
+// A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
+// (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
+//
+// These keys of the metadata add to and override what the data says: channels (a
+// list of names), units (a list, one string for all channels, or an object by
+// channel name, or by force and torque for a wrench), and the first that is given of
+// rate_hz, sample_interval_s and duration_s (the number of samples times their
+// interval). A key that does not fit the data, such as five names for six channels,
+// is ignored.
+//
+// The error says why the data is not a trace, and where.
+func Decode(in media.Payload) (*Trace, error) {
+	s, err := Read(in)
+	if err != nil {
+		return nil, err
+	}
+	t := &Trace{Channels: s.Channels, Units: s.Units, RateHz: s.RateHz, Times: s.times, Samples: make([][]float64, s.Len())}
+	for i := range t.Samples {
+		t.Samples[i] = s.row(i)
+	}
+	return t, nil
+}
+
+// maxReadings bounds a trace: about 45 minutes of six channels at 1 kHz.
+const maxReadings = 16 << 20
+
+var errTooLong = fmt.Errorf("the trace holds more than %d readings; save it in parts", maxReadings)
+
+var errEmpty = errors.New("the trace holds no samples")
+
+// Series is a [Trace] in one slice: a slice per sample would take more memory than
+// the readings of a narrow trace.
+type Series struct {
+	Channels []string // nil, or one per channel
+	Units    []string // nil, or one per channel
+	RateHz   float64  // 0 is unknown
+	Width    int      // channels, at least 1
+	Values   []float64
+	// Stamps are the times in seconds since the first sample, also if they are even;
+	// nil if the data has none.
+	Stamps []float64
+	times  []float64 // Stamps if they are uneven, otherwise nil
+	kind   string    // the kind in the metadata: wrench, joint_state, imu
+	nested bool      // JSON with a list per sample
+}
+
+// MakeValues makes room for the readings of this many samples. It fails if they are more than
+// the limit of a trace.
+func (s *Series) MakeValues(samples int) error {
+	if s.Width*samples > maxReadings {
+		return errTooLong
+	}
+	s.Values = make([]float64, 0, s.Width*samples)
+	return nil
+}
+
+// Len returns the number of samples.
+func (s *Series) Len() int { return len(s.Values) / s.Width }
+
+func (s *Series) at(i, c int) float64 { return s.Values[i*s.Width+c] }
+
+func (s *Series) row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width : (i+1)*s.Width] }
+
+// seconds is the duration of all samples, each of which lasts for one interval; 0
+// is unknown.
+func (s *Series) seconds() float64 {
+	if n := float64(s.Len()); s.times != nil {
+		return s.times[s.Len()-1] * n / (n - 1)
+	} else if s.RateHz != 0 {
+		return n / s.RateHz
+	}
+	return 0
+}
+
+// time is when sample i was taken, in seconds since the first. The duration must be
+// known.
+func (s *Series) time(i int) float64 {
+	if s.times != nil {
+		return s.times[i]
+	}
+	return float64(i) / s.RateHz
+}
+
+// SetRate sets the rate if it is a positive number.
+func (s *Series) SetRate(hz float64) {
+	if hz > 0 && !math.IsInf(hz, 1) {
+		s.RateHz = hz
+	}
+}
+
+func (s *Series) unit(c int) string {
+	if c < len(s.Units) {
+		return media.Clean(s.Units[c], media.MaxName)
+	}
+	return ""
+}
+
+func (s *Series) name(c, limit int) string {
+	if c < len(s.Channels) {
+		return media.Clean(s.Channels[c], limit)
+	}
+	return ""
+}
+
+// label names a channel by its number if it has no name. The only channel of a
+// trace needs no name.
+func (s *Series) label(c int) string {
+	if name := s.name(c, media.MaxName); name != "" || s.Width == 1 {
+		return name
+	}
+	return "channel " + strconv.Itoa(c+1)
+}
+
+// Read reads a payload as [Decode] does.
+func Read(in media.Payload) (s *Series, err error) {
+	if err := in.Whole(); err != nil {
+		return nil, err
+	}
+	switch encoding := in.Encoding(); {
+	case isRaw(in):
+		s, err = readRaw(in)
+	case encoding == media.Table:
+		s, err = readText(in.Data, 1)
+	case encoding == media.FreeText:
+		// A single number is a remark, not a recording.
+		s, err = readText(in.Data, 2)
+	case encoding == media.JSON:
+		s, err = readJSON(in.Data)
+	case encoding == media.NPY:
+		s, err = readNPY(in.Data)
+	case in.Type == media.TypeSamples:
+		return nil, errors.New("raw samples need metadata: dtype, such as \"<f4\", or shape, [samples, channels]")
+	default:
+		return nil, fmt.Errorf("%s is not read as a trace; give text/csv, application/json or a .npy array", media.Clean(in.Type, media.MaxName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.describe(in.Metadata)
+	return s, nil
+}
+
+// describe takes over what fits of the metadata.
+func (s *Series) describe(m media.Metadata) {
+	if kind := m.Text("kind"); kind != "" {
+		s.kind = strings.ToLower(kind)
+	}
+	if names, ok := media.Texts(m["channels"]); ok && len(names) == s.Width {
+		s.Channels = names
+	}
+	if s.Channels == nil && s.isWrench() {
+		s.Channels = append([]string(nil), wrenchAxes[:]...)
+	}
+	s.describeUnits(m["units"])
+	for _, clock := range []struct {
+		key  string
+		rate func(v float64) float64
+	}{
+		{"rate_hz", func(v float64) float64 { return v }},
+		{"sample_interval_s", func(v float64) float64 { return 1 / v }},
+		{"duration_s", func(v float64) float64 { return float64(s.Len()) / v }},
+	} {
+		if v, ok := media.Number(m[clock.key]); ok && v > 0 && !math.IsInf(v, 1) {
+			s.SetRate(clock.rate(v))
+			s.Stamps = s.times // the metadata replaces an even clock
+			return
+		}
+	}
+}
+
+func (s *Series) describeUnits(given any) {
+	units := make([]string, 0, 8)
+	switch given := given.(type) {
+	case string:
+		for range s.Width {
+			units = append(units, given)
+		}
+	case map[string]any:
+		if len(s.Channels) != s.Width {
+			return
+		}
+		axes, isWrench := s.wrenchOrder()
+		for c, name := range s.Channels {
+			unit, ok := given[name].(string)
+			if !ok && isWrench {
+				unit, _ = given[wrenchQuantity(axes[c])].(string)
+			}
+			units = append(units, unit)
+		}
+	default:
+		units, _ = media.Texts(given)
+	}
+	if len(units) == s.Width && strings.Join(units, "") != "" {
+		s.Units = units
+	}
+}
+
+// File is a payload that may be a trace.
+type File struct{ media.Payload }
+
+// Accepts reports whether the payload is text, JSON, a .npy array or raw samples.
+func Accepts(in media.Payload) bool { return isRaw(in) || in.Encoding() != media.Opaque }
+
+// Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
+// and "" if the payload is not a trace.
+func (f File) Summary() string {
+	s, err := Read(f.Payload)
+	if err != nil {
+		return ""
+	}
+	return s.Summary()
+}
+
+// Features returns a vector of the kind trace/v2.
+func (f File) Features() (kind string, vector []float32, ok bool) {
+	s, err := Read(f.Payload)
+	if err != nil {
+		return "", nil, false
+	}
+	return s.Features()
+}
+
+// Preview draws a plot.
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	s, err := Read(f.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return s.Preview(o), nil
+}
+
+// Samples returns the readings by channel.
+func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	s, err := Read(f.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return s.Samples(o)
+}
+
+// Samples cuts the readings to the part that is asked for and reduces them.
+func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	out := &media.Samples{Kind: "trace", TimeUnit: "sample", RateHz: s.RateHz}
+	if s.Stamps != nil || s.RateHz > 0 {
+		out.TimeUnit = "s"
+		if d := s.duration(); media.Finite(d) {
+			out.DurationS = d
+		}
+	}
+	lo, hi := o.Cut(s.Len(), s.stamp)
+	e, err := media.NewEnvelope(s.Width, int64(hi-lo), o)
+	if err != nil {
+		return nil, err
+	}
+	for i := lo; i < hi; i++ {
+		e.Add(s.row(i))
+	}
+	e.Fill(out, lo, s.stamp, func(c int) (name, unit string) {
+		if name = s.name(c, 2*media.MaxName); name == "" {
+			name = "channel " + strconv.Itoa(c+1)
+		}
+		return name, s.unit(c)
+	})
+	return out, nil
+}
+
+// stamp is when sample i was taken by its time stamp, in seconds since the first,
+// and the number of the sample if the times are unknown.
+func (s *Series) stamp(i int) float64 {
+	switch {
+	case s.Stamps != nil:
+		return s.Stamps[i]
+	case s.RateHz > 0:
+		return float64(i) / s.RateHz
+	}
+	return float64(i)
+}
+
+// duration is the time from the first time stamp to the last, plus one interval.
+func (s *Series) duration() float64 {
+	if n := float64(s.Len()); s.Stamps != nil && n > 1 {
+		return s.Stamps[s.Len()-1] * n / (n - 1)
+	}
+	return s.seconds()
+}

@@ -1,0 +1,170 @@
+package trajectory
+
+import (
+	"math"
+
+	"github.com/robotmem/robotmem-go/perception/internal/shape"
+)
+
+// The features of a trajectory, kind path/v1, describe the shape of its path. Moving,
+// turning or mirroring it, or another rate, changes little. The path is followed in
+// steps of 1/48 of its extent, which leaves out smaller details (the noise of a
+// localisation), and divided into 96 points at equal distances. The parts are
+//
+//	24  the distances of all pairs of these points, up to 3 times their mean
+//	12  the angles between directions an eighth of the path apart, 0 to 180°
+//	8   how straight it is over 1/2 to 1/16 of its length: mean chord by length
+//	1   the distance of its ends, in radii of gyration
+//	2   linearity and planarity of all points
+//	1   the logarithm of all turning, in turns
+//	1   the logarithm of the radius of gyration
+//
+// weighted. Histograms are roots of shares, as for clouds.
+const (
+	pathKind   = "path/v1"
+	pathPoints = 96
+	pairBins   = 24
+	turnBins   = 12
+	// grain is the smallest detail, as a part of the extent.
+	grain = 1.0 / 48
+	// lag is the number of points over which a direction is taken, so that noise
+	// counts little.
+	lag = 4
+
+	straightWeight = 0.7
+	turningWeight  = 0.3
+)
+
+// Features returns a vector of the kind path/v1. A path that stands still has none.
+func (f File) Features() (kind string, vector []float32, ok bool) {
+	t, err := Decode(f.Payload)
+	if err != nil {
+		return "", nil, false
+	}
+	low, high := t.bounds()
+	extent := shape.Distance(low, high)
+	if !(extent > 0) || math.IsInf(extent, 0) {
+		return "", nil, false
+	}
+	points := evenly(coarse(t.Positions, grain*extent), pathPoints)
+	m := shape.NewMoments(points)
+	vector = append(pairHistogram(points), turnHistogram(points)...)
+	for _, part := range []int{2, 3, 4, 5, 6, 8, 12, 16} {
+		vector = append(vector, float32(straightWeight*straightness(points, pathPoints/part)))
+	}
+	closed := shape.Distance(points[0], points[pathPoints-1]) / m.Radius
+	// The weight comes before the division, as in stored vectors.
+	s := m.Deviations
+	return pathKind, append(vector,
+		float32(shape.AxesWeight*closed/2),
+		float32(shape.AxesWeight*(s[0]-s[1])/s[0]), float32(shape.AxesWeight*(s[1]-s[2])/s[0]),
+		float32(turningWeight*math.Log1p(turning(points)/(2*math.Pi))),
+		float32(shape.SizeWeight*math.Log(m.Radius))), true
+}
+
+// coarse keeps the points that are at least grain from the last one kept, and the last
+// point of all.
+func coarse(points [][3]float64, grain float64) [][3]float64 {
+	out := points[:1:1]
+	for _, p := range points {
+		if shape.Distance(p, out[len(out)-1]) >= grain {
+			out = append(out, p)
+		}
+	}
+	if last := points[len(points)-1]; last != out[len(out)-1] {
+		out = append(out, last)
+	}
+	if len(out) == 1 {
+		out = append(out, out[0])
+	}
+	return out
+}
+
+// evenly returns n points along the path at equal distances.
+func evenly(path [][3]float64, n int) [][3]float64 {
+	total := length(path)
+	out := make([][3]float64, n)
+	segment, walked := 1, 0.0
+	for i := range out {
+		want := total * float64(i) / float64(n-1)
+		length := shape.Distance(path[segment-1], path[segment])
+		for segment < len(path)-1 && walked+length < want {
+			walked += length
+			segment++
+			length = shape.Distance(path[segment-1], path[segment])
+		}
+		f := 0.0
+		if length > 0 {
+			f = min(max((want-walked)/length, 0), 1)
+		}
+		for axis := range 3 {
+			a, b := path[segment-1][axis], path[segment][axis]
+			out[i][axis] = a + f*(b-a)
+		}
+	}
+	return out
+}
+
+func pairHistogram(points [][3]float64) []float32 {
+	distances, sum := make([]float64, 0, len(points)*len(points)/2), 0.0
+	for i, p := range points {
+		for _, q := range points[:i] {
+			d := shape.Distance(p, q)
+			distances = append(distances, d)
+			sum += d
+		}
+	}
+	h := make(shape.Histogram, pairBins)
+	for _, d := range distances {
+		h.Add(d / max(sum, math.SmallestNonzeroFloat64) * float64(len(distances)) / 3)
+	}
+	return h.Roots()
+}
+
+// direction is from point i to the point lag further; it has any length.
+func direction(points [][3]float64, i int) (d [3]float64) {
+	for axis := range d {
+		d[axis] = points[i+lag][axis] - points[i][axis]
+	}
+	return d
+}
+
+// bend is the angle between two directions, 0 to pi.
+func bend(a, b [3]float64) float64 {
+	c := shape.Cross(a, b)
+	return math.Atan2(math.Sqrt(shape.Dot(c, c)), shape.Dot(a, b))
+}
+
+func turnHistogram(points [][3]float64) []float32 {
+	const between = pathPoints / 8
+	h := make(shape.Histogram, turnBins)
+	for i := 0; i+between+lag < len(points); i++ {
+		h.Add(bend(direction(points, i), direction(points, i+between)) / math.Pi)
+	}
+	return h.Roots()
+}
+
+// turning is the sum of all turns, in radians.
+func turning(points [][3]float64) float64 {
+	sum := 0.0
+	for i := 0; i+2*lag < len(points); i += lag {
+		sum += bend(direction(points, i), direction(points, i+lag))
+	}
+	return sum
+}
+
+// straightness is the mean chord over span points, divided by the path between them: 1
+// if the path is straight.
+func straightness(points [][3]float64, span int) float64 {
+	step, chords := 0.0, 0.0
+	for i := 1; i < len(points); i++ {
+		step += shape.Distance(points[i-1], points[i]) / float64(len(points)-1)
+	}
+	for i := 0; i+span < len(points); i++ {
+		chords += shape.Distance(points[i], points[i+span])
+	}
+	if step == 0 {
+		return 1
+	}
+	return chords / float64(len(points)-span) / (float64(span) * step)
+}

@@ -1,0 +1,177 @@
+package trajectory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+var errNotJSON = errors.New("the data is not valid JSON")
+
+// jsonPose is a pose, or a ROS PoseStamped, whose pose and header are objects.
+type jsonPose struct {
+	Position    *jsonVector `json:"position"`
+	Orientation *jsonVector `json:"orientation"`
+	Stamp       *jsonStamp  `json:"stamp"`
+	Header      struct {
+		Stamp *jsonStamp `json:"stamp"`
+	} `json:"header"`
+	Pose *struct {
+		Position    *jsonVector `json:"position"`
+		Orientation *jsonVector `json:"orientation"`
+	} `json:"pose"`
+}
+
+// jsonVector is [x, y, z] or {"x": …, "y": …, "z": …}, with w for a quaternion.
+type jsonVector struct {
+	values [4]float64
+	count  int
+}
+
+func (v *jsonVector) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte("[")) {
+		if bytes.Count(text, []byte(",")) >= len(v.values) {
+			return errors.New("a position or an orientation has more than four numbers")
+		}
+		var list []float64
+		if err := json.Unmarshal(text, &list); err != nil {
+			return err
+		}
+		v.count = copy(v.values[:], list)
+		return nil
+	}
+	var o struct{ X, Y, Z, W *float64 }
+	if err := json.Unmarshal(text, &o); err != nil {
+		return err
+	}
+	for i, p := range []*float64{o.X, o.Y, o.Z, o.W} {
+		if p == nil {
+			break
+		}
+		v.values[i], v.count = *p, i+1
+	}
+	return nil
+}
+
+// jsonStamp is seconds, or a ROS time.
+type jsonStamp float64
+
+func (s *jsonStamp) UnmarshalJSON(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return json.Unmarshal(text, (*float64)(s))
+	}
+	var o struct{ Sec, Secs, Nanosec, Nsec, Nsecs float64 }
+	if err := json.Unmarshal(text, &o); err != nil {
+		return err
+	}
+	*s = jsonStamp(o.Sec + o.Secs + (o.Nanosec+o.Nsec+o.Nsecs)*1e-9)
+	return nil
+}
+
+// isPoseJSON is a fast check for the keys of poses and steps.
+func isPoseJSON(data []byte) bool {
+	return bytes.Contains(data, []byte(`"position"`)) || bytes.Contains(data, []byte(`"steps"`))
+}
+
+// readJSON reads pose by pose, so that it takes little more memory than the poses.
+func (t *Trajectory) readJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := enterList(d, "poses"); err != nil {
+		return err
+	}
+	for n := 1; d.More(); n++ {
+		var p jsonPose
+		if err := d.Decode(&p); err != nil {
+			return fmt.Errorf("pose %d: %w", n, err)
+		}
+		if p.Pose != nil {
+			p.Position, p.Orientation = p.Pose.Position, p.Pose.Orientation
+		}
+		if p.Position == nil || p.Position.count < 2 {
+			return fmt.Errorf("pose %d has no position of two or three numbers", n)
+		}
+		if p.Stamp == nil {
+			p.Stamp = p.Header.Stamp
+		}
+		pose := Pose{Time: (*float64)(p.Stamp), Position: [3]float64(p.Position.values[:3])}
+		if p.Orientation != nil && p.Orientation.count == 4 {
+			pose.Orientation = &p.Orientation.values
+		}
+		t.Add(pose)
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("the list of poses does not end: %w", err)
+	}
+	return nil
+}
+
+// enterList moves to the first element of a list: the whole document, or the value of
+// a key of an object.
+func enterList(d *json.Decoder, key string) error {
+	open, err := d.Token()
+	if err != nil {
+		return errNotJSON
+	}
+	if open == json.Delim('{') {
+		for {
+			if !d.More() {
+				return fmt.Errorf("the JSON object has no %s", key)
+			}
+			name, err := d.Token()
+			if err != nil {
+				return errNotJSON
+			}
+			if name == key {
+				break
+			}
+			var skipped json.RawMessage
+			if d.Decode(&skipped) != nil {
+				return errNotJSON
+			}
+		}
+		if open, err = d.Token(); err != nil {
+			return errNotJSON
+		}
+	}
+	if open != json.Delim('[') {
+		return fmt.Errorf("%s is not a list", key)
+	}
+	return nil
+}
+
+// steps returns "12 steps: reach, grasp, lift, …" for a procedure: a JSON object with
+// steps, each an object with an action.
+func (f File) steps() string {
+	const namedSteps = 8
+	if f.Encoding() != media.JSON || !bytes.HasPrefix(bytes.TrimSpace(f.Data), []byte("{")) {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(f.Data))
+	if enterList(d, "steps") != nil {
+		return ""
+	}
+	var names []string
+	n := int64(0)
+	for ; d.More(); n++ {
+		var step struct {
+			Action string `json:"action"`
+		}
+		if d.Decode(&step) != nil || step.Action == "" {
+			return ""
+		}
+		if n < namedSteps {
+			names = append(names, media.Clean(step.Action, media.MaxName/2))
+		}
+	}
+	if _, err := d.Token(); err != nil || n == 0 {
+		return ""
+	}
+	if n > namedSteps {
+		names = append(names, "…")
+	}
+	return media.Plural(n, "step") + ": " + strings.Join(names, ", ")
+}

@@ -1,0 +1,308 @@
+// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A
+// [File] makes a summary, features, a view from above and samples of one; [Decode]
+// returns the poses.
+//
+// The tests of this package are those of package perception, through its API.
+package trajectory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/internal/draw"
+	"github.com/robotmem/robotmem-go/perception/internal/shape"
+	"github.com/robotmem/robotmem-go/perception/media"
+)
+
+// Trajectory is poses over time.
+type Trajectory struct {
+	// Times are seconds, never falling, one per pose; nil if unknown.
+	Times []float64
+	// Positions are x, y, z in metres, in the frame of the data.
+	Positions [][3]float64
+	// Orientations are unit quaternions x, y, z, w, one per pose; nil if there are
+	// none.
+	Orientations [][4]float64
+}
+
+// Pose is one pose of a trajectory. A nil Time or Orientation is unknown.
+type Pose struct {
+	Time        *float64
+	Position    [3]float64
+	Orientation *[4]float64 // of any length
+}
+
+// MinPoses is the least number of poses of a trajectory.
+const MinPoses = 2
+
+// Decode reads a payload as a trajectory. It accepts
+//
+//   - TUM text, a line per pose: time tx ty tz qx qy qz qw;
+//   - KITTI odometry text, a line per pose: a matrix of 3 rows and 4 columns;
+//   - a table whose header names x, y and perhaps z, t, qx qy qz qw or yaw, in lengths
+//     if it names units, and nothing else;
+//   - JSON: a list of poses, or an object with poses, each with position (a list or x,
+//     y, z), and perhaps orientation and stamp; also a ROS PoseStamped.
+//
+// Text without a header is TUM or KITTI if metadata format says tum or kitti, if the
+// media type is text/x-tum or text/x-kitti, or if the numbers can hardly be anything
+// else: times that never fall before quaternions of length 1, or rotation matrices. A
+// pose without a position is left out.
+//
+// The error says why the data is not a trajectory.
+func Decode(in media.Payload) (*Trajectory, error) {
+	if err := in.Whole(); err != nil {
+		return nil, err
+	}
+	return decode(in)
+}
+
+// decode also reads the beginning of a trajectory.
+func decode(in media.Payload) (*Trajectory, error) {
+	t := &Trajectory{}
+	var err error
+	switch in.Encoding() {
+	case media.Table, media.FreeText:
+		err = t.readText(in)
+	case media.JSON:
+		err = t.readJSON(in.Data)
+	default:
+		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Finish(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// Accepts reports whether the payload looks like poses or, in JSON, like the steps of
+// a procedure.
+func Accepts(in media.Payload) bool {
+	switch in.Encoding() {
+	case media.Table, media.FreeText:
+		return isPoseText(in)
+	case media.JSON:
+		return isPoseJSON(in.Data)
+	}
+	return false
+}
+
+// Add appends a pose. One without a position that a robot can reach is left out.
+func (t *Trajectory) Add(p Pose) {
+	const maxReach = 1e30 // its square does not overflow
+	for _, v := range p.Position {
+		if !(math.Abs(v) < maxReach) {
+			return
+		}
+	}
+	t.Positions = append(t.Positions, p.Position)
+	if p.Time != nil && media.Finite(*p.Time) {
+		t.Times = append(t.Times, *p.Time)
+	}
+	if p.Orientation != nil {
+		if q, ok := unit(*p.Orientation); ok {
+			t.Orientations = append(t.Orientations, q)
+		}
+	}
+}
+
+func unit(q [4]float64) ([4]float64, bool) {
+	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+	if !(n > 0) || math.IsInf(n, 0) {
+		return q, false
+	}
+	for i := range q {
+		q[i] /= n
+	}
+	return q, true
+}
+
+// Finish checks the trajectory after the last [Trajectory.Add]. It removes times and
+// orientations that not every pose has.
+func (t *Trajectory) Finish() error {
+	if len(t.Positions) < MinPoses {
+		return errors.New("a trajectory has at least two poses with a position")
+	}
+	if len(t.Times) != len(t.Positions) || !rising(t.Times) {
+		t.Times = nil
+	}
+	if len(t.Orientations) != len(t.Positions) {
+		t.Orientations = nil
+	}
+	return nil
+}
+
+func rising(times []float64) bool {
+	for i := 1; i < len(times); i++ {
+		if times[i] < times[i-1] {
+			return false
+		}
+	}
+	return true
+}
+
+// seconds is the duration; 0 if unknown.
+func (t *Trajectory) seconds() float64 {
+	if len(t.Times) == 0 {
+		return 0
+	}
+	return t.Times[len(t.Times)-1] - t.Times[0]
+}
+
+func length(points [][3]float64) float64 {
+	sum := 0.0
+	for i := 1; i < len(points); i++ {
+		sum += shape.Distance(points[i-1], points[i])
+	}
+	return sum
+}
+
+func (t *Trajectory) bounds() (low, high [3]float64) {
+	low, high = t.Positions[0], t.Positions[0]
+	for _, p := range t.Positions {
+		for i := range p {
+			low[i], high[i] = min(low[i], p[i]), max(high[i], p[i])
+		}
+	}
+	return low, high
+}
+
+// Samples returns an even part of the poses.
+func (t *Trajectory) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples {
+	time := func(i int) float64 { return float64(i) }
+	if t.Times != nil {
+		time = func(i int) float64 { return t.Times[i] - t.Times[0] }
+	}
+	lo, hi := o.Cut(len(t.Positions), time)
+	shown := min(o.SpacePoints(), hi-lo)
+	out := media.NewSpace("trajectory", m, hi-lo, shown)
+	out.Time, out.TimeUnit = make(media.Numbers, shown), "sample"
+	if t.Times != nil {
+		out.TimeUnit = "s"
+		if d := t.seconds(); d > 0 && media.Finite(d) {
+			out.DurationS, out.RateHz = d, float64(len(t.Times)-1)/d
+		}
+	}
+	if t.Orientations != nil {
+		out.QX, out.QY, out.QZ, out.QW = make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown), make(media.Numbers, shown)
+	}
+	for j := range shown {
+		i := lo + media.Spread(j, shown, hi-lo)
+		p := t.Positions[i]
+		out.Time[j], out.X[j], out.Y[j], out.Z[j] = time(i), p[0], p[1], p[2]
+		if t.Orientations != nil {
+			q := t.Orientations[i]
+			out.QX[j], out.QY[j], out.QZ[j], out.QW[j] = q[0], q[1], q[2], q[3]
+		}
+	}
+	return out
+}
+
+// File is a payload that may be a trajectory, or the steps of a procedure in JSON.
+type File struct{ media.Payload }
+
+// Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from
+// its start, within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what
+// is there, "beginning of a trajectory, …". Of a procedure it returns "12 steps:
+// reach, grasp, lift, …".
+func (f File) Summary() string {
+	t, err := decode(f.Payload)
+	if err != nil {
+		return f.steps()
+	}
+	s := "trajectory"
+	if f.IsHead() {
+		s = "beginning of a trajectory"
+	}
+	s += ", " + media.Plural(int64(len(t.Positions)), "pose")
+	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
+		s += " over " + clock.At(t.seconds())
+	}
+	unit := f.Metadata.Unit("m")
+	s += ", " + media.Figure(length(t.Positions)) + " " + unit + " path"
+	if !f.IsHead() {
+		end := shape.Distance(t.Positions[0], t.Positions[len(t.Positions)-1])
+		s += ", ends " + media.Figure(end) + " " + unit + " from its start"
+	}
+	low, high := t.bounds()
+	return s + ", within " + media.Sides(low, high) + " " + unit
+}
+
+// Samples returns an even part of the poses.
+func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
+	t, err := Decode(f.Payload)
+	if err != nil {
+		return nil, err
+	}
+	return t.Samples(f.Metadata, o), nil
+}
+
+const (
+	// maxDrawnPoses keeps the picture of a path below 60 KiB.
+	maxDrawnPoses = 2048
+	// pathColours is the number of pieces of one colour.
+	pathColours = 48
+)
+
+// Preview draws the path from above, or in the plane that it mostly keeps to, coloured
+// from its start (a ring) to its end (a dot).
+func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
+	t, err := Decode(f.Payload)
+	if err != nil {
+		if f.steps() != "" {
+			return nil, media.ErrNoPreview
+		}
+		return nil, err
+	}
+	low, high := t.bounds()
+	across, up := plane(low, high)
+	flat := func(p [3]float64) [2]float64 { return [2]float64{p[across], p[up]} }
+	axes := [3]string{"x", "y", "z"}
+	v := draw.NewAbove(o, flat(low), flat(high), [2]string{axes[across], axes[up]}, f.Metadata.Unit("m"), true)
+	path := make([][2]float64, 0, maxDrawnPoses)
+	step := (len(t.Positions) + maxDrawnPoses - 1) / maxDrawnPoses
+	for i := 0; i < len(t.Positions); i += step {
+		path = append(path, flat(t.Positions[i]))
+	}
+	end := flat(t.Positions[len(t.Positions)-1])
+	path = append(path, end)
+	for c := range min(pathColours, len(path)-1) {
+		from, to := media.Part(c, min(pathColours, len(path)-1), len(path)-1)
+		points := make([]string, 0, to-from+1)
+		for _, p := range path[from : to+1] {
+			points = append(points, v.Point(p))
+		}
+		fmt.Fprintf(v, `<polyline fill="none" stroke="%s" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" points="%s"/>`,
+			draw.Hex(draw.HeightColour(float64(from)/float64(len(path)-1))), strings.Join(points, " "))
+	}
+	x, y := v.Pixel(path[0])
+	fmt.Fprintf(v, `<circle class="mark" stroke-width="2" cx="%s" cy="%s" r="6"/>`, draw.Coord(x), draw.Coord(y))
+	x, y = v.Pixel(end)
+	fmt.Fprintf(v, `<circle class="solid" cx="%s" cy="%s" r="3.5"/>`, draw.Coord(x), draw.Coord(y))
+	first, last := "start", "end"
+	if clock := media.NewClock(t.seconds()); clock.Unit != "" {
+		first, last = clock.At(0), clock.At(t.seconds())
+	}
+	v.Bar("time", first, last)
+	return v.Done(), nil
+}
+
+// plane returns the two axes of the picture: x and y, unless the path goes clearly
+// further along z than along one of them, as that of a camera does, whose z points
+// ahead and whose y points down.
+func plane(low, high [3]float64) (across, up int) {
+	dx, dy, dz := high[0]-low[0], high[1]-low[1], high[2]-low[2]
+	const clearly, some = 2, 0.1
+	if !(dz > clearly*min(dx, dy) && dz > some*max(dx, dy)) || math.IsInf(dz, 0) {
+		return 0, 1
+	}
+	if dx < dy {
+		return 1, 2
+	}
+	return 0, 2
+}

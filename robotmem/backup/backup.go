@@ -1,0 +1,357 @@
+package backup
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// A backup is a folder, named by when it was begun:
+//
+//	memory-20261121T204100.000Z/
+//	  memory.db            the file, as one transaction saw it, without a log
+//	  memory.db.payloads/  the payloads that it names, hard links where possible
+//	  backup.json          what it holds, with the file's checksum
+//
+// It is made under a name that begins with tmp-, synced, read again from end to
+// end, and only then takes its own name: what has such a name is whole. It is a
+// memory like any other, so the folder can be copied anywhere and opened there.
+
+// Backup says what a backup holds.
+type Backup struct {
+	Path    string `json:"path,omitempty"` // where it lies; not in backup.json
+	Name    string `json:"name"`           // of its folder
+	Problem string `json:"problem,omitempty"`
+	// Number counts the backups of a folder, so that a clock that was set back
+	// makes none older than it is.
+	Number    int64         `json:"number"`
+	File      string        `json:"file"` // of the memory, within the folder
+	CreatedAt time.Time     `json:"created_at"`
+	Seconds   float64       `json:"seconds"` // that making it took, until it was verified
+	Version   string        `json:"version,omitempty"`
+	Bytes     int64         `json:"bytes"`  // of the file
+	SHA256    string        `json:"sha256"` // of the file, hex
+	Held      BackupFigures `json:"held"`
+}
+
+// BackupFigures count what a memory's file holds.
+type BackupFigures struct {
+	SchemaVersion int64  `json:"schema_version"`
+	Changes       int64  `json:"changes"` // how often a memory has changed, ever
+	Memories      int64  `json:"memories"`
+	Active        int64  `json:"active"`
+	Sessions      int64  `json:"sessions"`
+	Payloads      int64  `json:"payloads"`
+	PayloadBytes  int64  `json:"payload_bytes"`
+	Oldest        string `json:"oldest,omitempty"` // uid of the memory with the lowest id
+	Newest        string `json:"newest,omitempty"` // of the one with the highest
+}
+
+// BackupOptions say how [Engine.Backup] does it. The zero value works.
+type BackupOptions struct {
+	Dir     string // where backups lie; the folder "backups" beside the file if empty
+	Keep    BackupKeep
+	Version string // of the program, for the record
+}
+
+// BackupReport is what [Engine.Backup] did.
+type BackupReport struct {
+	Backup
+	// Linked payloads take no space of their own.
+	Linked int64 `json:"linked"`
+	Copied int64 `json:"copied"`
+	// Meanwhile is how often memories changed in the source while it ran.
+	Meanwhile int64    `json:"meanwhile"`
+	Removed   []string `json:"removed"` // older backups, by name
+}
+
+const (
+	backupManifest = "backup.json"
+	backupTime     = "20060102T150405.000Z"
+	backupTemp     = "tmp-"
+	backupLock     = ".lock"
+)
+
+// Make makes a backup of the memory while it works on: nobody waits for it.
+// What was acknowledged before the call is in it, and of what comes later as
+// much as one transaction saw. Earlier backups that [BackupKeep] does not keep
+// are removed once it is verified. It fails with Invalid for a folder that
+// cannot be one of backups, Unavailable when the disk is full or cannot be
+// written or another backup into the folder is being made, and Corrupt when the
+// memory is damaged; then nothing is left of it, and earlier backups stay.
+func Make(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
+	release, open := e.Store.Hold()
+	if open {
+		defer release()
+	} else {
+		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		select {
+		case <-e.Quitting: // Close does not wait until it is whole
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	defer watching.Wait()
+	defer cancel()
+	report, err := makeBackup(e, ctx, o)
+	if err != nil {
+		e.Log.Error("backup", "err", err)
+		return nil, sqlite.Wrap("backup", err)
+	}
+	return report, nil
+}
+
+func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
+	if err := o.Keep.complete(); err != nil {
+		return nil, err
+	}
+	dir, err := backupDir(e, o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := lockBackups(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	past, err := ListBackups(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := sweepBackups(dir); err != nil {
+		return nil, err
+	}
+	b := &job{e: e, dir: dir, past: past, started: time.Now()}
+	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
+	b.number()
+	if err := b.make(ctx); err != nil {
+		err = advise(sqlite.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
+		return nil, errors.Join(err, os.RemoveAll(b.temp()))
+	}
+	b.report.Removed, err = b.rotate(ctx, o.Keep)
+	if err != nil { // the backup is there all the same
+		e.Log.Warn("older backups stay", "err", err)
+	}
+	return &b.report, nil
+}
+
+// job is one in the making.
+type job struct {
+	e       *local.Node
+	dir     string
+	past    []Backup // oldest first
+	ours    []Backup // those of them that may be rotated
+	started time.Time
+	source  *store.Conn
+	held    heldPayloads
+	report  BackupReport
+}
+
+func (b *job) temp() string { return filepath.Join(b.dir, backupTemp+b.report.Name) }
+
+func (b *job) file() string { return filepath.Join(b.temp(), b.report.File) }
+
+// number gives it a name and a number that no other has.
+func (b *job) number() {
+	b.report.Number = 1
+	taken := map[string]bool{}
+	for _, p := range b.past {
+		b.report.Number = max(b.report.Number, p.Number+1)
+		taken[p.Name] = true
+	}
+	stem := strings.TrimSuffix(b.report.File, filepath.Ext(b.report.File))
+	for at := b.e.Now(); ; at = at.Add(time.Millisecond) {
+		b.report.CreatedAt = at.Truncate(time.Millisecond)
+		b.report.Name = stem + "-" + at.Format(backupTime)
+		if !taken[b.report.Name] {
+			return
+		}
+	}
+}
+
+// make writes the backup aside, verifies it, and gives it its name.
+func (b *job) make(ctx context.Context) (err error) {
+	if err := os.Mkdir(b.temp(), 0o700); err != nil {
+		return backupDisk(err)
+	}
+	if b.source, err = openCopy(ctx, b.e.Store.Path()); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.source.Close()) }()
+	b.source.SetInterrupt(ctx)
+	m := robotmem.MeterOf(ctx)
+	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
+		return err
+	}
+	if err := b.room(); err != nil {
+		return err
+	}
+	if err := copyDatabase(b.source, ctx, b.file(), m); err != nil {
+		return backupDisk(err)
+	}
+	if err := b.source.Exec("ROLLBACK"); err != nil { // lets the log go
+		return err
+	}
+	if err := b.dropUnnamed(); err != nil {
+		return err
+	}
+	if b.report.Bytes, b.report.SHA256, err = sqlite.SumFile(ctx, b.file()); err != nil {
+		return backupDisk(err)
+	}
+	if err := verifyCopy(ctx, b.file(), b.report.Held, b.mend); err != nil {
+		return err
+	}
+	changes, err := b.source.Changes()
+	if err != nil {
+		return err
+	}
+	b.report.Meanwhile = changes - b.report.Held.Changes
+	if b.ours, err = b.ofThisMemory(); err != nil {
+		return err
+	}
+	return b.finish()
+}
+
+// room fails before the copy does when the disk cannot hold the file.
+func (b *job) room() error {
+	needed, err := bytes(b.source)
+	if err != nil {
+		return err
+	}
+	return roomFor(b.dir, needed)
+}
+
+func roomFor(dir string, needed int64) error {
+	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
+	if err != nil || free >= needed {
+		return nil // a disk that does not tell is tried
+	}
+	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
+}
+
+// finish puts all of it on the disk and gives it its name.
+func (b *job) finish() error {
+	b.report.Seconds = time.Since(b.started).Seconds()
+	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
+	if err == nil {
+		err = writeSynced(filepath.Join(b.temp(), backupManifest), append(manifest, '\n'))
+	}
+	final := filepath.Join(b.dir, b.report.Name)
+	if err == nil {
+		err = sqlite.SyncPath(b.temp())
+	}
+	if err == nil {
+		err = os.Rename(b.temp(), final)
+	}
+	if err == nil {
+		err = sqlite.SyncPath(b.dir)
+	}
+	b.report.Path = final
+	return backupDisk(err)
+}
+
+// backupDir makes the folder of backups and refuses one that cannot be it.
+func backupDir(e *local.Node, dir string) (string, error) {
+	if dir == "" {
+		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is not a path")
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", backupDisk(err)
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", backupDisk(err)
+	}
+	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil && liesIn(payloads, dir) {
+		return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+	}
+	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
+		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name the folder that it lies in")
+	}
+	return dir, nil
+}
+
+// liesIn reports whether a path is a folder or lies below it.
+func liesIn(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// sweepBackups removes what an interrupted backup has left. The caller holds the
+// folder's lock, so that none is being made.
+func sweepBackups(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return backupDisk(err)
+	}
+	for _, entry := range entries {
+		if name, ok := strings.CutPrefix(entry.Name(), backupTemp); ok && entry.IsDir() && isBackupName(name) {
+			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+				return backupDisk(err)
+			}
+		}
+	}
+	return nil
+}
+
+// backupDisk is an error of the disk that backups lie on, as callers see it.
+// Others pass.
+func backupDisk(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &path):
+		err = path.Err
+	case errors.As(err, &link):
+		err = link.Err
+	default:
+		return err
+	}
+	return robotmem.Errorf(robotmem.Unavailable, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another", err)
+}
+
+func writeSynced(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// tempName is a name beside path that no other process takes.
+func tempName(path string) string { return fmt.Sprintf("%s.tmp-%s", path, rand.Text()[:8]) }
+
+// lockBackups makes the caller the only one who changes a folder of backups.
+func lockBackups(dir string) (unlock func(), err error) {
+	unlock, err = sqlite.LockFile(filepath.Join(dir, backupLock))
+	switch {
+	case err == nil:
+		return unlock, nil
+	case errors.Is(err, sqlite.ErrLocked):
+		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "another backup into this folder is being made; try again when it has ended")
+	}
+	return nil, backupDisk(err)
+}

@@ -1,0 +1,36 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+func TestCopyWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte("whole"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := sqlite.CopyWhole(t.Context(), path, path+".copy"); err != nil {
+		t.Fatal(err)
+	}
+	if same, err := sqlite.SameBytes(t.Context(), path, path+".copy"); !same || err != nil {
+		t.Errorf("the copy is %t, %v", same, err)
+	}
+	if err := sqlite.CopyWhole(t.Context(), path, path+".copy"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := sqlite.CopyWhole(ended, path, path+".other"); err == nil {
+		t.Error("a copy was made after the end")
+	}
+	if names, err := filepath.Glob(path + ".other*"); len(names) > 0 || err != nil {
+		t.Errorf("half a copy lies there: %v, %v", names, err)
+	}
+}

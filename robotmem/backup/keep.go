@@ -1,0 +1,109 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// BackupKeep says which backups stay: the union of what its fields name.
+type BackupKeep struct {
+	Last   int // the newest ones; 7 if zero
+	Daily  int // the newest one of each of so many days that have one
+	Weekly int // and of so many weeks (ISO 8601, in UTC)
+}
+
+const (
+	defaultKeep = 7
+	maxKeep     = 10_000
+)
+
+func (k *BackupKeep) complete() error {
+	if k.Last == 0 {
+		k.Last = defaultKeep
+	}
+	for _, n := range []struct {
+		field       string
+		least, have int
+	}{{"keep", 1, k.Last}, {"keep-daily", 0, k.Daily}, {"keep-weekly", 0, k.Weekly}} {
+		if n.have < n.least || n.have > maxKeep {
+			return robotmem.Errorf(robotmem.Invalid, n.field, "must be %d to %d, not %d", n.least, maxKeep, n.have)
+		}
+	}
+	return nil
+}
+
+// remove returns those that may go, oldest first, of backups of one memory.
+func (k BackupKeep) remove(all []Backup) []Backup {
+	newest := slices.Clone(all)
+	slices.SortFunc(newest, func(a, b Backup) int { return -cmp.Compare(a.Number, b.Number) })
+	stays := map[string]bool{}
+	for _, rule := range []struct {
+		n      int
+		bucket func(b Backup) string
+	}{
+		{k.Last, func(b Backup) string { return b.Name }},
+		{k.Daily, func(b Backup) string { return b.CreatedAt.UTC().Format(time.DateOnly) }},
+		{k.Weekly, func(b Backup) string {
+			year, week := b.CreatedAt.UTC().ISOWeek()
+			return fmt.Sprintf("%d-%d", year, week)
+		}},
+	} {
+		seen := map[string]bool{}
+		for _, b := range newest {
+			if bucket := rule.bucket(b); !seen[bucket] && len(seen) < rule.n {
+				seen[bucket], stays[b.Name] = true, true
+			}
+		}
+	}
+	slices.Reverse(newest)
+	return slices.DeleteFunc(newest, func(b Backup) bool { return stays[b.Name] })
+}
+
+// rotate removes the earlier backups that need not stay, of this memory alone.
+// Each loses its name first, so that none is ever listed in part.
+func (b *job) rotate(ctx context.Context, keep BackupKeep) (removed []string, err error) {
+	removed = []string{}
+	for _, p := range keep.remove(append(b.ours, b.report.Backup)) {
+		if ctx.Err() != nil {
+			return removed, nil // the next one does it
+		}
+		temp := filepath.Join(b.dir, backupTemp+p.Name)
+		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
+			return removed, backupDisk(err)
+		}
+		if err := os.RemoveAll(temp); err != nil {
+			return removed, backupDisk(err)
+		}
+		removed = append(removed, p.Name)
+	}
+	return removed, nil
+}
+
+// ofThisMemory returns the earlier backups that are of this memory: of a file of
+// its name that held a memory which it holds still, or none at all.
+func (b *job) ofThisMemory() (ours []Backup, err error) {
+	for _, p := range b.past {
+		if p.Problem != "" || p.File != b.report.File {
+			continue
+		}
+		same := p.Held.Memories == 0
+		if !same {
+			if same, err = knows(b.source, p.Held.Oldest, p.Held.Newest); err != nil {
+				return nil, err
+			}
+		}
+		if same {
+			ours = append(ours, p)
+		}
+	}
+	return ours, nil
+}

@@ -1,0 +1,216 @@
+package backup
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+var backupName = regexp.MustCompile(`^.+-\d{8}T\d{6}\.\d{3}Z$`)
+
+func isBackupName(name string) bool {
+	return backupName.MatchString(name) && !strings.HasPrefix(name, backupTemp)
+}
+
+// ListBackups returns the backups of a folder, oldest first. One whose record
+// cannot be read has a Problem. A folder that does not exist has none.
+func ListBackups(dir string) ([]Backup, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return []Backup{}, nil
+	}
+	if err != nil {
+		return nil, sqlite.Wrap("backup", robotmem.Errorf(robotmem.Unavailable, "dir", "cannot be read (%s)", sqlite.Reason(err)))
+	}
+	all := []Backup{}
+	for _, entry := range entries {
+		if entry.IsDir() && isBackupName(entry.Name()) {
+			all = append(all, readBackup(filepath.Join(dir, entry.Name())))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Backup) int { return cmp.Compare(a.Number, b.Number) })
+	return all, nil
+}
+
+// maxManifest is far above what a backup.json holds, in bytes.
+const maxManifest = 1 << 20
+
+// readBackup reads what a backup says of itself.
+func readBackup(path string) (b Backup) {
+	data, err := readSmall(filepath.Join(path, backupManifest))
+	if err == nil {
+		err = json.Unmarshal(data, &b)
+	}
+	if err == nil && (b.File == "" || b.File != filepath.Base(b.File)) {
+		err = errors.New("it names no file")
+	}
+	if err != nil {
+		b = Backup{Problem: fmt.Sprintf("its %s cannot be read (%s)", backupManifest, sqlite.Reason(err))}
+	}
+	b.Path, b.Name = path, filepath.Base(path)
+	return b
+}
+
+func readSmall(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxManifest))
+}
+
+// VerifyBackup reads a backup from end to end: the file's checksum, its pages
+// and indexes, every payload's checksum, and that it holds as much as it did when
+// it was made. It writes nothing. It fails with NotFound if there is no backup at
+// path, and Corrupt, which says what is damaged.
+func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
+	b, err := findBackup(path)
+	if err == nil {
+		err = b.verify(ctx)
+	}
+	if err != nil {
+		return nil, sqlite.Wrap("backup", err)
+	}
+	return b, nil
+}
+
+func findBackup(path string) (*Backup, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "", "is not a path")
+	}
+	if _, err := os.Stat(filepath.Join(path, backupManifest)); err != nil {
+		return nil, robotmem.Errorf(robotmem.NotFound, "", "there is no backup at this path (%s); robotmem backup list names them", sqlite.Reason(err))
+	}
+	b := readBackup(path)
+	return &b, nil
+}
+
+func (b *Backup) verify(ctx context.Context) error {
+	return advise(b.examine(ctx), b.Name+": ", "; take another backup")
+}
+
+func (b *Backup) examine(ctx context.Context) error {
+	if b.Problem != "" {
+		return robotmem.Errorf(robotmem.Corrupt, "", "%s", b.Problem)
+	}
+	file := filepath.Join(b.Path, b.File)
+	size, sum, err := sqlite.SumFile(ctx, file)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return robotmem.Errorf(robotmem.Corrupt, "", "its file cannot be read (%s)", sqlite.Reason(err))
+	case size != b.Bytes || sum != b.SHA256:
+		return robotmem.Errorf(robotmem.Corrupt, "", "its file is not as it was made")
+	}
+	return verifyCopy(ctx, file, b.Held, nil)
+}
+
+// advise adds to what is said of damage: where, and what to do.
+func advise(err error, where, next string) error {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Kind == robotmem.Corrupt {
+		return robotmem.Errorf(robotmem.Corrupt, e.Field, "%s%w%s", where, e.Err, next)
+	}
+	return err
+}
+
+// verifyCopy checks a file that nobody writes: its pages and indexes, its
+// payloads, and that it holds what it should. mend, unless it is nil, is asked
+// once for each payload that is missing or damaged.
+func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(context.Context, keptPayload) error) (err error) {
+	c, err := openCopy(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	c.SetInterrupt(ctx)
+	m := robotmem.MeterOf(ctx)
+	m.Stage("checking the copy", "", 0)
+	if _, err := store.RefuseForeign(c.Conn); err != nil {
+		return err
+	}
+	damage, err := wholeIntegrity(c)
+	if err != nil {
+		return err
+	}
+	if damage != "" {
+		return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", damage)
+	}
+	got, err := figures(c)
+	if err != nil {
+		return err
+	}
+	if got != held {
+		return robotmem.Errorf(robotmem.Corrupt, "", "the copy holds %d memories and %d payloads as of change %d; it should hold %d and %d as of change %d", got.Memories, got.Payloads, got.Changes, held.Memories, held.Payloads, held.Changes)
+	}
+	unnamed, err := unnamedPayloads(c, held.SchemaVersion)
+	if err != nil {
+		return err
+	}
+	if unnamed > 0 {
+		return lostPayload(fmt.Sprintf("%d memories name payloads that the file does not know", unnamed))
+	}
+	v := &verification{c: c, folder: payload.Folder{Dir: path + store.PayloadsSuffix}, mend: mend, m: m}
+	m.Stage("reading payloads", "bytes", held.PayloadBytes)
+	for _, inline := range []bool{true, false} {
+		if err := keptPayloads(c, inline, func(p keptPayload) error { return v.payload(ctx, p) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verification reads the payloads of a copy.
+type verification struct {
+	c      *store.Conn
+	folder payload.Folder
+	mend   func(context.Context, keptPayload) error
+	m      *robotmem.Meter
+}
+
+func (v *verification) payload(ctx context.Context, p keptPayload) error {
+	what, err := v.examine(ctx, p)
+	if what != "" && v.mend != nil && p.Inline == nil {
+		if err = v.mend(ctx, p); err == nil {
+			what, err = v.examine(ctx, p)
+		}
+		if errors.Is(err, payload.ErrMissing) {
+			err = nil
+		}
+	}
+	if err != nil || what == "" || !p.wanted {
+		return err
+	}
+	whose, err := ownersOf(v.c, p, what)
+	return errors.Join(err, lostPayload(whose))
+}
+
+// examine says what is wrong with a payload, "" if nothing.
+func (v *verification) examine(ctx context.Context, p keptPayload) (string, error) {
+	if p.Inline != nil {
+		v.m.Add(p.Size)
+		if _, ok := p.Bytes(); !ok {
+			return "its bytes are not those that were saved", nil
+		}
+		return "", nil
+	}
+	err := v.folder.Verify(ctx, p.Sum, p.Codec, p.Size, func(n int) { v.m.Add(int64(n)) })
+	return maintenance.FileFault(ctx, err)
+}

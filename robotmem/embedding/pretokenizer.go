@@ -1,0 +1,171 @@
+package embedding
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// preTokenizer splits a text into words. first says that text is the beginning
+// of the whole text.
+type preTokenizer func(text string, first bool) []string
+
+// readPreTokenizer returns the pre-tokenizer that c describes. With nil, the text
+// is one word.
+func readPreTokenizer(c *component) (preTokenizer, error) {
+	if c == nil {
+		return func(text string, _ bool) []string { return []string{text} }, nil
+	}
+	switch c.Type {
+	case "Sequence":
+		return preTokenizers(c.PreTokenizers)
+	case "BertPreTokenizer":
+		return byClass(func(r rune) class {
+			switch {
+			case unicode.IsSpace(r):
+				return blank
+			case isPunctuation(r):
+				return single
+			}
+			return letters
+		}), nil
+	case "Whitespace": // \w+|[^\w\s]+
+		return byClass(func(r rune) class {
+			switch {
+			case isWord(r):
+				return letters
+			case unicode.IsSpace(r):
+				return blank
+			}
+			return others
+		}), nil
+	case "WhitespaceSplit":
+		return func(text string, _ bool) []string { return strings.Fields(text) }, nil
+	case "Punctuation":
+		if c.Behavior != "" && c.Behavior != "Isolated" {
+			return nil, fmt.Errorf("the pre-tokenizer %q with the behavior %q is not supported", c.Type, c.Behavior)
+		}
+		return byClass(func(r rune) class {
+			if isPunctuation(r) {
+				return single
+			}
+			return letters
+		}), nil
+	case "Digits":
+		return byClass(func(r rune) class {
+			switch {
+			case !unicode.IsNumber(r):
+				return letters
+			case c.IndividualDigits:
+				return single
+			}
+			return others
+		}), nil
+	case "Metaspace":
+		return metaspace(c)
+	}
+	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
+}
+
+// preTokenizers returns a pre-tokenizer that applies several in order.
+func preTokenizers(list []component) (preTokenizer, error) {
+	steps := make([]preTokenizer, len(list))
+	for i := range steps {
+		var err error
+		if steps[i], err = readPreTokenizer(&list[i]); err != nil {
+			return nil, err
+		}
+	}
+	return func(text string, first bool) []string {
+		words := []string{text}
+		for _, step := range steps {
+			var finer []string
+			for i, word := range words {
+				finer = append(finer, step(word, first && i == 0)...)
+			}
+			words = finer
+		}
+		return words
+	}, nil
+}
+
+// class says how a rune is split from its neighbours.
+type class int
+
+const (
+	letters class = iota // one word with adjacent runes of this class
+	others               // one word with adjacent runes of this class
+	single               // a word of its own
+	blank                // removed
+)
+
+// byClass splits a text where the class of its runes changes.
+func byClass(classOf func(rune) class) preTokenizer {
+	return func(text string, _ bool) []string {
+		var words []string
+		begin, current := 0, blank
+		for i, r := range text {
+			c := classOf(r)
+			if c == current && c != single {
+				continue
+			}
+			if current != blank && i > begin {
+				words = append(words, text[begin:i])
+			}
+			begin, current = i, c
+		}
+		if current != blank && begin < len(text) {
+			words = append(words, text[begin:])
+		}
+		return words
+	}
+}
+
+// metaspace replaces each space by a visible sign, with which a word begins.
+func metaspace(c *component) (preTokenizer, error) {
+	sign := cmp.Or(c.Replacement, "▁")
+	scheme := cmp.Or(c.PrependScheme, "always")
+	if c.PrependScheme == "" && c.AddPrefixSpace != nil && !*c.AddPrefixSpace {
+		scheme = "never" // files from before prepend_scheme
+	}
+	if scheme != "always" && scheme != "first" && scheme != "never" {
+		return nil, fmt.Errorf("the pre-tokenizer %q with the prepend_scheme %q is not supported", c.Type, scheme)
+	}
+	whole := c.Split != nil && !*c.Split
+	return func(text string, first bool) []string {
+		text = strings.ReplaceAll(text, " ", sign)
+		if !strings.HasPrefix(text, sign) && (scheme == "always" || scheme == "first" && first) {
+			text = sign + text
+		}
+		if whole {
+			return []string{text}
+		}
+		var words []string
+		for text != "" {
+			_, n := utf8.DecodeRuneInString(text) // skip a sign at the beginning
+			end := strings.Index(text[n:], sign)
+			if end < 0 {
+				return append(words, text)
+			}
+			words = append(words, text[:n+end])
+			text = text[n+end:]
+		}
+		return words
+	}, nil
+}
+
+// isPunctuation follows BERT: every ASCII sign counts.
+func isPunctuation(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r > ' ' && r < 0x7f && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}
+	return unicode.IsPunct(r)
+}
+
+// isWord is \w of a Unicode regular expression (UTS #18, annex C).
+func isWord(r rune) bool {
+	return unicode.IsLetter(r) || unicode.Is(unicode.M, r) || unicode.Is(unicode.Nd, r) || unicode.Is(unicode.Nl, r) ||
+		unicode.Is(unicode.Pc, r) || unicode.Is(unicode.Other_Alphabetic, r) || r == nonJoiner || r == joiner
+}

@@ -1,0 +1,286 @@
+package index
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// Columns holds what the most common filters ask of every memory, in columns
+// indexed by memory id, so that a filter over all memories costs about a
+// nanosecond each. It follows the change counter: sync reads the rows that
+// changed since, whoever changed them.
+type Columns struct {
+	Mu       sync.RWMutex // guards everything below
+	Revision int64
+	purges   int64 // that were done when it was read
+	loaded   bool
+	names    interner[string] // number 0 is ""
+	Beliefs  interner[belief]
+	Rows     []Row                  // by memory id
+	Actives  int                    // rows of status active
+	Points   map[int64]*pointColumn // by path id
+	Kept     []*cachedScope
+	Leaves   conditionCache
+	clock    int64 // counts uses of what is kept
+}
+
+// Row is one memory. Texts and beliefs are interned numbers.
+type Row struct {
+	Observed, Useful    int64 // nanoseconds since 1970
+	Created, ValidFrom  int64
+	Belief              uint32
+	Collection, Session uint32
+	Category            uint32
+	Perception          uint32 // perception type; 0 for a fact
+	Status              status
+	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
+	Real                bool  // sensed in the real world
+}
+
+// belief is how sure a memory is and how that fades. Memories have few
+// different ones.
+type belief struct{ confidence, decay float64 }
+
+// believed returns the confidence of a row as of now.
+func (r *Columns) believed(row *Row, now int64) float64 {
+	b := r.Beliefs.Values[row.Belief]
+	return consolidate.Now(b.confidence, b.decay, row.idle(now))
+}
+
+// idle is the time since a memory was last useful, as of now: under as_of, a
+// use that came later does not count.
+func (row *Row) idle(now int64) time.Duration {
+	if row.Useful > now {
+		return time.Duration(now - row.Created)
+	}
+	return time.Duration(now - row.Useful)
+}
+
+type status uint8
+
+const (
+	statusActive status = iota + 1
+	statusSuperseded
+	statusInvalidated
+)
+
+func statusOf(s string) status {
+	switch s {
+	case "active":
+		return statusActive
+	case "superseded":
+		return statusSuperseded
+	}
+	return statusInvalidated
+}
+
+// interner numbers values from 0.
+type interner[T comparable] struct {
+	ids    map[T]uint32
+	Values []T
+}
+
+func (in *interner[T]) id(v T) uint32 {
+	if id, ok := in.ids[v]; ok {
+		return id
+	}
+	if in.ids == nil {
+		in.ids = map[T]uint32{}
+	}
+	id := uint32(len(in.Values))
+	in.Values = append(in.Values, v)
+	in.ids[v] = id
+	return id
+}
+
+// find returns the number of v; ok is false if no memory ever had it.
+func (in *interner[T]) find(v T) (id uint32, ok bool) {
+	id, ok = in.ids[v]
+	return id, ok
+}
+
+// Knows reports whether a memory may lie in a collection, which * and the
+// default always are: it has seen the name.
+func (r *Columns) Knows(collection string) bool {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	_, known := r.names.find(collection)
+	return known || collection == "*" || collection == robotmem.DefaultCollection
+}
+
+func (r *Columns) Text(id uint32) string { return r.names.Values[id] }
+
+// Sync brings the roster to the snapshot that c reads.
+func (r *Columns) Sync(c *store.Conn) error {
+	revision, err := c.Changes()
+	if err != nil {
+		return err
+	}
+	r.Mu.RLock()
+	fresh := r.loaded && r.Revision >= revision
+	r.Mu.RUnlock()
+	if fresh {
+		return nil
+	}
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	if r.loaded && r.Revision >= revision {
+		return nil
+	}
+	// A deadline must not end this: what it has read so far would be lost, and
+	// a node whose callers are all in a hurry would never answer.
+	hurry := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(hurry)
+	purges, err := c.Purges()
+	if err != nil {
+		return err
+	}
+	if purges > r.purges {
+		r.forget() // a purged memory's names of frames and maps are in it too
+	}
+	if !r.loaded {
+		r.Restore(c)
+	}
+	if err := r.load(c, r.Revision); err != nil {
+		return err
+	}
+	r.purges = purges
+	r.Revision, r.loaded = revision, true
+	return nil
+}
+
+// Restore begins with the stored snapshot, if there is one that can be read.
+func (r *Columns) Restore(c *store.Conn) {
+	var stored *Columns
+	revision, err := c.LoadSnapshot(store.RosterSnapshot, func(in io.Reader) (err error) {
+		stored, err = readRoster(in)
+		return err
+	})
+	if err == nil {
+		r.names, r.Beliefs, r.Rows, r.Actives, r.Points, r.Revision = stored.names, stored.Beliefs, stored.Rows, stored.Actives, stored.Points, revision
+	}
+}
+
+// reset forgets everything.
+func (r *Columns) reset() {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	r.forget()
+}
+
+// forget is reset for who holds the lock.
+func (r *Columns) forget() {
+	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
+	r.Points, r.Kept, r.Leaves = nil, nil, conditionCache{}
+}
+
+func kindOf(s string) uint8 {
+	switch s {
+	case "fact":
+		return 1
+	case "perception":
+		return 2
+	}
+	return 0
+}
+
+// Moments lists a set with its times of observation.
+func (r *Columns) Moments(set *bitset.BitSet) []store.Moment {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	out := make([]store.Moment, 0, set.Count())
+	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
+		out = append(out, store.Moment{ID: int64(id), NS: r.Rows[id].Observed})
+	}
+	return out
+}
+
+// Row returns one memory's columns; ok is false if there is no such memory.
+func (r *Columns) Row(id int64) (Row, bool) {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	if id < 0 || id >= int64(len(r.Rows)) || r.Rows[id].Kind == 0 {
+		return Row{}, false
+	}
+	return r.Rows[id], true
+}
+
+// load reads the rows that changed after a revision into the roster. The
+// caller holds the roster's lock.
+func (r *Columns) load(c *store.Conn, after int64) error {
+	r.names.id("")
+	if r.Points == nil {
+		r.Points = map[int64]*pointColumn{}
+	}
+	var changed []int64
+	err := c.Query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
+		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
+		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context
+		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite.Stmt) error {
+		id := s.ColumnInt64(0)
+		r.set(id, Row{
+			Collection: r.names.id(s.ColumnText(1)), Session: r.names.id(s.ColumnText(2)), Category: r.names.id(s.ColumnText(3)),
+			Kind: kindOf(s.ColumnText(4)), Perception: r.names.id(s.ColumnText(5)), Status: statusOf(s.ColumnText(6)),
+			Belief:   r.Beliefs.id(belief{s.ColumnFloat(7), s.ColumnFloat(8)}),
+			Observed: store.ParseNano(s.ColumnRawText(9)), Useful: store.ParseNano(s.ColumnRawText(10)),
+			Created: store.ParseNano(s.ColumnRawText(11)), ValidFrom: store.ParseNano(s.ColumnRawText(12)),
+			Real: s.ColumnBool(13),
+		})
+		if after > 0 || r.loaded { // the first of an empty memory: what was answered before must follow
+			for _, col := range r.Points {
+				col.drop(id)
+			}
+			changed = append(changed, id)
+			r.Leaves.Change(id, s.ColumnText(14))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	r.follow(changed)
+	return r.loadPoints(c, after)
+}
+
+// set replaces a row.
+func (r *Columns) set(id int64, row Row) {
+	for int64(len(r.Rows)) <= id {
+		r.Rows = append(r.Rows, Row{})
+	}
+	if old := &r.Rows[id]; old.Kind != 0 && old.Status == statusActive {
+		r.Actives--
+	}
+	if row.Status == statusActive {
+		r.Actives++
+	}
+	r.Rows[id] = row
+}
+
+func (r *Columns) loadPoints(c *store.Conn, after int64) error {
+	from, args := "points p", []any{}
+	if after > 0 {
+		from, args = "memories m JOIN points p ON p.memory_id = m.id WHERE m.revision > ?", []any{after}
+	}
+	return c.Query("SELECT p.memory_id, p.path_id, p.x, p.y, p.z, p.frame_id, p.map_id FROM "+from, args, func(s *sqlite.Stmt) error {
+		col := r.Points[s.ColumnInt64(1)]
+		if col == nil {
+			col = &pointColumn{}
+			r.Points[s.ColumnInt64(1)] = col
+		}
+		p := Point{MemoryID: s.ColumnInt64(0), X: s.ColumnFloat(2), Y: s.ColumnFloat(3), Dims: 2,
+			Frame: r.names.id(s.ColumnText(5)), MapID: r.names.id(s.ColumnText(6))}
+		if s.ColumnType(4) != sqlite.Null {
+			p.Z, p.Dims = s.ColumnFloat(4), 3
+		}
+		col.put(p)
+		return nil
+	})
+}

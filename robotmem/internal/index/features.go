@@ -1,0 +1,92 @@
+package index
+
+import (
+	"sync"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// featureCache holds the vectors of the kinds that were asked for, so that a
+// question does not read them from the file. It follows the file: rows at the
+// end of the table are appended, and any other change of it begins an epoch, for
+// which all is read anew. A kind that does not fit is read from the file.
+type featureCache struct {
+	mu    sync.RWMutex // guards all below
+	epoch int64
+	Bytes int64
+	Kinds map[string]*kindVectors // nil where they do not fit
+}
+
+// kindVectors are those of one kind and length.
+type kindVectors struct {
+	ids     []int64
+	numbers []float32 // of each id in turn
+	last    int64     // the memory up to which the table was read
+}
+
+// MaxKeptFeatures bounds the vectors in memory, in bytes.
+const MaxKeptFeatures = 64 << 20
+
+// Each visits the vectors of a kind, of so many numbers each, as a snapshot has
+// them or a later one.
+func (k *featureCache) Each(c *store.Conn, kind string, length int, visit func(id int64, vector []float32)) error {
+	kept, err := k.Follow(c, kind, length)
+	if err != nil {
+		return err
+	}
+	if kept == nil {
+		return c.EachFeatures(kind, 0, length, visit)
+	}
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	for i, id := range kept.ids {
+		visit(id, kept.numbers[i*length:(i+1)*length])
+	}
+	return nil
+}
+
+// Follow brings a kind up to a snapshot. It returns nil when the kind is not to
+// be kept, or the snapshot is of a past epoch.
+func (k *featureCache) Follow(c *store.Conn, kind string, length int) (*kindVectors, error) {
+	epoch, last, err := c.FeatureEpoch()
+	if err != nil {
+		return nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if epoch < k.epoch {
+		return nil, nil
+	}
+	if epoch > k.epoch || k.Kinds == nil {
+		k.forget(epoch)
+	}
+	kept, known := k.Kinds[kind]
+	switch {
+	case !known:
+		kept = &kindVectors{}
+	case kept == nil || kept.last >= last:
+		return kept, nil
+	}
+	size, room := int64(8+4*length), true
+	err = c.EachFeatures(kind, kept.last, length, func(id int64, vector []float32) {
+		if room = room && k.Bytes+size <= MaxKeptFeatures; room {
+			kept.ids, kept.numbers = append(kept.ids, id), append(kept.numbers, vector...)
+			k.Bytes += size
+		}
+	})
+	if err != nil {
+		k.forget(epoch) // some may be there and others not
+		return nil, err
+	}
+	kept.last = last
+	if !room {
+		k.Bytes -= size * int64(len(kept.ids))
+		kept = nil // others may be reading what was there
+	}
+	k.Kinds[kind] = kept
+	return kept, nil
+}
+
+func (k *featureCache) forget(epoch int64) {
+	k.epoch, k.Bytes, k.Kinds = epoch, 0, map[string]*kindVectors{}
+}

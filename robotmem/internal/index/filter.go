@@ -1,0 +1,245 @@
+package index
+
+import (
+	"time"
+	"unicode/utf8"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+)
+
+// FewMemories is the size of a set below which reading each memory's context
+// is cheaper than asking an index that may hold many more.
+const FewMemories = 64
+
+// Admit is what the roster admits, as far as the snapshot has it: the roster
+// may have followed a later commit than the one that c reads.
+func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
+	set := x.Roster.Admit(b)
+	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+	if err != nil {
+		return nil, err
+	}
+	if _, later := set.NextSet(uint(last) + 1); later {
+		set = set.Clone()
+		for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
+			set.Clear(id)
+		}
+	}
+	return set, nil
+}
+
+// Narrow returns the members of base that satisfy the filter.
+func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	if filter == nil || base.None() {
+		return base, nil
+	}
+	if base.Count() <= FewMemories {
+		return x.narrowEach(c, filter, base, now)
+	}
+	return x.answer(c, filter, base, now)
+}
+
+func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	out := bitset.New(base.Len())
+	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
+		row, known := x.Roster.Row(int64(id))
+		if !known {
+			continue
+		}
+		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
+			v := x.Roster.view(row, s.ColumnText(0), now)
+			if filter.Match(&v) {
+				out.Set(id)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// view is a memory of the roster, as a filter sees it.
+func (r *Columns) view(row Row, context string, now time.Time) filter.View {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	return filter.View{
+		Context:        robotmem.ParseObject(context),
+		Category:       r.Text(row.Category),
+		PerceptionType: r.Text(row.Perception),
+		Session:        r.Text(row.Session),
+		Confidence:     r.believed(&row, now.UnixNano()),
+		Observed:       time.Unix(0, row.Observed).UTC(),
+	}
+}
+
+// answer evaluates one node of the filter within base.
+func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+	switch n.Op {
+	case "$and":
+		set := base
+		for i := range n.Kids {
+			var err error
+			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {
+				return nil, err
+			}
+		}
+		return set, nil
+	case "$or":
+		out := bitset.New(base.Len())
+		for i := range n.Kids {
+			set, err := x.answer(c, &n.Kids[i], base, now)
+			if err != nil {
+				return nil, err
+			}
+			out.InPlaceUnion(set)
+		}
+		return out, nil
+	case "$not":
+		set, err := x.answer(c, &n.Kids[0], base, now)
+		if err != nil {
+			return nil, err
+		}
+		return base.Difference(set), nil
+	}
+	if filter.OwnField(n.Path) {
+		return x.Roster.own(n, base, now), nil
+	}
+	if n.NamesObject() {
+		// The index holds an object only through its values.
+		set, err := x.Attributes(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
+		if err != nil {
+			return nil, err
+		}
+		return x.narrowEach(c, n, set, now)
+	}
+	return x.Attributes(c, n, base)
+}
+
+// Attributes answers a leaf over a context path from what is kept, or from the
+// index.
+func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	key := filter.Key(n)
+	if set, ok := x.Roster.leaf(key, base); ok {
+		return set, nil
+	}
+	set := bitset.New(base.Len())
+	if err := attributeSet(c, n, set); err != nil {
+		return nil, err
+	}
+	revision, err := c.Changes()
+	if err != nil {
+		return nil, err
+	}
+	answer := base.Intersection(set) // once it is kept, set follows every change
+	x.Roster.keepLeaf(key, n, set, revision)
+	return answer, nil
+}
+
+// attributeSet adds every memory that has a value at the path which the leaf
+// admits. Numbers sort before texts and texts before blobs, which keeps a
+// range within its type.
+func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error {
+	add := func(s *sqlite.Stmt) error {
+		set.Set(uint(s.ColumnInt64(0)))
+		return nil
+	}
+	if n.Op == "$exists" {
+		below := n.Path + "."
+		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
+			[]any{n.Path, utf8.RuneCountInString(below), below}, add)
+	}
+	for _, v := range n.Values {
+		if err := eachAttribute(c, n, v, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachAttribute visits the memories with a value at a leaf's path that compares
+// with one operand as the leaf says.
+func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*sqlite.Stmt) error) error {
+	at := n.Path
+	if q, ok := operand.(units.Quantity); ok {
+		at, operand = filter.QuantityPath(n.Path, q.Unit), q.Value
+	}
+	path, err := c.KnownPath(at)
+	if err != nil || path == 0 {
+		return err
+	}
+	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
+	if n.Op == "$eq" || n.Op == "$in" {
+		return c.Query(from+"= ?", []any{path, operand}, visit)
+	}
+	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.Op]
+	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
+	_, isText := operand.(string)
+	if _, isBlob := operand.([]byte); isBlob {
+		return nil // true, null, lists and objects have no order
+	}
+	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
+}
+
+// own answers a leaf over a memory's own field.
+func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	var name func(*Row) uint32
+	switch n.Path {
+	case "category":
+		name = func(row *Row) uint32 { return row.Category }
+	case "perception_type":
+		name = func(row *Row) uint32 { return row.Perception }
+	case "session_id":
+		name = func(row *Row) uint32 { return row.Session }
+	}
+	decided := map[uint32]bool{} // one decision for each text
+	holds := func(row *Row) bool {
+		switch {
+		case n.Path == "observed_at":
+			return n.MatchTime(row.Observed)
+		case n.Path == "confidence":
+			return n.Holds(r.believed(row, now.UnixNano()))
+		}
+		id := name(row)
+		if id == 0 {
+			return false
+		}
+		yes, known := decided[id]
+		if !known {
+			yes = n.Holds(r.Text(id))
+			decided[id] = yes
+		}
+		return yes
+	}
+	out := bitset.New(base.Len())
+	for id, ok := base.NextSet(0); ok && int(id) < len(r.Rows); id, ok = base.NextSet(id + 1) {
+		if holds(&r.Rows[id]) {
+			out.Set(id)
+		}
+	}
+	return out
+}
+
+// Tagged keeps the members of base that carry every tag.
+func Tagged(c *store.Conn, tags []string, base *bitset.BitSet) (*bitset.BitSet, error) {
+	for _, tag := range tags {
+		set := bitset.New(base.Len())
+		err := c.Query("SELECT memory_id FROM memory_tags WHERE tag = ?", []any{tag}, func(s *sqlite.Stmt) error {
+			set.Set(uint(s.ColumnInt64(0)))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		set.InPlaceIntersection(base)
+		base = set
+	}
+	return base, nil
+}

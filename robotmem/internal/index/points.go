@@ -1,0 +1,257 @@
+package index
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+)
+
+// pointColumn holds the coordinates of one context path, by memory id. A point
+// that was taken out stays as a gap until its memory comes back.
+type pointColumn struct{ Points []Point }
+
+type Point struct {
+	MemoryID     int64
+	X, Y, Z      float64
+	Frame, MapID uint32
+	Dims         uint8 // 2 or 3, 0 for a gap
+}
+
+func (c *pointColumn) find(id int64) (at int, found bool) {
+	if n := len(c.Points); n == 0 || c.Points[n-1].MemoryID < id {
+		return n, false
+	}
+	return slices.BinarySearchFunc(c.Points, id, func(p Point, id int64) int { return cmp.Compare(p.MemoryID, id) })
+}
+
+func (c *pointColumn) put(p Point) {
+	if at, found := c.find(p.MemoryID); found {
+		c.Points[at] = p
+	} else {
+		c.Points = slices.Insert(c.Points, at, p)
+	}
+}
+
+func (c *pointColumn) drop(id int64) {
+	if at, found := c.find(id); found {
+		c.Points[at].Dims = 0
+	}
+}
+
+// Near compares every coordinate at a path and returns at least the nearest
+// limit; frames are the pairs of frame and map that were met.
+func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool) {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	frames = map[string]bool{}
+	column := r.Points[path]
+	if column == nil {
+		return nil, frames
+	}
+	type where struct{ frame, mapID uint32 }
+	asked := map[where]bool{} // false: not of the frame and map in question
+	xyz := make([]float64, 0, 3)
+	for i := range column.Points {
+		p := &column.Points[i]
+		if int(p.Dims) != len(s.Target) || !set.Test(uint(p.MemoryID)) {
+			continue
+		}
+		w := where{p.Frame, p.MapID}
+		yes, known := asked[w]
+		if !known {
+			yes = ComparesFrame(s, r.Text(p.Frame), r.Text(p.MapID))
+			asked[w] = yes
+			if yes {
+				frames[r.Text(p.Frame)+"\x00"+r.Text(p.MapID)] = true
+			}
+		}
+		if !yes {
+			continue
+		}
+		xyz = append(xyz[:0], p.X, p.Y, p.Z)[:p.Dims]
+		if d, ok := DistanceTo(s, xyz); ok {
+			items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+		}
+	}
+	return items, frames
+}
+
+// ComparesFrame reports whether coordinates of a frame and a map are asked for.
+func ComparesFrame(s *robotmem.SpatialSort, frame, mapID string) bool {
+	return (s.FrameID == "" || s.FrameID == frame) && (s.MapID == "" || s.MapID == mapID)
+}
+
+// DistanceTo is Euclidean; ok is false for another number of dimensions, or
+// beyond the largest distance.
+func DistanceTo(s *robotmem.SpatialSort, xyz []float64) (d float64, ok bool) {
+	if len(xyz) != len(s.Target) {
+		return 0, false
+	}
+	sum := 0.0
+	for i := range xyz {
+		sum += (xyz[i] - s.Target[i]) * (xyz[i] - s.Target[i])
+	}
+	d = math.Sqrt(sum)
+	if math.IsInf(d, 0) {
+		d = math.MaxFloat64 // JSON has no infinity
+	}
+	return d, s.MaxDistance == nil || d <= *s.MaxDistance
+}
+
+// PointPaths are the numbers of the paths that hold coordinates.
+func (r *Columns) PointPaths() []int64 {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.Points))
+}
+
+// PlaceFields describes every column of coordinates, by frame, map and number
+// of dimensions, as far as a set has them. names are the paths by number.
+func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robotmem.PlaceField {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	type space struct {
+		frame, mapID uint32
+		dims         uint8
+	}
+	out := []robotmem.PlaceField{}
+	for _, path := range slices.Sorted(maps.Keys(r.Points)) {
+		fields := map[space]*robotmem.PlaceField{}
+		for i := range r.Points[path].Points {
+			p := &r.Points[path].Points[i]
+			if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
+				continue
+			}
+			s := space{p.Frame, p.MapID, p.Dims}
+			f := fields[s]
+			xyz := [3]float64{p.X, p.Y, p.Z}
+			if f == nil {
+				f = &robotmem.PlaceField{Field: names[path], FrameID: r.Text(p.Frame), MapID: r.Text(p.MapID), Dims: int(p.Dims),
+					Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
+				fields[s] = f
+			}
+			f.Memories++
+			for k := range f.Min {
+				f.Min[k], f.Max[k] = min(f.Min[k], xyz[k]), max(f.Max[k], xyz[k])
+			}
+		}
+		for _, f := range fields {
+			out = append(out, *f)
+		}
+	}
+	slices.SortFunc(out, func(a, b robotmem.PlaceField) int {
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Field, b.Field),
+			strings.Compare(a.FrameID, b.FrameID), strings.Compare(a.MapID, b.MapID), cmp.Compare(a.Dims, b.Dims))
+	})
+	return out[:min(len(out), maxPlaceFields)]
+}
+
+// Within are the points at a path that a request asks for, by memory id.
+func (r *Columns) Within(path int64, ask *robotmem.PlacesRequest, set *bitset.BitSet) []Point {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	column := r.Points[path]
+	if column == nil {
+		return nil
+	}
+	like := &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}
+	type where struct{ frame, mapID uint32 }
+	asked := map[where]bool{}
+	var out []Point
+	for i := range column.Points {
+		p := &column.Points[i]
+		if p.Dims == 0 || !set.Test(uint(p.MemoryID)) || !withinBox(ask, p.X, p.Y) {
+			continue
+		}
+		w := where{p.Frame, p.MapID}
+		yes, known := asked[w]
+		if !known {
+			yes = ComparesFrame(like, r.Text(p.Frame), r.Text(p.MapID))
+			asked[w] = yes
+		}
+		if yes {
+			out = append(out, *p)
+		}
+	}
+	return out
+}
+
+// withinBox reports whether x and y lie within the box, its edges included.
+func withinBox(r *robotmem.PlacesRequest, x, y float64) bool {
+	return (len(r.Min) == 0 || x >= r.Min[0] && y >= r.Min[1]) &&
+		(len(r.Max) == 0 || x <= r.Max[0] && y <= r.Max[1])
+}
+
+// grid divides a box into square cells from its lowest corner on.
+type grid struct {
+	x, y, Side float64
+	cells      float64 // along a side, at most
+}
+
+// NewGrid covers the box that is asked for, where it is open that of the points.
+func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
+	low, high := [2]float64{points[0].X, points[0].Y}, [2]float64{points[0].X, points[0].Y}
+	for _, p := range points {
+		low = [2]float64{min(low[0], p.X), min(low[1], p.Y)}
+		high = [2]float64{max(high[0], p.X), max(high[1], p.Y)}
+	}
+	if len(r.Min) > 0 {
+		low = [2]float64(r.Min)
+	}
+	if len(r.Max) > 0 {
+		high = [2]float64(r.Max)
+	}
+	n := float64(r.Grid)
+	side := max(high[0]/n-low[0]/n, high[1]/n-low[1]/n)
+	return grid{x: low[0], y: low[1], cells: n, Side: min(side, math.MaxFloat64)} // JSON has no infinity
+}
+
+// at is the cell of a point. What lies on the far edge belongs to the last one.
+func (g *grid) at(x, y float64) [2]int {
+	half := g.Side / 2 // halves of numbers can be subtracted, however large
+	if half == 0 {
+		return [2]int{}
+	}
+	index := func(v, low float64) int { return int(min(g.cells-1, max(0, math.Floor((v/2-low/2)/half)))) }
+	return [2]int{index(x, g.x), index(y, g.y)}
+}
+
+// Count returns the cells that hold any point, by y, then x.
+func (g *grid) Count(points []Point, o Outcomes) []robotmem.PlaceCell {
+	cells := map[[2]int]*robotmem.PlaceCell{}
+	for i := range points {
+		p := &points[i]
+		at := g.at(p.X, p.Y)
+		c := cells[at]
+		if c == nil {
+			corner := func(low float64, i int) float64 { return 2 * (low/2 + float64(i)*(g.Side/2)) } // halves, as in at
+			c = &robotmem.PlaceCell{X: corner(g.x, at[0]), Y: corner(g.y, at[1])}
+			cells[at] = c
+		}
+		c.Memories++
+		if o.Succeeded.Test(uint(p.MemoryID)) {
+			c.Successes++
+		}
+		if o.Failed.Test(uint(p.MemoryID)) {
+			c.Failures++
+		}
+	}
+	out := make([]robotmem.PlaceCell, 0, len(cells))
+	for _, c := range cells {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b robotmem.PlaceCell) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
+	return out
+}
+
+const maxPlaceFields = 1000
+
+// Outcomes are the members of a set whose task succeeded, and those whose
+// failed.
+type Outcomes struct{ Succeeded, Failed *bitset.BitSet }

@@ -1,0 +1,115 @@
+package lexical
+
+import (
+	"math"
+)
+
+// BM25 (Robertson and Zaragoza 2009) with the idf of SQLite's FTS5. Every product
+// that is added to something is wrapped in float64(): without it a compiler may
+// fuse both operations into one with a single rounding (arm64 does), and the same
+// posting would score differently in two places.
+
+// minIDF is the weight of a term that more than half of the documents hold.
+const minIDF = 1e-6
+
+// Params are the two free parameters of BM25.
+type Params struct {
+	K1 float64 // at least 0: how much repetitions of a term count, 1.2 in FTS5
+	B  float64 // 0 to 1: how much a text longer than the mean loses, 0.75 in FTS5
+}
+
+// idf is the weight of a term that df of rows documents hold.
+func idf(rows, df int) float64 {
+	n, d := float64(rows), float64(df)
+	return max(minIDF, math.Log((n-d+0.5)/(d+0.5)))
+}
+
+// Sizes of the table of precomputed values, which covers nearly all postings.
+const (
+	tableCounts  = 4   // repetitions 1 to 4
+	tableLengths = 512 // documents of up to 511 terms
+)
+
+// saturation is the factor of BM25 that depends on a posting and not on its term:
+// f (k1+1) / (f + k1 (1 − b + b D/avgD)).
+type saturation struct {
+	Params
+	average float64 // avgD, in terms
+	table   [tableCounts * tableLengths]float64
+}
+
+// set computes the table for these parameters, unless it holds them already.
+func (c *saturation) set(p Params, average float64) {
+	if c.Params == p && c.average == average {
+		return
+	}
+	c.Params, c.average = p, average
+	for more := range tableCounts {
+		for length := range tableLengths {
+			c.table[more*tableLengths+length] = c.compute(uint32(more+1), uint32(length))
+		}
+	}
+}
+
+func (c *saturation) compute(f, length uint32) float64 {
+	n := float64(f)
+	norm := float64(c.K1 * (1 - c.B + float64(c.B*float64(length))/c.average))
+	return float64(n*(c.K1+1)) / (n + norm)
+}
+
+// value returns the factor for a term that occurs 1 + more times in a document of
+// length terms.
+func (c *saturation) value(more, length uint32) float64 {
+	if more < tableCounts && length < tableLengths {
+		return c.table[more*tableLengths+length]
+	}
+	return c.compute(more+1, length)
+}
+
+// collectionStats are the figures that BM25 needs of a set of documents.
+type collectionStats struct {
+	rows  int   // documents
+	terms int64 // in all of them, with repetitions
+}
+
+// average is the mean length. It is 1 if no document has a term, because the
+// formula divides by it.
+func (s collectionStats) average() float64 {
+	if s.terms == 0 {
+		return 1
+	}
+	return float64(s.terms) / float64(s.rows)
+}
+
+// A Scorer scores texts that are not in the index by the statistics that the index
+// had when the Scorer was made. It is safe for concurrent use.
+type Scorer struct {
+	idf   []float64
+	curve *saturation
+}
+
+// Score returns the score of a text of length terms that holds the i-th term of the
+// query counts[i] times, the unfinished one last; missing counts are 0. ok is false
+// if it holds none of them. Score adds in the same order as Search, so that equal
+// texts score equally.
+func (s Scorer) Score(counts []int, length int) (score float64, ok bool) {
+	for i, n := range counts[:min(len(counts), len(s.idf))] {
+		if n > 0 {
+			ok = true
+			score += float64(s.idf[i] * s.curve.value(uint32(n-1), uint32(max(0, length))))
+		}
+	}
+	return score, ok
+}
+
+// Bm25Params are BM25's parameters by the mean length of a collection's texts.
+// In short facts a word says as much once as three times, and a long fact is no
+// worse than a short one; long texts want FTS5's own values. Both ends are
+// measured, see docs/recall.md; between them the parameters change with the
+// logarithm of the length.
+func Bm25Params(average float64) Params {
+	const shortTerms, longTerms = 32, 256
+	long := math.Log(average/shortTerms) / math.Log(longTerms/shortTerms)
+	long = min(1, max(0, long))
+	return Params{K1: 0.9 + 0.3*long, B: 0.4 + 0.35*long}
+}

@@ -1,0 +1,201 @@
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+const (
+	CheckOK   = "ok"
+	CheckWarn = "warn"
+	CheckFail = "fail"
+
+	// A node whose questions mostly find nothing is asked in other words than
+	// it was taught in, or in the wrong collection.
+	zeroHitWarn  = 0.5
+	zeroHitLeast = 20
+)
+
+// Doctor checks the file, the indexes and the payloads. stats are the node's.
+func (mt *Maintainer) Doctor(ctx context.Context, stats *robotmem.StatsResponse, deep bool) (*robotmem.DoctorResponse, error) {
+	res := &robotmem.DoctorResponse{}
+	robotmem.MeterOf(ctx).Stage("reading the indexes", "", 0)
+	// The indexes in memory are examined too, so they are read now.
+	if err := mt.Index.Warm(ctx); err != nil {
+		mt.Log.Error("reading the indexes", "err", err)
+		addCheck(res, "indexes in memory", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
+	}
+	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
+	if err == nil {
+		err = mt.examineCodes(ctx, res)
+	}
+	if err != nil {
+		return nil, err
+	}
+	concludeChecks(res)
+	return res, nil
+}
+
+func addCheck(d *robotmem.DoctorResponse, name, status, detail, remedy string) {
+	if status == CheckOK {
+		remedy = ""
+	}
+	d.Checks = append(d.Checks, robotmem.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
+}
+
+func concludeChecks(d *robotmem.DoctorResponse) {
+	d.Status, d.Healthy = CheckOK, true
+	for _, c := range d.Checks {
+		switch {
+		case c.Status == CheckFail:
+			d.Status, d.Healthy = CheckFail, false
+		case c.Status == CheckWarn && d.Status == CheckOK:
+			d.Status = CheckWarn
+		}
+	}
+}
+
+func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotmem.StatsResponse, d *robotmem.DoctorResponse, deep bool) error {
+	m := robotmem.MeterOf(ctx)
+	m.Stage("checking the file", "", 0)
+	damage, err := c.Integrity(deep)
+	if err != nil {
+		damage = "it cannot be checked: " + sqlite.Explain(err).Detail()
+		mt.Log.Error("integrity check", "err", err)
+	}
+	if damage == "" {
+		addCheck(d, "file", CheckOK, "every page reads as it should", "")
+	} else {
+		addCheck(d, "file", CheckFail, damage, recoverRemedy)
+	}
+	if deep {
+		if err := mt.examineTexts(c, d); err != nil {
+			return err
+		}
+	}
+	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
+	mt.examineWriting(d)
+	m.Stage("comparing the indexes", "", 0)
+	for _, sync := range indexChecks {
+		if err := sync.run(c, d); err != nil {
+			mt.Log.Error("index check", "index", sync.name, "err", err)
+			addCheck(d, sync.name, CheckFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
+		}
+	}
+	if err := mt.examineSample(c, d); err != nil {
+		mt.Log.Error("sample check", "err", err)
+		addCheck(d, "index contents", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
+	}
+	if err := mt.ExamineWords(c, d); err != nil {
+		mt.Log.Error("check of the words", "err", err)
+		addCheck(d, "index of words in memory", CheckFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
+	}
+	if err := mt.examinePayloads(ctx, c, d, deep); err != nil {
+		return err
+	}
+	backlog, err := c.FeatureBacklog()
+	if err != nil {
+		return err
+	}
+	if backlog > 0 {
+		addCheck(d, "likeness", CheckWarn, fmt.Sprintf("%d perceptions wait to be comparable", backlog), "they are worked out in the background while a node runs")
+	} else {
+		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
+	}
+	zeroHits(stats, d)
+	addCheck(d, "size", CheckOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
+	return mt.examineEmbedder(c, d)
+}
+
+// examineTexts compares every memory with the checksum it was stored with.
+func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) error {
+	n, some, err := changedTexts(c)
+	switch {
+	case err != nil:
+		mt.Log.Error("check of the texts", "err", err)
+		addCheck(d, "texts", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
+	case n > 0:
+		addCheck(d, "texts", CheckFail, changedText(n, some), recoverRemedy)
+	default:
+		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
+	}
+	return nil
+}
+
+func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
+	if s.Recalls == 0 {
+		addCheck(d, "zero-hit rate", CheckOK, "no recall yet", "")
+		return
+	}
+	rate, status := float64(s.ZeroHits)/float64(s.Recalls), CheckOK
+	if rate > zeroHitWarn && s.Recalls >= zeroHitLeast {
+		status = CheckWarn
+	}
+	addCheck(d, "zero-hit rate", status, fmt.Sprintf("%.0f %% of %d recalls found nothing", 100*rate, s.Recalls),
+		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
+}
+
+// recoverRemedy is for a file that Repair should not write to any more.
+const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
+
+// Damage returns what is wrong with the pages of the file, "" if nothing. A file
+// with damage is for RecoverInPlace; indexes that differ from the tables are for
+// Repair.
+func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
+	err = mt.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if found, err = c.PageDamage(); found != "" || err != nil {
+			return err
+		}
+		n, some, err := changedTexts(c)
+		if n > 0 {
+			found = changedText(n, some)
+		}
+		return err
+	})
+	if errors.Is(sqlite.Wrap("doctor", err), robotmem.Corrupt) {
+		return sqlite.Explain(err).Detail(), nil
+	}
+	return found, sqlite.Wrap("doctor", err)
+}
+
+func changedText(n int64, some []int64) string {
+	return fmt.Sprintf("%d memories do not match the checksum of their text, memory %d the first", n, some[0])
+}
+
+// Repair rebuilds every index from the tables and lists them.
+func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
+	m := robotmem.MeterOf(ctx)
+	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
+		repaired, err = mt.Rebuild(tx, m)
+		return errors.Join(err, tx.Audit(store.Change{Action: store.ActionRepaired}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	mt.Index.Drop()
+	return repaired, mt.RefillFeatures(ctx, m)
+}
+
+// RefillFeatures works out what perceptions are compared by, of all that wait.
+func (mt *Maintainer) RefillFeatures(ctx context.Context, m *robotmem.Meter) error {
+	if m != nil {
+		var waiting int64
+		if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
+			return err
+		}
+		m.Stage("making perceptions comparable", "memories", waiting)
+	}
+	for after, n := int64(0), 1; n > 0; {
+		var err error
+		if n, err = mt.FillFeatures(ctx, &after); err != nil {
+			return err
+		}
+		m.Add(int64(n))
+	}
+	return nil
+}

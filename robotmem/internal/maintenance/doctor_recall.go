@@ -1,0 +1,196 @@
+package maintenance
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+)
+
+// ExamineWords compares the postings index in memory with FTS5, its durable
+// twin: how many texts and terms each has, and for the terms of a sample of
+// memories in how many texts each finds them.
+func (mt *Maintainer) ExamineWords(c *store.Conn, d *robotmem.DoctorResponse) error {
+	const name = "index of words in memory"
+	index, err := mt.Index.Words.At(c)
+	if err != nil {
+		return err
+	}
+	if index == nil {
+		addCheck(d, name, CheckOK, "not read yet; the first recall by words reads it", "")
+		return nil
+	}
+	terms, wrong := 0, 0
+	err = mt.sampledTerms(c, func(term string) error {
+		terms++
+		inFile, err := c.Number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
+		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
+			wrong++
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := c.Number("SELECT count(*) FROM memories_fts_docsize")
+	if err != nil {
+		return err
+	}
+	have := index.Stats(lexical.All)
+	moved, err := mt.Index.Words.MovedOn(c)
+	if err != nil {
+		return err
+	}
+	if moved {
+		addCheck(d, name, CheckOK, "memories were learnt while it was looked at; look again when fewer are", "")
+		return nil
+	}
+	if int64(have.Rows) != rows {
+		addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d texts, the full-text index %d", have.Rows, rows), repairRemedy)
+		return nil
+	}
+	if wrong > 0 {
+		addCheck(d, name, CheckFail, fmt.Sprintf("of %d terms looked at, %d are found in other texts than the full-text index finds", terms, wrong), repairRemedy)
+		return nil
+	}
+	addCheck(d, name, CheckOK, fmt.Sprintf("%d terms looked at, all as in the full-text index", terms), "")
+	return nil
+}
+
+const sampledTexts = 50
+
+// sampledTerms visits the different terms of some memories spread over the file.
+func (mt *Maintainer) sampledTerms(c *store.Conn, visit func(term string) error) error {
+	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
+	if err != nil {
+		return err
+	}
+	var terms []string
+	err = c.Query("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", []any{max(1, last/sampledTexts), sampledTexts}, func(s *sqlite.Stmt) error {
+		terms = append(terms, text.Terms(s.ColumnText(0))...)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, t := range record.Distinct(terms) {
+		if err := visit(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// examineEmbedder says whether the embedder answers and what waits for it.
+func (mt *Maintainer) examineEmbedder(c *store.Conn, d *robotmem.DoctorResponse) error {
+	const name = "embedder"
+	m, err := c.PresentModel()
+	if err != nil {
+		return err
+	}
+	var state robotmem.EmbedderState
+	if mt.Embedder != nil {
+		state = mt.Embedder.State()
+	}
+	switch {
+	case state.Reason != "":
+		addCheck(d, name, CheckWarn, state.Reason, "recall works by words meanwhile; "+restartRemedy)
+	case state.Model == "" && m.ID != 0:
+		addCheck(d, name, CheckWarn, "none, but the stored vectors are of "+m.Name, "start the node with --embedder "+m.Name+" to recall by meaning")
+	case state.Model == "":
+		addCheck(d, name, CheckOK, "none: recall works by words, place, time and structure", "")
+	case m.ID != 0 && m.Name != state.Model:
+		addCheck(d, name, CheckWarn, "the stored vectors are of "+m.Name+", this node asks "+state.Model, "run: robotmem reembed")
+	default:
+		addCheck(d, name, CheckOK, state.Model, "")
+	}
+	if m.ID == 0 {
+		return nil
+	}
+	refused, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NULL")
+	if err != nil {
+		return err
+	}
+	damaged, err := c.DamagedVectors(&m)
+	if err != nil {
+		return err
+	}
+	backlog, err := c.Backlog(&m)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(damaged) > 0:
+		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are not of %d numbers and of length 1", len(damaged), m.Dims), repairRemedy)
+	case backlog > 0:
+		addCheck(d, "vectors", CheckWarn, fmt.Sprintf("%d memories wait for one", backlog), "they are embedded in the background while a node with an embedder runs")
+	case refused > 0:
+		addCheck(d, "vectors", CheckOK, fmt.Sprintf("every memory has one, but for %d whose text the model refused", refused), "")
+	default:
+		addCheck(d, "vectors", CheckOK, "every memory has one", "")
+	}
+	return nil
+}
+
+const restartRemedy = "see that its service runs"
+
+// nearlyAll is the share of the nearest ten that a search by codes must find.
+const nearlyAll = 0.99
+
+// measuredPairs bounds how many comparisons a check-up is worth.
+const measuredPairs = 4_000_000
+
+// examineCodes measures how many of the truly nearest the codes find, and widens
+// the search where it is too few. It compares with every stored vector.
+func (mt *Maintainer) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
+	const name = "index of vectors in memory"
+	return mt.Store.Read(ctx, func(c *store.Conn) error {
+		codes, m, err := mt.Index.Vectors.At(c)
+		if err != nil || codes == nil || codes.Len() < 2 {
+			if err == nil {
+				return nil
+			}
+			addCheck(d, name, CheckOK, err.Error(), "")
+			return nil
+		}
+		stored, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NOT NULL")
+		if err != nil {
+			return err
+		}
+		if int64(codes.Len()) < stored {
+			addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d of %d vectors", codes.Len(), stored), repairRemedy)
+			return nil
+		}
+		before := codes.Rescore()
+		questions := max(4, min(index.TuneQuestions, measuredPairs/codes.Len()))
+		share, err := codes.Measure(vector.Measurement{Questions: questions}, mt.Index.Source(c, &m))
+		if err != nil {
+			return err
+		}
+		if share < nearlyAll {
+			tuned, err := codes.Tune(vector.Measurement{Questions: questions, Recall: nearlyAll}, mt.Index.Source(c, &m))
+			if err != nil {
+				return err
+			}
+			share = tuned.Recall
+		}
+		detail := fmt.Sprintf("finds %.3f of the exact ten, reading %d vectors a question", share, codes.Rescore())
+		if codes.Rescore() != before {
+			detail += fmt.Sprintf(" (widened from %d)", before)
+		}
+		status := CheckOK
+		if share < nearlyAll {
+			status = CheckWarn
+		}
+		addCheck(d, name, status, detail, "vectors without any structure are found by words better than by meaning; try another model with: robotmem reembed")
+		return nil
+	})
+}

@@ -1,0 +1,120 @@
+package maintenance
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// FeatureBatch is how many perceptions are worked out for one commit.
+const FeatureBatch = 16
+
+// featurePage is how many are looked up at once: that walks over all perceptions.
+const featurePage = 4096
+
+// featurePause is how long what could not be worked out waits for another try.
+const featurePause = time.Minute
+
+// RunFeatures works out what perceptions are compared by, where saving them did
+// not: frames of a stream, and all when the rules have changed.
+func (mt *Maintainer) RunFeatures(ctx context.Context) {
+	for after := int64(0); ; {
+		n, err := mt.FillFeatures(ctx, &after)
+		again := (<-chan time.Time)(nil)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			mt.Log.Warn("features not stored", "err", err)
+			again = time.After(featurePause)
+		case err == nil && n > 0:
+			continue
+		case err == nil:
+			mt.Behind.Store(false)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-again:
+		case <-mt.Featureless:
+			after = 0 // any may have been dropped
+			mt.Behind.Store(true)
+		}
+	}
+}
+
+// FillFeatures works out some perceptions above an id, which it moves on, and
+// returns how many.
+func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64) (int, error) {
+	var ids []int64
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
+		ids, err = c.WithoutFeatures(*after, featurePage)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for batch := range slices.Chunk(ids, FeatureBatch) {
+		if err := mt.fillBatch(ctx, batch); err != nil {
+			return 0, err
+		}
+		*after = batch[len(batch)-1]
+	}
+	return len(ids), nil
+}
+
+// fillBatch works out a batch and stores it in one commit.
+func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
+	found := make([]*record.Features, len(ids))
+	err := mt.Store.Read(ctx, func(c *store.Conn) error {
+		for i, id := range ids {
+			m, err := c.Memory(id, mt.Store.Now())
+			if err != nil {
+				return err
+			}
+			item, err := mt.Store.Item(c, m)
+			if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
+				found[i] = &record.Features{} // a lost payload has a check of its own
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found[i] = record.FeaturesOf(item)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return mt.Store.Write(ctx, func(tx *store.Tx) error {
+		for i, id := range ids {
+			if err := tx.InsertFeatures(id, found[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// RouseFeatures tells the background that a perception waits for its features.
+func (mt *Maintainer) RouseFeatures() {
+	mt.Behind.Store(true)
+	select {
+	case mt.Featureless <- struct{}{}:
+	default:
+	}
+}
+
+// NoticeDropped looks whether another process has changed features that were
+// there: a repair drops all, and may have died before it made them anew.
+func (mt *Maintainer) NoticeDropped(c *store.Conn) error {
+	epoch, _, err := c.FeatureEpoch()
+	if err == nil && mt.featuresSeen.Swap(epoch) != epoch {
+		mt.RouseFeatures()
+	}
+	return err
+}

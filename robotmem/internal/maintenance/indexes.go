@@ -1,0 +1,230 @@
+package maintenance
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+const repairRemedy = "run: robotmem doctor --repair"
+
+// indexCheck compares one index with the tables: both queries return counts
+// that must be zero.
+type indexCheck struct {
+	name           string
+	missing, extra string
+}
+
+// indexChecks are cheap enough to run beside a working robot: each is one walk
+// over ids.
+var indexChecks = []indexCheck{
+	{"full-text index",
+		"SELECT count(*) FROM memories WHERE status = 'active' AND id NOT IN (SELECT id FROM memories_fts_docsize)",
+		"SELECT count(*) FROM memories_fts_docsize WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active')"},
+	{"attributes",
+		"SELECT count(*) FROM memories WHERE context <> '{}' AND id NOT IN (SELECT memory_id FROM attributes)",
+		"SELECT count(*) FROM attributes WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"points",
+		"SELECT 0",
+		"SELECT count(*) FROM points WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"duplicate signatures",
+		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
+		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)"},
+	{"tags",
+		"SELECT 0",
+		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)"},
+}
+
+func (ic indexCheck) run(c *store.Conn, d *robotmem.DoctorResponse) error {
+	missing, err := c.Number(ic.missing)
+	if err != nil {
+		return err
+	}
+	extra, err := c.Number(ic.extra)
+	if err != nil {
+		return err
+	}
+	if missing+extra == 0 {
+		addCheck(d, ic.name, CheckOK, "in step with the tables", "")
+		return nil
+	}
+	addCheck(d, ic.name, CheckFail, fmt.Sprintf("%d memories are missing from it, %d entries belong to none", missing, extra), repairRemedy)
+	return nil
+}
+
+// Rebuild makes every index anew from the tables.
+func (mt *Maintainer) Rebuild(tx *store.Tx, m *robotmem.Meter) ([]string, error) {
+	if m != nil {
+		all, err := tx.Number("SELECT count(*) FROM memories")
+		if err != nil {
+			return nil, err
+		}
+		m.Stage("rebuilding the indexes", "memories", all)
+	}
+	if err := emptyIndexes(tx); err != nil {
+		return nil, err
+	}
+	if err := tx.Exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+		return nil, err
+	}
+	const chunk = 1000
+	for after := int64(0); ; {
+		memories, err := tx.Page(" FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?", []any{after, chunk}, tx.Now)
+		if err != nil {
+			return nil, err
+		}
+		for i := range memories {
+			if err := mt.reindex(tx, &memories[i]); err != nil {
+				return nil, err
+			}
+			after = memories[i].MemoryID
+		}
+		m.Add(int64(len(memories)))
+		if err := tx.Flush(); err != nil {
+			return nil, err
+		}
+		if len(memories) < chunk {
+			break
+		}
+	}
+	mt.Store.Groups.Reset()
+	if err := tx.DropDamagedVectors(); err != nil {
+		return nil, err
+	}
+	if err := tx.DropSnapshots(); err != nil {
+		return nil, err
+	}
+	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
+	removed, err := mt.sweepFolder(tx)
+	if removed > 0 {
+		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
+	}
+	if errors.Is(err, robotmem.Unavailable) {
+		// The indexes are mended all the same; the check that follows names what stays.
+		mt.Log.Warn("the folder of payloads is left as it is", "err", err)
+		err = nil
+	}
+	return repaired, err
+}
+
+// emptyIndexes clears what rebuild fills. The full-text index is made anew: one
+// that is damaged cannot be emptied.
+func emptyIndexes(tx *store.Tx) error {
+	clear(tx.Store.Paths)
+	create, err := store.CreateFTS()
+	if err != nil {
+		return err
+	}
+	for _, sql := range []string{"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures"} {
+		if err := tx.Exec(sql); err != nil {
+			return err
+		}
+	}
+	return tx.DropFeatures()
+}
+
+func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
+	rec, err := mt.Records.RecordOf(m)
+	if err != nil {
+		return err
+	}
+	revision := tx.NextRevision()
+	if err := tx.Exec("UPDATE memories SET revision = ? WHERE id = ?", revision, m.MemoryID); err != nil {
+		return err
+	}
+	if err := tx.Index(m.MemoryID, rec, revision); err != nil {
+		return err
+	}
+	if m.Status != "active" {
+		return tx.UnindexText(m.MemoryID)
+	}
+	return nil
+}
+
+// sampleSize is how many memories have their index entries worked out anew and
+// compared one by one.
+const sampleSize = 500
+
+// examineSample compares what the indexes hold of some memories, spread over
+// the file, with what they should hold.
+func (mt *Maintainer) examineSample(c *store.Conn, d *robotmem.DoctorResponse) error {
+	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
+	if err != nil {
+		return err
+	}
+	memories, err := c.Page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, mt.Store.Now())
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for i := range memories {
+		same, err := mt.sameIndexes(c, &memories[i])
+		if err != nil {
+			return err
+		}
+		if !same {
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", len(memories), wrong), repairRemedy)
+		return nil
+	}
+	addCheck(d, "index contents", CheckOK, fmt.Sprintf("%d memories looked at, all as they should be", len(memories)), "")
+	return nil
+}
+
+// sameIndexes compares one memory with its words, attributes, points, signature
+// and features. Tags may come from other rules than those of today.
+func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
+	rec, err := mt.Records.RecordOf(m)
+	if err != nil {
+		return false, err
+	}
+	words, err := c.Number("SELECT count(*) FROM memories_fts WHERE rowid = ? AND content = ? AND human_summary = ?", m.MemoryID, rec.FtsContent, rec.FtsSummary)
+	if err != nil || words != 1 {
+		return false, err
+	}
+	for _, a := range rec.Attrs {
+		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.Path, a.Value, m.MemoryID)
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
+	if m.Type == "fact" {
+		sig := rec.Signature
+		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+			rec.GroupKey(), m.MemoryID, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
+	points, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
+	if err != nil || points != int64(len(rec.Places)) || m.SHA256 == "" {
+		return err == nil && points == int64(len(rec.Places)), err
+	}
+	// What waits for its features is counted, not wrong.
+	if current, err := c.FeaturesAreCurrent(); err != nil || !current {
+		return err == nil, err
+	}
+	f, err := c.Features(m.MemoryID)
+	if err != nil || f == nil {
+		return err == nil, err
+	}
+	if gone, err := c.Evicted(m.MemoryID); err != nil || gone && f.Kind == "" {
+		return err == nil, err // its bytes are back, by another perception
+	}
+	item, err := mt.Store.Item(c, m)
+	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
+		return true, nil // its own check names it
+	}
+	if err != nil {
+		return false, err
+	}
+	should := record.FeaturesOf(item)
+	return f.Kind == should.Kind && slices.Equal(f.Vector, should.Vector), nil
+}

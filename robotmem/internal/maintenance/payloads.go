@@ -1,0 +1,267 @@
+package maintenance
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+const (
+	// verifiedBytes is how much of all payloads an ordinary check-up reads.
+	verifiedBytes = 256 << 20
+	// OrphanAge is how old a file that nothing names must be before it is
+	// removed: a younger one may be on its way in.
+	OrphanAge = time.Hour
+	// namedLost bounds the memories that a check names.
+	namedLost = 20
+)
+
+// wantedPayloads are the payloads that an active memory names, from a place in
+// the order of their sums on, and around to it again.
+const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
+	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
+
+// lostPayloads returns the payloads that are not what was saved, by sum, with
+// what is wrong with each. All are looked for; so many bytes are read, from a
+// random place on, so that one check-up after the other comes to all of them.
+func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
+	lost = map[string]string{}
+	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
+			AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+		lost[strings.ToLower(s.ColumnText(0))] = "it is named nowhere"
+		return nil
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	start := make([]byte, sha256.Size)
+	if _, err := rand.Read(start); err != nil {
+		return nil, 0, err
+	}
+	m := robotmem.MeterOf(ctx)
+	if m != nil {
+		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
+		if err != nil {
+			return nil, 0, err
+		}
+		m.Stage("reading payloads", "bytes", min(total, budget))
+	}
+	inline := []byte{} // never nil: a payload of no bytes is in the file too
+	var read int64
+	count := func(n int) { read += int64(n); m.Add(int64(n)) }
+	check := func(s *sqlite.Stmt) error {
+		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
+		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
+			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is no checksum"
+			return nil
+		}
+		toRead := p.Size
+		if s.ColumnType(3) != sqlite.Null {
+			inline = s.ColumnBlob(3, inline[:0])
+			p.Inline = inline
+			toRead = int64(len(inline)) // whatever size the row claims
+		}
+		whole := verified+toRead <= budget
+		before := read
+		what, err := mt.examinePayload(ctx, &p, whole, count)
+		if whole {
+			m.Add(p.Size - (read - before)) // all of it is dealt with, however much was read
+			read = before + p.Size
+		}
+		switch {
+		case err != nil:
+			return err
+		case what != "":
+			lost[hex.EncodeToString(p.Sum[:])] = what
+		case whole:
+			verified += p.Size
+		}
+		return nil
+	}
+	for _, half := range []string{" AND p.sha256 >= ? ORDER BY p.sha256", " AND p.sha256 < ? ORDER BY p.sha256"} {
+		if err := c.Query(wantedPayloads+half, []any{start}, check); err != nil {
+			return nil, 0, err
+		}
+	}
+	return lost, verified, nil
+}
+
+// examinePayload says what is wrong with a payload, "" if nothing. Its bytes
+// are only read when asked; count is told how many of a file were.
+func (mt *Maintainer) examinePayload(ctx context.Context, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+	if p.Inline != nil {
+		if !whole {
+			return "", nil
+		}
+		if _, ok := p.Bytes(); !ok {
+			return "its bytes are not those that were saved", nil
+		}
+		return "", nil
+	}
+	var err error
+	if whole {
+		err = mt.Store.Payloads().Verify(ctx, p.Sum, p.Codec, p.Size, count)
+	} else {
+		var r *payload.Reader
+		if r, err = mt.Store.Payloads().Open(p.Sum, p.Codec, p.Size); err == nil {
+			err = r.Close()
+		}
+	}
+	return FileFault(ctx, err)
+}
+
+// FileFault says what an error of a payload's file means, "" for none. The error
+// it returns is the context's.
+func FileFault(ctx context.Context, err error) (string, error) {
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, payload.ErrMissing):
+		return "its file is missing", nil
+	case errors.Is(err, payload.ErrDamaged):
+		return "its bytes are not those that were saved", nil
+	}
+	return "its file cannot be read (" + store.RootReason(err) + ")", nil
+}
+
+// examinePayloads looks for payloads that are named and not there or damaged,
+// and for files that nothing names.
+func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *robotmem.DoctorResponse, deep bool) error {
+	budget := int64(verifiedBytes)
+	if deep {
+		budget = 1 << 62
+	}
+	lost, verified, err := mt.lostPayloads(ctx, c, budget)
+	if err != nil {
+		return err
+	}
+	if d.Lost, err = NamesOf(c, lost); err != nil {
+		return err
+	}
+	total, err := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	if err != nil {
+		return err
+	}
+	read := "all of them read and compared"
+	if verified < total {
+		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
+	}
+	const backup = "bring the folder beside the file back from a backup, or forget these memories"
+	switch orphans, err := mt.Orphans(c); {
+	case errors.Is(err, robotmem.Unavailable):
+		addCheck(d, "payloads", CheckFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
+	case err != nil:
+		return err
+	case len(lost) > 0:
+		addCheck(d, "payloads", CheckFail, lostCount(d, lost), backup)
+	case len(orphans.Sums)+len(orphans.Stray) > 0:
+		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.Sums)+len(orphans.Stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
+	default:
+		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
+	}
+	return nil
+}
+
+func lostCount(d *robotmem.DoctorResponse, lost map[string]string) string {
+	if len(lost) == 0 {
+		return "none is known to be lost"
+	}
+	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
+}
+
+func LostText(lost []robotmem.LostPayload) string {
+	var parts []string
+	for _, l := range lost {
+		parts = append(parts, fmt.Sprintf("memory %d (%s)", l.MemoryID, l.Reason))
+		if len(parts) == 3 {
+			parts = append(parts, "…")
+			break
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// NamesOf lists the active memories that name payloads.
+func NamesOf(c *store.Conn, lost map[string]string) ([]robotmem.LostPayload, error) {
+	var out []robotmem.LostPayload
+	for _, sum := range slices.Sorted(maps.Keys(lost)) {
+		blob, err := hex.DecodeString(sum)
+		if err != nil {
+			continue
+		}
+		err = c.Query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite.Stmt) error {
+			if len(out) < namedLost {
+				out = append(out, robotmem.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// unnamed is what lies in the folder and belongs to no payload.
+type unnamed struct {
+	Sums  [][sha256.Size]byte
+	Stray []string
+}
+
+func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
+	sums, stray, err := mt.Store.Payloads().List()
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be read (%s)", store.RootReason(err))
+	}
+	out := &unnamed{Stray: stray}
+	for _, sum := range sums {
+		n, err := c.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			out.Sums = append(out.Sums, sum)
+		}
+	}
+	return out, nil
+}
+
+// sweepFolder removes what nothing names and is old enough to be on its way
+// nowhere. It holds the lock of the writer, under which InsertPayload looks
+// whether its file is there.
+func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
+	before := time.Now().Add(-OrphanAge) // the disk's clock, not the engine's
+	swept, err := mt.Store.Payloads().SweepStrays(before)
+	if err != nil {
+		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", store.RootReason(err))
+	}
+	orphans, err := mt.Orphans(tx.Conn)
+	if err != nil {
+		return 0, err
+	}
+	removed = len(swept)
+	for _, sum := range orphans.Sums {
+		if written, err := mt.Store.Payloads().Modified(sum); err != nil || written.After(before) {
+			continue
+		}
+		if err := mt.Store.Payloads().Remove(sum); err != nil {
+			return removed, robotmem.Errorf(robotmem.Unavailable, "", "a file of the folder of payloads cannot be removed (%s)", store.RootReason(err))
+		}
+		removed++
+	}
+	return removed, nil
+}

@@ -1,0 +1,576 @@
+package maintenance
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// Recovery copies the rows of a damaged file into a new one, table by table.
+//
+// A table is read forwards until a row cannot be read, then backwards from its
+// end. Of a table whose rows have numbers, the numbers between are tried by
+// halves, so that a damaged page costs the rows on it and not those behind it.
+type Recovery struct {
+	*store.Tx
+	Source   *store.Conn
+	Now      time.Time
+	From, To payload.Folder
+	Report   *RecoverReport
+}
+
+// derived are the tables that are rebuilt from others.
+var derived = []string{"paths", "attributes", "points", "signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
+
+func (r *Recovery) Run(ctx context.Context) (err error) {
+	r.Source.SetInterrupt(ctx)
+	defer r.Source.SetInterrupt(context.Background())
+	if err := r.Exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && !r.GetAutocommit() {
+			_ = r.Exec("ROLLBACK") // the new file goes
+		}
+	}()
+	tables, err := r.tables()
+	if err != nil {
+		return err
+	}
+	m := robotmem.MeterOf(ctx)
+	for _, t := range tables {
+		m.Stage("copying "+t.name, "rows", 0)
+		if err := r.copyTable(ctx, t, m); err != nil {
+			return err
+		}
+		if err := r.Exec("COMMIT; BEGIN"); err != nil {
+			return err
+		}
+	}
+	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.countMissing} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if err := r.SetChanges(r.Revision); err != nil {
+		return err
+	}
+	return r.Exec("COMMIT")
+}
+
+// recoveredTable is a table that is copied, with the columns that both files have.
+type recoveredTable struct {
+	name    string
+	columns []string
+	key     []string // its primary key; nil for a table whose rows have numbers
+}
+
+// tables lists what is copied: the tables of the new file that are not derived
+// from others, and the vectors of every model.
+func (r *Recovery) tables() (out []recoveredTable, err error) {
+	models, err := r.Source.Models()
+	if err != nil && !sqlite.IsDamage(err) {
+		return nil, err
+	}
+	for i := range models { // one that cannot be read is made again
+		if err := r.Exec(store.CreateVectors(models[i].Table())); err != nil {
+			return nil, err
+		}
+	}
+	type found struct {
+		name    string
+		noRowID bool
+	}
+	var all []found
+	err = r.Query("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", nil, func(s *sqlite.Stmt) error {
+		if name := s.ColumnText(0); !slices.Contains(derived, name) {
+			all = append(all, found{name, s.ColumnBool(1)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range all {
+		t := recoveredTable{name: f.name}
+		theirs, err := columnNames(r.Source, f.name, false)
+		if err != nil {
+			return nil, err
+		}
+		ours, err := columnNames(r.Tx.Conn, f.name, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range ours {
+			if slices.Contains(theirs, c) {
+				t.columns = append(t.columns, c)
+			}
+		}
+		if len(t.columns) == 0 {
+			continue // a table that the damaged file's version does not have
+		}
+		if f.noRowID {
+			if t.key, err = columnNames(r.Tx.Conn, f.name, true); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// columnNames lists the columns of a table, or those of its primary key in order.
+func columnNames(c *store.Conn, table string, key bool) (names []string, err error) {
+	sql := "SELECT name FROM pragma_table_info(?)"
+	if key {
+		sql += " WHERE pk > 0 ORDER BY pk"
+	}
+	err = c.Query(sql, []any{table}, func(s *sqlite.Stmt) error {
+		names = append(names, s.ColumnText(0))
+		return nil
+	})
+	return names, err
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
+	}
+	return strings.Join(out, ", ")
+}
+
+func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *robotmem.Meter) error {
+	report := RecoveredTable{Name: t.name}
+	insert := fmt.Sprintf("INSERT OR IGNORE INTO %s(%s) VALUES (?%s)", quoted([]string{t.name}), quoted(t.columns), strings.Repeat(",?", len(t.columns)-1))
+	if t.name == "counters" {
+		insert = strings.Replace(insert, "IGNORE", "REPLACE", 1) // the new file has them at zero
+	}
+	pending := 0
+	put := func(s *sqlite.Stmt) error {
+		values := make([]any, len(t.columns))
+		for i := range values {
+			values[i] = columnBytes(s, i)
+		}
+		before := r.TotalChanges()
+		err := r.Exec(insert, values...)
+		if sqlite.IsConstraint(err) {
+			report.Unreadable++ // a row of another table, or with a value that none can have
+			return nil
+		}
+		report.Kept += r.TotalChanges() - before
+		m.Add(1)
+		if pending++; err == nil && pending%store.RowsPerRecovered == 0 {
+			err = r.Exec("COMMIT; BEGIN")
+		}
+		return err
+	}
+	var err error
+	if t.key != nil {
+		err = r.copyByKey(t, put, &report)
+	} else {
+		err = r.copyByNumber(ctx, t, put, &report)
+	}
+	r.Report.Tables = append(r.Report.Tables, report)
+	return err
+}
+
+// copyByKey copies a table that is stored by its key: forwards, and from the end
+// backwards if that stops early.
+func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
+	sql := "SELECT " + quoted(t.columns) + " FROM " + quoted([]string{t.name}) + " ORDER BY "
+	for _, order := range []string{" ASC", " DESC"} {
+		var failed error
+		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key), ",", order+",")+order, nil, func(s *sqlite.Stmt) error {
+			failed = put(s)
+			return failed
+		})
+		if failed != nil || err != nil && !sqlite.IsDamage(err) {
+			return errors.Join(failed, err)
+		}
+		if err == nil {
+			return nil
+		}
+		report.Torn = true
+	}
+	return nil
+}
+
+// copyByNumber copies a table whose rows have numbers: it finds the numbers that
+// can be read, then fetches row by row, so that a row whose further pages are
+// damaged costs itself alone.
+func (r *Recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
+	name := quoted([]string{t.name})
+	ids, torn, err := r.numbers(ctx, name)
+	if err != nil {
+		return err
+	}
+	report.Torn = torn && t.name != "memories" // of which the ids tell what is missing
+	fetch := "SELECT " + quoted(t.columns) + " FROM " + name + " WHERE rowid = ?"
+	for _, id := range ids {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var failed error
+		found, err := r.Source.One(fetch, []any{id}, func(s *sqlite.Stmt) { failed = put(s) })
+		switch {
+		case failed != nil:
+			return failed
+		case err != nil && !sqlite.IsDamage(err):
+			return err
+		case err != nil || !found:
+			report.Unreadable++
+		}
+	}
+	return nil
+}
+
+// numbers lists the row numbers of a table that can be read, in order. torn is
+// true when some part of the table cannot be.
+func (r *Recovery) numbers(ctx context.Context, name string) (ids []int64, torn bool, err error) {
+	scan := func(low, high int64, order string) (found []int64, err error) {
+		err = r.Source.Query("SELECT rowid FROM "+name+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite.Stmt) error {
+			if id := s.ColumnInt64(0); id >= low && id <= high {
+				found = append(found, id)
+			}
+			return nil
+		})
+		return found, err
+	}
+	const all = int64(1) << 62
+	ids, err = scan(-all, all, "ASC")
+	if err == nil || !sqlite.IsDamage(err) {
+		return ids, false, err
+	}
+	low := -all
+	if len(ids) > 0 {
+		low = ids[len(ids)-1] + 1
+	}
+	back, err := scan(low, all, "DESC")
+	if err != nil && !sqlite.IsDamage(err) {
+		return nil, true, err
+	}
+	ids = append(ids, back...)
+	if err != nil && len(back) > 0 && len(ids) > len(back) {
+		// Between the two ends, by halves.
+		var probe func(low, high int64) error
+		probe = func(low, high int64) error {
+			if low > high {
+				return nil
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			found, err := scan(low, high, "ASC")
+			ids = append(ids, found...)
+			if err == nil || low == high {
+				return nil
+			}
+			if !sqlite.IsDamage(err) {
+				return err
+			}
+			if len(found) > 0 {
+				low = found[len(found)-1] + 1
+			}
+			middle := low + (high-low)/2
+			return errors.Join(probe(low, middle), probe(middle+1, high))
+		}
+		if err := probe(low, back[len(back)-1]-1); err != nil {
+			return nil, true, err
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), true, nil
+}
+
+// columnBytes is a stored value as it is.
+func columnBytes(s *sqlite.Stmt, i int) any {
+	switch s.ColumnType(i) {
+	case sqlite.Integer:
+		return s.ColumnInt64(i)
+	case sqlite.Float:
+		return s.ColumnFloat(i)
+	case sqlite.Text:
+		return s.ColumnText(i)
+	case sqlite.Blob:
+		return append([]byte{}, s.ColumnRawBlob(i)...)
+	}
+	return nil
+}
+
+// dropPurged removes what a damaged page may have brought back.
+func (r *Recovery) dropPurged(context.Context) error {
+	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
+		if err := r.Exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
+			return err
+		}
+	}
+	// What names a memory that is lost would stand in the way of storing it again.
+	for _, table := range []string{"origins", "memory_tags"} {
+		if err := r.Exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleCounters lets ids and revisions go on from the largest that was given.
+func (r *Recovery) settleCounters(context.Context) error {
+	type sequence struct {
+		name string
+		seq  int64
+	}
+	var given []sequence
+	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite.Stmt) error {
+		given = append(given, sequence{s.ColumnText(0), s.ColumnInt64(1)})
+		return nil
+	})
+	if err != nil && !sqlite.IsDamage(err) {
+		return err
+	}
+	for _, g := range given {
+		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", g.seq, g.name); err != nil {
+			return err
+		}
+		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", g.seq, g.name)
+		if err != nil {
+			return err
+		}
+	}
+	r.Revision, err = r.Number("SELECT max(coalesce((SELECT value FROM counters WHERE name = 'changes'), 0), (SELECT coalesce(max(revision), 0) FROM memories))")
+	return err
+}
+
+// setDoubtfulAside keeps the memories whose text cannot be trusted out of every
+// recall.
+func (r *Recovery) setDoubtfulAside(context.Context) error {
+	sums := map[int64][]byte{}
+	err := eachChangedText(r.Tx.Conn, func(id int64, sum []byte) { sums[id] = sum })
+	if err != nil {
+		return err
+	}
+	for id, sum := range sums {
+		if r.Report.DoubtfulCount++; len(r.Report.Doubtful) < maxNamedIDs {
+			r.Report.Doubtful = append(r.Report.Doubtful, id)
+		}
+		if err := r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful); err != nil {
+			return err
+		}
+		// It is what it is now; once restored it counts as checked.
+		if err := r.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", sum, id); err != nil {
+			return err
+		}
+	}
+	slices.Sort(r.Report.Doubtful)
+	return nil
+}
+
+// reactivate makes active again what a lost memory had superseded.
+func (r *Recovery) reactivate(context.Context) error {
+	var ids []int64
+	err := r.Query("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)", nil, func(s *sqlite.Stmt) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := r.SetStatus(id, "active", store.ChangeRecovered, store.ReasonUnmerged); err != nil {
+			return err
+		}
+	}
+	r.Report.Reactivated = int64(len(ids))
+	return nil
+}
+
+// settlePayloads checks the payloads of the file, links those of the folder to
+// the new one's, and accounts for those that are lost.
+func (r *Recovery) settlePayloads(ctx context.Context) error {
+	var damaged, outside [][sha256.Size]byte
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite.Stmt) error {
+		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
+		copy(p.Sum[:], s.ColumnRawBlob(0))
+		if s.ColumnType(3) == sqlite.Null {
+			outside = append(outside, p.Sum)
+			return nil
+		}
+		p.Inline = s.ColumnRawBlob(3)
+		if _, ok := p.Bytes(); !ok {
+			damaged = append(damaged, p.Sum)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range damaged {
+		if err := r.Exec("DELETE FROM payloads WHERE sha256 = ?", sum[:]); err != nil {
+			return err
+		}
+	}
+	for _, sum := range outside {
+		if err := r.linkPayload(ctx, sum); err != nil {
+			return err
+		}
+	}
+	return r.settleNameless(ctx)
+}
+
+// settleNameless finds the payloads that a memory names and that have no row: the
+// folder may have the bytes all the same.
+func (r *Recovery) settleNameless(ctx context.Context) error {
+	var sums [][sha256.Size]byte
+	err := r.Query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
+		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+		var sum [sha256.Size]byte
+		copy(sum[:], s.ColumnRawBlob(0))
+		sums = append(sums, sum)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, sum := range sums {
+		w, err := r.From.Describe(ctx, sum)
+		switch {
+		case err == nil:
+			if err := r.linkPayload(ctx, sum); err != nil {
+				return err
+			}
+			err = r.Exec("INSERT INTO payloads(sha256, bytes, codec, created_at, stored) VALUES (?,?,?,?,?)", sum[:], w.Size, string(w.Codec), store.FormatTime(r.Now), w.Stored)
+		case errors.Is(err, payload.ErrMissing), errors.Is(err, payload.ErrDamaged):
+			r.Report.LostPayloads++
+			err = r.Exec(`INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at)
+				SELECT id, collection, coalesce(perception_type, ''), 0, ?, ? FROM memories WHERE perception_data = ?`, store.ReasonLost, store.FormatTime(r.Now), sum[:])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkPayload gives the new folder a payload of the damaged file's.
+func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
+	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
+	if err != nil && !errors.Is(err, payload.ErrMissing) {
+		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(store.RootReason(err)), hex.EncodeToString(sum[:4]))
+	}
+	return nil // a missing one is named by the check-up
+}
+
+// countMissing counts the ids up to the largest that was given which are neither
+// there nor purged.
+func (r *Recovery) countMissing(context.Context) error {
+	gap := func(before, after int64) {
+		r.Report.Missing += max(0, after-before-1)
+		for id := before + 1; id < after && len(r.Report.MissingIDs) < maxNamedIDs; id++ {
+			r.Report.MissingIDs = append(r.Report.MissingIDs, id)
+		}
+	}
+	last := int64(0)
+	err := r.Query("SELECT id FROM memories UNION SELECT memory_id FROM purged ORDER BY 1", nil, func(s *sqlite.Stmt) error {
+		gap(last, s.ColumnInt64(0))
+		last = s.ColumnInt64(0)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	given, err := r.Number("SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'memories'")
+	if err != nil {
+		return err
+	}
+	gap(last, max(last, given)+1)
+	r.Report.Memories, err = r.Number("SELECT count(*) FROM memories")
+	return err
+}
+
+// contentHash is what a memory of this text and context is stored with.
+func contentHash(kind, collection, storedContext, content string) []byte {
+	if !json.Valid([]byte(storedContext)) {
+		return nil
+	}
+	canonical, err := robotmem.ParseObject(storedContext).Canonical(storedContext)
+	if err != nil {
+		return nil
+	}
+	rec := record.Record{Kind: kind, Collection: collection, Content: content, Canonical: canonical}
+	return rec.Hash()
+}
+
+// eachChangedText visits the memories whose text or context does not match the
+// hash they were stored with, and gives the hash of what is there.
+func eachChangedText(c *store.Conn, visit func(id int64, sum []byte)) error {
+	return c.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite.Stmt) error {
+		sum := contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))
+		if !bytes.Equal(s.ColumnRawBlob(5), sum) {
+			visit(s.ColumnInt64(0), sum)
+		}
+		return nil
+	})
+}
+
+// changedTexts counts those memories and names some.
+func changedTexts(c *store.Conn) (n int64, some []int64, err error) {
+	err = eachChangedText(c, func(id int64, _ []byte) {
+		if n++; len(some) < maxNamedIDs {
+			some = append(some, id)
+		}
+	})
+	return n, some, err
+}
+
+// RecoverReport says what was read of a damaged file, and what was not.
+type RecoverReport struct {
+	Whole         bool                    `json:"whole" doc:"Nothing is lost, as far as can be known."`
+	File          string                  `json:"file" doc:"The new file."`
+	Damaged       string                  `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
+	Memories      int64                   `json:"memories" doc:"In the new file."`
+	Missing       int64                   `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
+	MissingIDs    []int64                 `json:"missing_ids" doc:"The first 100 of them."`
+	Doubtful      []int64                 `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
+	DoubtfulCount int64                   `json:"doubtful_count"`
+	Reactivated   int64                   `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
+	LostPayloads  int64                   `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
+	Tables        []RecoveredTable        `json:"tables" doc:"The tables that are not indexes."`
+	Notes         []string                `json:"notes" doc:"Further remarks."`
+	Doctor        robotmem.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
+}
+
+// RecoveredTable is what was found of a table.
+type RecoveredTable struct {
+	Name       string `json:"name"`
+	Kept       int64  `json:"kept" doc:"Rows that were read and copied."`
+	Unreadable int64  `json:"unreadable" doc:"Rows whose key was read and whose contents could not be."`
+	Torn       bool   `json:"torn,omitempty" doc:"A part of the table cannot be read; how many rows it held is not known."`
+}
+
+// maxNamedIDs bounds the ids that a report names; all are counted.
+const maxNamedIDs = 100
+
+// Conclude works out whether anything is lost. Of memories the ids tell: they
+// are given one after the other.
+func (r *RecoverReport) Conclude() {
+	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0
+	for _, t := range r.Tables {
+		r.Whole = r.Whole && t.Unreadable == 0 && !t.Torn
+	}
+	if r.DoubtfulCount > 0 {
+		r.Notes = append(r.Notes, "memories whose text does not match its checksum are kept as invalidated; see them with history, and bring one back with restore")
+	}
+}

@@ -1,0 +1,278 @@
+package maintenance
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// Retention is what the payloads may take.
+type Retention struct {
+	Budgets []robotmem.Budget
+	// MinFreeBytes is how much of the disk stays free for others. Only payloads
+	// in the folder beside the file make room: the file itself never shrinks.
+	MinFreeBytes int64
+}
+
+func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
+
+const (
+	// longRecording is from how many perceptions of one source in one episode
+	// on they are thinned.
+	longRecording = 16
+	// leastRecording is what thinning leaves of it.
+	leastRecording = 8
+	// evictionsPerCommit bounds how long other writers wait.
+	evictionsPerCommit = 64
+	// RetentionPause is how often a node with budgets looks at them.
+	RetentionPause = time.Minute
+	maxListed      = 1000
+)
+
+// Retain evicts what is over the limits, or lists it.
+func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool) (*robotmem.RetainResponse, error) {
+	if !dryRun {
+		if err := mt.Store.Writable(); err != nil {
+			return nil, err
+		}
+	}
+	var plan []store.Evicted
+	res := &robotmem.RetainResponse{DryRun: dryRun, Evictions: []robotmem.Eviction{}}
+	err := mt.Store.Read(ctx, func(c *store.Conn) error {
+		held, err := c.Holdings()
+		if err != nil {
+			return err
+		}
+		for i := range held {
+			res.HeldBytes += held[i].Bytes
+		}
+		free := int64(-1)
+		if limits.MinFreeBytes > 0 {
+			if free, err = mt.Store.Disk.FreeBytes(mt.Store.Path()); err != nil {
+				return robotmem.Errorf(robotmem.Unavailable, "min_free_bytes", "the free space of the disk cannot be read (%s)", store.RootReason(err))
+			}
+		}
+		plan = PlanEvictions(held, limits, free, mt.Store.Now())
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := robotmem.MeterOf(ctx)
+	if !dryRun {
+		m.Stage("removing payloads", "payloads", int64(len(plan)))
+	}
+	for done := 0; done < len(plan); {
+		next := min(done+evictionsPerCommit, len(plan))
+		part := plan[done:next]
+		if !dryRun {
+			if part, err = mt.Store.Evict(ctx, part); err != nil {
+				return nil, err
+			}
+			m.Add(int64(next - done))
+		}
+		for _, p := range part {
+			addEviction(res, p)
+		}
+		done = next
+	}
+	return res, nil
+}
+
+func addEviction(r *robotmem.RetainResponse, p store.Evicted) {
+	r.Count++
+	r.FreedBytes += p.Freed
+	if len(r.Evictions) < maxListed {
+		r.Evictions = append(r.Evictions, robotmem.Eviction{
+			MemoryID: p.ID, Collection: p.Collection, PerceptionType: p.PerceptionType, Bytes: p.Bytes, Value: p.Tier.String(), Reason: p.Reason,
+		})
+	}
+}
+
+// PlanEvictions lists what must go, in that order. free is what is free on the
+// disk, in bytes.
+func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.Time) []store.Evicted {
+	p := planner{held: held, stays: map[string]int{}, going: map[int64]bool{}}
+	for i := range held {
+		p.stays[held[i].Sum]++
+	}
+	thin(held)
+	slices.SortFunc(held, func(a, b store.Holding) int {
+		return cmp.Or(cmp.Compare(a.Tier, b.Tier), cmp.Compare(a.Round, b.Round), cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
+	})
+	for _, b := range limits.Budgets {
+		if b.MaxAgeDays > 0 {
+			before := store.FormatTime(now.Add(-time.Duration(b.MaxAgeDays * 24 * float64(time.Hour))))
+			for i := range held {
+				if h := &held[i]; budgetHolds(&b, h) && h.Tier < store.TierUseful && h.Observed < before {
+					p.take(h, fmt.Sprintf("older than %g days", b.MaxAgeDays))
+				}
+			}
+		}
+		if b.MaxBytes > 0 {
+			p.shrink(func(h *store.Holding) bool { return budgetHolds(&b, h) }, b.MaxBytes, "over the budget of "+sqlite.BytesText(b.MaxBytes))
+		}
+	}
+	if short := limits.MinFreeBytes - free - p.freedInFolder(); free >= 0 && short > 0 {
+		inFolder := func(h *store.Holding) bool { return h.InFolder }
+		p.shrink(inFolder, max(0, p.size(inFolder)-short), "less than "+sqlite.BytesText(limits.MinFreeBytes)+" free on the disk")
+	}
+	return p.plan
+}
+
+// budgetHolds reports whether a budget counts a perception.
+func budgetHolds(b *robotmem.Budget, h *store.Holding) bool {
+	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.Collection) && (b.PerceptionType == "" || b.PerceptionType == h.PerceptionType)
+}
+
+type planner struct {
+	held  []store.Holding // in the order in which they go
+	stays map[string]int  // perceptions that name a payload and stay
+	going map[int64]bool
+	plan  []store.Evicted
+}
+
+// size is how many bytes those that stay take, each payload once.
+func (p *planner) size(in func(*store.Holding) bool) (sum int64) {
+	counted := map[string]bool{}
+	for i := range p.held {
+		if h := &p.held[i]; in(h) && !p.going[h.ID] && !counted[h.Sum] {
+			counted[h.Sum] = true
+			sum += h.Bytes
+		}
+	}
+	return sum
+}
+
+func (p *planner) freedInFolder() (n int64) {
+	for i := range p.plan {
+		if p.plan[i].InFolder {
+			n += p.plan[i].Freed
+		}
+	}
+	return n
+}
+
+// shrink lets go of some until those that stay take no more than a limit. A
+// payload counts until the last of them that names it goes, whoever else does.
+func (p *planner) shrink(in func(*store.Holding) bool, limit int64, reason string) {
+	size, named := p.size(in), map[string]int{}
+	for i := range p.held {
+		if h := &p.held[i]; in(h) && !p.going[h.ID] {
+			named[h.Sum]++
+		}
+	}
+	for i := range p.held {
+		h := &p.held[i]
+		if size <= limit {
+			return
+		}
+		if !in(h) || !p.take(h, reason) {
+			continue
+		}
+		if named[h.Sum]--; named[h.Sum] == 0 {
+			size -= h.Bytes
+		}
+	}
+}
+
+// take lets go of one; false if it went before.
+func (p *planner) take(h *store.Holding, reason string) bool {
+	if p.going[h.ID] {
+		return false
+	}
+	p.going[h.ID] = true
+	v := store.Evicted{Holding: *h, Reason: reason}
+	if p.stays[h.Sum]--; p.stays[h.Sum] == 0 {
+		v.Freed = h.Bytes
+	}
+	p.plan = append(p.plan, v)
+	return true
+}
+
+// thin marks what of the long recordings can go first: every second one, then
+// every second of what is left, while enough are left. The first and the last of
+// a recording stay.
+func thin(held []store.Holding) {
+	recordings := map[string][]*store.Holding{}
+	for i := range held {
+		if h := &held[i]; h.Recording != "" && h.Tier == store.TierPlain {
+			recordings[h.Recording] = append(recordings[h.Recording], h)
+		}
+	}
+	for _, members := range recordings {
+		if len(members) < longRecording {
+			continue
+		}
+		slices.SortFunc(members, func(a, b *store.Holding) int {
+			return cmp.Or(cmp.Compare(a.Observed, b.Observed), cmp.Compare(a.ID, b.ID))
+		})
+		for round := 1; len(members) >= 2*leastRecording; round++ {
+			var kept []*store.Holding
+			for i, h := range members {
+				if i%2 == 0 || i == len(members)-1 {
+					kept = append(kept, h)
+					continue
+				}
+				h.Tier, h.Round = store.TierThinned, round
+			}
+			members = kept
+		}
+	}
+}
+
+// RunRetention keeps the node's own budgets.
+func (mt *Maintainer) RunRetention(ctx context.Context) {
+	seen := int64(-1)
+	ctx = mt.Store.As(ctx, robotmem.ToolNode)
+	for {
+		if err := mt.KeepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
+			mt.Log.Warn("retention", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(RetentionPause):
+		}
+	}
+}
+
+// KeepBudgets keeps them once, unless there is nothing to do: nothing has changed
+// since a revision that it has seen, or all payloads together are within each.
+func (mt *Maintainer) KeepBudgets(ctx context.Context, seen *int64) error {
+	limits := mt.Retention
+	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxAgeDays > 0 })
+	var revision int64
+	idle := false
+	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if revision, err = c.Changes(); err != nil || aging {
+			return err
+		}
+		if idle = revision == *seen; idle {
+			return nil
+		}
+		stored, err := c.StoredBytes()
+		idle = !slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !idle {
+		res, err := mt.Retain(ctx, limits, false)
+		if err != nil {
+			return err
+		}
+		if res.Count > 0 {
+			mt.Log.Info("retention", "evicted", res.Count, "freed_bytes", res.FreedBytes)
+		}
+	}
+	*seen = revision
+	return nil
+}

@@ -1,0 +1,4 @@
+package recall
+
+// VectorWeight is vectorWeight.
+var VectorWeight = vectorWeight

@@ -1,0 +1,168 @@
+package recall_test
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// fakeStore is a whole store in memory: no SQL, no index, a pass over all memories
+// for every signal. It shows what another store has to bring.
+type fakeStore struct {
+	memories []robotmem.Memory // ids from 1, in order
+	vectors  map[int64][]float32
+	query    []float32         // the query embedding
+	damaged  map[int64]bool    // memories that cannot be read
+	broken   map[string]error  // signals that fail, by list
+	shapes   map[int64]float64 // what perceptions look like
+}
+
+var _ recall.Source = (*fakeStore)(nil)
+
+// learn adds a memory and returns its id.
+func (s *fakeStore) learn(content string, context robotmem.Object) int64 {
+	m := robotmem.Memory{MemoryID: int64(len(s.memories) + 1), Type: "fact", Content: content, Context: context, Collection: "default", Confidence: 1}
+	m.ObservedAt = start.Add(hour * timeOf(m.MemoryID))
+	s.memories = append(s.memories, m)
+	return m.MemoryID
+}
+
+// ids is a recall.Set.
+type ids []int64
+
+func (s ids) Count() int { return len(s) }
+
+func (s ids) Only(items []recall.Ranked) recall.Set {
+	var out ids
+	for _, r := range items {
+		if slices.Contains(s, r.ID) {
+			out = append(out, r.ID)
+		}
+	}
+	return out
+}
+
+func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, error) {
+	var out ids
+	for i := range s.memories {
+		m := &s.memories[i]
+		switch {
+		case q.Collection != "*" && q.Collection != m.Collection:
+		case q.After != nil && m.ObservedAt.Before(*q.After):
+		case q.Before != nil && !m.ObservedAt.Before(*q.Before):
+		case q.Filter != nil && !q.Filter.Match(&filter.View{Context: m.Context, Confidence: m.Confidence, Observed: m.ObservedAt}):
+		default:
+			out = append(out, m.MemoryID)
+		}
+	}
+	return out, nil
+}
+
+// rank gives each memory of a set a value, and sorts those that have one.
+func (s *fakeStore) rank(in recall.Set, limit int, order func(x, y recall.Ranked) int, value func(*robotmem.Memory) (float64, bool)) []recall.Ranked {
+	var items []recall.Ranked
+	for _, id := range in.(ids) {
+		if v, ok := value(&s.memories[id-1]); ok {
+			items = append(items, recall.Ranked{ID: id, Value: v})
+		}
+	}
+	slices.SortFunc(items, order)
+	if limit >= 0 {
+		items = items[:min(limit, len(items))]
+	}
+	return items
+}
+
+// Lexical counts each word once, the rarer the more.
+func (s *fakeStore) Lexical(_ context.Context, _ *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
+	holds := func(m *robotmem.Memory, term string) bool {
+		return slices.ContainsFunc(text.Terms(m.Content), func(t string) bool { return text.Stem(t) == text.Stem(term) })
+	}
+	weight := map[string]float64{}
+	for _, term := range words.Terms {
+		n := 0.0
+		for i := range s.memories {
+			if holds(&s.memories[i], term) {
+				n++
+			}
+		}
+		weight[term] = math.Log(1 + float64(len(s.memories))/(n+1))
+	}
+	return s.rank(in, limit, recall.Larger, func(m *robotmem.Memory) (sum float64, found bool) {
+		for term, w := range weight {
+			if holds(m, term) {
+				sum, found = sum+w, true
+			}
+		}
+		return sum, found
+	}), s.broken[recall.ListWords]
+}
+
+func (s *fakeStore) Nearest(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, float64, error) {
+	return s.rank(in, limit, recall.Larger, func(m *robotmem.Memory) (float64, bool) {
+		cosine, ok, _ := s.Cosine(context.Background(), q, in, m.MemoryID)
+		return cosine, ok
+	}), 0, s.broken[recall.ListVector]
+}
+
+func (s *fakeStore) Cosine(_ context.Context, _ *recall.Query, _ recall.Set, id int64) (sum float64, ok bool, err error) {
+	v, ok := s.vectors[id]
+	for i := range v {
+		sum += float64(v[i]) * float64(s.query[i])
+	}
+	return sum, ok, nil
+}
+
+func (s *fakeStore) Places(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
+	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
+		_, places := filter.Flatten(m.Context)
+		for _, p := range places {
+			if p.Path == q.SpatialSort.Field {
+				d := math.Hypot(p.XYZ[0]-q.SpatialSort.Target[0], p.XYZ[1]-q.SpatialSort.Target[1])
+				return d, q.SpatialSort.MaxDistance == nil || d <= *q.SpatialSort.MaxDistance
+			}
+		}
+		return 0, false
+	}), nil, s.broken[recall.ListPlace]
+}
+
+func (s *fakeStore) Likeness(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
+	asked, ok := s.shapes[q.Like.MemoryID]
+	if !ok {
+		return nil, nil, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", q.Like.MemoryID)
+	}
+	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
+		shape, ok := s.shapes[m.MemoryID]
+		return math.Abs(shape - asked), ok && m.MemoryID != q.Like.MemoryID
+	}), []string{"likeness: 1 perceptions wait to be compared and are not among the answers"}, nil
+}
+
+func (s *fakeStore) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
+	newestFirst := func(x, y recall.Ranked) int { return cmp.Compare(y.Value, x.Value) }
+	return s.rank(in, limit, newestFirst, func(m *robotmem.Memory) (float64, bool) {
+		return float64(m.ObservedAt.Unix()), true
+	}), nil
+}
+
+func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, id int64) (*robotmem.Memory, error) {
+	if s.damaged[id] {
+		return nil, robotmem.Errorf(robotmem.Corrupt, "", "its text does not match its checksum")
+	}
+	m := s.memories[id-1]
+	return &m, nil
+}
+
+func (s *fakeStore) Real(id int64) bool {
+	v, _ := s.memories[id-1].Context.At("env.sim_or_real")
+	return v == "real"
+}
+
+func (s *fakeStore) Hints(context.Context, *recall.Query) ([]string, error) {
+	return []string{"collection: default holds nothing"}, nil
+}

@@ -1,0 +1,154 @@
+package recall
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+// rrfK flattens the head of each list (Cormack, Clarke, Büttcher 2009).
+const rrfK = 60
+
+// fuse merges the lists by reciprocal rank: score = Σ w/(k + rank + 1) with the
+// weight of each list, times RealWeight for what was sensed in the real world;
+// best first, ties by id.
+func (r *run) fuse() []hit {
+	at := map[int64]int{}
+	var hits []hit
+	// When all that was found was found by lists without a weight, their order is
+	// the best there is.
+	weighs := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
+	for _, l := range r.lists {
+		weight := r.weight(l)
+		switch {
+		case !weighs:
+			weight = 1
+		case weight == 0 && !(r.Strict() && l.name == ListPlace): // a strict place decides without a weight
+			continue
+		}
+		for rank, item := range l.items {
+			i, ok := at[item.ID]
+			if !ok {
+				i = len(hits)
+				at[item.ID] = i
+				hits = append(hits, hit{id: item.ID})
+			}
+			hits[i].score += weight / float64(rrfK+rank+1)
+			switch l.name {
+			case ListPlace:
+				hits[i].distance = &item.Value
+			case ListVector:
+				hits[i].cosine = &item.Value
+			}
+			if r.Explain {
+				hits[i].found = append(hits[i].found, robotmem.ListEntry{List: l.name, Rank: rank, Value: item.Value})
+			}
+		}
+	}
+	for i := range hits {
+		if !r.stopOnly[hits[i].id] && r.src.Real(hits[i].id) {
+			hits[i].score *= r.RealWeight
+		}
+	}
+	if !r.timeOrder() {
+		slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	}
+	return hits
+}
+
+// weight is what a list counts.
+func (r *run) weight(l list) float64 {
+	if w, ok := r.Weights[l.name]; ok {
+		return w
+	}
+	if l.name == ListVector && len(l.items) > 0 {
+		return vectorWeight(lifted(l.items[0].Value, r.usual))
+	}
+	return 1
+}
+
+// vectorWeight is the weight of the vectors where none is configured, by how near
+// the nearest of them is. Ordinarily it is small: vectors bring up what the words
+// have missed, and leave the order of what the words have found, as ranks next to
+// each other differ so little in reciprocal rank fusion that an even vote of a
+// small sentence model undoes it. One that says nearly the same as the query
+// counts like a word. Chosen on the evaluation sets, see docs/recall.md.
+func vectorWeight(nearest float64) float64 {
+	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
+}
+
+const leastVectorWeight = 0.1
+
+// stages is the whole of ranking between fusion and the cut to n, in order.
+var stages = []struct {
+	name string
+	run  func(*run, []hit) []hit
+}{
+	{"diverse", diversify},    // only with diversity
+	{"nearest", nearestFirst}, // only with a strict place
+}
+
+func nearestFirst(r *run, hits []hit) []hit {
+	if !r.Strict() {
+		return hits
+	}
+	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
+	return hits
+}
+
+// diversePool is how many of the best are compared with each other; those further
+// down are not worth it.
+const diversePool = 200
+
+// diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998): each
+// next memory is the one with the best score less its likeness to those already
+// chosen.
+func diversify(r *run, hits []hit) []hit {
+	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
+		return hits
+	}
+	best := hits[0].score
+	rest := slices.Clone(hits[:min(diversePool, len(hits))])
+	terms := map[int64][]string{}
+	for _, h := range rest {
+		if h.memory != nil {
+			terms[h.id] = text.Stems(h.memory.Content)
+		}
+	}
+	chosen := make([]hit, 0, len(hits))
+	likeness := make([]float64, len(rest))
+	for len(rest) > 0 && len(chosen) < r.N {
+		pick, top := 0, 0.0
+		for i, h := range rest {
+			gain := (1-r.Diversity)*h.score/best - r.Diversity*likeness[i]
+			if i == 0 || gain > top {
+				pick, top = i, gain
+			}
+		}
+		h := rest[pick]
+		chosen = append(chosen, h)
+		rest, likeness = slices.Delete(rest, pick, pick+1), slices.Delete(likeness, pick, pick+1)
+		for i := range rest {
+			likeness[i] = max(likeness[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+		}
+	}
+	return append(chosen, rest...)
+}
+
+// normalizeScores divides by the largest score, which is not always the first
+// hit's.
+func normalizeScores(hits []hit) {
+	best := 0.0
+	for _, h := range hits {
+		best = max(best, h.score)
+	}
+	for i := range hits {
+		if best > 0 {
+			hits[i].score /= best
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package record
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+)
+
+// marks are what tells two texts apart beside words and numbers with names:
+// bin A and bin B, version 2e and 2f, 三次 and 五次, > and <, and digits of
+// other scripts. They count as quantities without a name, in text order. The 千 of
+// a unit (2千克) is part of a quantity already.
+func marks(s string) []consolidate.Quantity {
+	var out []consolidate.Quantity
+	add := func(mark string) { out = append(out, consolidate.Quantity{Value: mark}) }
+	previous := ""
+	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return unicode.IsSpace(r) }) {
+		bare := strings.Trim(word, ".,;:!?()[]\"'")
+		switch {
+		case previous != "" && !endsInDigit(previous) && len(bare) == 1 && bare[0] >= 'A' && bare[0] <= 'Z' && bare != "I":
+			add(bare)
+		case mixed(bare):
+			add(strings.ToLower(bare))
+		}
+		before := previous != "" && endsInDigit(previous)
+		previous = bare
+		for i, r := range word {
+			thousand := before && r == '千' && isUnit(word[i:])
+			before = r >= '0' && r <= '9'
+			if thousand {
+				continue
+			}
+			if strings.ContainsRune("<>≤≥", r) || strings.ContainsRune("一二两三四五六七八九十百千", r) || r > unicode.MaxASCII && unicode.IsNumber(r) {
+				add(string(r))
+			}
+		}
+	}
+	return out
+}
+
+// unitLetters are those that make a number with a unit, which text.Quantities
+// reads in every spelling.
+const unitLetters = "NmsgVAWJKCFhHlLtT"
+
+// mixed reports whether a word is a number with a letter that is no unit: 2e.
+func mixed(word string) bool {
+	rest := strings.TrimLeft(word, "0123456789")
+	return len(rest) == 1 && len(rest) < len(word) && unicode.IsLetter(rune(rest[0])) && !strings.Contains(unitLetters, rest)
+}
+
+// isUnit reports whether a word begins with a Chinese unit of two characters.
+func isUnit(word string) bool {
+	const twoCharacters = 2 * len("千")
+	_, ok := units.WordSymbol(word[:min(len(word), twoCharacters)])
+	return ok
+}
+
+func endsInDigit(word string) bool {
+	last := word[len(word)-1]
+	return last >= '0' && last <= '9'
+}
+
+// failing are the words that turn a success into its opposite.
+var failing = map[string]bool{
+	"fail": true, "fails": true, "failed": true, "failing": true, "failure": true, "unsuccessful": true,
+	"unsuccessfully": true, "失": true, "败": true,
+}
+
+// StatementOf prepares a text for comparison. Numbers with units are compared in
+// the canonical unit.
+func StatementOf(s string) consolidate.Statement {
+	st := consolidate.Statement{Negated: text.Negations(s) > 0, Quantities: marks(s)}
+	units := map[string]bool{}
+	for _, q := range text.Quantities(s) {
+		q = q.Base()
+		st.Quantities = append(st.Quantities, consolidate.Quantity{Name: q.Name, Value: q.Value, Unit: q.Unit})
+		if q.Unit != "" {
+			units[strings.ToLower(q.Unit)] = true
+		}
+	}
+	for _, t := range text.BaseTerms(s) {
+		if text.Stop(t) {
+			continue
+		}
+		st.Negated = st.Negated || failing[t]
+		stem := text.Stem(t)
+		st.Terms = append(st.Terms, stem)
+		if !units[t] && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {
+			st.Words = append(st.Words, stem)
+		}
+	}
+	st.Terms, st.Words = Distinct(st.Terms), Distinct(st.Words)
+	return st
+}
+
+// Duplicates and contradictions are looked up by signature, never through the
+// text index: facts of one collection and context form a group, and within a
+// group a sketch of 128 bits rules nearly everything out.
+
+// Signature is what one fact is looked up by.
+type Signature struct {
+	Seq, MemoryID int64
+	Terms         int64 // how many
+	Numbers       int64 // hash of all quantities and of the negation
+	Skeleton      int64 // hash of the parameters it names, else of its words
+	Sketch        consolidate.Sketch
+}
+
+func SignatureOf(st consolidate.Statement) Signature {
+	var numbers, names []string
+	for _, q := range consolidate.ByName(st.Quantities) {
+		numbers = append(numbers, q.Name+" "+q.Value+" "+q.Unit)
+		if q.Name != "" {
+			names = append(names, q.Name+" "+q.Unit)
+		}
+	}
+	if st.Negated {
+		numbers = append(numbers, "-")
+	}
+	skeleton := Distinct(names)
+	if len(skeleton) == 0 {
+		skeleton = st.Words
+	}
+	return Signature{
+		Terms: int64(len(st.Terms)), Numbers: Hash64(numbers...), Skeleton: Hash64(skeleton...),
+		Sketch: consolidate.NewSketch(st.Terms),
+	}
+}

@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/ext/fts5"
+	"github.com/ncruces/go-sqlite3/ext/vec1"
+)
+
+// Conn is one connection to the file, with its prepared statements. It is used
+// by one goroutine at a time.
+type Conn struct {
+	*sqlite3.Conn
+	// Admit limits queries that call admitted(id) to these ids; nil admits all.
+	Admit *bitset.BitSet
+	stmts map[string]*sqlite3.Stmt
+}
+
+// ConnOptions say how a connection is opened.
+type ConnOptions struct {
+	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
+	BusyTimeout time.Duration // how long to wait for another process's lock
+	CacheKiB    int           // pages that are kept in memory
+	ReadOnly    bool
+	// Exclusive takes the lock of the whole file at the first reading, and leaves
+	// the log as it is when the connection is closed.
+	Exclusive bool
+	// Immutable reads the file as it lies: there is no log, and nobody writes.
+	Immutable bool
+	VFS       string            // the driver's name of the disk; its own if empty
+	SetUp     func(*Conn) error // registers virtual tables; may be nil
+
+	logIndex string // file of the log's index; beside the database if empty
+}
+
+// Open opens a connection. While another process makes or removes the log, SQLite
+// answers busy at once, whatever the time limit; Open tries again until then.
+func Open(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
+	for deadline := time.Now().Add(o.BusyTimeout); ; time.Sleep(openRetry) {
+		c, err := openOnce(ctx, path, o)
+		if !errors.Is(err, sqlite3.BUSY) || ctx.Err() != nil || time.Now().After(deadline) {
+			return c, err
+		}
+	}
+}
+
+const openRetry = 5 * time.Millisecond
+
+// openOnce is the one place where a connection is opened and set up.
+func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
+	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
+	if o.ReadOnly {
+		flags = sqlite3.OPEN_READONLY
+	}
+	db, err := sqlite3.OpenFlags(fileURI(path, o), flags|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{Conn: db, stmts: map[string]*sqlite3.Stmt{}}
+	if err := c.setUp(ctx, o); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// OpenPlain opens a file for writing and sets up nothing.
+func OpenPlain(path string) (*sqlite3.Conn, error) {
+	return sqlite3.OpenFlags(fileURI(path, ConnOptions{}), sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE|sqlite3.OPEN_URI)
+}
+
+func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
+	if o.Exclusive { // before anything reads the file
+		if _, err := c.Config(sqlite3.DBCONFIG_NO_CKPT_ON_CLOSE, true); err != nil {
+			return err
+		}
+		if err := c.Exec("PRAGMA locking_mode=EXCLUSIVE"); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn)); err != nil {
+		return err
+	}
+	if o.SetUp != nil {
+		if err := o.SetUp(c); err != nil {
+			return err
+		}
+	}
+	err := c.CreateFunction("admitted", 1, sqlite3.DIRECTONLY, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		ctx.ResultBool(c.Admit == nil || c.Admit.Test(uint(arg[0].Int64())))
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.BusyTimeout(o.BusyTimeout); err != nil {
+		return err
+	}
+	sync := "FULL"
+	if o.Normal {
+		sync = "NORMAL"
+	}
+	// checksum_verification=OFF: pages of files that older versions made may end in
+	// checksums, which other SQLite programs do not keep up.
+	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF; PRAGMA checksum_verification=OFF;", sync, o.CacheKiB)
+	if !o.ReadOnly && !o.Exclusive {
+		pragmas += "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=4000;"
+	}
+	c.SetInterrupt(ctx)
+	defer c.SetInterrupt(context.Background())
+	return c.Exec(pragmas)
+}
+
+// Close closes the connection and its statements.
+func (c *Conn) Close() error {
+	for _, s := range c.stmts {
+		_ = s.Close() // reports the error of its last run, which was handled
+	}
+	return c.Conn.Close()
+}
+
+// Prepared returns the prepared statement of a query, ready to bind. The
+// connection keeps it.
+func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
+	if s, ok := c.stmts[sql]; ok {
+		return s, nil
+	}
+	s, _, err := c.PrepareFlags(sql, sqlite3.PREPARE_PERSISTENT)
+	if err != nil {
+		return nil, fmt.Errorf("%w: in %s", err, sql)
+	}
+	c.stmts[sql] = s
+	return s, nil
+}
+
+func bind(s *sqlite3.Stmt, args []any) error {
+	for i, a := range args {
+		var err error
+		switch a := a.(type) {
+		case nil:
+			err = s.BindNull(i + 1)
+		case string:
+			err = s.BindText(i+1, a)
+		case int64:
+			err = s.BindInt64(i+1, a)
+		case int:
+			err = s.BindInt64(i+1, int64(a))
+		case float64:
+			err = s.BindFloat(i+1, a)
+		case bool:
+			err = s.BindBool(i+1, a)
+		case []byte:
+			if a == nil {
+				err = s.BindNull(i + 1)
+			} else {
+				err = s.BindBlob(i+1, a)
+			}
+		default:
+			panic(fmt.Sprintf("sqlite: cannot bind %T", a))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exec runs a statement that returns no rows. Without arguments sql may hold
+// several statements.
+func (c *Conn) Exec(sql string, args ...any) error {
+	if len(args) == 0 {
+		return c.Conn.Exec(sql)
+	}
+	return c.Query(sql, args, func(*sqlite3.Stmt) error { return nil })
+}
+
+// Query runs a statement and calls row for each row, until row fails. io.EOF from
+// row ends the query without an error.
+func (c *Conn) Query(sql string, args []any, row func(*sqlite3.Stmt) error) error {
+	s, err := c.Prepared(sql)
+	if err != nil {
+		return err
+	}
+	if err := bind(s, args); err != nil {
+		return errors.Join(err, s.Reset())
+	}
+	for s.Step() {
+		if err := row(s); err != nil {
+			_ = s.Reset()
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+	err = s.Err()
+	if rerr := s.Reset(); err == nil {
+		err = rerr
+	}
+	return err
+}
+
+// One runs a statement that returns at most one row and reports whether it did.
+func (c *Conn) One(sql string, args []any, row func(*sqlite3.Stmt)) (bool, error) {
+	found := false
+	err := c.Query(sql, args, func(s *sqlite3.Stmt) error {
+		found = true
+		row(s)
+		return io.EOF
+	})
+	return found, err
+}
+
+// Number returns the first column of the first row, 0 without a row.
+func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
+	_, err = c.One(sql, args, func(s *sqlite3.Stmt) { n = s.ColumnInt64(0) })
+	return n, err
+}
+
+// pagesWritten is how many pages the connection has given to the log, or tried
+// to, since it was last asked.
+func (c *Conn) pagesWritten() int64 {
+	n, _, err := c.Status(sqlite3.DBSTATUS_CACHE_WRITE, true)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// OrNull is a text as a column that is NULL without one has it.
+func OrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,293 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Options say how a file is opened. Disk, Log, Check, Migrate and Group are
+// required.
+type Options struct {
+	ReadOnly    bool          // nothing is written, and a write fails with Unavailable
+	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
+	BusyTimeout time.Duration // how long to wait for another process's lock
+	Disk        Disk
+	Log         *slog.Logger
+	Beside      string            // the suffix of the folder that belongs to the file
+	SetUp       func(*Conn) error // of each connection; may be nil
+	// Check returns the schema version of a file, 0 of an empty one. It fails
+	// unless the file is empty or of a version that is known, and only reads.
+	Check func(*Conn) (version int, err error)
+	// Migrate brings a file to version Version, one transaction a step.
+	Migrate func(*Conn) error
+	Version int
+	Group   Group
+}
+
+const (
+	writerCacheKiB = 32 << 10
+	// ReaderCacheKiB is the page cache of a connection that reads.
+	ReaderCacheKiB = 16 << 10
+	maxReaders     = 4
+)
+
+// DB is one file that this process has open: a writing connection and a pool of
+// reading ones. Its methods may be called by several goroutines.
+type DB struct {
+	path string
+	o    Options
+
+	readOnly  string // why nothing is written, "" if it is
+	way       readOnlyWay
+	scratch   string    // a folder of temporary files; "" if none is needed
+	madeIndex bool      // the log's index beside a file that is only read was made here
+	state     fileState // of a file that is read without the shared index
+
+	writer     *Conn      // owned by runWriter
+	queue      writeQueue // owned by runWriter
+	jobs       chan *job
+	lone       *job // what runWriter runs next, alone
+	writerDone chan struct{}
+	readers    chan *Conn // nil entries are connections not opened yet
+
+	// closing is held for reading by every call, for writing by Close.
+	closing sync.RWMutex
+	closed  bool
+}
+
+// OpenDB opens the file at path and creates it if it is absent. It fails with
+// Corrupt if the file is damaged or another program's, Conflict if a newer program
+// wrote it, Unavailable if it cannot be opened.
+func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+	}
+	db := &DB{
+		path: realPath(path, o.Beside), o: o,
+		jobs: make(chan *job, writeQueueLength), writerDone: make(chan struct{}), readers: make(chan *Conn, maxReaders),
+	}
+	for range poolSize() {
+		db.readers <- nil
+	}
+	if err := db.openFile(ctx); err != nil {
+		return nil, err
+	}
+	if db.readOnly != "" {
+		close(db.writerDone)
+	} else {
+		go db.runWriter()
+	}
+	return db, nil
+}
+
+// poolSize is how many connections read.
+func poolSize() int { return min(maxReaders, max(2, runtime.NumCPU())) }
+
+// openFile opens the writing connection, or where nothing can be written the first
+// that reads.
+func (db *DB) openFile(ctx context.Context) error {
+	switch db.readOnly = cannotWrite(db.path); {
+	case db.o.ReadOnly:
+		db.readOnly = AskedReadOnly
+	case db.readOnly == "":
+		if err := refuseEmptied(db.path, db.o.Beside); err != nil {
+			return err
+		}
+		err := db.openWritable(ctx)
+		if db.readOnly = folderRefuses(db.path, err); db.readOnly == "" {
+			return err
+		}
+	}
+	if !db.o.ReadOnly {
+		db.o.Log.Warn("the memory is served read-only", "reason", db.readOnly)
+	}
+	if err := db.openReadOnly(ctx); err != nil {
+		return errors.Join(err, db.closeReaders(), db.removeTemporary())
+	}
+	return nil
+}
+
+// openWritable opens the writing connection of a file, which it makes if it has
+// to.
+func (db *DB) openWritable(ctx context.Context) error {
+	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(writerCacheKiB)); err != nil {
+		return db.notOpened(err)
+	}
+	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(writerCacheKiB), &db.o); err != nil {
+		return db.notOpened(err)
+	}
+	if err := db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)); err != nil {
+		return errors.Join(err, db.writer.Close())
+	}
+	db.queue = openWriteQueue(db.path)
+	return nil
+}
+
+// OpenWriter opens a writing connection and migrates the file. A file that is not
+// ours is looked at read-only first, so that not a byte of it changes. Of o the
+// fields Disk, Check and Migrate count.
+func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*Conn, error) {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		if err := lookAt(ctx, path, co, o); err != nil {
+			return nil, err
+		}
+	}
+	c, err := Open(ctx, path, co)
+	if err != nil {
+		return nil, err
+	}
+	// The driver syncs a new log and not its folder: what was acknowledged would go
+	// with the name. SQLite makes the log when the file is first read, and no
+	// process removes it while a connection is open.
+	_, err = o.Check(c)
+	if err == nil {
+		err = o.Disk.SyncFolder(filepath.Dir(path))
+	}
+	if err == nil {
+		err = o.Migrate(c)
+	}
+	if err == nil {
+		err = dropReserved(c, path)
+	}
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	MakePrivate(path)
+	return c, nil
+}
+
+// lookAt fails if a file is not ours. One that its program was writing to when the
+// power failed cannot be read before that is undone, as any program that opens it
+// would do: then the writer is the first to look.
+func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error {
+	co.ReadOnly = true
+	c, err := Open(ctx, path, co)
+	if err == nil {
+		_, err = o.Check(c)
+		err = errors.Join(err, c.Close())
+	}
+	if errors.Is(err, sqlite3.READONLY_ROLLBACK) {
+		return nil
+	}
+	return err
+}
+
+func (db *DB) connOptions(cacheKiB int) ConnOptions {
+	return ConnOptions{
+		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
+		ReadOnly: db.readOnly != "", Immutable: db.way == noLog, logIndex: db.ownIndexPath(),
+	}
+}
+
+// Path is the file's, absolute, without symbolic links.
+func (db *DB) Path() string { return db.path }
+
+// Read runs f on a reading connection inside one snapshot.
+func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	db.closing.RLock()
+	defer db.closing.RUnlock()
+	if db.closed {
+		return ErrClosed
+	}
+	if err := db.unchanged(); err != nil {
+		return err
+	}
+	c, err := db.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { db.readers <- c }()
+	c.SetInterrupt(ctx)
+	defer func() {
+		c.SetInterrupt(context.Background())
+		c.Admit = nil
+		if !c.GetAutocommit() {
+			err = errors.Join(err, c.Exec("ROLLBACK"))
+		}
+	}()
+	if err := c.Exec("BEGIN"); err != nil {
+		return err
+	}
+	return f(c)
+}
+
+// reader takes a connection from the pool, opening it on first use.
+func (db *DB) reader(ctx context.Context) (*Conn, error) {
+	select {
+	case c := <-db.readers:
+		if c != nil {
+			return c, nil
+		}
+		c, err := Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+		if err != nil {
+			db.readers <- nil
+		}
+		return c, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Close waits for the calls in flight and closes the file. Further calls fail with
+// Unavailable. Closing twice is harmless.
+func (db *DB) Close() error {
+	db.closing.Lock()
+	if db.closed {
+		db.closing.Unlock()
+		return nil
+	}
+	db.closed = true
+	close(db.jobs)
+	db.closing.Unlock()
+	<-db.writerDone
+	db.queue.close()
+	err := db.closeReaders()
+	if db.writer != nil {
+		err = errors.Join(err, db.writer.Close())
+	}
+	return errors.Join(err, db.removeTemporary())
+}
+
+func (db *DB) closeReaders() error {
+	var errs []error
+	for range cap(db.readers) {
+		select {
+		case c := <-db.readers:
+			if c != nil {
+				errs = append(errs, c.Close())
+			}
+		default:
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Hold keeps Close waiting until release is called. ok is false if the file is
+// closed.
+func (db *DB) Hold() (release func(), ok bool) {
+	db.closing.RLock()
+	if db.closed {
+		db.closing.RUnlock()
+		return nil, false
+	}
+	return db.closing.RUnlock, true
+}

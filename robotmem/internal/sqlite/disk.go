@@ -1,0 +1,202 @@
+package sqlite
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Disk is what files are changed through: the database, its log, and payloads. A
+// memory belongs on a [SystemDisk]; a test program simulates power failures and
+// full disks with another one.
+type Disk interface {
+	payload.Disk
+	// Link gives a file a second name, as os.Link does. The error wraps
+	// fs.ErrExist when that is taken.
+	Link(from, to string) error
+	// VFS is the name under which SQLite's driver knows the disk; "" is the
+	// driver's own.
+	VFS() string
+	// FreeBytes is what is free on the disk of a file that exists.
+	FreeBytes(path string) (int64, error)
+}
+
+// SystemDisk is the computer's own disk.
+type SystemDisk struct{ payload.OS }
+
+var _ Disk = SystemDisk{}
+
+// Link implements [Disk].
+func (SystemDisk) Link(from, to string) error { return os.Link(from, to) }
+
+// VFS implements [Disk].
+func (SystemDisk) VFS() string { return "" }
+
+// FreeBytes implements [Disk]: what is free for a program without privileges.
+func (SystemDisk) FreeBytes(path string) (int64, error) { return freeBytes(path) }
+
+// Create makes the folder (0700) and an empty database (0600) where there is
+// none: SQLite gives a new file, its log and its index the mode of the first. The
+// names are on the disk when it returns.
+func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
+	hint := "check that the folder is writable, or pass another --db"
+	if err := makeFolder(d, filepath.Dir(path)); NoSpace(err) {
+		return err
+	} else if err != nil {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the folder cannot be made (%s); %s", Reason(err), hint)
+	}
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = makeFile(ctx, d, path, o)
+	}
+	if err == nil {
+		err = usable(path)
+	}
+	if code := sqlite3.ErrorCode(0); err != nil && !NoSpace(err) && !errors.As(err, &code) {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened for writing (%s); %s", Reason(err), hint)
+	}
+	return err
+}
+
+// makeFile makes a database without tables under another name and then gives it
+// its own. Made in its place, a loss of power could leave half of its first page:
+// the journal that undoes that has a name that the driver does not sync.
+func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
+	aside := path + ".new-" + rand.Text()
+	if err := makeEmpty(d, aside); err != nil {
+		return err
+	}
+	c, err := Open(ctx, aside, o)
+	if err == nil {
+		err = c.Close()
+	}
+	if err == nil {
+		err = d.Link(aside, path)
+	}
+	if err := errors.Join(err, d.Remove(aside)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if code := sqlite3.ErrorCode(0); errors.As(err, &code) {
+			return err
+		}
+		// A file system without second names.
+		if err := makeEmpty(d, path); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return d.SyncFolder(filepath.Dir(path)) // or that of the process that was first
+}
+
+func makeEmpty(d Disk, path string) error {
+	f, err := d.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// usable fails unless a file can be written to.
+func usable(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	return errors.Join(err, f.Close())
+}
+
+// makeFolder makes a folder and those above it, and puts the names of the new
+// ones on the disk.
+func makeFolder(d Disk, path string) error {
+	if info, err := os.Stat(path); err == nil {
+		if !info.IsDir() {
+			return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+		}
+		return nil
+	}
+	above := filepath.Dir(path)
+	if above != path {
+		if err := makeFolder(d, above); err != nil {
+			return err
+		}
+	}
+	if err := d.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	return d.SyncFolder(above)
+}
+
+// realPath is where a link to the file leads, so that its log and the files beside
+// it lie in one place whatever name it is opened by. Files beside the link alone
+// are left where they are.
+func realPath(path, beside string) string {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path
+	}
+	_, there := os.Stat(real + beside)
+	if _, here := os.Stat(path + beside); here == nil && there != nil {
+		return path
+	}
+	return real
+}
+
+// refuseEmptied fails when a file without a byte has once held something: its log,
+// or files beside it, are there. A file that is new has neither, and SQLite would
+// delete the log.
+func refuseEmptied(path, beside string) error {
+	empty := func() bool { info, err := os.Stat(path); return err == nil && info.Size() == 0 }
+	if !empty() {
+		return nil
+	}
+	found := ""
+	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		found = "its log lies"
+	}
+	if entries, err := os.ReadDir(path + beside); err == nil && len(entries) > 0 {
+		found = "payloads lie"
+	}
+	if found == "" || !empty() { // another process has just begun it
+		return nil
+	}
+	return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty, and yet %s beside it: something has emptied it; bring it back from a backup, or move what lies beside it away to begin with an empty memory", found)
+}
+
+// MakePrivate closes the log and its index to others, as the file is, and gives
+// them to its owner. SQLite makes them when it opens the file. On a file system
+// without modes there is nothing to close.
+func MakePrivate(path string) {
+	for _, suffix := range []string{"-wal", "-shm"} {
+		_ = os.Chmod(path+suffix, 0o600)
+		giveToOwner(path, path+suffix)
+	}
+}
+
+// SyncPath puts a file or a folder on the disk. Windows cannot sync a folder and
+// journals its names itself.
+func SyncPath(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() && runtime.GOOS == "windows" {
+		return err
+	}
+	mode := os.O_RDONLY
+	if !info.IsDir() {
+		mode = os.O_RDWR // which Windows asks for
+	}
+	f, err := os.OpenFile(path, mode, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,38 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// freeBytes is what is free on the disk of a file, for a program without
+// privileges.
+func freeBytes(path string) (int64, error) {
+	var s unix.Statfs_t
+	if err := unix.Statfs(path, &s); err != nil {
+		return 0, err
+	}
+	// The fields are of other types on other systems.
+	return int64(uint64(s.Bavail) * uint64(s.Bsize)), nil //nolint:unconvert // see above
+}
+
+// mayGive reports whether files that this process makes can be the owner's of
+// path.
+func mayGive(path string) bool {
+	var s unix.Stat_t
+	return unix.Geteuid() == 0 || unix.Stat(path, &s) == nil && int(s.Uid) == unix.Geteuid()
+}
+
+// giveToOwner gives a file to the owner of path, which only root can.
+func giveToOwner(path, file string) {
+	var s unix.Stat_t
+	if unix.Geteuid() == 0 && unix.Stat(path, &s) == nil {
+		_ = unix.Lchown(file, int(s.Uid), int(s.Gid)) // it may not be there
+	}
+}
+
+// NoSpace reports whether the system refused to write more.
+func NoSpace(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }

@@ -1,0 +1,28 @@
+package sqlite
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+// freeBytes is what is free on the disk of a file, for the user of the program.
+func freeBytes(path string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return int64(free), err
+}
+
+// mayGive: who may open a file there may share it.
+func mayGive(string) bool { return true }
+
+func giveToOwner(string, string) {}
+
+// NoSpace reports whether the system refused to write more.
+func NoSpace(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+}

@@ -1,0 +1,197 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// ErrClosed says that the file was closed by this process.
+var ErrClosed = robotmem.Errorf(robotmem.Unavailable, "", "the memory is closed")
+
+// Wrap gives err its operation. Anything that is not a *robotmem.Error yet gets its
+// kind from Explain, so that no SQL, path or stack reaches a caller.
+func Wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	named := *Explain(err)
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		named = *e
+	}
+	if named.Op == "" {
+		named.Op = op
+	}
+	return &named
+}
+
+// Explain gives an error of the file its kind and a text that a caller may see:
+// what failed and the next step, without SQL or paths.
+func Explain(err error) *robotmem.Error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return robotmem.Errorf(robotmem.Unavailable, "", "the deadline passed before it was done; allow more time")
+	}
+	if errors.Is(err, context.Canceled) {
+		return robotmem.Errorf(robotmem.Unavailable, "", "cancelled by the caller before it was done")
+	}
+	var code sqlite3.ErrorCode
+	if !errors.As(err, &code) {
+		return &robotmem.Error{Kind: robotmem.Internal, Err: &hidden{"an internal error; see the node's log", err}}
+	}
+	if IsCorrupt(err) {
+		code = sqlite3.CORRUPT
+	}
+	text, kind := "an internal error; see the node's log", robotmem.Internal
+	if NoSpace(err) {
+		code = sqlite3.FULL
+	}
+	switch code {
+	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.PROTOCOL:
+		kind, text = robotmem.Unavailable, "another program holds the file's lock; nothing was stored; try again, or stop the other program"
+	case sqlite3.FULL:
+		kind, text = robotmem.Unavailable, "the disk is full; nothing was stored; free some space and try again"
+	case sqlite3.IOERR:
+		kind, text = robotmem.Unavailable, "the disk did not read or write, perhaps because it is full; nothing was stored; check its space and health, then try again"
+		if errors.Is(err, syscall.EROFS) {
+			text = "the disk can only be read, as one is after a fault; nothing was stored; recall goes on; check its health and mount it for writing"
+		}
+		if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EBADF) { // EBADF: it was opened for reading alone
+			text = "the system does not allow this program to read or write the file or its log; nothing was stored; check who owns and may write the file, its -wal and -shm and their folder"
+		}
+	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
+		kind, text = robotmem.Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
+	case sqlite3.NOTADB:
+		kind, text = robotmem.Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair"
+	case sqlite3.CORRUPT:
+		kind, text = robotmem.Corrupt, "the file is damaged and was left as it is; stop every robotmem that uses it, then run robotmem doctor --repair, which recovers what can be read into a new file and keeps this one; or bring it back from a backup"
+	case sqlite3.INTERRUPT:
+		kind, text = robotmem.Unavailable, "interrupted before it was done; try again"
+	case sqlite3.TOOBIG:
+		kind, text = robotmem.TooLarge, "the value is larger than the file can hold"
+	case sqlite3.NOMEM:
+		kind, text = robotmem.Unavailable, "out of memory; nothing was stored"
+	}
+	return &robotmem.Error{Kind: kind, Err: &hidden{text, err}}
+}
+
+// IsCorrupt reports whether SQLite found the file damaged. All JSON in the file
+// was written by this program, so JSON that SQLite cannot parse is damage too.
+func IsCorrupt(err error) bool {
+	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
+		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
+}
+
+// hidden is an error with a text for callers and a cause for the log.
+type hidden struct {
+	text  string
+	cause error
+}
+
+func (h *hidden) Error() string { return h.text }
+func (h *hidden) Unwrap() error { return h.cause }
+
+// Reason is a file error without its path.
+func Reason(err error) string {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	if l := (*os.LinkError)(nil); errors.As(err, &l) {
+		return l.Err.Error()
+	}
+	return err.Error()
+}
+
+// A full disk refuses to grow the file, and the error says how much would be
+// needed. The driver passes the system's reason on only while SQLite does nothing
+// else before it gives up; after that a failed write and too little free space
+// count as a full disk.
+
+const (
+	pageSize = 4096
+	// frameBytes is a page in the log, with its header.
+	frameBytes = pageSize + 24
+	// indexBytes is the index of the log at its smallest, newBytes the log of the
+	// tables of a new file.
+	indexBytes = 32 << 10
+	newBytes   = 256 << 10
+)
+
+// fullDisk reports whether an error is that of a disk, or a quota, without space
+// for so many bytes.
+func (db *DB) fullDisk(err error, needed int64) bool {
+	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+		return true
+	}
+	for _, code := range []sqlite3.ExtendedErrorCode{sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN} {
+		if errors.Is(err, code) {
+			free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
+			return ferr == nil && free < max(needed, frameBytes)
+		}
+	}
+	return false
+}
+
+// DiskFull is the error of something that did not fit. needed says how much space
+// that takes, as far as it is known.
+func (db *DB) DiskFull(field, what, needed string, cause error) error {
+	free := ""
+	if n, err := db.o.Disk.FreeBytes(filepath.Dir(db.path)); err == nil {
+		free = ", " + BytesText(n) + " are free"
+	}
+	text := "the disk is full: " + what + " needs " + needed + free + "; nothing was stored; free some space and try again"
+	return &robotmem.Error{Kind: robotmem.Unavailable, Field: field, Err: &hidden{text, cause}}
+}
+
+// About is a number of bytes in words, "more space" for 0.
+func About(bytes int64) string {
+	if bytes == 0 {
+		return "more space"
+	}
+	return "about " + BytesText(bytes)
+}
+
+// BytesText is a number of bytes as people read it.
+func BytesText(n int64) string {
+	const unit = 1024
+	switch {
+	case n < unit:
+		return fmt.Sprintf("%d B", n)
+	case n < unit*unit:
+		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
+	case n < unit*unit*unit:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+}
+
+// notWritten explains why a commit failed, if the disk is full.
+func (db *DB) notWritten(err error) error {
+	needed := db.writer.pagesWritten() * frameBytes
+	if !db.fullDisk(err, needed) {
+		return err
+	}
+	return db.DiskFull("", "the write", About(needed), err)
+}
+
+// notOpened explains why a file does not open on a full disk: the index of the log
+// takes indexBytes as long as a process has the file open, a new file its tables
+// too.
+func (db *DB) notOpened(err error) error {
+	needed := int64(indexBytes)
+	if info, err := os.Stat(db.path); err != nil || info.Size() <= pageSize {
+		needed += newBytes
+	}
+	if !db.fullDisk(err, needed) {
+		return err
+	}
+	return db.DiskFull("db", "opening the memory for writing (--read-only reads it without)", About(needed), err)
+}

@@ -1,0 +1,273 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Locks on ranges of a file tell whether it is in use. While a program has it open
+// with its log, SQLite holds the second range for reading. SQLite opens a file
+// before it locks it, and would go on with one that a restore has replaced in
+// between, with the log of the one that took its place. So a program that opens a
+// memory holds the first range for reading until SQLite has its lock, and a restore
+// or a recovery holds both for writing. Locks end with the process.
+var (
+	enterRange  = lockRange{0x40000200, 1}   // just behind what SQLite locks
+	sharedRange = lockRange{0x40000002, 510} // SHARED_FIRST and SHARED_SIZE of SQLite's os.h
+	wholeRange  = lockRange{0, 1}            // of a file that has nothing else to lock
+	// queueRange is behind what SQLite and a restore lock.
+	queueRange = lockRange{0x40000400, 1}
+)
+
+// lockRange is what is locked of a file, in bytes. The file need not be that long.
+type lockRange struct{ start, length int64 }
+
+// ErrLocked says that another process holds a lock.
+var ErrLocked = errors.New("another process holds the lock")
+
+// enter waits until no restore replaces the file, and keeps one from beginning
+// until leave.
+func enter(ctx context.Context, path string, wait time.Duration) (leave func(), err error) {
+	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", Reason(err))
+		}
+		if err = lockPart(f, enterRange, false); !errors.Is(err, ErrLocked) {
+			if err != nil || isAt(f, path) { // where locks do not work SQLite says so
+				return func() { _ = f.Close() }, nil
+			}
+			err = ErrLocked
+		}
+		_ = f.Close()
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if time.Now().After(deadline) {
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
+		}
+	}
+}
+
+// KeepOut makes the caller the only user of a file, until f is closed: f is a
+// handle of its own on the file at path. once, unless nil, is called when nobody
+// can enter any more and SQLite can still have its locks. KeepOut fails with
+// ErrLocked while another has the file open or has replaced it, and with
+// errors.ErrUnsupported where files cannot be locked like that.
+func KeepOut(f *os.File, path string, once func() error) error {
+	unsupported := lockPart(f, enterRange, true)
+	if unsupported != nil && !errors.Is(unsupported, errors.ErrUnsupported) {
+		return unsupported
+	}
+	if once != nil {
+		if err := once(); err != nil {
+			return err
+		}
+	}
+	if unsupported == nil {
+		if err := lockPart(f, sharedRange, true); err != nil {
+			return err
+		}
+	}
+	if !isAt(f, path) { // another was faster
+		return ErrLocked
+	}
+	return unsupported
+}
+
+// isAt reports whether the open file is still the one of that name.
+func isAt(f *os.File, path string) bool {
+	open, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(open, now)
+}
+
+// LockFile locks a file that is made for it, until unlock. It fails with ErrLocked
+// while another process holds the lock.
+func LockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockPart(f, wholeRange, true); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return func() { _ = f.Close() }, nil
+}
+
+// lockAlone makes sure that nobody has a file open, and that nobody opens it until
+// release. The file itself is not read, let alone written. A file that cannot be
+// opened for writing is not locked: nobody here can write it.
+func lockAlone(path string) (release func() error, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return func() error { return nil }, nil //nolint:nilerr // reading it says what is wrong
+	}
+	err = KeepOut(f, path, nil)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return lockBySQLite(path, f)
+	}
+	if err != nil {
+		return nil, errors.Join(inUse(err), f.Close())
+	}
+	return f.Close, nil
+}
+
+func inUse(err error) error {
+	return robotmem.Errorf(robotmem.Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
+}
+
+// lockBySQLite takes SQLite's exclusive lock, where ranges of files cannot be
+// locked: in WAL mode each open connection holds a shared one until it is closed.
+func lockBySQLite(path string, own *os.File) (release func() error, err error) {
+	if err := own.Close(); err != nil {
+		return nil, err
+	}
+	db, err := OpenPlain(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	f, ok := file.(vfs.File)
+	if !ok {
+		return nil, errors.Join(errors.New("the file of a connection is of no known kind"), db.Close())
+	}
+	if err = f.Lock(vfs.LOCK_SHARED); err == nil {
+		err = f.Lock(vfs.LOCK_EXCLUSIVE)
+	}
+	release = func() error { return errors.Join(f.Unlock(vfs.LOCK_NONE), db.Close()) }
+	if err != nil {
+		return nil, errors.Join(inUse(err), release())
+	}
+	return release, nil
+}
+
+// Damaged is a damaged file that is being read. Nobody else can open it meanwhile,
+// and closing it leaves it and its log as they are.
+type Damaged struct {
+	*Conn
+	entrance *os.File // keeps others from opening the file; nil once closed
+}
+
+// OpenDamaged opens a file under the exclusive lock of the whole file. check is
+// the first to read it.
+func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Conn) error) (*Damaged, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the damaged file cannot be opened (%s)", Reason(err))
+	}
+	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return nil, errors.Join(inUse(err), f.Close())
+	}
+	d := &Damaged{entrance: f}
+	o.Exclusive = true
+	if d.Conn, err = Open(ctx, path, o); err == nil {
+		err = check(d.Conn) // the first reading takes the lock, and keeps it
+	}
+	if errors.Is(err, sqlite3.BUSY) {
+		err = inUse(err)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Close closes the file. Closing twice is harmless.
+func (d *Damaged) Close() error {
+	var err error
+	if d.Conn != nil {
+		err = d.Conn.Close()
+		d.Conn = nil
+	}
+	if d.entrance != nil {
+		err = errors.Join(err, d.entrance.Close())
+		d.entrance = nil
+	}
+	return err
+}
+
+// writeQueue is the queue of processes that wait for the file's write lock. SQLite
+// has no queue: waiting processes look now and then whether the lock is free, and a
+// process that commits again and again (an import) has taken it by then, so that
+// others may wait until their time is over. Here a process that wants to write
+// takes the front of the queue first and leaves it once it has the lock; the process
+// that has just released the lock then has to wait behind it.
+//
+// The front of the queue is a lock of one byte, in the page that SQLite keeps free
+// of data for its own locks. It is advisory: without it the only loss is fairness.
+// Where there is no such lock, or it does not come free in time (its holder may
+// have been stopped), the process goes on without.
+type writeQueue struct {
+	file    *os.File // nil where there is no queue
+	front   bool     // this process is at the front
+	ignored bool     // the lock did not come free in time, until it is free again
+}
+
+const (
+	// queueLimit is longer than the queue of a busy robot, and shorter than the
+	// time limit of the lock.
+	queueLimit = time.Second
+	// queuePause is how long to wait between two looks, on average.
+	queuePause = time.Millisecond
+)
+
+func openWriteQueue(path string) writeQueue {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return writeQueue{}
+	}
+	return writeQueue{file: f}
+}
+
+// take takes the front of the queue if it is free, and reports whether the caller
+// may go on: it is at the front, or has waited for it long enough.
+func (q *writeQueue) take(since time.Time) bool {
+	if q.file == nil || q.front {
+		return true
+	}
+	err := lockPart(q.file, queueRange, true)
+	switch {
+	case err == nil:
+		q.front, q.ignored = true, false
+	case !errors.Is(err, ErrLocked), q.ignored: // no such locks here, or not in time
+	case time.Since(since) < queueLimit:
+		return false
+	default:
+		q.ignored = true
+	}
+	return true
+}
+
+// pause waits a moment of random length.
+func (q *writeQueue) pause() { time.Sleep(queuePause/2 + rand.N(queuePause)) }
+
+// leave lets the next process to the front.
+func (q *writeQueue) leave() {
+	if q.front {
+		q.front = false
+		unlockPart(q.file, queueRange)
+	}
+}
+
+func (q *writeQueue) close() {
+	if q.file != nil {
+		_ = q.file.Close() // nothing was written; its lock goes with it
+		q.file = nil
+	}
+}

@@ -1,0 +1,4 @@
+package sqlite
+
+// setLockOFD is F_OFD_SETLK of the system's fcntl.h.
+const setLockOFD = 90

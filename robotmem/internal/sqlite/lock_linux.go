@@ -1,0 +1,7 @@
+package sqlite
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+const setLockOFD = unix.F_OFD_SETLK

@@ -1,0 +1,315 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/util/vfsutil"
+	"github.com/ncruces/go-sqlite3/vfs"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A file is served read-only when Options.ReadOnly asks for it, or when the file
+// or its folder cannot be written: a robot whose disk has become read-only must
+// still recall. Then nothing is written, and a write answers with the reason.
+
+// readOnlyWay is how the connections of such a file come to the log.
+type readOnlyWay int
+
+const (
+	// sharedIndex: by the log's index beside the file, as every process does.
+	sharedIndex readOnlyWay = iota
+	// ownIndex: there is a log that nobody is writing and no place for an index
+	// beside it, so that this process keeps one among its temporary files.
+	ownIndex
+	// noLog: there is no log, and no place for one.
+	noLog
+)
+
+// AskedReadOnly is the reason of a file that Options.ReadOnly serves.
+const AskedReadOnly = "as was asked"
+
+// ReadOnly is why nothing is written, "" if the file is writable.
+func (db *DB) ReadOnly() string { return db.readOnly }
+
+// Writable fails when the file is served read-only.
+func (db *DB) Writable() error {
+	if db.readOnly == "" {
+		return nil
+	}
+	return robotmem.Errorf(robotmem.Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", db.readOnly)
+}
+
+// cannotWrite says why a file that is there cannot be opened for writing, "" if
+// it can or is not there.
+func cannotWrite(path string) string {
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return ""
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err == nil {
+		_ = f.Close() // nothing was written
+		return ""
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return "its file cannot be written: " + Reason(err)
+	}
+	return ""
+}
+
+// folderRefuses says why a file that can be written cannot be served for writing:
+// its folder takes no log.
+func folderRefuses(path string, err error) string {
+	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 || errors.Is(err, sqlite3.READONLY_ROLLBACK) {
+		return ""
+	}
+	for _, code := range []sqlite3.ErrorCode{sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM} {
+		if errors.Is(err, code) {
+			return "its folder cannot be written"
+		}
+	}
+	return ""
+}
+
+// openReadOnly opens the first reading connection, and finds the way for all.
+func (db *DB) openReadOnly(ctx context.Context) error {
+	info, err := os.Stat(db.path)
+	switch {
+	case err != nil:
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read (%s), and read-only none is made; check --db", Reason(err))
+	case !info.Mode().IsRegular():
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be used (not a regular file); pass another --db")
+	case info.Size() == 0:
+		return robotmem.Errorf(robotmem.Unavailable, "db", "the file is empty, and read-only nothing is put into it; check --db")
+	}
+	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	c, err := db.openShared(ctx)
+	if errors.Is(err, errNotShared) || folderRefuses(db.path, err) != "" {
+		if c, err = db.openElsewhere(ctx); err != nil && folderRefuses(db.path, err) != "" {
+			return robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be read; check that this user may")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	<-db.readers
+	db.readers <- c
+	return db.Read(ctx, func(c *Conn) error {
+		version, err := db.o.Check(c)
+		if err == nil && version < db.o.Version {
+			err = robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d and must be brought to %d, which takes writing; open it once where it can be written", version, db.o.Version)
+		}
+		return err
+	})
+}
+
+var errNotShared = errors.New("the log's index would be another user's")
+
+// openShared opens the file as every process does. Where nobody has it open that
+// makes a log and its index, which only the file's owner may leave behind: the
+// owner could not write to another's.
+func (db *DB) openShared(ctx context.Context) (*Conn, error) {
+	if _, err := os.Lstat(db.path + "-shm"); errors.Is(err, fs.ErrNotExist) {
+		if !mayGive(db.path) {
+			return nil, errNotShared
+		}
+		db.madeIndex = true
+	}
+	db.way = sharedIndex
+	c, err := Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+	if err == nil && db.madeIndex {
+		MakePrivate(db.path)
+	}
+	return c, err
+}
+
+// openElsewhere opens the file without writing anything beside it. No live process
+// may have the log in use: its index would be there to share.
+func (db *DB) openElsewhere(ctx context.Context) (*Conn, error) {
+	db.state = stateOf(db.path)
+	if db.state.index {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "another program has the file open, and this user may not share its log; ask as the file's owner, or ask the node that has it")
+	}
+	db.way = noLog
+	if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() > 0 {
+		db.way = ownIndex
+		dir, err := os.MkdirTemp("", "robotmem-")
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the log beside the file takes an index, for which there is no folder of temporary files (%s); set TMPDIR", Reason(err))
+		}
+		db.scratch = dir
+	}
+	return Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+}
+
+// fileState shows that a file was written to: its size and time, its log's, and
+// whether a log's index is there.
+type fileState struct {
+	size, logSize int64
+	at, logAt     time.Time
+	index         bool
+}
+
+func stateOf(path string) (s fileState) {
+	if info, err := os.Stat(path); err == nil {
+		s.size, s.at = info.Size(), info.ModTime()
+	}
+	if info, err := os.Stat(path + "-wal"); err == nil {
+		s.logSize, s.logAt = info.Size(), info.ModTime()
+	}
+	_, err := os.Stat(path + "-shm")
+	s.index = err == nil
+	return s
+}
+
+// unchanged fails when a file that is read without the index that all processes
+// share was written to: pages of then and of now would be read as one.
+func (db *DB) unchanged() error {
+	if db.way != sharedIndex && stateOf(db.path) != db.state {
+		return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
+	}
+	return nil
+}
+
+// removeTemporary removes what only reading has made.
+func (db *DB) removeTemporary() error {
+	if db.madeIndex {
+		db.removeIndex()
+	}
+	if db.scratch == "" {
+		return nil
+	}
+	return os.RemoveAll(db.scratch)
+}
+
+// removeIndex removes the empty log and the index that a reader has made, unless
+// somebody has the file open.
+func (db *DB) removeIndex() {
+	f, err := os.OpenFile(db.path, os.O_RDWR, 0)
+	if err != nil {
+		return // nobody here may lock it
+	}
+	_ = f.Close() // nothing was written
+	release, err := lockAlone(db.path)
+	if err != nil {
+		return // they are in use
+	}
+	if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
+		_ = os.Remove(db.path + "-wal") // what stays harms nothing
+	}
+	if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+		_ = os.Remove(db.path + "-shm")
+	}
+	if err := release(); err != nil {
+		db.o.Log.Warn("the lock of a file that was read", "err", err)
+	}
+}
+
+// ownIndexPath names the file of the log's index where it is not beside the file.
+func (db *DB) ownIndexPath() string {
+	if db.way != ownIndex {
+		return ""
+	}
+	return filepath.Join(db.scratch, "log")
+}
+
+// A file that this user may only read, with a log beside it, takes two things that
+// the driver's own VFS does not offer: a log that cannot be opened for writing is
+// opened for reading, and the log's index may lie in another folder. readOnlyVFS
+// adds them. Files that are written use the driver's VFS as it is.
+
+// readOnlyVFS is the name under which the driver knows it.
+const readOnlyVFS = "robotmem-readonly"
+
+// logIndexParameter names the file of the log's index in a URI.
+const logIndexParameter = "log_index"
+
+var registerReadOnly = sync.OnceFunc(func() { vfs.Register(readOnlyVFS, readOnlyDisk{vfs.Find("")}) })
+
+// fileURI is the name of a file for SQLite.
+func fileURI(path string, o ConnOptions) string {
+	query := url.Values{}
+	switch {
+	case o.VFS != "":
+		query.Set("vfs", o.VFS)
+	case o.ReadOnly:
+		registerReadOnly()
+		query.Set("vfs", readOnlyVFS)
+	}
+	if o.Immutable {
+		query.Set("immutable", "1")
+	}
+	if o.logIndex != "" {
+		query.Set(logIndexParameter, o.logIndex)
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode()}).String()
+}
+
+// URI is the name of a file for SQLite, as statements and the backup API take it.
+func URI(path string) string { return fileURI(path, ConnOptions{}) }
+
+// uriPath is a path as the driver takes it in a URI: with slashes, and on Windows
+// with one before the drive.
+func uriPath(path string) string {
+	path = filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && path[0] != '/' {
+		path = "/" + path
+	}
+	return path
+}
+
+type readOnlyDisk struct{ vfs.VFS }
+
+// OpenFilename implements vfs.VFSFilename.
+func (d readOnlyDisk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+	f, got, err := vfsutil.WrapOpenFilename(d.VFS, name, flags)
+	if err != nil && flags&vfs.OPEN_WAL != 0 && (errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		f, got, err = vfsutil.WrapOpenFilename(d.VFS, name, flags&^(vfs.OPEN_READWRITE|vfs.OPEN_CREATE)|vfs.OPEN_READONLY)
+	}
+	if err != nil || flags&vfs.OPEN_MAIN_DB == 0 {
+		return f, got, err
+	}
+	index := name.URIParameter(logIndexParameter)
+	if index == "" {
+		return f, got, nil
+	}
+	return &indexedElsewhere{f, vfs.NewSharedMemory(index, got)}, got, nil
+}
+
+// indexedElsewhere is a database whose log has its index in another place.
+type indexedElsewhere struct {
+	vfs.File
+	index vfs.SharedMemory
+}
+
+var (
+	_ vfs.VFSFilename      = readOnlyDisk{}
+	_ vfs.FileSharedMemory = &indexedElsewhere{}
+	_ vfs.FileLockState    = &indexedElsewhere{}
+	_ vfs.FileUnwrap       = &indexedElsewhere{}
+)
+
+// SharedMemory implements vfs.FileSharedMemory.
+func (f *indexedElsewhere) SharedMemory() vfs.SharedMemory { return f.index }
+
+// LockState implements vfs.FileLockState.
+func (f *indexedElsewhere) LockState() vfs.LockLevel { return vfsutil.WrapLockState(f.File) }
+
+// Unwrap implements vfs.FileUnwrap.
+func (f *indexedElsewhere) Unwrap() vfs.File { return f.File }
+
+// Close implements vfs.File.
+func (f *indexedElsewhere) Close() error { return errors.Join(f.index.Close(), f.File.Close()) }

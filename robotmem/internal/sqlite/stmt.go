@@ -1,0 +1,35 @@
+package sqlite
+
+import (
+	"errors"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// Stmt is a row of a running statement, for those who read it.
+type Stmt = sqlite3.Stmt
+
+// The types of a value.
+const (
+	Integer = sqlite3.INTEGER
+	Float   = sqlite3.FLOAT
+	Text    = sqlite3.TEXT
+	Blob    = sqlite3.BLOB
+	Null    = sqlite3.NULL
+)
+
+// IsBusy reports whether another connection has a lock.
+func IsBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
+
+// IsConstraint reports whether a row breaks a rule of its table.
+func IsConstraint(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT) }
+
+// IsDamage reports whether something of the file cannot be read.
+func IsDamage(err error) bool {
+	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}

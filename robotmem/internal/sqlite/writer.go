@@ -1,0 +1,305 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// One goroutine owns the writing connection. Callers that wait at the same time
+// share a commit: the writer takes what is queued, runs each job in one
+// transaction, commits, and acknowledges them all.
+//
+// While another process has the file's lock they wait together, each for as long
+// as it may and no longer, and those that come meanwhile join them.
+
+// Group is what the layer above does around the jobs that share a commit. Its
+// methods are called by the writer alone.
+type Group interface {
+	// Begin is called once the transaction has begun.
+	Begin(*Conn) error
+	// Commit is called before the transaction is committed.
+	Commit(*Conn) error
+	// Committed is called after that, before callers are answered.
+	Committed()
+	// Undone is called when the transaction was undone.
+	Undone()
+}
+
+type job struct {
+	run     func(*Conn) error
+	alone   bool // run is called outside any transaction, while nobody else writes
+	inTime  bool // its caller does not wait past the end of its time
+	queued  time.Time
+	done    chan error  // buffered, so that the writer never waits for a caller
+	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
+}
+
+const (
+	writeQueueLength = 256 // callers that may wait before further ones block
+	jobsPerCommit    = 128 // bounds how long the first caller of a group waits
+	// lockSlice is how often the waiting jobs are looked through for those whose
+	// time is over, while another process has the lock.
+	lockSlice = 50 * time.Millisecond
+	// commitLimit bounds a commit that its caller has given up on.
+	commitLimit = 10 * time.Minute
+	// undecidedGrace is how long a commit that has begun may go on past the end of
+	// its caller's time: nearly all are done by then and have an answer.
+	undecidedGrace = 100 * time.Millisecond
+)
+
+// ErrUndecided says that a commit was under way when its caller's time was over.
+var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
+
+// Write runs f in a transaction and returns once it is durable, or has failed and
+// left no trace. A ctx that ends while the job waits withdraws it; once it runs it
+// is completed.
+func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
+	return db.submit(ctx, &job{run: f})
+}
+
+// WriteInTime is Write for a caller that does not wait past the end of ctx for a
+// disk that hangs: it then fails with ErrUndecided, and f may run after that. What
+// f fills in must not be read after an error.
+func (db *DB) WriteInTime(ctx context.Context, f func(*Conn) error) error {
+	return db.submit(ctx, &job{run: f, inTime: true})
+}
+
+// WriteAlone runs f on the writing connection outside any transaction. It is
+// completed once it runs, as Write is.
+func (db *DB) WriteAlone(ctx context.Context, f func(*Conn) error) error {
+	return db.submit(ctx, &job{run: f, alone: true})
+}
+
+// Waiting is how many jobs wait for the writer.
+func (db *DB) Waiting() int { return len(db.jobs) }
+
+func (db *DB) submit(ctx context.Context, j *job) error {
+	db.closing.RLock()
+	err := db.enqueue(ctx, j)
+	db.closing.RUnlock()
+	if err != nil {
+		return err
+	}
+	return j.await(ctx)
+}
+
+// await returns the result of a job that was queued.
+func (j *job) await(ctx context.Context) error {
+	select {
+	case err := <-j.done:
+		return err
+	case <-ctx.Done():
+	}
+	if j.claimed.CompareAndSwap(false, true) {
+		return ctx.Err() // withdrawn before the writer had begun it
+	}
+	if !j.inTime {
+		return <-j.done
+	}
+	grace := time.NewTimer(undecidedGrace)
+	defer grace.Stop()
+	select {
+	case err := <-j.done:
+		return err
+	case <-grace.C:
+		return ErrUndecided
+	}
+}
+
+// enqueue gives a job to the writer. The caller holds db.closing.
+func (db *DB) enqueue(ctx context.Context, j *job) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := db.Writable(); err != nil {
+		return err
+	}
+	if db.closed {
+		return ErrClosed
+	}
+	j.queued, j.done = time.Now(), make(chan error, 1)
+	select {
+	case db.jobs <- j:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// runWriter serves jobs until db.jobs is closed.
+func (db *DB) runWriter() {
+	defer close(db.writerDone)
+	for j := range db.jobs {
+		if j.alone {
+			db.lone = j
+		} else if group, begun := db.begin([]*job{j}); begun {
+			db.commit(group)
+		}
+		if j = db.lone; j != nil {
+			db.lone = nil
+			db.runAlone(j)
+		}
+	}
+}
+
+// runAlone waits for another process's lock in one piece.
+func (db *DB) runAlone(j *job) {
+	if !j.claimed.CompareAndSwap(false, true) {
+		return
+	}
+	err := db.writer.BusyTimeout(db.o.BusyTimeout)
+	if err == nil {
+		err = j.run(db.writer)
+	}
+	j.done <- errors.Join(err, db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)))
+}
+
+// begin begins a transaction for a group and for all that join it while it waits
+// for the lock. It returns those that are to be run, claimed; with begun false all
+// have been answered, or have withdrawn.
+func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
+	defer db.queue.leave()
+	for since := time.Now(); ; {
+		group = db.gather(group)
+		if len(group) == 0 {
+			return nil, false
+		}
+		if !db.queue.take(since) {
+			db.queue.pause()
+			continue
+		}
+		err := db.writer.Exec("BEGIN IMMEDIATE")
+		if err == nil {
+			break
+		}
+		group = slices.DeleteFunc(group, func(j *job) bool {
+			if errors.Is(err, sqlite3.BUSY) && time.Since(j.queued) < db.o.BusyTimeout {
+				return false
+			}
+			if j.claimed.CompareAndSwap(false, true) {
+				j.done <- err
+			}
+			return true
+		})
+	}
+	claimed = slices.DeleteFunc(group, func(j *job) bool { return !j.claimed.CompareAndSwap(false, true) })
+	if len(claimed) == 0 {
+		_ = db.writer.Exec("ROLLBACK") // of nothing
+	}
+	return claimed, len(claimed) > 0
+}
+
+// gather leaves out the jobs that their callers have withdrawn, and adds those
+// that are queued, up to a job that runs alone.
+func (db *DB) gather(group []*job) []*job {
+	group = slices.DeleteFunc(group, func(j *job) bool { return j.claimed.Load() })
+	for len(group) < jobsPerCommit && db.lone == nil {
+		select {
+		case next, ok := <-db.jobs:
+			if !ok {
+				return group
+			}
+			if next.alone {
+				db.lone = next
+			} else if !next.claimed.Load() {
+				group = append(group, next)
+			}
+		default:
+			return group
+		}
+	}
+	return group
+}
+
+// commit runs a group in the transaction that has begun. If that fails, it is
+// undone and each job is tried alone, so that one that cannot be stored does not
+// take the others with it; a job may therefore run twice, and commit once.
+func (db *DB) commit(group []*job) {
+	results, err := db.tryCommit(group)
+	if err != nil {
+		db.o.Group.Undone()
+	}
+	until := time.Now().Add(db.o.BusyTimeout)
+	for i, j := range group {
+		switch {
+		case err == nil:
+			j.done <- results[i]
+		case len(group) == 1:
+			j.done <- err
+		default:
+			db.commitAlone(j, until)
+		}
+	}
+}
+
+// commitAlone runs a job once more, after the group that it was in has failed. It
+// waits for the lock until then, as all of the group do.
+func (db *DB) commitAlone(j *job, until time.Time) {
+	for {
+		err := db.writer.Exec("BEGIN IMMEDIATE")
+		if err == nil {
+			db.commit([]*job{j})
+			return
+		}
+		if !errors.Is(err, sqlite3.BUSY) || time.Now().After(until) {
+			j.done <- err
+			return
+		}
+	}
+}
+
+// tryCommit runs the jobs and commits, or undoes them all.
+func (db *DB) tryCommit(group []*job) (results []error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), commitLimit)
+	defer cancel()
+	c := db.writer
+	c.SetInterrupt(ctx)
+	defer c.SetInterrupt(context.Background())
+	c.pagesWritten()
+	defer func() {
+		if err != nil {
+			err = db.notWritten(err)
+		}
+		c.SetInterrupt(context.Background()) // a limit that has passed must not keep the lock
+		if err != nil && !c.GetAutocommit() {
+			err = errors.Join(err, c.Exec("ROLLBACK"))
+		}
+	}()
+	if err := db.o.Group.Begin(c); err != nil {
+		return nil, err
+	}
+	results = make([]error, len(group))
+	for i, j := range group {
+		if results[i], err = runJob(c, j); err != nil {
+			return nil, err
+		}
+	}
+	if err := db.o.Group.Commit(c); err != nil {
+		return nil, err
+	}
+	if err := c.Exec("COMMIT"); err != nil {
+		return nil, err
+	}
+	db.o.Group.Committed()
+	return results, nil
+}
+
+// runJob runs one job of a group. A job that is refused before it has written
+// anything leaves the others alone; one that fails later ends the transaction (the
+// second error). There is no savepoint between jobs: FTS5 writes out all it has
+// gathered at every savepoint, which costs more than it saves.
+func runJob(c *Conn, j *job) (refused, fatal error) {
+	before := c.TotalChanges()
+	err := j.run(c)
+	if err != nil && (c.TotalChanges() != before || c.GetAutocommit()) {
+		return nil, err
+	}
+	return err, nil
+}

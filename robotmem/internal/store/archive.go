@@ -1,0 +1,257 @@
+package store
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// Records are read in the order of their uids, which no two nodes disagree on.
+
+// inScope narrows a statement to what an export is of: ?1 is a collection, ?2 a
+// session, each empty for all.
+const (
+	memoryInScope  = "(?1 = '' OR m.collection = ?1) AND (?2 = '' OR m.session_id = ?2)"
+	sessionInScope = "(?1 = '' OR s.collection = ?1) AND (?2 = '' OR s.external_id = ?2)"
+)
+
+// Archived is a record with what the file knows of its payload.
+type Archived struct {
+	archive.Memory
+	First bool // the first of the export that names the payload
+
+	ID, successor int64
+}
+
+// EachArchived visits the memories of an export.
+func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
+	rows := "SELECT m.*, (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
+		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid AS first_named" +
+		" FROM memories m WHERE " + memoryInScope + " ORDER BY m.uid"
+	return c.Query(rows, []any{collection, session}, func(s *sqlite.Stmt) error {
+		m, err := c.scanArchived(s)
+		if err != nil {
+			return err
+		}
+		return visit(m)
+	})
+}
+
+// archivedByUID returns one memory as an export would have it, nil if there is
+// none.
+func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
+	var failed error
+	_, err = c.One("SELECT m.* FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
+	if err == nil {
+		err = failed
+	}
+	return out, err
+}
+
+// scanArchived reads a whole row of memories by the names of its columns, with
+// what other tables hold of it. A column that has no field goes to Extra.
+func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
+	m := &Archived{}
+	fields := m.fields()
+	for i := range s.ColumnCount() {
+		if s.ColumnType(i) != sqlite.Null {
+			m.column(s, i, fields[s.ColumnName(i)])
+		}
+	}
+	if err := c.addArchivedPayload(&m.Memory); err != nil {
+		return nil, err
+	}
+	var err error
+	if m.SupersededBy, err = c.uidOf(m.successor); err != nil {
+		return nil, err
+	}
+	return m, c.addArchivedRows(m)
+}
+
+// fields are where the columns of a memory go.
+func (m *Archived) fields() map[string]any {
+	return map[string]any{
+		"id": &m.ID, "first_named": &m.First, "uid": &m.UID, "type": &m.Type, "collection": &m.Collection, "session_id": &m.Session,
+		"content": &m.Content, "human_summary": &m.Summary, "context": &m.Context, "perception_type": &m.PerceptionType,
+		"perception_data": &m.Payload, "perception_metadata": &m.Metadata, "media_type": &m.MediaType, "category": &m.Category,
+		"confidence": &m.Confidence, "decay_rate": &m.DecayRate, "status": &m.Status, "superseded_by": &m.successor, "pinned": &m.Pinned,
+		"source": &m.Source, "scope_files": &m.ScopeFiles, "scope_entities": &m.ScopeEntities, "sightings": &m.Sightings,
+		"access_count": &m.AccessCount, "return_count": &m.ReturnCount, "last_accessed": &m.LastAccessed, "version": &m.Version,
+		"valid_from": &m.ValidFrom, "observed_at": &m.ObservedAt, "created_at": &m.CreatedAt, "updated_at": &m.UpdatedAt,
+	}
+}
+
+// derivedColumns of a memory are worked out anew where it goes.
+var derivedColumns = []string{"content_hash", "revision", "embedding"}
+
+func (m *Archived) column(s *sqlite.Stmt, i int, into any) {
+	switch to := into.(type) {
+	case *string:
+		*to = s.ColumnText(i)
+	case *int64:
+		*to = s.ColumnInt64(i)
+	case *float64:
+		*to = s.ColumnFloat(i)
+	case *bool:
+		*to = s.ColumnBool(i)
+	case *[]string:
+		*to = StoredList(s.ColumnText(i))
+	case *json.RawMessage:
+		*to = ArchivedObject(s.ColumnText(i))
+	case **archive.Payload:
+		*to = &archive.Payload{SHA256: hex.EncodeToString(s.ColumnRawBlob(i))}
+	default:
+		if name := s.ColumnName(i); !slices.Contains(derivedColumns, name) {
+			m.extra(name, s, i)
+		}
+	}
+}
+
+func (m *Archived) extra(name string, s *sqlite.Stmt, i int) {
+	if m.Extra == nil {
+		m.Extra = map[string]any{}
+	}
+	switch s.ColumnType(i) {
+	case sqlite.Integer:
+		m.Extra[name] = json.Number(fmt.Sprint(s.ColumnInt64(i)))
+	case sqlite.Float:
+		m.Extra[name] = s.ColumnFloat(i)
+	case sqlite.Blob:
+		m.Extra[name] = map[string]any{"base64": s.ColumnBlob(i, nil)}
+	default:
+		m.Extra[name] = s.ColumnText(i)
+	}
+}
+
+// ArchivedObject is a stored object as a record has it: nothing when it is empty
+// or cannot be read, which doctor reports.
+func ArchivedObject(text string) json.RawMessage {
+	if text == "" || text == "{}" || !json.Valid([]byte(text)) {
+		return nil
+	}
+	return json.RawMessage(text)
+}
+
+func (c *Conn) addArchivedPayload(m *archive.Memory) error {
+	if m.Payload == nil {
+		return nil
+	}
+	p, err := c.Payload(m.Payload.SHA256)
+	if err != nil {
+		return err
+	}
+	if m.Payload.Lost = p == nil; p != nil {
+		m.Payload.Bytes = p.Size
+	}
+	return nil
+}
+
+func (c *Conn) uidOf(id int64) (uid string, err error) {
+	if id == 0 {
+		return "", nil
+	}
+	_, err = c.One("SELECT uid FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { uid = s.ColumnText(0) })
+	return uid, err
+}
+
+func (c *Conn) addArchivedRows(m *Archived) error {
+	id := []any{m.ID}
+	err := c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", id, func(s *sqlite.Stmt) error {
+		if s.ColumnText(1) == "user" {
+			m.UserTags = append(m.UserTags, s.ColumnText(0))
+		} else {
+			m.Tags = append(m.Tags, s.ColumnText(0))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = c.Query(`SELECT v.version, v.valid_from, v.valid_to, v.content, v.human_summary, v.context, v.category, v.confidence, v.status,
+		(SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.change, v.reason
+		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s *sqlite.Stmt) error {
+		m.Versions = append(m.Versions, archive.Version{
+			Version: s.ColumnInt64(0), ValidFrom: s.ColumnText(1), ValidTo: s.ColumnText(2), Content: s.ColumnText(3), Summary: s.ColumnText(4),
+			Context: ArchivedObject(s.ColumnText(5)), Category: s.ColumnText(6), Confidence: s.ColumnFloat(7), Status: s.ColumnText(8),
+			SupersededBy: s.ColumnText(9), Change: s.ColumnText(10), Reason: s.ColumnText(11),
+		})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.Query("SELECT perception_type, bytes, reason, evicted_at FROM evictions WHERE memory_id = ? ORDER BY evicted_at, id", id, func(s *sqlite.Stmt) error {
+		m.Evictions = append(m.Evictions, archive.Eviction{PerceptionType: s.ColumnText(0), Bytes: s.ColumnInt64(1), Reason: s.ColumnText(2), EvictedAt: s.ColumnText(3)})
+		return nil
+	})
+}
+
+// EachArchivedSession visits the episodes of an export; id narrows it to one.
+func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
+	return c.Query(`SELECT external_id, collection, context, session_count, status, client_type, summary, created_at, updated_at, ended_at
+		FROM sessions s WHERE `+sessionInScope+` ORDER BY external_id`, []any{collection, id}, func(s *sqlite.Stmt) error {
+		out := &archive.Session{
+			SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Context: ArchivedObject(s.ColumnText(2)), Count: s.ColumnInt64(3),
+			Status: s.ColumnText(4), ClientType: s.ColumnText(5), Summary: ArchivedObject(s.ColumnText(6)),
+			CreatedAt: s.ColumnText(7), UpdatedAt: s.ColumnText(8), EndedAt: s.ColumnText(9),
+		}
+		if err := c.addSessionRows(out); err != nil {
+			return err
+		}
+		return visit(out)
+	})
+}
+
+func (c *Conn) addSessionRows(out *archive.Session) error {
+	id := []any{out.SessionID}
+	err := c.Query("SELECT score, created_at FROM session_outcomes WHERE session_id = ? ORDER BY created_at, id", id, func(s *sqlite.Stmt) error {
+		out.Outcomes = append(out.Outcomes, archive.Outcome{Score: s.ColumnFloat(0), CreatedAt: s.ColumnText(1)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.Query(`SELECT collection, source, received, stored, dropped, missed, bytes, updated_at
+		FROM streams WHERE session_id = ? ORDER BY collection, source`, id, func(s *sqlite.Stmt) error {
+		out.Streams = append(out.Streams, archive.Stream{
+			Collection: s.ColumnText(0), Source: s.ColumnText(1), Received: s.ColumnInt64(2), Stored: s.ColumnInt64(3),
+			Dropped: s.ColumnInt64(4), Missed: s.ColumnInt64(5), Bytes: s.ColumnInt64(6), UpdatedAt: s.ColumnText(7),
+		})
+		return nil
+	})
+}
+
+// archivedLinks are the statements of every kind of link, in the columns of
+// scanLink.
+var archivedLinks = []string{
+	`SELECT m.uid, o.uid, 0, '', '', 0, '', '' FROM memories m JOIN memories o ON o.id = m.superseded_by
+		WHERE m.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid`,
+	`SELECT m.uid, o.uid, v.version, v.valid_to, '', 0, '', '' FROM versions v JOIN memories m ON m.id = v.memory_id JOIN memories o ON o.id = v.superseded_by
+		WHERE v.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid, v.valid_to, v.version`,
+	`SELECT m.uid, '', 0, '', r.session_id, r.used, '', '' FROM session_recalls r JOIN memories m ON m.id = r.memory_id JOIN sessions s ON s.external_id = r.session_id
+		WHERE ` + sessionInScope + ` ORDER BY r.session_id, m.uid`,
+	`SELECT m.uid, '', 0, '', '', 0, o.collection, o.origin FROM origins o JOIN memories m ON m.id = o.memory_id
+		WHERE ` + memoryInScope + ` ORDER BY o.collection, o.origin`,
+	`SELECT '', '', 0, '', o.session_id, 0, o.collection, o.origin FROM session_origins o JOIN sessions s ON s.external_id = o.session_id
+		WHERE ` + sessionInScope + ` ORDER BY o.collection, o.origin`,
+}
+
+// EachArchivedLink visits the references of an export.
+func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.Link) error) error {
+	for _, sql := range archivedLinks {
+		err := c.Query(sql, []any{collection, session}, func(s *sqlite.Stmt) error {
+			return visit(&archive.Link{
+				Memory: s.ColumnText(0), SupersededBy: s.ColumnText(1), Version: s.ColumnInt64(2), ValidTo: s.ColumnText(3),
+				SessionID: s.ColumnText(4), Used: s.ColumnBool(5), Collection: s.ColumnText(6), Origin: s.ColumnText(7),
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

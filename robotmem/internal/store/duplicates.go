@@ -1,0 +1,196 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+)
+
+const (
+	smallGroup      = 64  // groups up to this size are read when needed
+	maxCachedGroups = 256 // groups kept in memory at most
+	maxTwinChecks   = 64  // texts compared in full for one new fact
+	maxDissent      = 8   // of these, how many for a contradiction
+	maxConflicts    = 5   // contradictions named in one answer
+)
+
+// groupCache keeps the signatures of large groups. Only the writer uses it.
+type groupCache struct{ groups map[int64][]record.Signature }
+
+// Reset forgets everything; a transaction that was undone may have left
+// signatures here that do not exist.
+func (g *groupCache) Reset() { g.groups = nil }
+
+// signatures returns the group's, oldest first.
+func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) {
+	cached := g.groups[key]
+	last := int64(-1)
+	if len(cached) > 0 {
+		last = cached[len(cached)-1].Seq
+	}
+	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
+		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite.Stmt) error {
+		cached = append(cached, record.Signature{
+			Seq: s.ColumnInt64(0), MemoryID: s.ColumnInt64(1), Terms: s.ColumnInt64(2), Numbers: s.ColumnInt64(3), Skeleton: s.ColumnInt64(4),
+			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))},
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(cached) > smallGroup {
+		if g.groups == nil || len(g.groups) >= maxCachedGroups {
+			g.groups = map[int64][]record.Signature{}
+		}
+		g.groups[key] = cached
+	}
+	return cached, nil
+}
+
+// Duplicate is an active fact that says the same.
+type Duplicate struct {
+	ID         int64
+	UID        string
+	Method     string
+	Similarity float64
+}
+
+// FindTwin looks for an active fact that r repeats, and for those it
+// contradicts. self is left out.
+func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
+	var same *Duplicate
+	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+		AND collection = ? AND content = ? ORDER BY id`, []any{r.Hash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
+		if id := s.ColumnInt64(0); same == nil && id != self {
+			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
+		}
+		return nil
+	})
+	if err != nil || same != nil {
+		return same, nil, err
+	}
+	group, err := tx.Store.Groups.signatures(tx.Conn, r.GroupKey())
+	if err != nil {
+		return nil, nil, err
+	}
+	conflicts := []robotmem.ConflictWith(nil)
+	for _, s := range candidates(group, r.Signature, self) {
+		other, ok, err := tx.activeFact(r.GroupKey(), s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !ok {
+			continue
+		}
+		theirs := record.StatementOf(other.Content)
+		switch verdict, similarity := consolidate.Compare(theirs, r.Statement); verdict {
+		case consolidate.Duplicate:
+			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "jaccard", Similarity: similarity}, nil, nil
+		case consolidate.Contradicts:
+			if len(conflicts) < maxConflicts {
+				conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: dissentReason(theirs, r, other.Content)})
+			}
+		}
+	}
+	return nil, conflicts, nil
+}
+
+// Dissent names the active facts that contradict a stored one.
+func (c *Conn) Dissent(r *record.Record) ([]robotmem.ConflictWith, error) {
+	mine := r.Signature
+	var conflicts []robotmem.ConflictWith
+	err := c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
+		ORDER BY s.seq DESC LIMIT ?`, []any{r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent}, func(s *sqlite.Stmt) error {
+		content := s.ColumnText(1)
+		theirs := record.StatementOf(content)
+		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
+			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: s.ColumnInt64(0), Reason: dissentReason(theirs, r, content)})
+		}
+		return nil
+	})
+	return conflicts, err
+}
+
+// candidates are the signatures of a group whose texts are worth comparing:
+// those that may repeat mine, the likeliest first, then the newest of those
+// that may oppose it.
+func candidates(group []record.Signature, mine record.Signature, self int64) []*record.Signature {
+	var repeat, oppose []*record.Signature
+	for i := len(group) - 1; i >= 0; i-- {
+		s := &group[i]
+		switch {
+		case s.MemoryID == self:
+		case s.Numbers == mine.Numbers:
+			if consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)) {
+				repeat = append(repeat, s)
+			}
+		case s.Skeleton == mine.Skeleton && len(oppose) < maxDissent:
+			oppose = append(oppose, s)
+		}
+	}
+	slices.SortStableFunc(repeat, func(a, b *record.Signature) int {
+		return cmp.Compare(a.Sketch.Distance(mine.Sketch), b.Sketch.Distance(mine.Sketch))
+	})
+	return append(repeat[:min(len(repeat), maxTwinChecks)], oppose...)
+}
+
+// activeFact returns the id, uid and text of an active fact, if the signature
+// is still its own: another process may have given it another context.
+func (c *Conn) activeFact(group int64, sig *record.Signature) (m robotmem.Memory, ok bool, err error) {
+	ok, err = c.One(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
+		AND EXISTS (SELECT 1 FROM signatures WHERE group_key = ?2 AND seq = ?3 AND memory_id = ?1)`, []any{sig.MemoryID, group, sig.Seq}, func(s *sqlite.Stmt) {
+		m = robotmem.Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
+	})
+	return m, ok, err
+}
+
+// dissentReason says how a text contradicts a record, with the numbers as they
+// are written.
+func dissentReason(theirs consolidate.Statement, mine *record.Record, content string) string {
+	about := text.Clip(content, 120)
+	if theirs.Negated != mine.Statement.Negated {
+		return "says the opposite: " + about
+	}
+	for _, q := range text.Quantities(content) {
+		for _, p := range text.Quantities(mine.Content) {
+			if q.Name != "" && q.Name == p.Name && q.Base() != p.Base() {
+				return "has " + q.Name + " = " + joinUnit(q) + ", not " + joinUnit(p) + ": " + about
+			}
+		}
+	}
+	return "says otherwise: " + about
+}
+
+func joinUnit(q text.Quantity) string {
+	if q.Unit == "" {
+		return q.Value
+	}
+	return q.Value + " " + q.Unit
+}
+
+// Sighted counts another sighting of a memory, which is evidence for it. What
+// the caller asked for beside the text is not lost: its tags are added, and a
+// memory that is to be pinned is. One that its category pinned and somebody let
+// go is not pinned by that category again.
+func (tx *Tx) Sighted(id int64, r *record.Record) error {
+	for _, tag := range r.UserTags {
+		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+			return err
+		}
+	}
+	if r.Pinned {
+		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Inferred.Category)
+		if err != nil {
+			return err
+		}
+	}
+	return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
+		last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// payloadBytes is what a row of payloads takes. The column stored lies behind the
+// bytes of what is in the file, and reading it would read all of them.
+const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
+
+// StoredBytes is what all payloads take.
+func (c *Conn) StoredBytes() (int64, error) {
+	return c.Number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
+}
+
+// Holdings are all perceptions that have a payload.
+func (c *Conn) Holdings() (held []Holding, err error) {
+	useful := map[int64]bool{}
+	err = c.Query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite.Stmt) error {
+		useful[s.ColumnInt64(0)] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = c.Query(`WITH failed(session_id) AS (SELECT session_id FROM session_outcomes GROUP BY session_id HAVING min(score) < 0.5)
+		SELECT m.id, m.collection, m.perception_type, m.session_id, coalesce(m.source, ''), m.observed_at, p.sha256,
+			`+payloadBytes+`, p.data IS NULL, m.status, m.pinned, m.access_count + m.return_count,
+			m.session_id IN (SELECT session_id FROM failed) OR
+				instr(m.context, '"success":false') > 0 AND json_extract(m.context, '$.task.success') = 0
+		FROM memories m INDEXED BY idx_mem_payload JOIN payloads p ON p.sha256 = m.perception_data
+		WHERE m.perception_data IS NOT NULL AND m.id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+		h := Holding{
+			ID: s.ColumnInt64(0), Collection: s.ColumnText(1), PerceptionType: s.ColumnText(2), Observed: s.ColumnText(5),
+			Sum: string(s.ColumnRawBlob(6)), Bytes: s.ColumnInt64(7), InFolder: s.ColumnBool(8),
+		}
+		if session := s.ColumnText(3); session != "" {
+			h.Recording = session + "\x00" + h.PerceptionType + "\x00" + s.ColumnText(4)
+		}
+		switch {
+		case s.ColumnText(9) != "active":
+			h.Tier = TierGone
+		case s.ColumnBool(10):
+			h.Tier = TierPinned
+		case s.ColumnBool(12):
+			h.Tier = TierFailed
+		case useful[h.ID]:
+			h.Tier = TierUseful
+		case s.ColumnInt(11) > 0:
+			h.Tier = TierRecalled
+		default:
+			h.Tier = TierPlain
+		}
+		held = append(held, h)
+		return nil
+	})
+	return held, err
+}
+
+// Evict takes perceptions out of recall, removes their payloads and records it.
+// It returns those that went: one that has changed since it was planned stays.
+func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err error) {
+	if err := s.mayRemove(plan); err != nil {
+		return nil, err
+	}
+	var files [][sha256.Size]byte
+	err = s.Write(ctx, func(tx *Tx) error {
+		gone, files = nil, nil // a job may run twice
+		for _, p := range plan {
+			m, err := tx.Memory(p.ID, tx.Now)
+			if err != nil {
+				return err
+			}
+			same, err := tx.unchanged(m, &p)
+			if err != nil {
+				return err
+			}
+			if !same {
+				continue
+			}
+			if err := tx.evict(m, &p); err != nil {
+				return err
+			}
+			if p.Freed > 0 && p.InFolder {
+				files = append(files, [sha256.Size]byte([]byte(p.Sum)))
+			}
+			gone = append(gone, p)
+		}
+		return nil
+	})
+	if err != nil || len(files) == 0 {
+		return gone, err
+	}
+	return gone, s.RemoveFiles(ctx, files)
+}
+
+// mayRemove fails when the folder keeps its files: perceptions would be lost and
+// no room made. A full disk does not stop it.
+func (s *Store) mayRemove(plan []Evicted) error {
+	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
+		return nil
+	}
+	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // one that is swept
+	probe, err := s.Disk.Create(name, 0o600)
+	if err == nil {
+		err = errors.Join(probe.Close(), s.Disk.Remove(name))
+	}
+	for _, final := range []error{fs.ErrPermission, syscall.EROFS, syscall.ENOTDIR} {
+		if errors.Is(err, final) {
+			return robotmem.Errorf(robotmem.Unavailable, "", "files cannot be removed from the folder of payloads (%s); nothing was evicted", RootReason(err))
+		}
+	}
+	return nil
+}
+
+// unchanged reports whether a perception is still what the plan took it for.
+// Another node may have evicted it meanwhile, or a caller restored or pinned it.
+func (tx *Tx) unchanged(m *robotmem.Memory, p *Evicted) (bool, error) {
+	if m.SHA256 != hex.EncodeToString([]byte(p.Sum)) || (m.Status != "active") != (p.Tier == TierGone) || m.Status == "active" && m.Pinned != (p.Tier == TierPinned) {
+		return false, nil
+	}
+	gone, err := tx.Evicted(m.MemoryID)
+	return !gone, err
+}
+
+// Evicted reports whether a perception was evicted, restored since or not.
+func (c *Conn) Evicted(id int64) (bool, error) {
+	n, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
+	return n > 0, err
+}
+
+// evict is the part of one perception. It sets what that freed: nothing while
+// another names the payload.
+func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
+	if m.Status == "active" {
+		if err := tx.UnindexText(m.MemoryID); err != nil {
+			return err
+		}
+		if err := tx.SetStatus(m.MemoryID, "invalidated", "evicted", p.Reason); err != nil {
+			return err
+		}
+	}
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id <> ? AND id NOT IN (SELECT memory_id FROM evictions)", []byte(p.Sum), m.MemoryID)
+	if err != nil {
+		return err
+	}
+	if p.Freed = 0; named == 0 {
+		p.Freed = p.Bytes
+		if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", []byte(p.Sum)); err != nil {
+			return err
+		}
+	}
+	ch := ChangeOf(actionEvicted, m)
+	ch.Reason = p.Reason
+	if err := errors.Join(tx.Audit(ch), tx.InsertFeatures(m.MemoryID, &record.Features{})); err != nil {
+		return err
+	}
+	return tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,?,?,?)",
+		m.MemoryID, p.Collection, p.PerceptionType, p.Freed, p.Reason, FormatTime(tx.Now))
+}
+
+// RemoveFiles removes files that no row names. The rows went in a commit before:
+// a crash between the two leaves files that nothing names, and loses nothing.
+func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error {
+	return s.Write(ctx, func(tx *Tx) error {
+		for _, sum := range sums {
+			n, err := tx.Number("SELECT count(*) FROM payloads WHERE sha256 = ? AND data IS NULL", sum[:])
+			if err != nil {
+				return err
+			}
+			if n > 0 {
+				continue // saved again meanwhile
+			}
+			if err := s.Payloads().Remove(sum); err != nil {
+				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", RootReason(err))
+			}
+		}
+		return nil
+	})
+}
+
+// Tier is how late a perception goes.
+type Tier int
+
+const (
+	TierGone     Tier = iota // forgotten or superseded
+	TierThinned              // of a long recording, and not the only one of its moment
+	TierPlain                // never recalled
+	TierRecalled             // recalled, perhaps of no use
+	TierUseful               // an episode said that it helped
+	TierFailed               // of an episode or an attempt that failed
+	TierPinned
+)
+
+// Holding is a perception with its payload, as retention weighs it.
+type Holding struct {
+	ID             int64
+	Collection     string
+	PerceptionType string
+	Recording      string // session and source; "" outside an episode
+	Observed       string
+	Sum            string
+	Bytes          int64 // as stored
+	InFolder       bool
+	Tier           Tier
+	Round          int // of thinning: the first is the one that goes first
+}
+
+func (t Tier) String() string {
+	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
+}
+
+// Evicted is a holding that goes.
+type Evicted struct {
+	Holding
+	Reason string
+	Freed  int64 // 0 while another perception has the same payload
+}
+
+const (
+	ChangeRecovered  = "recovered"
+	ReasonDoubtful   = "the file was damaged: the text does not match its checksum"
+	ReasonUnmerged   = "the file was damaged: the memory that superseded it is lost"
+	ReasonLost       = "the file was damaged: the bytes are lost"
+	RowsPerRecovered = 1000 // rows of one commit
+)

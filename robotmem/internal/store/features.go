@@ -1,0 +1,117 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// Every perception with a payload has a row of features, an empty one when
+// nothing can be compared. What has none yet is worked out in the background.
+
+func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
+	if f == nil {
+		return nil
+	}
+	blob := make([]byte, 0, 4*len(f.Vector))
+	for _, v := range f.Vector {
+		blob = binary.LittleEndian.AppendUint32(blob, math.Float32bits(v))
+	}
+	_, last, err := tx.FeatureEpoch()
+	if err == nil && id <= last {
+		err = tx.BeginFeatureEpoch()
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Exec("INSERT OR REPLACE INTO features(memory_id, kind, vector) VALUES (?,?,?)", id, f.Kind, blob)
+}
+
+// FeatureEpoch is a number that grows with every change of the table other than a
+// row at its end, and the last memory in it.
+func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
+	_, err = c.One("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s *sqlite.Stmt) {
+		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
+	})
+	return epoch, last, err
+}
+
+func (tx *Tx) BeginFeatureEpoch() error {
+	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
+}
+
+// DropFeatures clears all, to be made anew.
+func (tx *Tx) DropFeatures() error {
+	if err := tx.BeginFeatureEpoch(); err != nil {
+		return err
+	}
+	return tx.Exec("DELETE FROM features")
+}
+
+func DecodeVector(blob []byte) []float32 {
+	out := make([]float32, len(blob)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:]))
+	}
+	return out
+}
+
+// Features returns those of a memory, nil if they have not been worked out.
+func (c *Conn) Features(id int64) (*record.Features, error) {
+	var f *record.Features
+	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) {
+		f = &record.Features{Kind: s.ColumnText(0), Vector: DecodeVector(s.ColumnRawBlob(1))}
+	})
+	return f, err
+}
+
+// EachFeatures visits the vectors of one kind of memories above an id. Those of
+// another length are of older rules, about to be dropped.
+func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
+	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s *sqlite.Stmt) error {
+		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
+			visit(s.ColumnInt64(0), DecodeVector(blob))
+		}
+		return nil
+	})
+}
+
+// FeaturesAreCurrent is false until what older rules have made is dropped.
+func (c *Conn) FeaturesAreCurrent() (bool, error) {
+	rules, err := c.Number("SELECT value FROM counters WHERE name = 'feature_rules'")
+	return rules == perception.FeatureRules, err
+}
+
+// DropOldFeatures clears what older rules have made.
+func (tx *Tx) DropOldFeatures() error {
+	current, err := tx.FeaturesAreCurrent()
+	if err != nil || current {
+		return err
+	}
+	if err := tx.DropFeatures(); err != nil {
+		return err
+	}
+	return tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules)
+}
+
+// WithoutFeatures returns some perceptions above an id that wait for theirs, in
+// the order of their ids.
+func (c *Conn) WithoutFeatures(after int64, n int) (ids []int64, err error) {
+	err = c.Query(`SELECT id FROM memories WHERE id > ? AND id IN (
+			SELECT id FROM memories INDEXED BY idx_mem_payload WHERE perception_data IS NOT NULL
+			EXCEPT SELECT memory_id FROM features)
+		ORDER BY id LIMIT ?`, []any{after, n}, func(s *sqlite.Stmt) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	return ids, err
+}
+
+// FeatureBacklog counts the perceptions that wait for their features.
+func (c *Conn) FeatureBacklog() (int64, error) {
+	return c.Number(`SELECT count(*) FROM (SELECT id FROM memories INDEXED BY idx_mem_payload
+		WHERE perception_data IS NOT NULL EXCEPT SELECT memory_id FROM features)`)
+}

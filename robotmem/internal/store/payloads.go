@@ -1,0 +1,240 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// StoredPayload is a row of payloads.
+type StoredPayload struct {
+	Sum    [sha256.Size]byte
+	Size   int64
+	Codec  payload.Codec
+	Inline []byte // as stored; nil when it lies in the folder
+}
+
+// Bytes are those of a payload of the file, if they are what was saved.
+func (p *StoredPayload) Bytes() (data []byte, ok bool) {
+	data, err := p.Codec.Decode(p.Inline, p.Size)
+	return data, err == nil && sha256.Sum256(data) == p.Sum
+}
+
+// ErrPayloadGone says that a payload was taken away between its writing and the
+// row that names it.
+var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload was removed while it was being saved; save it again")
+
+// InsertPayload stores the row of a payload, with its bytes when they are few.
+// The same bytes are stored once; a row that does not lead to them any more is
+// written anew, as it has just been saved.
+func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
+	w := p.Stored
+	if w == nil {
+		return nil
+	}
+	known, err := tx.Payload(hex.EncodeToString(w.Sum[:]))
+	if err != nil {
+		return err
+	}
+	if known != nil && tx.Store.LeadsTo(known) {
+		return nil
+	}
+	var data any
+	if w.Inline != nil {
+		data = w.Inline
+	} else if !tx.Store.inFolder(w) {
+		// What nothing names is removed under the same lock as this.
+		return ErrPayloadGone
+	}
+	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
+		ON CONFLICT(sha256) DO UPDATE SET bytes = excluded.bytes, codec = excluded.codec, data = excluded.data, stored = excluded.stored`,
+		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), data, w.Stored)
+}
+
+// LeadsTo reports whether a row leads to the bytes. A file's have just been read,
+// and are only looked for.
+func (s *Store) LeadsTo(p *StoredPayload) bool {
+	r, err := s.OpenPayload(p)
+	return err == nil && r.Close() == nil
+}
+
+func (s *Store) inFolder(w *payload.Written) bool {
+	r, err := s.Payloads().Open(w.Sum, w.Codec, w.Size)
+	return err == nil && r.Close() == nil
+}
+
+// Payload returns the row of a payload, nil if there is none.
+func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
+	p := &StoredPayload{}
+	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
+		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory names its payload wrongly; run robotmem doctor")
+	}
+	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s *sqlite.Stmt) {
+		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
+		if s.ColumnType(2) != sqlite.Null {
+			p.Inline = s.ColumnBlob(2, []byte{})
+		}
+	})
+	if err != nil || !found {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (c *Conn) PayloadSize(hexSum string) (int64, error) {
+	p, err := c.Payload(hexSum)
+	if err != nil || p == nil {
+		return 0, err
+	}
+	return p.Size, nil
+}
+
+// lostPayload says why a memory's payload has no row.
+func (c *Conn) lostPayload(m *robotmem.Memory) error {
+	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
+	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite.Stmt) {
+		err = robotmem.Errorf(robotmem.NotFound, "memory_id", "the bytes of memory %d were evicted at %s: %s; its description and summary remain", m.MemoryID, s.ColumnText(0), s.ColumnText(1))
+	})
+	return errors.Join(qerr, err)
+}
+
+// OpenPayload returns the bytes of a payload. Those of the file are checked at once,
+// those of the folder as they are read.
+func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
+	if p.Inline != nil {
+		data, ok := p.Bytes()
+		if !ok {
+			return nil, damagedPayload(nil)
+		}
+		return robotmem.NewDataReader(&robotmem.DataResponse{DataBase64: data}), nil
+	}
+	r, err := s.Payloads().Open(p.Sum, p.Codec, p.Size)
+	switch {
+	case errors.Is(err, payload.ErrMissing):
+		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing from the folder beside the file; run robotmem doctor")
+	case err != nil:
+		return nil, damagedPayload(err)
+	}
+	return checked{r}, nil
+}
+
+// checked reads a payload of the folder, with errors as callers see them.
+type checked struct{ *payload.Reader }
+
+func (c checked) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = sqlite.Wrap("data", damagedPayload(err))
+	}
+	return n, err
+}
+
+// KnownPerception answers a save whose origin is stored already.
+func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptionResponse, error) {
+	m, err := c.Memory(id, now)
+	if err != nil {
+		return nil, err
+	}
+	res := &robotmem.SavePerceptionResponse{
+		Status: "duplicate", MemoryID: id, UID: m.UID, PerceptionType: m.PerceptionType, Collection: m.Collection,
+		MediaType: m.MediaType, SHA256: m.SHA256, Summary: m.Summary,
+	}
+	if m.SHA256 != "" {
+		res.Bytes, err = c.PayloadSize(m.SHA256)
+	}
+	return res, err
+}
+
+// OriginOf returns the memory that has an origin, 0 if none does.
+func (c *Conn) OriginOf(collection, origin string) (int64, error) {
+	if origin == "" {
+		return 0, nil
+	}
+	return c.Number("SELECT memory_id FROM origins WHERE collection = ? AND origin = ?", collection, origin)
+}
+
+func (tx *Tx) InsertOrigin(collection, origin string, id int64) error {
+	if origin == "" {
+		return nil
+	}
+	return tx.Exec("INSERT INTO origins(collection, origin, memory_id) VALUES (?,?,?)", collection, origin, id)
+}
+
+func (s *Store) OpenData(c *Conn, m *robotmem.Memory) (*robotmem.DataReader, error) {
+	if m.SHA256 == "" {
+		return nil, robotmem.Errorf(robotmem.NotFound, "memory_id", "memory %d is a %s without bytes; get returns its text", m.MemoryID, m.Type)
+	}
+	p, err := c.Payload(m.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	if p == nil {
+		return nil, c.lostPayload(m)
+	}
+	body, err := s.OpenPayload(p)
+	if err != nil {
+		return nil, err
+	}
+	return &robotmem.DataReader{ReadSeekCloser: body, MemoryID: m.MemoryID, MediaType: m.MediaType, Bytes: p.Size, SHA256: m.SHA256}, nil
+}
+
+// Item reads a stored perception for decoding.
+func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
+	d, err := s.OpenData(c, m)
+	if err != nil {
+		return perception.Item{}, err
+	}
+	var data []byte
+	if d.Bytes <= record.DecodeLimit {
+		data, err = ReadAll(d, d.Bytes)
+	} else {
+		data = make([]byte, record.HeadLimit)
+		if _, err = io.ReadFull(d, data); err != nil {
+			err = damagedPayload(err)
+		}
+	}
+	return record.ItemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
+}
+
+// RootReason is the innermost cause of a disk's or a reader's error, without
+// the path.
+func RootReason(err error) string {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	for next := errors.Unwrap(err); next != nil; next = errors.Unwrap(err) {
+		err = next
+	}
+	return err.Error()
+}
+
+// ReadAll reads size bytes, and to the end, where the checksum is compared.
+func ReadAll(r io.Reader, size int64) ([]byte, error) {
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, damagedPayload(err)
+	}
+	if _, err := r.Read(make([]byte, 1)); err != io.EOF {
+		return nil, damagedPayload(err)
+	}
+	return data, nil
+}
+
+func damagedPayload(err error) error {
+	if told := (*robotmem.Error)(nil); errors.As(err, &told) {
+		return err
+	}
+	if err == nil || errors.Is(err, payload.ErrDamaged) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return robotmem.Errorf(robotmem.Corrupt, "", "the payload is damaged; run robotmem doctor")
+	}
+	return robotmem.Errorf(robotmem.Unavailable, "", "the payload cannot be read (%s)", RootReason(err))
+}

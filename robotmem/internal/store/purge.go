@@ -1,0 +1,217 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// Purges counts the memories that were purged.
+func (c *Conn) Purges() (int64, error) {
+	return c.Number("SELECT value FROM counters WHERE name = 'purges'")
+}
+
+// PurgedSince reports whether a memory was purged after a revision.
+func (c *Conn) PurgedSince(revision int64) (bool, error) {
+	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM purged WHERE revision > ?)", revision)
+	return n != 0, err
+}
+
+// Purge deletes a memory with all that was made of it, and says so in the audit
+// log. What is deleted is overwritten at once, but not what earlier changes have
+// left in the file: that is scrubbed once this is committed.
+func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, err error) {
+	if err := tx.Exec("PRAGMA secure_delete=ON"); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, tx.Exec("PRAGMA secure_delete=OFF")) }()
+	out = &robotmem.Purged{}
+	versions, err := tx.Number("SELECT count(*) FROM versions WHERE memory_id = ?", m.MemoryID)
+	if err != nil {
+		return nil, err
+	}
+	out.Versions = int(versions)
+	if out.StoodFor, err = tx.stoodFor(m.MemoryID); err != nil {
+		return nil, err
+	}
+	if err := tx.purgeRows(m.MemoryID); err != nil {
+		return nil, err
+	}
+	if err := tx.purgePayload(m, out); err != nil {
+		return nil, err
+	}
+	return out, tx.markPurged(m, reason)
+}
+
+// stoodFor lists the memories that were merged into one.
+func (c *Conn) stoodFor(id int64) (ids []int64, err error) {
+	err = c.Query("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", []any{id}, func(s *sqlite.Stmt) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	return ids, err
+}
+
+// purgeRows deletes the memory's row and every other that says anything of it.
+// The indexes are searched by the memory and not by what they should hold of
+// it: rules may have changed since they were written.
+func (tx *Tx) purgeRows(id int64) error {
+	for _, sql := range []string{
+		"DELETE FROM memories_fts WHERE rowid = ?",
+		"DELETE FROM attributes WHERE memory_id = ?",
+		"DELETE FROM points WHERE memory_id = ?",
+		"DELETE FROM signatures WHERE memory_id = ?",
+		"DELETE FROM features WHERE memory_id = ?",
+		"DELETE FROM memory_tags WHERE memory_id = ?",
+		"DELETE FROM versions WHERE memory_id = ?",
+		"DELETE FROM session_recalls WHERE memory_id = ?",
+		"DELETE FROM origins WHERE memory_id = ?",
+		"UPDATE versions SET superseded_by = NULL WHERE superseded_by = ?",
+		"UPDATE memories SET superseded_by = NULL WHERE superseded_by = ?",
+		"UPDATE audit SET reason = NULL, before = NULL, after = NULL WHERE memory_id = ?",
+		"DELETE FROM memories WHERE id = ?",
+	} {
+		if err := tx.Exec(sql, id); err != nil {
+			return err
+		}
+	}
+	for _, sql := range []string{
+		// A context's keys are words too.
+		`DELETE FROM paths WHERE NOT EXISTS (SELECT 1 FROM attributes a WHERE a.path_id = paths.id)
+			AND NOT EXISTS (SELECT 1 FROM points p WHERE p.path_id = paths.id)`,
+		"DELETE FROM snapshot_heads",
+		"DELETE FROM snapshots",
+	} {
+		if err := tx.Exec(sql); err != nil {
+			return err
+		}
+	}
+	if err := tx.BeginFeatureEpoch(); err != nil {
+		return err
+	}
+	return tx.purgeVectors(id)
+}
+
+// purgeVectors leaves in every model's table a row without a vector, so that
+// other processes drop the code that they hold.
+func (tx *Tx) purgeVectors(id int64) error {
+	all, err := tx.Models()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		m := &all[i]
+		if err := tx.Exec("UPDATE "+m.Table()+" SET vector = NULL, seq = ? WHERE memory_id = ?", m.Seq+1, id); err != nil {
+			return err
+		}
+		if err := tx.Exec("UPDATE models SET seq = ? WHERE id = ?", m.Seq+1, m.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// purgePayload deletes the payload that no other memory has, and puts its file
+// on the list of those to remove.
+func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
+	if m.SHA256 == "" {
+		return nil
+	}
+	sum, err := hex.DecodeString(m.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return fmt.Errorf("payload of memory %d: its name is no checksum", m.MemoryID)
+	}
+	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
+	if err != nil {
+		return err
+	}
+	if named > 0 {
+		out.Payload = "kept: another memory has the same bytes"
+		return nil
+	}
+	out.Payload = "gone before"
+	inFile := false
+	found, err := tx.One("SELECT bytes, data IS NOT NULL FROM payloads WHERE sha256 = ?", []any{sum}, func(s *sqlite.Stmt) {
+		out.Payload, out.Bytes, inFile = "removed", s.ColumnInt64(0), s.ColumnBool(1)
+	})
+	if err != nil || !found {
+		return err
+	}
+	if err := tx.Exec("DELETE FROM payloads WHERE sha256 = ?", sum); err != nil || inFile {
+		return err
+	}
+	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
+}
+
+// markPurged writes down that the memory was there, who had stored it, and who
+// took it away.
+func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
+	revision := tx.NextRevision()
+	if err := tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision); err != nil {
+		return err
+	}
+	if err := tx.Exec("UPDATE counters SET value = value + 1 WHERE name = 'purges'"); err != nil {
+		return err
+	}
+	if err := tx.Exec("UPDATE counters SET value = ? WHERE name = 'scrub'", revision); err != nil {
+		return err
+	}
+	if p := m.Provenance; p != nil {
+		if err := tx.auditAs(ChangeOf(actionCreated, m), FormatTime(m.CreatedAt), p.Who, p.Tool); err != nil {
+			return err
+		}
+	}
+	ch := ChangeOf(actionPurged, m)
+	ch.Reason = reason
+	return tx.Audit(ch)
+}
+
+// ToScrub is the change of the last purge that is not finished, 0 if all are.
+func (c *Conn) ToScrub() (int64, error) {
+	return c.Number("SELECT value FROM counters WHERE name = 'scrub'")
+}
+
+func (tx *Tx) Scrubbed(upto int64) error {
+	return tx.Exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
+}
+
+// PurgedFiles lists the files of purged payloads that may still lie there. One
+// that was saved again meanwhile is another memory's.
+func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
+	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s *sqlite.Stmt) error {
+		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
+			sums = append(sums, [sha256.Size]byte(raw))
+		}
+		return nil
+	})
+	return sums, err
+}
+
+func (tx *Tx) DropPurgedFiles() error { return tx.Exec("DELETE FROM purged_files") }
+
+// RewriteFile writes the file anew from what is in its tables. The full-text index
+// is made anew before: the terms of a deleted row stay in its segments until
+// they happen to be merged, and a copy of the tables copies them along. Free
+// pages, and what was overwritten within pages, are not copied.
+func (c *Conn) RewriteFile() (err error) {
+	if err := c.Exec("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"); err != nil {
+		return err
+	}
+	// The copy can be larger than memory.
+	if err := c.Exec("PRAGMA temp_store=FILE"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.Exec("PRAGMA temp_store=MEMORY")) }()
+	return c.Exec("VACUUM")
+}
+
+// EmptyLog brings all of the log into the file and cuts it to nothing. It
+// reports false while another connection reads from it still.
+func (c *Conn) EmptyLog() (done bool, err error) {
+	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s *sqlite.Stmt) { done = s.ColumnInt64(0) == 0 })
+	return done, err
+}

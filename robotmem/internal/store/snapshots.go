@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"hash"
+	"hash/crc32"
+	"io"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// A snapshot is what an index in memory held at a revision. It is written in
+// parts, each a commit of its own, so that no caller waits long behind one;
+// the head is written last, and replaces an older one. A snapshot that is
+// damaged, or missing, costs time at the next opening and nothing else.
+
+const snapshotPart = 1 << 20 // bytes
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// SaveSnapshot stores what write writes, unless the file has a snapshot that
+// is as new. purges are those that it has followed: what has missed one would
+// bring back what was taken away, and is not stored.
+func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
+	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
+	err := write(w)
+	if err == nil {
+		err = w.flush()
+	}
+	if err == nil {
+		err = s.Write(ctx, func(tx *Tx) error { return w.finish(tx, revision) })
+	}
+	return errors.Join(err, s.dropParts(context.WithoutCancel(ctx), name))
+}
+
+// dropParts deletes the parts that no head names, one at a time.
+func (s *Store) dropParts(ctx context.Context, name string) error {
+	for {
+		var changed int64
+		err := s.Write(ctx, func(tx *Tx) error {
+			before := tx.TotalChanges()
+			err := tx.Exec(`DELETE FROM snapshots WHERE rowid = (SELECT s.rowid FROM snapshots s LEFT JOIN snapshot_heads h
+				ON h.name = s.name AND h.generation = s.generation WHERE s.name = ? AND h.name IS NULL LIMIT 1)`, name)
+			changed = tx.TotalChanges() - before
+			return err
+		})
+		if err != nil || changed == 0 {
+			return err
+		}
+	}
+}
+
+type partWriter struct {
+	ctx        context.Context // of one SaveSnapshot
+	s          *Store
+	name       string
+	purges     int64
+	generation int64
+	parts      int
+	buf        []byte
+	sum        hash.Hash32
+}
+
+func (w *partWriter) Write(p []byte) (int, error) {
+	_, _ = w.sum.Write(p) // never fails
+	for rest := p; len(rest) > 0; {
+		n := min(len(rest), snapshotPart-len(w.buf))
+		w.buf = append(w.buf, rest[:n]...)
+		rest = rest[n:]
+		if len(w.buf) == snapshotPart {
+			if err := w.flush(); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(p), nil
+}
+
+func (w *partWriter) flush() error {
+	if len(w.buf) == 0 {
+		return nil
+	}
+	err := w.s.Write(w.ctx, func(tx *Tx) error {
+		if err := w.mayStore(tx); err != nil {
+			return err
+		}
+		return tx.Exec("INSERT INTO snapshots(name, generation, part, data) VALUES (?,?,?,?)", w.name, w.generation, w.parts, w.buf)
+	})
+	w.parts++
+	w.buf = w.buf[:0]
+	return err
+}
+
+// mayStore fails once something was purged that the index may hold still.
+func (w *partWriter) mayStore(tx *Tx) error {
+	purges, err := tx.Purges()
+	if err == nil && purges != w.purges {
+		err = ErrSuperseded
+	}
+	return err
+}
+
+var ErrSuperseded = errors.New("another process has stored a newer snapshot")
+
+func (w *partWriter) finish(tx *Tx, revision int64) error {
+	if err := w.mayStore(tx); err != nil {
+		return err
+	}
+	newer, err := tx.Number("SELECT count(*) FROM snapshot_heads WHERE name = ? AND revision >= ?", w.name, revision)
+	if err != nil {
+		return err
+	}
+	// Another process may have taken our parts for old ones.
+	parts, err := tx.Number("SELECT count(*) FROM snapshots WHERE name = ? AND generation = ?", w.name, w.generation)
+	if err != nil {
+		return err
+	}
+	if newer > 0 || parts != int64(w.parts) {
+		return ErrSuperseded
+	}
+	return tx.Exec("INSERT OR REPLACE INTO snapshot_heads(name, generation, revision, parts, checksum) VALUES (?,?,?,?,?)",
+		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
+}
+
+// SnapshotRevision is the revision of a stored snapshot, 0 if there is none.
+func (c *Conn) SnapshotRevision(name string) (int64, error) {
+	return c.Number("SELECT revision FROM snapshot_heads WHERE name = ?", name)
+}
+
+var ErrNoSnapshot = errors.New("no snapshot is stored")
+
+// LoadSnapshot hands a stored snapshot to read, which must read it to its end,
+// and returns its revision. What was read is only to be trusted without an
+// error.
+func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
+	r := &partReader{c: c, name: name, sum: crc32.New(castagnoli)}
+	var sum uint32
+	found, err := c.One("SELECT generation, revision, parts, checksum FROM snapshot_heads WHERE name = ?", []any{name}, func(s *sqlite.Stmt) {
+		r.generation, revision, r.parts, sum = s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnInt(2), uint32(s.ColumnInt64(3))
+	})
+	if err != nil {
+		return 0, err
+	}
+	if !found {
+		return 0, ErrNoSnapshot
+	}
+	if err := read(r); err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(io.Discard, r); err != nil {
+		return 0, err
+	}
+	if r.sum.Sum32() != sum {
+		return 0, errors.New("the snapshot is damaged")
+	}
+	return revision, nil
+}
+
+type partReader struct {
+	c          *Conn
+	name       string
+	generation int64
+	part       int // the next to fetch
+	parts      int
+	buf, rest  []byte
+	sum        hash.Hash32
+}
+
+func (r *partReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		if r.part == r.parts {
+			return 0, io.EOF
+		}
+		found, err := r.c.One("SELECT data FROM snapshots WHERE name = ? AND generation = ? AND part = ?", []any{r.name, r.generation, r.part},
+			func(s *sqlite.Stmt) { r.buf = s.ColumnBlob(0, r.buf[:0]) })
+		if err != nil {
+			return 0, err
+		}
+		if !found {
+			return 0, io.ErrUnexpectedEOF
+		}
+		r.part++
+		r.rest = r.buf
+	}
+	n := copy(p, r.rest)
+	_, _ = r.sum.Write(r.rest[:n])
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// DropSnapshots forgets every snapshot, when the tables they were made from
+// are no longer trusted. The parts go with the next save.
+func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
+
+const (
+	WordsSnapshot = "words"
+	CodesSnapshot = "codes"
+)
+
+const RosterSnapshot = "roster"

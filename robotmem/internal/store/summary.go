@@ -1,0 +1,151 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/consolidate"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// SummarizeSession says what an episode came to until a time.
+func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
+	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
+	out.DurationS = until.Sub(s.CreatedAt).Seconds()
+	err := c.Query(`SELECT type, category, json_type(context, '$.task.success'), count(*)
+		FROM memories WHERE session_id = ? AND status <> 'invalidated' GROUP BY 1, 2, 3`, []any{s.SessionID}, func(st *sqlite.Stmt) error {
+		n := st.ColumnInt(3)
+		if st.ColumnText(0) == "fact" {
+			out.Facts += n
+		} else {
+			out.Perceptions += n
+		}
+		out.Categories[st.ColumnText(1)] += n
+		switch st.ColumnText(2) {
+		case "true":
+			out.Successes += n
+		case "false":
+			out.Failures += n
+		}
+		return nil
+	})
+	if err != nil {
+		return out, err
+	}
+	_, err = c.One("SELECT count(*), coalesce(sum(used), 0) FROM session_recalls WHERE session_id = ?", []any{s.SessionID}, func(st *sqlite.Stmt) {
+		out.Recalled, out.Used = st.ColumnInt(0), st.ColumnInt(1)
+	})
+	if err == nil {
+		out.Streams, err = c.Streams(s.SessionID)
+	}
+	out.Text = summaryText(&out, superseded)
+	return out, err
+}
+
+func summaryText(s *robotmem.SessionSummary, superseded int) string {
+	parts := []string{fmt.Sprintf("%s and %s in %s", counted(s.Facts, "fact"), counted(s.Perceptions, "perception"), rounded(s.DurationS))}
+	if s.Successes+s.Failures > 0 {
+		parts = append(parts, fmt.Sprintf("%d succeeded and %d failed", s.Successes, s.Failures))
+	}
+	if superseded > 0 {
+		parts = append(parts, fmt.Sprintf("%d merged", superseded))
+	}
+	if s.OutcomeScore != nil {
+		parts = append(parts, fmt.Sprintf("outcome %.2f", *s.OutcomeScore))
+	}
+	var dropped, missed int64
+	for _, n := range s.Streams {
+		dropped, missed = dropped+n.Dropped, missed+n.Missed
+	}
+	if dropped+missed > 0 {
+		parts = append(parts, fmt.Sprintf("streams dropped %d and missed %d samples", dropped, missed))
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// rounded is a time in seconds as a person would say it.
+func rounded(seconds float64) time.Duration {
+	d := time.Duration(seconds * float64(time.Second))
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// SessionWords are the first texts of an episode, to search by.
+func (c *Conn) SessionWords(id string) (string, error) {
+	var words []string
+	err := c.Query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite.Stmt) error {
+		words = append(words, s.ColumnText(0))
+		return nil
+	})
+	return strings.Join(words, " "), err
+}
+
+// Rules are the constraints and pinned memories of a collection, newest first.
+func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefMemory, error) {
+	out := []robotmem.BriefMemory{}
+	err := c.Query("SELECT "+MemoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
+		AND (m.category = 'constraint' OR m.pinned) AND m.category NOT IN ('postmortem', 'gotcha') ORDER BY m.id DESC LIMIT ?`, []any{collection, n}, func(s *sqlite.Stmt) error {
+		m := ScanMemory(s, now)
+		out = append(out, Briefs([]robotmem.Memory{m}, nil, 0)...)
+		return nil
+	})
+	return out, err
+}
+
+func Ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
+	out := map[int64]bool{}
+	for _, l := range lists {
+		for _, m := range l {
+			out[m.MemoryID] = true
+		}
+	}
+	return out
+}
+
+// Briefs are memories in one line each, without those in skip, n at most (0 for all).
+func Briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMemory {
+	out := []robotmem.BriefMemory{}
+	for _, m := range ms {
+		if !skip[m.MemoryID] && (n == 0 || len(out) < n) {
+			out = append(out, robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence})
+		}
+	}
+	return out
+}
+
+// describe fills what consolidation compares.
+func describe(c *consolidate.Candidate, content string, object robotmem.Object) {
+	c.Statement = record.StatementOf(content)
+	c.Outcome = record.OutcomeOf(object)
+	if spatial, ok := object["spatial"]; ok {
+		c.Place = string(filter.Digest(filter.BlobObject, spatial))
+	}
+	var numbers []string
+	attrs, _ := filter.Flatten(object)
+	for _, a := range attrs {
+		switch v := a.Value.(type) {
+		case int64, float64:
+			numbers = append(numbers, fmt.Sprintf("%s=%v", a.Path, v))
+		case []byte:
+			if strings.HasPrefix(string(v), filter.BlobList) {
+				numbers = append(numbers, fmt.Sprintf("%s=%x", a.Path, v))
+			}
+		}
+	}
+	slices.Sort(numbers)
+	c.Numbers = strings.Join(numbers, "\n")
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"time"
+)
+
+// timeFormat is how times are stored: it sorts as text.
+const timeFormat = "2006-01-02T15:04:05.000000000Z"
+
+func FormatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+// ParseTime reads a stored time. What is not one reads as the zero time, so
+// that one damaged row does not take a whole answer with it.
+func ParseTime(s string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+func parseTimePtr(s string) *time.Time {
+	if s == "" {
+		return nil
+	}
+	t := ParseTime(s)
+	return &t
+}
+
+// ParseNano reads a stored time as nanoseconds since 1970. It is ParseTime for
+// the one format we write, ten times as fast: a file is opened by reading four
+// of them for every memory.
+func ParseNano(s []byte) int64 {
+	if len(s) != len(timeFormat) || s[len(s)-1] != 'Z' || s[19] != '.' {
+		return ParseTime(string(s)).UnixNano()
+	}
+	number := func(from, to int) (n int) {
+		for _, c := range s[from:to] {
+			n = 10*n + int(c-'0')
+		}
+		return n
+	}
+	return time.Date(number(0, 4), time.Month(number(5, 7)), number(8, 10), number(11, 13), number(14, 16), number(17, 19), number(20, 29), time.UTC).UnixNano()
+}

@@ -1,0 +1,343 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+)
+
+// Model is a row of models.
+type Model struct {
+	ID    int64
+	Name  string
+	Dims  int
+	Upto  int64 // memories changed up to this revision have their vector
+	Seq   int64 // of the last vector written
+	State string
+}
+
+const (
+	ModelPresent = "present"
+	ModelFilling = "filling"
+)
+
+func (m *Model) Table() string { return fmt.Sprintf("vectors_%d", m.ID) }
+
+const modelColumns = "id, name, dims, upto, seq, state"
+
+func scanModel(s *sqlite.Stmt) Model {
+	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
+}
+
+// PresentModel returns the model that recall asks; its id is 0 if there is none.
+func (c *Conn) PresentModel() (m Model, err error) {
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s *sqlite.Stmt) { m = scanModel(s) })
+	return m, err
+}
+
+// Model reads the row of a model again; its id is 0 if it is gone.
+func (c *Conn) Model(id int64) (m Model, err error) {
+	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { m = scanModel(s) })
+	return m, err
+}
+
+func (c *Conn) Models() (all []Model, err error) {
+	err = c.Query("SELECT "+modelColumns+" FROM models ORDER BY id", nil, func(s *sqlite.Stmt) error {
+		all = append(all, scanModel(s))
+		return nil
+	})
+	return all, err
+}
+
+// CreateModel makes a model with its table, or returns the one of that name. One
+// that an interrupted reembed left becomes the present model when that is asked
+// for; one whose vectors have another dimension by now begins anew, and stays
+// present if it was.
+func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
+	var m Model
+	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite.Stmt) { m = scanModel(s) })
+	if err != nil {
+		return m, err
+	}
+	if found && m.State == ModelPresent {
+		state = ModelPresent
+	}
+	switch {
+	case found && m.Dims != dims:
+		if err := tx.dropModel(&m); err != nil {
+			return m, err
+		}
+	case found && m.State != state:
+		m.State = state
+		return m, tx.Exec("UPDATE models SET state = ? WHERE id = ?", state, m.ID)
+	case found:
+		return m, nil
+	}
+	if err := tx.Exec("INSERT INTO models(name, dims, state) VALUES (?,?,?)", name, dims, state); err != nil {
+		return m, err
+	}
+	m = Model{ID: tx.LastInsertRowID(), Name: name, Dims: dims, State: state}
+	return m, tx.Exec(CreateVectors(m.Table()))
+}
+
+// CreateVectors makes the table of a model's vectors, if it is not there.
+func CreateVectors(table string) string {
+	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB);
+		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
+}
+
+// dropModel deletes a model with its vectors.
+func (tx *Tx) dropModel(m *Model) error {
+	if err := tx.Exec("DELETE FROM models WHERE id = ?", m.ID); err != nil {
+		return err
+	}
+	if m.State == ModelPresent {
+		if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", CodesSnapshot); err != nil {
+			return err
+		}
+	}
+	return tx.Exec("DROP TABLE IF EXISTS " + m.Table())
+}
+
+// unindexVectors drops the vectors of a text that has changed.
+func (tx *Tx) unindexVectors(id int64) error {
+	all, err := tx.Models()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := tx.Exec("DELETE FROM "+all[i].Table()+" WHERE memory_id = ?", id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Empty reports whether the file holds no memory.
+func (c *Conn) Empty() (bool, error) {
+	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM memories)")
+	return n == 0, err
+}
+
+// DamagedVectors lists the memories whose vector of a model is not of its
+// dimension or not of length 1. It reads them all.
+func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
+	v := make([]float32, m.Dims)
+	err = c.Query("SELECT memory_id, vector FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+		if raw := s.ColumnRawBlob(1); len(raw) != 4*m.Dims || !DecodeUnit(v, raw) {
+			ids = append(ids, s.ColumnInt64(0))
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// DropDamagedVectors lets those be made anew.
+func (tx *Tx) DropDamagedVectors() error {
+	all, err := tx.Models()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		damaged, err := tx.DamagedVectors(&all[i])
+		if err != nil {
+			return err
+		}
+		for _, id := range damaged {
+			if err := tx.Exec("DELETE FROM "+all[i].Table()+" WHERE memory_id = ?", id); err != nil {
+				return err
+			}
+		}
+		if err := tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", all[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Waiting is a memory without a vector.
+type Waiting struct {
+	ID, version int64
+	Text        string
+}
+
+// NextWaiting returns the next memories, in order of their last change, that a
+// model has no vector of, and the revision up to which it looked. It looks at
+// so many rows at most; done is true when there are no more.
+func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
+	upto = m.Upto
+	seen := 0
+	err = c.Query(`SELECT m.id, m.version, m.type, m.content, m.human_summary, m.revision,
+		m.status = 'active' AND NOT EXISTS (SELECT 1 FROM `+m.Table()+` v WHERE v.memory_id = m.id)
+		FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{m.Upto, rows}, func(s *sqlite.Stmt) error {
+		seen++
+		upto = s.ColumnInt64(5)
+		if s.ColumnBool(6) {
+			text := s.ColumnText(3)
+			if s.ColumnText(2) == "perception" {
+				text += "\n" + s.ColumnText(4)
+			}
+			found = append(found, Waiting{s.ColumnInt64(0), s.ColumnInt64(1), text})
+		}
+		return nil
+	})
+	return found, upto, seen < rows, err
+}
+
+// Backlog counts the active memories that a model has no vector of.
+func (c *Conn) Backlog(m *Model) (int64, error) {
+	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' AND NOT EXISTS (SELECT 1 FROM "+m.Table()+" v WHERE v.memory_id = m.id)", m.Upto)
+}
+
+// StoreVectors stores what was made of some memories' texts. A nil vector says
+// that the model refused the text. A text that changed meanwhile waits again.
+func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto int64) error {
+	m, err := tx.Model(id)
+	if err != nil || m.ID == 0 {
+		return err // dropped by a reembed of another process
+	}
+	for i, item := range items {
+		version, err := tx.Number("SELECT version FROM memories WHERE id = ?", item.ID)
+		if err != nil {
+			return err
+		}
+		if version != item.version {
+			continue
+		}
+		m.Seq++
+		var blob []byte
+		if vectors[i] != nil {
+			blob = vector.Encode(vectors[i])
+		}
+		if err := tx.Exec("INSERT OR REPLACE INTO "+m.Table()+"(memory_id, seq, vector) VALUES (?,?,?)", item.ID, m.Seq, blob); err != nil {
+			return err
+		}
+	}
+	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
+}
+
+// RetryRefused lets the texts wait again that a model has refused, and returns
+// the model as it is then; its id is 0 if it is gone.
+func (tx *Tx) RetryRefused(id int64) (Model, error) {
+	m, err := tx.Model(id)
+	if err != nil || m.ID == 0 {
+		return m, err
+	}
+	refused, err := tx.Number("SELECT EXISTS (SELECT 1 FROM " + m.Table() + " WHERE vector IS NULL)")
+	if err != nil || refused == 0 {
+		return m, err
+	}
+	m.Upto = 0
+	if err := tx.Exec("DELETE FROM " + m.Table() + " WHERE vector IS NULL"); err != nil {
+		return m, err
+	}
+	return m, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID)
+}
+
+// VectorsSince calls each for the next vectors written after seq, in that
+// order.
+func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
+	return c.Query("SELECT memory_id, seq, vector FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite.Stmt) error {
+		return each(s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnRawBlob(2))
+	})
+}
+
+// Vectors reads the stored vectors of some memories; those without one, or
+// with one that is damaged, are skipped. raw is valid until each returns.
+func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
+	sql := "SELECT vector FROM " + m.Table() + " WHERE memory_id = ?"
+	s, err := c.Prepared(sql)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.BindInt64(1, id); err != nil {
+			return err
+		}
+		if s.Step() {
+			if raw := s.ColumnRawBlob(0); len(raw) == 4*m.Dims && finite(raw) {
+				if err := each(id, raw); err != nil {
+					return errors.Join(err, s.Reset())
+				}
+			}
+		}
+		if err := s.Reset(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Promote makes a model the one that recall asks, and drops the others.
+func (tx *Tx) Promote(id int64) error {
+	all, err := tx.Models()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].ID != id {
+			if err := tx.dropModel(&all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", CodesSnapshot); err != nil {
+		return err
+	}
+	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
+}
+
+// DocumentsSince reads the next memories that changed after a revision, as the
+// postings index wants them, and how far it came.
+func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, err error) {
+	upto = revision
+	err = c.Query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
+		FROM memories m LEFT JOIN memories_fts f ON f.rowid = m.id
+		WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{revision, most}, func(s *sqlite.Stmt) error {
+		upto = s.ColumnInt64(3)
+		if !s.ColumnBool(2) {
+			remove = append(remove, s.ColumnInt64(0))
+			return nil
+		}
+		var terms []string
+		for column := 4; column < 8; column++ {
+			for _, t := range strings.Fields(s.ColumnText(column)) {
+				terms = append(terms, text.Stem(t))
+			}
+		}
+		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(1), Terms: terms})
+		return nil
+	})
+	return put, remove, upto, err
+}
+
+// unitSlack is how far the length of a stored vector may be from 1.
+const unitSlack = 1e-3
+
+// DecodeUnit reads a stored vector into v and reports whether it is of length 1.
+func DecodeUnit(v []float32, raw []byte) bool {
+	sum := 0.0
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		sum += float64(v[i]) * float64(v[i])
+	}
+	return math.Abs(math.Sqrt(sum)-1) <= unitSlack // false for what is not finite
+}
+
+// finite reports whether all numbers of a stored vector are.
+func finite(raw []byte) bool {
+	const exponent = 0x7f800000
+	for ; len(raw) >= 4; raw = raw[4:] {
+		if binary.LittleEndian.Uint32(raw)&exponent == exponent {
+			return false
+		}
+	}
+	return true
+}

@@ -1,4 +1,0 @@
-package local
-
-// setLockOFD is F_OFD_SETLK of the system's fcntl.h.
-const setLockOFD = 90

@@ -1,7 +1,0 @@
-package local
-
-import (
-	"golang.org/x/sys/unix"
-)
-
-const setLockOFD = unix.F_OFD_SETLK

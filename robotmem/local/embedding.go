@@ -1,0 +1,393 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// embeddings asks the embedder: for the embeddings of queries, and in the
+// background for the vectors that memories wait for.
+type embeddings struct {
+	store    *store.Store
+	log      *slog.Logger
+	embedder robotmem.Embedder // nil: none
+	wake     chan struct{}     // something was learnt
+	filling  sync.Mutex        // held while texts are embedded: each is embedded once
+	asking   sync.WaitGroup    // query embeddings under way
+}
+
+const (
+	// queryLimit bounds how long a recall waits for its query embedding.
+	queryLimit = 2 * time.Second
+	// embedBatch is how many texts the worker asks for at a time.
+	embedBatch = 64
+	// embedPage is how many changed rows the worker looks at in one go.
+	embedPage = 512
+	// embedPause is how long the worker rests when there is nothing to do;
+	// another process may have learnt something.
+	embedPause  = 2 * time.Second
+	embedGather = 100 * time.Millisecond
+	maxDims     = 4096
+)
+
+// queryEmbedding is on its way.
+type queryEmbedding struct {
+	done   chan struct{}
+	cancel context.CancelFunc // nobody waits for it any more
+	unit   []float32
+	err    error
+}
+
+// ask asks for the embedding of a query. It returns nil when there is nothing to
+// ask, and notes why if there is a reason.
+func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
+	if g.embedder == nil || q.Query == "" || q.Strict() {
+		return nil
+	}
+	state := g.embedder.State()
+	if state.Reason != "" {
+		q.Note("vector: " + state.Reason)
+	}
+	if state.Model == "" || state.Reason != "" {
+		return nil
+	}
+	// Close waits for what is begun here: the embedder's owner may close it then.
+	release, open := g.store.Hold()
+	if !open {
+		return nil
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	e := &queryEmbedding{done: make(chan struct{}), cancel: cancel}
+	g.asking.Go(func() {
+		defer close(e.done)
+		defer cancel()
+		vectors, err := g.embed(ctx, robotmem.ForQuestion, []string{q.Query}, 0)
+		if e.err = err; err == nil {
+			e.unit = vectors[0]
+		}
+	})
+	return e
+}
+
+// wait waits for the embedding, so long as the deadline leaves time for the
+// search.
+func (e *queryEmbedding) wait(ctx context.Context) {
+	patience := queryLimit
+	if deadline, ok := ctx.Deadline(); ok {
+		patience = min(patience, time.Until(deadline)*3/4)
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-e.done:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// get returns the embedding if it is there, a vector of length 1.
+func (e *queryEmbedding) get() ([]float32, error) {
+	select {
+	case <-e.done:
+		return e.unit, e.err
+	default:
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder did not answer before the deadline")
+	}
+}
+
+// embed asks for the vectors of texts, made of length 1, of so many numbers each;
+// dims 0 takes any. An embedder that panics has failed, and the node goes on.
+func (g *embeddings) embed(ctx context.Context, purpose robotmem.Purpose, texts []string, dims int) (vectors [][]float32, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			g.log.Error("the embedder panicked", "panic", p, "stack", string(debug.Stack()))
+			vectors, err = nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder broke down; see the node's log")
+		}
+	}()
+	if vectors, err = g.embedder.Embed(ctx, purpose, texts); err != nil {
+		return nil, err
+	}
+	return unitVectors(vectors, len(texts), dims)
+}
+
+// unitVectors returns vectors of length 1 for what an embedder gave, and refuses
+// what has no direction.
+func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
+	if len(given) != n {
+		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave %d vectors for %d texts", len(given), n)
+	}
+	units := make([][]float32, n)
+	for at, v := range given {
+		if dims == 0 {
+			dims = len(v)
+		}
+		if len(v) != dims || len(v) == 0 || len(v) > maxDims {
+			return nil, robotmem.Errorf(robotmem.Conflict, "", "the embedder gave a vector of %d numbers where %d are stored; run: robotmem reembed", len(v), dims)
+		}
+		sum := 0.0
+		for _, x := range v {
+			sum += float64(x) * float64(x)
+		}
+		if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+			return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave a vector that is zero or not finite")
+		}
+		scale := 1 / math.Sqrt(sum)
+		units[at] = make([]float32, len(v))
+		for i, x := range v {
+			units[at][i] = float32(float64(x) * scale)
+		}
+	}
+	return units, nil
+}
+
+// run fills in the vectors that are missing, until ctx ends. Nobody
+// waits for it.
+func (g *embeddings) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		rest := embedPause
+		more, err := g.embedSome(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			g.log.Warn("embedding", "err", err)
+		case more:
+			continue
+		}
+		if until := g.embedder.State().Until; !until.IsZero() {
+			rest = max(rest, until.Sub(g.store.Now()))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(rest, time.Minute)): // a clock that is set must not keep it asleep
+		case <-g.wake:
+			// What is learnt in one go is embedded in one go, and stored in one
+			// commit.
+			select {
+			case <-ctx.Done():
+			case <-time.After(embedGather):
+			}
+		}
+	}
+}
+
+// embedSome embeds the next few memories that wait for the present model, which
+// it is the first to name if the file has none. more is true when it should be
+// called again at once.
+func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
+	state := g.embedder.State()
+	if state.Model == "" || state.Reason != "" {
+		return false, nil
+	}
+	var m store.Model
+	if err := g.store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil {
+		return false, err
+	}
+	if m.ID == 0 {
+		if m, err = g.bindModel(ctx, state.Model, store.ModelPresent); err != nil || m.ID == 0 {
+			return false, err
+		}
+	}
+	if m.Name != state.Model {
+		return false, nil // recall and doctor say what to do
+	}
+	done, _, err := g.fill(ctx, &m)
+	return !done, err
+}
+
+// bindModel finds out a model's dimension and stores it. The id is 0 while the
+// file holds nothing to embed.
+func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store.Model, err error) {
+	empty := true
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) { empty, err = c.Empty(); return err })
+	if err != nil || empty {
+		return m, err
+	}
+	vectors, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0)
+	if err != nil {
+		return m, err
+	}
+	err = g.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if state == store.ModelPresent { // another process may have been first
+			if m, err = tx.PresentModel(); err != nil || m.ID != 0 {
+				return err
+			}
+		}
+		m, err = tx.CreateModel(name, len(vectors[0]), state)
+		return err
+	})
+	return m, err
+}
+
+// fill embeds the next page of memories that wait for a model and moves m on.
+// done is true when none is left; embedded is how many it embedded.
+func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embedded int, err error) {
+	g.filling.Lock()
+	defer g.filling.Unlock()
+	var items []store.Waiting
+	upto := m.Upto
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := keeps(c, m); err != nil {
+			return err
+		}
+		items, upto, done, err = c.NextWaiting(m, embedPage)
+		return err
+	})
+	if err != nil || upto == m.Upto {
+		return done, 0, err
+	}
+	for len(items) > 0 {
+		part := items[:min(embedBatch, len(items))]
+		items = items[len(part):]
+		vectors, err := g.embedEach(ctx, part, m.Dims)
+		if err != nil {
+			return false, embedded, err
+		}
+		if err := g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, part, vectors, 0) }); err != nil {
+			return false, embedded, err
+		}
+		embedded += len(part)
+	}
+	err = g.store.Write(ctx, func(tx *store.Tx) error { return tx.StoreVectors(m.ID, nil, nil, upto) })
+	m.Upto = upto
+	return done, embedded, err
+}
+
+// embedEach embeds some texts. One that the model refuses gets no vector; it is
+// found by asking for half of them at a time.
+func (g *embeddings) embedEach(ctx context.Context, items []store.Waiting, dims int) ([][]float32, error) {
+	texts := make([]string, len(items))
+	for i := range items {
+		texts[i] = items[i].Text
+	}
+	vectors, err := g.embed(ctx, robotmem.ForMemory, texts, dims)
+	switch {
+	case err == nil:
+		return vectors, nil
+	case !errors.Is(err, robotmem.Invalid):
+		return nil, err
+	case len(items) == 1:
+		g.log.Warn("the model refuses a text; it is found by words only", "memory_id", items[0].ID, "err", err)
+		return [][]float32{nil}, nil
+	}
+	half := len(items) / 2
+	first, err := g.embedEach(ctx, items[:half], dims)
+	if err != nil {
+		return nil, err
+	}
+	second, err := g.embedEach(ctx, items[half:], dims)
+	return append(first, second...), err
+}
+
+// reembed is Engine.Reembed.
+func (g *embeddings) reembed(ctx context.Context, progress func(done, total int64)) error {
+	if g.embedder == nil {
+		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
+	}
+	// The first text finds out whether the model answers, and its full name.
+	if _, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0); err != nil {
+		return err
+	}
+	name := g.embedder.State().Model
+	m, err := g.bindModel(ctx, name, store.ModelFilling)
+	if err != nil || m.ID == 0 {
+		return err
+	}
+	if err := g.store.Write(ctx, func(tx *store.Tx) (err error) { m, err = tx.RetryRefused(m.ID); return err }); err != nil {
+		return err
+	}
+	if m.ID == 0 {
+		return errReplaced
+	}
+	var total int64
+	err = g.store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := keeps(c, &m); err != nil {
+			return err
+		}
+		total, err = c.Backlog(&m)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	progress(0, total)
+	for sum, done := int64(0), false; !done; {
+		var n int
+		if done, n, err = g.fill(ctx, &m); err != nil {
+			return err
+		}
+		sum += int64(n)
+		progress(min(sum, total), total)
+	}
+	return g.store.Write(ctx, func(tx *store.Tx) error {
+		now, err := tx.Model(m.ID)
+		switch {
+		case err != nil || now.State == store.ModelPresent:
+			return err
+		case now.ID == 0: // to promote it would drop the one that has won
+			return errReplaced
+		}
+		return tx.Promote(m.ID)
+	})
+}
+
+// keeps fails with errReplaced when a model is gone, and its table with it.
+func keeps(c *store.Conn, m *store.Model) error {
+	now, err := c.Model(m.ID)
+	if err == nil && now.ID == 0 {
+		err = errReplaced
+	}
+	return err
+}
+
+var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
+
+// Reembed makes the vectors of every memory with the model of this node's
+// embedder and then lets recall ask that model. Recall goes on with the old
+// vectors until the last is there; what an interrupted call has made is kept
+// for the next, and texts that the model has refused are tried again. progress
+// is told how many of how many are done. It fails with Invalid without an
+// embedder, with Conflict when the reembed of another process ends first, and as
+// Embedder.Embed does.
+func (e *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
+	return sqlite.Wrap("reembed", e.embeddings.reembed(ctx, progress))
+}
+
+// rouse tells the worker that there may be something to embed.
+func (g *embeddings) rouse() {
+	select {
+	case g.wake <- struct{}{}:
+	default:
+	}
+}
+
+// stats reports the embedder and how many memories wait for it.
+func (g *embeddings) stats(c *store.Conn, res *robotmem.StatsResponse) error {
+	if g.embedder == nil {
+		return nil
+	}
+	state := g.embedder.State()
+	if state.Model == "" {
+		return nil
+	}
+	res.Embedder = state.Model
+	m, err := c.PresentModel()
+	if err != nil {
+		return err
+	}
+	if m.ID == 0 {
+		res.Backlog = res.Total
+		return nil
+	}
+	res.Backlog, err = c.Backlog(&m)
+	return err
+}

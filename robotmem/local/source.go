@@ -1,0 +1,383 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
+)
+
+// source answers one recall from the indexes and the file. All but Lexical read
+// through the connection, which serves one goroutine.
+type source struct {
+	*Node
+	c         *store.Conn
+	words     *lexical.Index // in step with the snapshot; nil while it is loaded
+	wordsErr  error          // why it is not in memory
+	embedding *queryEmbedding
+	unit      []float32   // the query embedding, once vectors were searched
+	model     store.Model // whose it is
+}
+
+var _ recall.Source = (*source)(nil)
+
+// failed is what a signal reports of a failure. What is no error for a caller is
+// logged and put into words.
+func (s *source) failed(ctx context.Context, signal string, err error) error {
+	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) {
+		return err
+	}
+	s.Log.Warn("signal failed", "signal", signal, "err", err)
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return sqlite.Explain(err)
+}
+
+// Lexical implements recall.Lexical.
+func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, words recall.Words, limit int) ([]recall.Ranked, error) {
+	switch {
+	case s.words != nil:
+		return searchWords(s.words, q.Collection, in.(*admitted), words, limit), nil
+	case s.wordsErr != nil:
+		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
+	}
+	return nil, index.ErrWordsNotRead // a repair has dropped it
+}
+
+// searchWords ranks the admitted memories by the index in memory. Past states
+// are not in it: they are scored one by one with its figures.
+func searchWords(index *lexical.Index, collection string, a *admitted, words recall.Words, limit int) []recall.Ranked {
+	stems := make([]string, 0, len(words.Terms))
+	for _, t := range words.Terms {
+		if stem := text.Stem(t); !slices.Contains(stems, stem) {
+			stems = append(stems, stem)
+		}
+	}
+	q := lexical.Query{Collection: collection, Terms: stems, Unfinished: unfinished(words.Typing, index, collection, stems), Within: a.set, N: max(limit, 0)}
+	hits := index.Search(q)
+	items := make([]recall.Ranked, len(hits), len(hits)+len(a.past))
+	for i, h := range hits {
+		items[i] = recall.Ranked{ID: h.ID, Value: h.Score}
+	}
+	if len(a.past) == 0 {
+		return items
+	}
+	scorer := index.Scorer(q)
+	for id, m := range a.past {
+		terms := text.Terms(m.Content)
+		if score, ok := scorer.Score(termCounts(words.Typing, terms, &q), len(terms)); ok {
+			items = append(items, recall.Ranked{ID: id, Value: score})
+		}
+	}
+	slices.SortFunc(items, recall.Larger)
+	if limit >= 0 {
+		items = items[:min(limit, len(items))]
+	}
+	return items
+}
+
+// maxLonger is how many words an unfinished one may become.
+const maxLonger = 64
+
+// unfinished looks the longer words up in the index, most frequent first, those
+// aside that are asked for anyway.
+func unfinished(typing *text.Unfinished, index *lexical.Index, collection string, asked []string) *lexical.Unfinished {
+	if typing == nil {
+		return nil
+	}
+	u := &lexical.Unfinished{}
+	u.Longer = index.Frequent(collection, maxLonger, func(stem string) bool {
+		return typing.Begins(stem) && !slices.Contains(asked, stem)
+	})
+	for _, t := range typing.Terms {
+		if stem := text.Stem(t); !text.Stop(t) && slices.Contains(asked, stem) {
+			u.Whole = append(u.Whole, stem)
+		}
+	}
+	return u
+}
+
+// termCounts are how often a past state holds each term of a query. The words that
+// the index has may not be those that it had then, so any longer one counts.
+func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int {
+	counts := make([]int, len(q.Terms)+1)
+	longer, whole := 0, false
+	for _, word := range terms {
+		stem := text.Stem(word)
+		if i := slices.Index(q.Terms, stem); i >= 0 {
+			counts[i]++
+			whole = whole || q.Unfinished != nil && slices.Contains(q.Unfinished.Whole, stem)
+		} else if typing != nil && typing.Begins(stem) {
+			longer++
+		}
+	}
+	if !whole {
+		counts[len(q.Terms)] = longer
+	}
+	return counts
+}
+
+// Nearest implements recall.Nearest.
+func (s *source) Nearest(ctx context.Context, _ *recall.Query, in recall.Set, limit int) (items []recall.Ranked, usual float64, err error) {
+	items, err = s.nearest(in.(*admitted), limit)
+	if err == nil {
+		usual = s.index.Vectors.Usual(s.unit)
+	}
+	return items, usual, s.failed(ctx, recall.ListVector, err)
+}
+
+func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
+	silent := func(format string, args ...any) error {
+		return robotmem.Errorf(robotmem.Unavailable, "", format, args...)
+	}
+	codes, m, err := s.index.Vectors.At(s.c)
+	if err != nil {
+		return nil, err
+	}
+	state := s.embeddings.embedder.State()
+	switch {
+	case m.ID != 0 && m.Name != state.Model:
+		return nil, silent("%s", mismatch(m.Name, state.Model))
+	case codes == nil || codes.Len() == 0:
+		return nil, silent("no memory has a vector yet; they come in the background")
+	}
+	unit, err := s.embedding.get()
+	if err != nil {
+		return nil, silent("%s", store.DetailOf(err))
+	}
+	if len(unit) != m.Dims {
+		return nil, silent("the embedder gives vectors of %d numbers, the stored ones have %d; run: robotmem reembed", len(unit), m.Dims)
+	}
+	s.unit, s.model = unit, m
+	hits, err := codes.Search(vector.Query{Vector: unit, Within: a.set, N: limit}, s.index.Source(s.c, &m))
+	items := make([]recall.Ranked, len(hits))
+	for i, h := range hits {
+		items[i] = recall.Ranked{ID: h.ID, Value: h.Similarity}
+	}
+	return items, err
+}
+
+func mismatch(stored, asked string) string {
+	return fmt.Sprintf("the stored vectors are of %s and this node asks %s; run: robotmem reembed", stored, asked)
+}
+
+// Cosine implements recall.Nearest.
+func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id int64) (cosine float64, ok bool, err error) {
+	if _, past := in.(*admitted).past[id]; past {
+		return 0, false, nil
+	}
+	err = s.c.Vectors(&s.model, []int64{id}, func(_ int64, raw []byte) error {
+		stored, err := vector.Decode(raw)
+		if err != nil {
+			return err
+		}
+		ok = true
+		for i, x := range stored {
+			cosine += float64(x) * float64(s.unit[i])
+		}
+		return nil
+	})
+	return cosine, ok, err
+}
+
+// Places implements recall.Places. It is exact: every coordinate is compared.
+func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
+	path, err := s.c.KnownPath(q.SpatialSort.Field)
+	if err != nil {
+		return nil, nil, s.failed(ctx, recall.ListPlace, err)
+	}
+	a := in.(*admitted)
+	items, frames := s.index.Roster.Near(path, q.SpatialSort, a.set, limit)
+	for id, m := range a.past {
+		_, places := filter.Flatten(m.Context)
+		for _, p := range places {
+			if p.Path != q.SpatialSort.Field || !index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
+				continue
+			}
+			if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
+				items = append(items, recall.Ranked{ID: id, Value: d})
+				frames[p.Frame+"\x00"+p.MapID] = true
+			}
+		}
+	}
+	if len(frames) > 1 {
+		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(frames)))
+	}
+	slices.SortFunc(items, recall.Smaller)
+	return items[:min(limit, len(items))], notes, nil
+}
+
+// Likeness implements recall.Likeness.
+func (s *source) Likeness(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
+	items, notes, err = s.likeness(q, in.(*admitted), limit)
+	return items, notes, s.failed(ctx, recall.ListLikeness, err)
+}
+
+func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []recall.Ranked, notes []string, err error) {
+	want, err := s.wantedFeatures(q)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.maintenance.NoticeDropped(s.c); err != nil {
+		return nil, nil, err
+	}
+	err = s.index.Features.Each(s.c, want.Kind, len(want.Vector), func(id int64, vector []float32) {
+		if _, past := a.past[id]; id != want.Self && (past || a.set.Test(uint(id))) {
+			items = recall.KeepSmallest(items, recall.Ranked{ID: id, Value: perception.Distance(want.Kind, want.Vector, vector)}, limit)
+		}
+	})
+	if err != nil || !s.maintenance.Behind.Load() {
+		return items, nil, err
+	}
+	n, err := s.c.FeatureBacklog()
+	if n > 0 {
+		notes = append(notes, fmt.Sprintf("likeness: %d perceptions wait to be compared and are not among the answers", n))
+	}
+	return items, notes, err
+}
+
+// wantedFeatures are those of the memory or the data in question.
+func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
+	l := q.Like
+	if l.MemoryID == 0 {
+		field, data := "like.data_base64", l.DataBase64
+		if l.Data != "" {
+			field, data = "like.data", []byte(l.Data)
+		}
+		mediaType, err := perception.Sniff(data, l.MediaType)
+		if err != nil {
+			return nil, robotmem.Errorf(robotmem.Invalid, "like.media_type", "%v", err)
+		}
+		metadata, _, err := l.Metadata.Normalize("like.metadata", record.MaxMetadata)
+		if err != nil {
+			return nil, err
+		}
+		f := record.FeaturesOf(perception.Item{Type: q.PerceptionType, MediaType: mediaType, Data: data, Metadata: metadata})
+		if f.Kind == "" {
+			return nil, robotmem.Errorf(robotmem.Invalid, field, "is %s, which cannot be compared; give an image, a trace, a sound, a cloud or a trajectory", mediaType)
+		}
+		return f, nil
+	}
+	m, err := s.c.Memory(l.MemoryID, q.Now)
+	if errors.Is(err, robotmem.NotFound) {
+		return nil, robotmem.Errorf(robotmem.NotFound, "like.memory_id", "there is no memory %d", l.MemoryID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := s.c.Features(l.MemoryID)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil && m.SHA256 != "" { // not worked out yet
+		item, err := s.Store.Item(s.c, m)
+		if err != nil {
+			return nil, err
+		}
+		f = record.FeaturesOf(item)
+	}
+	if f == nil || f.Kind == "" {
+		return nil, robotmem.Errorf(robotmem.Invalid, "like.memory_id", "memory %d has nothing to compare by; it must be a perception that holds an image, a trace, a sound, a cloud or a trajectory", l.MemoryID)
+	}
+	f.Self = l.MemoryID
+	return f, nil
+}
+
+// Timeline implements recall.Loader.
+func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
+	a := in.(*admitted)
+	moments := s.index.Roster.Moments(a.set)
+	for id, m := range a.past {
+		moments = append(moments, store.Moment{ID: id, NS: m.ObservedAt.UnixNano()})
+	}
+	slices.SortFunc(moments, func(x, y store.Moment) int {
+		if q.SessionID == "" {
+			x, y = y, x
+		}
+		return cmp.Or(cmp.Compare(x.NS, y.NS), cmp.Compare(x.ID, y.ID))
+	})
+	items := make([]recall.Ranked, min(len(moments), limit))
+	for i := range items {
+		items[i] = recall.Ranked{ID: moments[i].ID, Value: float64(moments[i].NS) / 1e9}
+	}
+	return items, nil
+}
+
+// Load implements recall.Loader.
+func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id int64) (m *robotmem.Memory, err error) {
+	if past, ok := in.(*admitted).past[id]; ok {
+		return past, nil
+	}
+	s.c.SetInterrupt(ctx)
+	_, err = s.c.One("SELECT "+store.MemoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) {
+		found := store.ScanMemory(s, q.Now)
+		m = &found
+	})
+	if err != nil || m == nil {
+		return nil, err
+	}
+	return m, s.c.AddTags(m)
+}
+
+// Real implements recall.Loader.
+func (s *source) Real(id int64) bool {
+	row, ok := s.index.Roster.Row(id)
+	return ok && row.Real
+}
+
+// Hints implements recall.Loader: a path that no memory has, a target of another
+// number of dimensions, a collection that holds nothing. A controller must not take
+// a slip of the pen for "nothing worked here".
+func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
+	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
+	if q.Collection != "*" && s.index.Roster.Active(q.Collection) == 0 {
+		if elsewhere := s.index.Roster.Active("*"); elsewhere > 0 {
+			note("collection: %s holds nothing, other collections hold %d; * looks in all", q.Collection, elsewhere)
+		}
+		return hints, nil
+	}
+	for _, path := range q.Filter.Paths(nil) {
+		known, err := s.c.Number("SELECT count(*) FROM (SELECT 1 FROM paths WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '.' LIMIT 1)", path)
+		if err != nil {
+			return nil, err
+		}
+		if known == 0 && !filter.OwnField(path) {
+			note("context_filter: no memory has %s", path)
+		}
+	}
+	if q.SpatialSort == nil {
+		return hints, nil
+	}
+	path, err := s.c.KnownPath(q.SpatialSort.Field)
+	if err != nil {
+		return nil, err
+	}
+	var dims []int
+	err = s.c.Query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite.Stmt) error {
+		dims = append(dims, s.ColumnInt(0))
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(dims) == 0:
+		note("spatial_sort: no memory has coordinates at %s", q.SpatialSort.Field)
+	case len(dims) == 1 && dims[0] != len(q.SpatialSort.Target):
+		note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", q.SpatialSort.Field, dims[0], len(q.SpatialSort.Target))
+	}
+	return hints, nil
+}

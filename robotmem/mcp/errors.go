@@ -1,0 +1,165 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// errorResult is the result of a failed operation as the model reads it. The
+// parts are in _meta and not in structuredContent, which must fit the output
+// schema.
+func (s *Server) errorResult(op *robotmem.Op, err error) *mcp.CallToolResult {
+	shown := &robotmem.Error{Op: op.Name, Kind: robotmem.Internal}
+	errors.As(err, &shown)
+	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
+		s.log.Error("tool failed", "op", op.Name, "kind", shown.Kind, "err", err)
+	}
+	if shown.Kind == robotmem.Internal {
+		shown = &robotmem.Error{Op: op.Name, Kind: robotmem.Internal, Err: errInternal}
+	}
+	res := mcp.NewToolResultError(shown.Error())
+	res.Meta = &mcp.Meta{AdditionalFields: map[string]any{"robotmem/error": map[string]any{
+		"kind": shown.Kind, "op": shown.Op, "field": shown.Field, "detail": shown.Detail(),
+	}}}
+	return res
+}
+
+// errInternal takes the place of an internal error, whose text may hold SQL or a
+// path.
+var errInternal = errors.New("internal error; the node's log has the cause")
+
+// shown returns what the caller of a resource, a prompt or a completion sees of
+// an error.
+func (s *Server) shown(ctx context.Context, err error) error {
+	shown := &robotmem.Error{Kind: robotmem.Internal}
+	errors.As(err, &shown)
+	noteKind(ctx, shown.Kind)
+	if shown.Kind == robotmem.Internal || shown.Kind == robotmem.Corrupt {
+		s.log.Error("request failed", "kind", shown.Kind, "err", err)
+	}
+	if shown.Kind == robotmem.Internal {
+		return errInternal
+	}
+	return errors.New(shown.Error())
+}
+
+// recovered turns a panic of a handler into an error of its request.
+func (s *Server) recovered(ctx context.Context, err *error) {
+	if v := recover(); v != nil {
+		s.log.Error("panic", "panic", v, "stack", string(debug.Stack()))
+		*err = s.shown(ctx, fmt.Errorf("panic: %v", v))
+	}
+}
+
+// The library makes two answers that are not ours. It answers every error of a
+// resource's handler as an internal error, though clients tell "not found" from
+// "broken" by the code. And it decodes arguments into float64, so that it answers
+// a number out of range with a protocol error and without the field. The right
+// answer is kept in the request's context as a correction, and applied to the
+// library's answer.
+
+// correction changes an answer that is an error. The zero value changes nothing.
+type correction struct {
+	code   int                 // replaces the error code if it is not 0
+	status int                 // replaces the HTTP status if it is not 0
+	result *mcp.CallToolResult // replaces the error if it is not nil
+}
+
+type correctionKey struct{}
+
+// withCorrection makes room for the correction of a request's answer.
+func withCorrection(ctx context.Context) (context.Context, *correction) {
+	c := &correction{}
+	return context.WithValue(ctx, correctionKey{}, c), c
+}
+
+func (c *correction) isEmpty() bool { return c.code == 0 && c.result == nil }
+
+// apply corrects an answer.
+func (c *correction) apply(answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
+	e, ok := answer.(mcp.JSONRPCError)
+	switch {
+	case !ok || c.isEmpty():
+		return answer
+	case c.result != nil:
+		return mcp.NewJSONRPCResultResponse(e.ID, c.result)
+	}
+	e.Error.Code = c.code
+	return e
+}
+
+// applyTo corrects an answer that is already encoded. It keeps the id as it is
+// spelled, because the library's type does not read every id that it writes.
+func (c *correction) applyTo(answer []byte) []byte {
+	var e struct {
+		JSONRPC string                   `json:"jsonrpc"`
+		ID      json.RawMessage          `json:"id"`
+		Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
+		Result  *mcp.CallToolResult      `json:"result,omitempty"`
+	}
+	if json.Unmarshal(answer, &e) != nil || e.Error == nil {
+		return answer
+	}
+	if c.result != nil {
+		e.Error, e.Result = nil, c.result
+	} else {
+		e.Error.Code = c.code
+	}
+	if corrected, err := robotmem.EncodeJSON(e); err == nil {
+		return corrected
+	}
+	return answer
+}
+
+// noteKind notes the error code that stands for a kind of error. Since
+// 2026-07-28 the protocol has no own code for "not found".
+func noteKind(ctx context.Context, kind robotmem.Kind) {
+	c, ok := ctx.Value(correctionKey{}).(*correction)
+	if !ok {
+		return
+	}
+	modern := mcp.IsModernProtocol(server.RequestProtocolVersion(ctx))
+	switch {
+	case kind == robotmem.NotFound && !modern:
+		c.code = mcp.RESOURCE_NOT_FOUND
+	case kind == robotmem.NotFound, kind == robotmem.Invalid, kind == robotmem.TooLarge:
+		c.code = mcp.INVALID_PARAMS
+	}
+	if modern && c.code != 0 {
+		c.status = http.StatusBadRequest
+	}
+}
+
+// callUndecoded calls a tool whose arguments the library could not decode, and
+// notes the result. The operation reads the arguments itself, and names the field
+// that is wrong. It is a hook of the library for errors.
+func (s *Server) callUndecoded(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
+	c, ok := ctx.Value(correctionKey{}).(*correction)
+	req, isCall := message.(*mcp.CallToolRequest)
+	if !ok || !isCall || len(req.Params.RawArguments) == 0 || !errors.As(err, new(*server.UnparsableMessageError)) {
+		return
+	}
+	if tool := s.mcp.GetTool(req.Params.Name); tool != nil {
+		if res, err := tool.Handler(ctx, *req); err == nil {
+			if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
+				res.SetResultType(mcp.ResultTypeComplete)
+			}
+			c.result, c.status = res, http.StatusOK
+		}
+	}
+}
+
+// handleMessage is the library's HandleMessage with corrected answers.
+func (s *Server) handleMessage(ctx context.Context, message []byte) mcp.JSONRPCMessage {
+	ctx, c := withCorrection(ctx)
+	return c.apply(s.mcp.HandleMessage(ctx, message))
+}

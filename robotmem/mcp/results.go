@@ -1,0 +1,206 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// A common client cuts a result at 25,000 tokens, some 80 KB of JSON, without a
+// note to the model. So long answers are shortened here, with a note on how to
+// read the rest.
+const (
+	maxAnswer  = 80_000 // bytes of JSON
+	maxContent = 1_500  // characters of one memory's content
+	maxObject  = 25_000 // bytes of the context, or of the metadata, in an answer with one memory
+)
+
+// shorten returns a copy of r with shortened contents. If that is not enough, the
+// memories that take more than their share lose detail step by step. No memory is
+// dropped.
+func shorten(r *robotmem.RecallResponse) *robotmem.RecallResponse {
+	short := *r
+	short.Memories = make([]robotmem.Memory, len(r.Memories))
+	for i, m := range r.Memories {
+		m.Content = shortText(m.Content, maxContent, m.MemoryID)
+		short.Memories[i] = m
+	}
+	for _, reduce := range []func(*robotmem.Memory){withoutContext, brief, barest} {
+		if size(short) <= maxAnswer {
+			break
+		}
+		share := maxAnswer / len(short.Memories)
+		for i := range short.Memories {
+			if m := &short.Memories[i]; size(m) > share {
+				reduce(m)
+			}
+		}
+	}
+	return &short
+}
+
+// withoutContext removes the parts whose size the caller chose.
+func withoutContext(m *robotmem.Memory) {
+	if m.Context != nil {
+		m.Context = robotmem.Object{"shortened": "read it with " + getCall(m.MemoryID)}
+	}
+	m.Params, m.Spatial, m.Robot, m.Task, m.Env = nil, nil, nil, nil, nil
+	m.Metadata = nil
+}
+
+func brief(m *robotmem.Memory) {
+	m.Content = shortText(m.Content, 300, m.MemoryID)
+	m.Summary, m.ScopeFiles, m.ScopeEntity = "", nil, nil
+}
+
+func barest(m *robotmem.Memory) {
+	m.Content = shortText(m.Content, 80, m.MemoryID)
+	m.Tags, m.Found = m.Tags[:min(len(m.Tags), 4)], nil
+}
+
+// shortenMemory returns m, or a copy without the large parts of its context if m is
+// too long.
+func shortenMemory(m *robotmem.Memory) *robotmem.Memory {
+	if size(m) <= maxAnswer {
+		return m
+	}
+	short := *m
+	// The context holds the sections as well.
+	short.Params, short.Spatial, short.Robot, short.Task, short.Env = nil, nil, nil, nil, nil
+	short.Context = shortObject(m.Context, maxObject, m.MemoryID)
+	short.Metadata = shortObject(m.Metadata, maxObject, m.MemoryID)
+	if size(short) > maxAnswer {
+		short.ScopeFiles, short.ScopeEntity = nil, nil // the text holds them
+	}
+	return &short
+}
+
+// shortObject returns o if it takes at most limit bytes of JSON, else a copy
+// without the values that take more than their share.
+func shortObject(o robotmem.Object, limit int, id int64) robotmem.Object {
+	if len(o) == 0 || size(o) <= limit {
+		return o
+	}
+	whole := "read all of it as the resource " + memoryURI(id)
+	share := limit / len(o)
+	short := robotmem.Object{}
+	for key, value := range o {
+		n := size(value)
+		section, ok := value.(map[string]any)
+		switch {
+		case n <= max(share, 2*len(whole)): // a note would not be shorter
+		case ok:
+			value = shortObject(section, share, id)
+		default:
+			value = fmt.Sprintf("shortened: %d bytes; %s", n, whole)
+		}
+		short[key] = value
+	}
+	if size(short) > limit { // many keys
+		return robotmem.Object{"shortened": fmt.Sprintf("%d keys, %d bytes; %s", len(o), size(o), whole)}
+	}
+	return short
+}
+
+// shortText cuts s to limit characters and adds a note on how to read the rest.
+func shortText(s string, limit int, id int64) string {
+	shown := 0
+	for i := range s {
+		if shown == limit {
+			return fmt.Sprintf("%s… [%d of %d characters; read all of it with %s]", s[:i], limit, utf8.RuneCountInString(s), getCall(id))
+		}
+		shown++
+	}
+	return s
+}
+
+// clip cuts s to limit characters.
+func clip(s string, limit int) string {
+	shown := 0
+	for i := range s {
+		if shown == limit {
+			return s[:i] + "…"
+		}
+		shown++
+	}
+	return s
+}
+
+// oneLine replaces all white space in s, such as line breaks, by single spaces.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
+
+// size is the length of v as JSON.
+func size(v any) int {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
+		return 0
+	}
+	return len(data)
+}
+
+// The model gets a perception as an image if it is small enough for a
+// conversation, otherwise as a link for resources/read, and with the URL at the
+// node's web server.
+
+// maxInlinePicture is the largest image inside a result in bytes, before base64.
+const maxInlinePicture = 200 << 10
+
+// picture is the result of preview: an image, or a link to one that is too large or
+// that models cannot see (SVG).
+func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
+	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, p.Summary)
+	res := &mcp.CallToolResult{}
+	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
+		res.Content = []mcp.Content{
+			mcp.NewTextContent(text),
+			mcp.NewImageContent(base64.StdEncoding.EncodeToString(p.DataBase64), p.MediaType),
+		}
+		return res
+	}
+	part := fmt.Sprintf("preview?width=%d&height=%d", p.Width, p.Height)
+	res.Content = []mcp.Content{mcp.NewTextContent(text + s.address("The picture", p.MemoryID, part)), link(p.MemoryID, part, p.MediaType, int64(len(p.DataBase64)))}
+	return res
+}
+
+// link is a resource link to a part of a perception.
+func link(id int64, part, mediaType string, size int64) mcp.Content {
+	name, _, _ := strings.Cut(part, "?")
+	return mcp.NewResourceLink(fmt.Sprintf("robotmem://perception/%d/%s", id, part), fmt.Sprintf("memory %d, %s", id, name), fmt.Sprintf("%d bytes", size), mediaType)
+}
+
+// address returns a line with the URL of a part of a perception, "" if the address
+// of the web server is not known.
+func (s *Server) address(what string, id int64, part string) string {
+	if s.node == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n%s: %s/api/memory/%d/%s", what, s.node, id, part)
+}
+
+// links returns the links to the bytes of a perception. Large payloads are for
+// programs, so they get a URL as well.
+func (s *Server) links(out any) []mcp.Content {
+	link := func(id int64, sum, mediaType string, size int64) (out []mcp.Content) {
+		if sum == "" {
+			return nil
+		}
+		if where := s.address("The bytes", id, "data"); where != "" && size > maxInlinePicture {
+			out = append(out, mcp.NewTextContent(strings.TrimSpace(where)))
+		}
+		return append(out, link(id, "data", mediaType, size))
+	}
+	switch r := out.(type) {
+	case *robotmem.Memory:
+		return link(r.MemoryID, r.SHA256, r.MediaType, r.Bytes)
+	case *robotmem.SavePerceptionResponse:
+		return link(r.MemoryID, r.SHA256, r.MediaType, r.Bytes)
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/labstack/echo/v4"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// status is the HTTP status of each kind of error.
+var status = map[robotmem.Kind]int{
+	robotmem.Invalid:     http.StatusBadRequest,
+	robotmem.Forbidden:   http.StatusForbidden,
+	robotmem.NotFound:    http.StatusNotFound,
+	robotmem.Conflict:    http.StatusConflict,
+	robotmem.TooLarge:    http.StatusRequestEntityTooLarge,
+	robotmem.Unavailable: http.StatusServiceUnavailable,
+	robotmem.Corrupt:     http.StatusInternalServerError,
+	robotmem.Internal:    http.StatusInternalServerError,
+}
+
+// problem is an error as a problem document (RFC 9457), with the parts of a
+// robotmem.Error.
+type problem struct {
+	Type   string        `json:"type"`
+	Title  string        `json:"title"`
+	Status int           `json:"status"`
+	Kind   robotmem.Kind `json:"kind"`
+	Field  string        `json:"field,omitempty"`
+	Detail string        `json:"detail"`
+	Op     string        `json:"op,omitempty"`
+	ID     string        `json:"request_id,omitempty"`
+}
+
+// internalDetail takes the place of internal causes, which may hold SQL or a path.
+const internalDetail = "internal error; the node's log has the cause"
+
+// fail answers err as a problem document. It is echo's error handler.
+func (s *server) fail(err error, c echo.Context) {
+	if c.Response().Committed {
+		s.log.Warn("answer incomplete", "path", c.Path(), "err", err)
+		return
+	}
+	s.writeProblem(c.Response(), c.Request(), s.problemOf(c.Request(), err))
+}
+
+func (s *server) problemOf(r *http.Request, err error) problem {
+	if routing := (*echo.HTTPError)(nil); errors.As(err, &routing) {
+		return routingProblem(r, routing.Code)
+	}
+	e := &robotmem.Error{Kind: robotmem.Internal, Err: err}
+	errors.As(err, &e)
+	often := (*busy)(nil)
+	switch {
+	case errors.Is(err, errNoToken), errors.Is(err, errWrongToken):
+		return newProblem(http.StatusUnauthorized, robotmem.Forbidden, err.Error())
+	case errors.As(err, &often):
+		return newProblem(http.StatusTooManyRequests, robotmem.Unavailable, err.Error())
+	}
+	code, known := status[e.Kind]
+	if !known {
+		code = http.StatusInternalServerError
+	}
+	if errors.Is(err, errMediaType) {
+		code = http.StatusUnsupportedMediaType
+	}
+	if errors.Is(err, errSlowBody) {
+		code = http.StatusRequestTimeout
+	}
+	p := newProblem(code, e.Kind, e.Detail())
+	p.Field, p.Op = e.Field, e.Op
+	if !known || e.Kind == robotmem.Internal {
+		p.Kind, p.Field, p.Detail = robotmem.Internal, "", internalDetail
+	}
+	if code == http.StatusInternalServerError && !errors.Is(err, context.Canceled) {
+		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "op", e.Op, "kind", e.Kind, "err", err)
+	}
+	return p
+}
+
+// routingProblem is the problem of a request without an operation.
+func routingProblem(r *http.Request, code int) problem {
+	switch code {
+	case http.StatusNotFound:
+		return newProblem(code, robotmem.NotFound, "no such route; GET / lists them")
+	case http.StatusMethodNotAllowed:
+		return newProblem(code, robotmem.Invalid, fmt.Sprintf("this route does not accept %.20s; the Allow header lists the methods", r.Method))
+	}
+	return newProblem(code, robotmem.Internal, internalDetail)
+}
+
+func newProblem(code int, kind robotmem.Kind, detail string) problem {
+	return problem{Type: "about:blank", Title: http.StatusText(code), Status: code, Kind: kind, Detail: detail}
+}
+
+func (s *server) writeProblem(w http.ResponseWriter, r *http.Request, p problem) {
+	p.ID = w.Header().Get("X-Request-Id")
+	data, err := encode(p)
+	if err != nil { // cannot happen: every field is text or a number
+		s.log.Error("encoding a problem", "err", err)
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(p.Status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(data) // fails only if the client is gone
+	}
+}
+
+// writeJSON answers v. It encodes all of v before it writes the first byte, so that
+// an encoding error can still be answered as a problem.
+func writeJSON(c echo.Context, code int, v any) error {
+	data, err := encode(v)
+	if err != nil {
+		return err
+	}
+	c.Response().Header().Set("X-Content-Type-Options", "nosniff")
+	return c.Blob(code, "application/json", compress(c.Response(), c.Request(), data))
+}
+
+// encode returns v as one line of JSON.
+func encode(v any) ([]byte, error) {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	return append(data, '\n'), nil
+}
+
+// accepts reports whether the Accept header names mediaType.
+func accepts(r *http.Request, mediaType string) bool {
+	for _, header := range r.Header.Values("Accept") {
+		for part := range strings.SplitSeq(header, ",") {
+			name, _, _ := strings.Cut(part, ";")
+			if strings.EqualFold(strings.TrimSpace(name), mediaType) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
+// into one packet anyway.
+const minGzip = 1400
+
+// compress compresses an answer for a client that accepts gzip, and sets its headers.
+// The compressor is stateless, because one with a window needs almost 1 MB for each
+// answer.
+func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if len(data) < minGzip || !acceptsGzip(r) {
+		return data
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.StatelessCompression)
+	if err != nil {
+		return data
+	}
+	if _, err := z.Write(data); err != nil || z.Close() != nil || b.Len() >= len(data) {
+		return data
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	return b.Bytes()
+}
+
+// acceptsGzip reports whether the Accept-Encoding header allows gzip.
+func acceptsGzip(r *http.Request) bool {
+	for _, header := range r.Header.Values("Accept-Encoding") {
+		for part := range strings.SplitSeq(header, ",") {
+			name, params, _ := strings.Cut(part, ";")
+			if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+				continue
+			}
+			q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
+			weight, err := strconv.ParseFloat(q, 64)
+			return !given || err == nil && weight > 0
+		}
+	}
+	return false
+}
