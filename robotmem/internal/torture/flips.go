@@ -60,6 +60,7 @@ type flipPlan struct {
 type flipTried struct {
 	Begun   string `json:",omitempty"`
 	Outcome string `json:",omitempty"`
+	Bit     bool   `json:",omitempty"` // one bit was flipped
 	Why     string `json:",omitempty"` // of a broken promise
 }
 
@@ -116,7 +117,9 @@ func (r *rig) superviseFlips(ctx context.Context, plan flipPlan, outcomes map[st
 		case l.Flip.Begun != "":
 			doing = l.Flip.Begun
 		default:
-			r.fault()
+			if l.Flip.Bit {
+				r.fault()
+			}
 			r.mu.Lock()
 			outcomes[l.Flip.Outcome]++
 			r.mu.Unlock()
@@ -132,6 +135,10 @@ func (r *rig) superviseFlips(ctx context.Context, plan flipPlan, outcomes map[st
 	<-p.gone
 	if !p.cmd.ProcessState.Success() && err == nil && ctx.Err() == nil {
 		r.broken("%s: no answer within %v, or it died: %s: %s", doing, flipLimit, p.cmd.ProcessState, &p.stderr)
+		var damaged image
+		if damaged, err = readImage(plan.Dir); err == nil {
+			err = damaged.write(filepath.Join(plan.Keep, fmt.Sprint("died-", plan.Seed)))
+		}
 	}
 	return err
 }
@@ -159,6 +166,9 @@ type answer struct {
 // volatile are the fields of responses that may differ: counters of recalls and
 // uses, and figures of one recall.
 var volatile = []string{"access_count", "return_count", "last_accessed", "query_ms", "score", "relevance", "recalled"}
+
+// texts are the fields of responses that show what a caller has stored as text.
+var texts = []string{"content", "summary", "note"}
 
 // ask puts a question.
 func ask(ctx context.Context, e *local.Node, q question) (a answer) {
@@ -191,7 +201,7 @@ func (a *answer) read(v any) {
 		for name, field := range v {
 			text, isText := field.(string)
 			switch {
-			case name == "content" && isText:
+			case isText && slices.Contains(texts, name):
 				a.shown = append(a.shown, text)
 			case name == "degraded" && field != nil:
 				a.degraded = a.degraded || len(field.([]any)) > 0
@@ -233,6 +243,7 @@ func flipFiles(ctx context.Context, arg []byte, out *output) error {
 		damaged := maps.Clone(f.image)
 		damaged[d.file] = d.data
 		tried, err := f.try(context.Background(), damaged, readOnly)
+		tried.Bit = d.bit
 		if tried.Why != "" {
 			if kept++; kept <= flipKeeps {
 				err = damaged.write(filepath.Join(f.Keep, fmt.Sprintf("wrong-%d-%d", f.Seed, n)))
@@ -321,7 +332,11 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 		case robotmem.Corrupt, robotmem.Unavailable, robotmem.Conflict:
 			worse(named, "")
 		default:
-			worse(flipUnclear, fmt.Sprintf("%s fails as %s: %v", doing, kind, err))
+			cause := err
+			for inner := err; inner != nil; inner = errors.Unwrap(inner) {
+				cause = inner // of an internal error, which the answer does not show
+			}
+			worse(flipUnclear, fmt.Sprintf("%s fails as %s: %v (%v)", doing, kind, err, cause))
 		}
 	}
 	o := imageOptions(f.Dir)

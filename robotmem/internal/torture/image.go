@@ -117,6 +117,7 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 type damage struct {
 	file, what string
 	data       []byte
+	bit        bool // one bit is flipped, no more
 }
 
 func oneOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
@@ -126,12 +127,12 @@ func (im image) flipBit(r *rand.Rand, file, where string, from, to int) damage {
 	data := bytes.Clone(im[file])
 	at, bit := from+r.IntN(to-from), r.IntN(8)
 	data[at] ^= 1 << bit
-	return damage{file, fmt.Sprintf("bit %d of byte %d of %s (%s)", bit, at, file, where), data}
+	return damage{file, fmt.Sprintf("bit %d of byte %d of %s (%s)", bit, at, file, where), data, true}
 }
 
 func (im image) cutFile(r *rand.Rand, file string) damage {
 	at := r.IntN(len(im[file]))
-	return damage{file, fmt.Sprintf("%s cut to %d bytes", file, at), im[file][:at]}
+	return damage{file: file, what: fmt.Sprintf("%s cut to %d bytes", file, at), data: im[file][:at]}
 }
 
 // drawLog damages the log.
@@ -148,7 +149,7 @@ func (im image) drawLog(r *rand.Rand) damage {
 	case 4:
 		data := bytes.Clone(im[logFile])
 		clear(data[at+frameHead : at+frameSize])
-		return damage{logFile, fmt.Sprintf("a frame of zeros at %d", at), data}
+		return damage{file: logFile, what: fmt.Sprintf("a frame of zeros at %d", at), data: data}
 	}
 	return im.flipBit(r, logFile, "page of a frame", at+frameHead, at+frameSize)
 }
@@ -211,5 +212,5 @@ func (im image) draw(r *rand.Rand) damage {
 		what = "another program's bytes"
 		db = bytes.Repeat([]byte("PK\x03\x04 not a memory\n"), 1+r.IntN(1000))
 	}
-	return damage{memoryFile, what, db}
+	return damage{file: memoryFile, what: what, data: db}
 }
