@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -83,11 +84,18 @@ func Explain(err error) *robotmem.Error {
 	return &robotmem.Error{Kind: kind, Err: &hidden{text, err}}
 }
 
-// IsCorrupt reports whether SQLite found the file damaged. All JSON in the file
-// was written by this program, so JSON that SQLite cannot parse is damage too.
+// damageTexts are of errors that SQLite gives no code of their own. All JSON and the
+// schema of the file were written by this program, which also writes all SQL: what
+// does not fit is damage.
+var damageTexts = []string{
+	"malformed JSON", "unsupported file format", "no such table", "no such column", "no such index",
+	"has no column named", "duplicate column name", "already exists", "vtable constructor failed",
+}
+
+// IsCorrupt reports whether SQLite found the file damaged.
 func IsCorrupt(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
-		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
+		errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(damageTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // hidden is an error with a text for callers and a cause for the log.
