@@ -103,12 +103,8 @@ func (tx *Tx) indexContext(id int64, r *record.Record) error {
 		if err != nil {
 			return err
 		}
-		var z any
-		if len(p.XYZ) == 3 {
-			z = p.XYZ[2]
-		}
 		err = tx.Exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
-			id, path, p.XYZ[0], p.XYZ[1], z, p.Frame, p.MapID)
+			id, path, p.XYZ[0], p.XYZ[1], p.Z(), p.Frame, p.MapID)
 		if err != nil {
 			return err
 		}
