@@ -215,4 +215,5 @@ type ListResponse struct {
 	Page     int      `json:"page" doc:"0 when a cursor was given."`
 	Limit    int      `json:"limit"`
 	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that were left out, and why."`
 }

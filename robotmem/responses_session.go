@@ -93,6 +93,7 @@ type SessionsResponse struct {
 	Page     int       `json:"page" doc:"0 when a cursor was given."`
 	Limit    int       `json:"limit"`
 	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+	Degraded []string  `json:"degraded,omitempty" doc:"Damaged episodes whose context was left out, and why."`
 }
 
 // SessionResponse is one episode whole.

@@ -67,7 +67,8 @@ func codeCmd(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // json FILE [PATH VALUE] demands that every line of the file is JSON, and that
-// the value at the dot path of the last line, written as JSON, is VALUE.
+// the value at the dot path of the last line, written as JSON, is VALUE. With
+// @NAME in place of VALUE, it sets that variable to the text there.
 func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
 	var last any
 	lines := bufio.NewScanner(strings.NewReader(ts.ReadFile(args[0])))
@@ -97,6 +98,10 @@ func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
 			last = v[i]
 		}
 	}
+	if text, ok := last.(string); ok && strings.HasPrefix(args[2], "@") {
+		ts.Setenv(args[2][1:], text)
+		return
+	}
 	got, err := json.Marshal(last)
 	ts.Check(err)
 	if same := string(got) == args[2]; same == neg {
@@ -104,9 +109,9 @@ func jsonCmd(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// sqlite FILE SQL runs SQL, with the checksums of pages that the engine makes.
+// sqlite FILE SQL runs SQL.
 func sqliteCmd(ts *testscript.TestScript, neg bool, args []string) {
-	db, err := sqlite3.Open("file:" + ts.MkAbs(args[0]) + "")
+	db, err := sqlite3.Open("file:" + ts.MkAbs(args[0]))
 	ts.Check(err)
 	ts.Check(db.Exec(args[1]))
 	ts.Check(db.Close())

@@ -419,6 +419,7 @@ class _ListResponseMust(TypedDict):
 
 
 class _ListResponseMay(TypedDict, total=False):
+    degraded: List[str]
     next: str
 
 
@@ -756,6 +757,7 @@ class _SessionsResponseMust(TypedDict):
 
 
 class _SessionsResponseMay(TypedDict, total=False):
+    degraded: List[str]
     next: str
 
 

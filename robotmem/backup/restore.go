@@ -314,7 +314,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	}
 	if err == nil && e.Store.ReadOnly() == "" {
 		// The memory is restored, whatever becomes of this row.
-		row := store.Change{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
+		row := robotmem.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
 		if err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.Audit(row) }); err != nil {
 			e.Log.Warn("the restore is not in the audit log", "err", err)
 		}

@@ -40,7 +40,7 @@ func (e *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.Inferred.Tags = m.Tags
+	rec.AutoTags = m.Tags
 	hash, err := store.Compared(m).Hash()
 	return &store.Arrival{Memory: m, Rec: rec, Hash: hash}, err
 }

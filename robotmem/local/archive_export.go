@@ -35,6 +35,9 @@ type ExportReport struct {
 	Lost int64 `json:"lost"`
 	// Evicted are those of Lost that a budget took away.
 	Evicted int64 `json:"evicted"`
+	// Damaged are the memories, by id, that do not match their checksum. They are
+	// left out.
+	Damaged []int64 `json:"damaged,omitempty"`
 }
 
 // Export gives a sink every record of one moment: memories of every status with
@@ -102,9 +105,10 @@ func narrowed(o *ExportOptions) string {
 
 // spool is a temporary file of records, one a line.
 type spool struct {
-	file   *os.File
-	out    *bufio.Writer
-	counts archive.Counts
+	file    *os.File
+	out     *bufio.Writer
+	counts  archive.Counts
+	damaged []int64
 }
 
 // spooled is a line of it: one field is set.
@@ -135,10 +139,23 @@ func (s *spool) fill(c *store.Conn, m *robotmem.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
+	unnamed := map[string]bool{} // payloads whose first memory is left out
 	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
-		s.counts.Memories++
 		m.Add(1)
-		if p := a.Payload; p != nil && !p.Lost && a.First {
+		p := a.Payload
+		if a.Damaged {
+			s.damaged = append(s.damaged, a.ID)
+			if p != nil && a.First {
+				unnamed[p.SHA256] = true
+			}
+			return nil
+		}
+		s.counts.Memories++
+		if p != nil && unnamed[p.SHA256] {
+			a.First = true
+			delete(unnamed, p.SHA256)
+		}
+		if p != nil && !p.Lost && a.First {
 			s.counts.Payloads++
 			s.counts.PayloadBytes += p.Bytes
 		}
@@ -165,7 +182,7 @@ func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *
 	if err := sink.Begin(manifest); err != nil {
 		return nil, sinkError(err)
 	}
-	report := &ExportReport{Counts: manifest.Counts}
+	report := &ExportReport{Counts: manifest.Counts, Damaged: s.damaged}
 	m := robotmem.MeterOf(ctx)
 	dec := json.NewDecoder(bufio.NewReaderSize(s.file, 1<<20))
 	dec.UseNumber()

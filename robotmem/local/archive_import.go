@@ -66,7 +66,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	}
 	// Whoever stopped the import did not undo what it has stored.
 	return in.e.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return tx.Audit(store.Change{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
+		return tx.Audit(robotmem.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})
 }
 
@@ -288,7 +288,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 	}, func(c *store.Conn) error {
 		counts = store.ImportReport{}
 		for _, s := range good {
-			if _, err := c.JudgeSession(s, &counts.Sessions); err != nil {
+			if _, _, err := c.JudgeSession(s, &counts.Sessions); err != nil {
 				return err
 			}
 		}

@@ -11,20 +11,43 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
+// read answers an operation from one snapshot. f gets a checked copy of the
+// request.
+func read[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Conn, *Request) error) error {
+	r := *req
+	if err := robotmem.Validate(op, &r); err != nil {
+		return err
+	}
+	return sqlite.Wrap(op, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, &r) }))
+}
+
+// write is read for an operation that changes the memory, in one transaction. It
+// returns once that is durable.
+func write[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Tx, *Request) error) error {
+	r := *req
+	if err := robotmem.Validate(op, &r); err != nil {
+		return err
+	}
+	return sqlite.Wrap(op, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, &r) }))
+}
+
+// orNil is an answer without error.
+func orNil[Response any](res *Response, err error) (*Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	return res, nil
+}
+
 const maxEcho = 100 // characters of a memory's text in a confirmation
 
 // Forget implements Service.
-func (e *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
-	r := *req
-	if err := robotmem.Validate("forget", &r); err != nil {
-		return nil, err
+func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+	if req.Purge {
+		return n.purge(ctx, req)
 	}
-	if r.Purge {
-		res, err := e.maintenance.Purge(ctx, &r)
-		return res, sqlite.Wrap("forget", err)
-	}
-	res := &robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason}
-	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+	res := &robotmem.ForgetResponse{}
+	return orNil(res, write(ctx, n, "forget", req, func(tx *store.Tx, r *robotmem.ForgetRequest) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -32,31 +55,32 @@ func (e *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 		if m.Status == "invalidated" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
-		res.Content = text.Clip(m.Content, maxEcho)
+		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: text.Clip(m.Content, maxEcho)}
 		if err := tx.UnindexText(m.MemoryID); err != nil {
 			return err
 		}
-		ch := store.ChangeOf(store.ActionForgotten, m)
-		ch.Reason, ch.Before = r.Reason, m.Content
-		if err := tx.Audit(ch); err != nil {
+		entry := store.AuditOf(store.ActionForgotten, m)
+		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
+		if err := tx.Audit(entry); err != nil {
 			return err
 		}
 		return tx.SetStatus(m.MemoryID, "invalidated", "forgotten", r.Reason)
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("forget", err)
+	}))
+}
+
+func (n *Node) purge(ctx context.Context, req *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
+	r := *req
+	if err := robotmem.Validate("forget", &r); err != nil {
+		return nil, err
 	}
-	return res, nil
+	res, err := n.maintenance.Purge(ctx, &r)
+	return res, sqlite.Wrap("forget", err)
 }
 
 // Restore implements Service.
-func (e *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
-	r := *req
-	if err := robotmem.Validate("restore", &r); err != nil {
-		return nil, err
-	}
-	res := &robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID}
-	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+func (n *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+	res := &robotmem.RestoreResponse{}
+	return orNil(res, write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.RestoreRequest) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -64,17 +88,17 @@ func (e *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robo
 		if m.Status == "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is active; only a forgotten or superseded one can be restored", r.MemoryID)
 		}
-		res.Content = text.Clip(m.Content, maxEcho)
-		ch := store.ChangeOf(store.ActionRestored, m)
-		ch.After = m.Content
+		*res = robotmem.RestoreResponse{Status: "restored", MemoryID: r.MemoryID, Content: text.Clip(m.Content, maxEcho)}
+		entry := store.AuditOf(store.ActionRestored, m)
+		entry.After = store.TextHash(m.Content)
 		by, err := tx.SupersededBefore(m)
-		if err := errors.Join(err, tx.Audit(ch)); err != nil {
+		if err := errors.Join(err, tx.Audit(entry)); err != nil {
 			return err
 		}
 		if by != 0 {
 			return tx.SetSuperseded(m.MemoryID, by, "restored")
 		}
-		rec, err := e.records.RecordOf(m)
+		rec, err := n.records.RecordOf(m)
 		if err != nil {
 			return err
 		}
@@ -82,127 +106,103 @@ func (e *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robo
 			return err
 		}
 		return tx.SetStatus(m.MemoryID, "active", "restored", "")
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("restore", err)
-	}
-	return res, nil
+	}))
 }
 
 // Update implements Service.
-func (e *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
-	r := *req
-	if err := robotmem.Validate("update", &r); err != nil {
-		return nil, err
-	}
-	res := &robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent}
-	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error { return e.update(tx, &r, res) })
-	if err != nil {
-		return nil, sqlite.Wrap("update", err)
-	}
-	return res, nil
+func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
+	res := &robotmem.UpdateResponse{}
+	return orNil(res, write(ctx, n, "update", req, func(tx *store.Tx, r *robotmem.UpdateRequest) error {
+		m, err := tx.Memory(r.MemoryID, tx.Now)
+		if err != nil {
+			return err
+		}
+		if m.Status != "active" {
+			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
+		}
+		old, err := n.records.RecordOf(m)
+		if err != nil {
+			return err
+		}
+		rec, err := n.rewritten(m, old, r)
+		if err != nil {
+			return err
+		}
+		entry := store.AuditOf(store.ActionUpdated, m)
+		entry.Before, entry.After = store.TextHash(m.Content), store.TextHash(r.NewContent)
+		if err := tx.Audit(entry); err != nil {
+			return err
+		}
+		n.Store.Groups.Reset() // the old signature may be in it
+		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
+		res.Version, err = tx.Rewrite(m.MemoryID, rec, old)
+		return err
+	}))
 }
 
-func (e *Node) update(tx *store.Tx, r *robotmem.UpdateRequest, res *robotmem.UpdateResponse) error {
-	m, err := tx.Memory(r.MemoryID, tx.Now)
-	if err != nil {
-		return err
-	}
-	if m.Status != "active" {
-		return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
-	}
-	old, err := e.records.RecordOf(m)
-	if err != nil {
-		return err
-	}
-	prepare, contextNow := e.records.RecordFor, m.Context
+// rewritten is what an update makes of a memory.
+func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
 	if r.Context != nil {
-		prepare, contextNow = e.records.Prepare, r.Context
+		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
+	} else {
+		rec, err = n.records.RecordFor(m.Type, r.NewContent, m.Context)
 	}
-	rec, err := prepare(m.Type, r.NewContent, contextNow)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rec.Collection, rec.Session = m.Collection, m.SessionID
+	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	// What its category pinned and somebody let go is not pinned by it again.
-	rec.Pinned = m.Pinned || rec.Pinned && rec.Inferred.Category != m.Category
+	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
 	rec.Perception, rec.FtsSummary = old.Perception, old.FtsSummary
 	if record.HasOwnSummary(m) {
 		rec.Summary = m.Summary
 	}
-	rec.UserTags = m.UserTags
-	ch := store.ChangeOf(store.ActionUpdated, m)
-	ch.Before, ch.After = m.Content, r.NewContent
-	if err := errors.Join(tx.Audit(ch), tx.Archive(m.MemoryID, "updated", "")); err != nil {
-		return err
-	}
-	if err := tx.Unindex(m.MemoryID, old); err != nil {
-		return err
-	}
-	res.Version, res.OldContent, res.AutoInferred = m.Version+1, m.Content, rec.Infer()
-	e.Store.Groups.Reset() // the old signature may be in it
-	return tx.Rewrite(m.MemoryID, rec, res.Version)
+	return rec, nil
 }
 
 // Pin implements Service.
-func (e *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
-	r := *req
-	if err := robotmem.Validate("pin", &r); err != nil {
-		return nil, err
-	}
-	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+func (n *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.PinResponse, error) {
+	res := &robotmem.PinResponse{}
+	return orNil(res, write(ctx, n, "pin", req, func(tx *store.Tx, r *robotmem.PinRequest) error {
+		status, action := "unpinned", store.ActionUnpinned
+		if *r.Pinned {
+			status, action = "pinned", store.ActionPinned
+		}
+		*res = robotmem.PinResponse{Status: status, MemoryID: r.MemoryID, Pinned: *r.Pinned}
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil || m.Pinned == *r.Pinned {
 			return err
 		}
-		action := store.ActionUnpinned
-		if *r.Pinned {
-			action = store.ActionPinned
-		}
-		return errors.Join(tx.Audit(store.ChangeOf(action, m)), tx.SetPinned(m, *r.Pinned))
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("pin", err)
-	}
-	res := &robotmem.PinResponse{Status: "unpinned", MemoryID: r.MemoryID, Pinned: *r.Pinned}
-	if res.Pinned {
-		res.Status = "pinned"
-	}
-	return res, nil
+		return errors.Join(tx.Audit(store.AuditOf(action, m)), tx.SetPinned(m.MemoryID, *r.Pinned))
+	}))
 }
 
 // History implements Service.
-func (e *Node) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
-	r := *req
-	if err := robotmem.Validate("history", &r); err != nil {
-		return nil, err
-	}
-	res := &robotmem.HistoryResponse{MemoryID: r.MemoryID}
-	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		m, err := c.Memory(r.MemoryID, e.Now())
+func (n *Node) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+	res := &robotmem.HistoryResponse{MemoryID: req.MemoryID}
+	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.HistoryRequest) (err error) {
+		res.UID, res.Versions, err = c.Versions(r.MemoryID)
+		return err
+	}))
+}
+
+// Get implements Service.
+func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Memory, error) {
+	res := &robotmem.Memory{}
+	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.GetRequest) error {
+		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
 		}
-		if res.Versions, err = c.Versions(r.MemoryID); err != nil {
-			return err
+		if m.SHA256 != "" {
+			m.Bytes, err = c.PayloadSize(m.SHA256)
+		} else if m.Type == "fact" && m.Status == "active" {
+			var rec *record.Record
+			if rec, err = n.records.RecordOf(m); err == nil {
+				m.Conflicts, err = c.Dissent(rec)
+			}
 		}
-		stored, err := c.StoredConfidence(r.MemoryID)
-		if err != nil {
-			return err
-		}
-		from := m.CreatedAt
-		if n := len(res.Versions); n > 0 {
-			from = *res.Versions[n-1].To
-		}
-		res.UID = m.UID
-		res.Versions = append(res.Versions, robotmem.Version{
-			Version: m.Version, Content: m.Content, Context: m.Context, Category: m.Category, Confidence: stored,
-			Status: m.Status, SupersededBy: m.SupersededBy, From: from,
-		})
-		return nil
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("history", err)
-	}
-	return res, nil
+		*res = *m
+		return err
+	}))
 }

@@ -43,8 +43,11 @@ func (e *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record,
 	if err != nil {
 		return nil, sqlite.Wrap(op, err)
 	}
-	rec.Collection, rec.Session, rec.Source = r.Collection, r.SessionID, r.Source
-	rec.Observed, rec.UserTags = r.ObservedAt, record.Distinct(append([]string(nil), r.Tags...))
+	rec.Collection, rec.SessionID, rec.Source = r.Collection, r.SessionID, r.Source
+	rec.UserTags = record.Distinct(slices.Clone(r.Tags))
+	if r.ObservedAt != nil {
+		rec.ObservedAt = *r.ObservedAt
+	}
 	if r.Pinned != nil {
 		rec.Pinned, rec.PinAsked = *r.Pinned, true
 	}
@@ -56,7 +59,7 @@ func (e *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	if err := tx.JoinSession(r); err != nil {
 		return nil, err
 	}
-	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Infer(), Conflicts: []robotmem.ConflictWith{}}
+	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
 		same, conflicts, err := tx.FindTwin(r, 0)
 		if err != nil {

@@ -2,142 +2,209 @@ package local
 
 import (
 	"context"
+	"slices"
 	"time"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // List implements Service.
-func (e *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
-	r := *req
-	if err := robotmem.Validate("list", &r); err != nil {
-		return nil, err
-	}
-	from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(r))
-	if err != nil {
-		return nil, sqlite.Wrap("list", err)
-	}
-	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
-	if from != nil {
-		res.Page = 0
-	}
-	err = e.Store.Read(ctx, func(c *store.Conn) error {
+func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	res := &robotmem.ListResponse{}
+	return orNil(res, read(ctx, n, "list", req, func(c *store.Conn, r *robotmem.ListRequest) error {
+		from, err := store.Resume("list", store.Paging{Page: r.Page, BeforeID: r.BeforeID, Cursor: r.Cursor}, store.ListFilters(*r))
+		if err != nil {
+			return err
+		}
 		if r.SessionID != "" {
 			if _, err := c.Session(r.SessionID); err != nil {
 				return err
 			}
 		}
-		return c.List(&r, from, e.Now(), res)
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("list", err)
+		l := index.Listing{
+			Scope:  index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type, Perception: r.PerceptionType},
+			Status: r.Status, Tags: r.Tags, MinConfidence: r.ConfidenceMin, MaxConfidence: r.ConfidenceMax,
+		}
+		if r.Days > 0 {
+			l.Created = n.Now().AddDate(0, 0, -r.Days)
+		}
+		set, err := n.index.List(c, l)
+		if err != nil {
+			return err
+		}
+		ids := newestFirst(set, r.BeforeID)
+		p := page{ids: ids, number: r.Page, limit: r.Limit}
+		if from != nil {
+			p.after(slices.IndexFunc(ids, func(id int64) bool { return id < from.ID }))
+		}
+		return n.fill(c, res, p, func(last *robotmem.Memory) string {
+			return store.After("list", store.ListFilters(*r), last.MemoryID, "")
+		})
+	}))
+}
+
+// newestFirst lists the ids of a set that are smaller than a bound, if there is one.
+func newestFirst(set *bitset.BitSet, before int64) []int64 {
+	ids := make([]int64, 0, set.Count())
+	for id, ok := set.NextSet(0); ok && (before == 0 || int64(id) < before); id, ok = set.NextSet(id + 1) {
+		ids = append(ids, int64(id))
 	}
-	return res, nil
+	slices.Reverse(ids)
+	return ids
+}
+
+// page is a part of a list.
+type page struct {
+	ids           []int64 // the whole list, in its order
+	number, limit int     // the page asked for; 0 where it follows a cursor
+	from          int     // where it begins in ids
+}
+
+// after begins a page at a position; -1 is behind the end.
+func (p *page) after(at int) {
+	p.number, p.from = 0, at
+	if at < 0 {
+		p.from = len(p.ids)
+	}
+}
+
+// fill loads a page. next is the cursor of the page that follows a memory.
+func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(*robotmem.Memory) string) (err error) {
+	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
+	if p.number > 0 {
+		p.from = min(len(p.ids), (p.number-1)*p.limit)
+	}
+	rest := p.ids[p.from:]
+	ids := rest[:min(len(rest), p.limit)]
+	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil || len(ids) == len(rest) {
+		return err
+	}
+	last := robotmem.Memory{MemoryID: ids[len(ids)-1]}
+	if row, ok := n.index.Roster.Row(last.MemoryID); ok {
+		last.ObservedAt = time.Unix(0, row.Observed)
+	}
+	res.Next = next(&last)
+	return nil
 }
 
 // Sessions implements Service.
-func (e *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
-	r := *req
-	if err := robotmem.Validate("sessions", &r); err != nil {
-		return nil, err
-	}
-	from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(r))
-	if err != nil {
-		return nil, sqlite.Wrap("sessions", err)
-	}
-	res := &robotmem.SessionsResponse{Page: r.Page, Limit: r.Limit}
-	if from != nil {
-		res.Page = 0
-	}
-	err = e.Store.Read(ctx, func(c *store.Conn) error { return c.Sessions(&r, from, res) })
-	if err != nil {
-		return nil, sqlite.Wrap("sessions", err)
-	}
-	return res, nil
+func (n *Node) Sessions(ctx context.Context, req *robotmem.SessionsRequest) (*robotmem.SessionsResponse, error) {
+	res := &robotmem.SessionsResponse{}
+	return orNil(res, read(ctx, n, "sessions", req, func(c *store.Conn, r *robotmem.SessionsRequest) error {
+		from, err := store.Resume("sessions", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionsFilters(*r))
+		if err != nil {
+			return err
+		}
+		if res.Limit = r.Limit; from == nil {
+			res.Page = r.Page
+		}
+		return c.Sessions(r, from, res)
+	}))
 }
 
 // SessionMemories implements Service.
-func (e *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
-	r := *req
-	if err := robotmem.Validate("session_memories", &r); err != nil {
-		return nil, err
-	}
-	from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(r))
-	if err != nil {
-		return nil, sqlite.Wrap("session_memories", err)
-	}
-	res := &robotmem.ListResponse{Page: r.Page, Limit: r.Limit}
-	if from != nil {
-		res.Page = 0
-	}
-	err = e.Store.Read(ctx, func(c *store.Conn) error {
+func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemoriesRequest) (*robotmem.ListResponse, error) {
+	res := &robotmem.ListResponse{}
+	return orNil(res, read(ctx, n, "session_memories", req, func(c *store.Conn, r *robotmem.SessionMemoriesRequest) error {
+		from, err := store.Resume("session_memories", store.Paging{Page: r.Page, Cursor: r.Cursor}, store.SessionMemoriesFilters(*r))
+		if err != nil {
+			return err
+		}
 		if _, err := c.Session(r.SessionID); err != nil {
 			return err
 		}
-		return c.SessionMemories(&r, from, e.Now(), res)
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("session_memories", err)
-	}
-	return res, nil
+		set, err := n.index.List(c, index.Listing{Scope: index.Scope{Collection: "*", Session: r.SessionID}, Status: "all"})
+		if err != nil {
+			return err
+		}
+		moments := n.index.Roster.Moments(set)
+		slices.SortFunc(moments, store.Moment.Compare)
+		p := page{ids: make([]int64, len(moments)), number: r.Page, limit: r.Limit}
+		for i := range moments {
+			p.ids[i] = moments[i].ID
+		}
+		if from != nil {
+			last := store.Moment{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
+			p.after(slices.IndexFunc(moments, func(m store.Moment) bool { return m.Compare(last) > 0 }))
+		}
+		return n.fill(c, res, p, func(last *robotmem.Memory) string {
+			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.MemoryID, store.FormatTime(last.ObservedAt))
+		})
+	}))
 }
 
 // Collections implements Service.
-func (e *Node) Collections(ctx context.Context, _ *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
+func (n *Node) Collections(ctx context.Context, req *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
 	res := &robotmem.CollectionsResponse{}
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := e.index.Roster.Sync(c); err != nil {
+	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *robotmem.CollectionsRequest) (err error) {
+		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Collections, err = index.Collections(c, &e.index.Roster)
+		res.Collections, err = index.Collections(c, &n.index.Roster)
 		return err
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("collections", err)
-	}
-	return res, nil
+	}))
 }
 
 // Categories implements Service.
-func (e *Node) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
-	r := *req
-	if err := robotmem.Validate("categories", &r); err != nil {
-		return nil, err
-	}
+func (n *Node) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
 	res := &robotmem.CategoriesResponse{}
-	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		if err := e.index.Roster.Sync(c); err != nil {
+	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *robotmem.CategoriesRequest) error {
+		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.Categories = e.index.Roster.Categories(r.Collection)
+		res.Categories = n.index.Roster.Categories(r.Collection)
 		return nil
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("categories", err)
-	}
-	return res, nil
+	}))
 }
 
 // RecentFailures implements Service.
-func (e *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
-	r := *req
-	if err := robotmem.Validate("recent_failures", &r); err != nil {
+func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresRequest) (*robotmem.ListResponse, error) {
+	res := &robotmem.ListResponse{}
+	return orNil(res, read(ctx, n, "recent_failures", req, func(c *store.Conn, r *robotmem.RecentFailuresRequest) (err error) {
+		var since time.Time
+		if r.Days > 0 {
+			since = n.Now().AddDate(0, 0, -r.Days)
+		}
+		res.Page, res.Limit = 1, r.Limit
+		res.Memories, res.Total, res.Degraded, err = n.failures(c, r.Collection, since, r.Limit)
+		return err
+	}))
+}
+
+// failed is what counts as a failure: lessons, and a task that did not succeed.
+var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
+	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
+	{Op: "$eq", Path: "task.success", Values: []any{[]byte(filter.BlobFalse)}},
+}}
+
+// failures returns what went wrong since a time, newest first, n at most, how many
+// there are, and remarks for degraded.
+func (n *Node) failures(c *store.Conn, collection string, since time.Time, most int) (newest []robotmem.Memory, total int64, degraded []string, err error) {
+	set, err := n.failureSet(c, collection, since)
+	if err != nil {
+		return nil, 0, nil, err
+	}
+	newest, degraded, err = c.Newest(n.index.Roster.Moments(set), most, n.Now())
+	return newest, int64(set.Count()), degraded, err
+}
+
+// failureSet is what went wrong since a time, if one is given.
+func (e *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
+	if err := e.index.Roster.Sync(c); err != nil {
 		return nil, err
 	}
-	res := &robotmem.ListResponse{Page: 1, Limit: r.Limit}
-	var since time.Time
-	if r.Days > 0 {
-		since = e.Now().AddDate(0, 0, -r.Days)
+	now := e.Now()
+	b := index.Selection{Scope: index.Scope{Collection: collection}, Now: now}
+	if !since.IsZero() {
+		b.After = &since
 	}
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		res.Memories, res.Total, err = e.failures(c, r.Collection, since, r.Limit)
-		return err
-	})
+	base, err := e.index.Admit(c, b)
 	if err != nil {
-		return nil, sqlite.Wrap("recent_failures", err)
+		return nil, err
 	}
-	return res, nil
+	return e.index.Narrow(c, &failed, base, now)
 }

@@ -146,11 +146,11 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
-			a, err := (&source{Node: e, c: c}).filter(q)
+			set, _, err := (&source{Node: e, c: c}).Filter(t.Context(), q)
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Roster.Moments(a.set) {
+			for _, m := range e.index.Roster.Moments(set.(*admitted).set) {
 				got = append(got, m.ID)
 			}
 			return nil

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,7 +24,7 @@ func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	body := &countingReader{Reader: in.reader}
 	w, err := e.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
-		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, p.Object, head) },
+		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
 	})
 	switch {
 	case errors.Is(err, payload.ErrTooLarge):
@@ -37,8 +38,8 @@ func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, in.field, "could not be read to its end (%s); nothing was stored", store.RootReason(err))
 	}
-	p.Stored = w
-	if p.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
+	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
+	if rec.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
 		e.dropUnused(ctx, rec)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
@@ -84,7 +85,7 @@ func (e *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 // understand works out the summary and the features of a payload.
 func (e *Node) understand(rec *record.Record) {
 	p := rec.Perception
-	item := record.ItemOf(p.PerceptionType, p.MediaType, p.Object, p.Stored.Head, p.Stored.Size)
+	item := record.ItemOf(rec.PerceptionType, rec.MediaType, rec.Metadata, p.Stored.Head, p.Stored.Size)
 	summary, kind, vector := perception.Describe(item)
 	if summary != "" {
 		rec.Summary = record.Summarize(summary)

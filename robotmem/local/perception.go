@@ -3,7 +3,6 @@ package local
 import (
 	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -81,9 +80,8 @@ func (e *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 
 // describePerception prepares all of a request but its payload.
 func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Record, error) {
-	p := &record.PerceptionRecord{PerceptionType: r.PerceptionType, Declared: r.MediaType, Origin: r.Origin}
-	var err error
-	if p.Object, p.Metadata, err = r.Metadata.Normalize("metadata", record.MaxMetadata); err != nil {
+	metadata, raw, err := r.Metadata.Normalize("metadata", record.MaxMetadata)
+	if err != nil {
 		return nil, err
 	}
 	if r.MediaType != "" {
@@ -95,8 +93,14 @@ func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	if err != nil {
 		return nil, err
 	}
-	rec.Collection, rec.Session, rec.Observed, rec.Perception = r.Collection, r.SessionID, r.ObservedAt, p
-	rec.Source = r.Source
+	rec.Perception = &record.PerceptionRecord{Declared: r.MediaType, Origin: r.Origin}
+	rec.Collection, rec.SessionID, rec.Source, rec.PerceptionType = r.Collection, r.SessionID, r.Source, r.PerceptionType
+	if r.ObservedAt != nil {
+		rec.ObservedAt = *r.ObservedAt
+	}
+	if rec.Metadata = metadata; len(metadata) > 0 {
+		rec.RawMetadata = raw
+	}
 	return rec, nil
 }
 
@@ -146,9 +150,9 @@ func (e *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 		return err
 	}
 	res.Status, res.Collection = "created", settled.Collection
-	res.PerceptionType, res.MediaType, res.Summary = p.PerceptionType, p.MediaType, settled.Summary
+	res.PerceptionType, res.MediaType, res.Summary = settled.PerceptionType, settled.MediaType, settled.Summary
 	if p.Stored != nil {
-		res.Bytes, res.SHA256 = p.Stored.Size, hex.EncodeToString(p.Stored.Sum[:])
+		res.Bytes, res.SHA256 = p.Stored.Size, settled.SHA256
 	}
 	return tx.InsertFeatures(res.MemoryID, p.Features)
 }
@@ -251,34 +255,4 @@ func (e *Node) openBelow(folder, rel string) (in *incoming, err error) {
 		return &incoming{reader: f, size: info.Size(), field: "path", limit: e.options.MaxStream, closer: f}, nil
 	}
 	return nil, errors.Join(err, f.Close())
-}
-
-// Get implements Service.
-func (e *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Memory, error) {
-	r := *req
-	if err := robotmem.Validate("get", &r); err != nil {
-		return nil, err
-	}
-	var m *robotmem.Memory
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if m, err = c.Memory(r.MemoryID, e.Now()); err != nil {
-			return err
-		}
-		if m.SHA256 != "" {
-			m.Bytes, err = c.PayloadSize(m.SHA256)
-			return err
-		}
-		if m.Type != "fact" || m.Status != "active" {
-			return nil
-		}
-		rec, err := e.records.RecordOf(m)
-		if err == nil {
-			m.Conflicts, err = c.Dissent(rec)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, sqlite.Wrap("get", err)
-	}
-	return m, nil
 }

@@ -72,7 +72,8 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
+		err := tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
+		return errors.Join(err, tx.SealRows())
 	}); err != nil {
 		t.Fatal(err)
 	}

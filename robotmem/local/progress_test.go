@@ -53,7 +53,7 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 	for i := range items {
 		items[i] = robotmem.LearnRequest{Insight: fmt.Sprint("fact number ", i), SessionID: s.SessionID}
 	}
-	checkup := []string{"reading the indexes: 0 ", "checking the file: 0 ", "comparing the indexes: 0 ", fmt.Sprintf("reading payloads: %d bytes", sizes)}
+	checkup := []string{"reading the indexes: 0 ", "checking the file: 0 ", "comparing the indexes: 0 ", "comparing the contents of the indexes: 603 memories", fmt.Sprintf("reading payloads: %d bytes", sizes)}
 	for _, tt := range []struct {
 		name string
 		call func(context.Context) error

@@ -3,10 +3,12 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
@@ -144,31 +146,23 @@ func (a *admitted) Only(items []recall.Ranked) recall.Set {
 }
 
 // Filter implements recall.Filter.
-func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, error) {
-	a, err := s.filter(q)
-	if err != nil {
-		return nil, err
-	}
-	return a, nil
-}
-
-func (s *source) filter(q *recall.Query) (*admitted, error) {
+func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
 	if err := s.index.Roster.Sync(s.c); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b := basicOf(q)
 	set, err := s.index.Admit(s.c, b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if set, err = index.Tagged(s.c, q.Tags, set); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
-		return &admitted{set: set}, err
+		return &admitted{set: set}, nil, err
 	}
-	past, err := s.pastStates(q, b)
-	return &admitted{set, past}, err
+	past, notes, err := s.pastStates(q, b)
+	return &admitted{set, past}, notes, err
 }
 
 func basicOf(q *recall.Query) index.Selection {
@@ -179,59 +173,36 @@ func basicOf(q *recall.Query) index.Selection {
 }
 
 // pastStates returns, of the memories that have changed since as_of, those
-// whose state at that time passes every filter.
-func (s *source) pastStates(q *recall.Query, b index.Selection) (map[int64]*robotmem.Memory, error) {
-	at := store.FormatTime(*q.AsOf)
-	out := map[int64]*robotmem.Memory{}
-	err := s.c.Query(`SELECT v.content, v.human_summary, v.context, v.category, v.confidence, v.version, m.id
-		FROM versions v JOIN memories m ON m.id = v.memory_id
-		WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'`, []any{at}, func(s *sqlite.Stmt) error {
-		out[s.ColumnInt64(6)] = &robotmem.Memory{Content: s.ColumnText(0), Summary: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)),
-			Category: s.ColumnText(3), Confidence: s.ColumnFloat(4), Version: s.ColumnInt(5)}
-		return nil
-	})
+// whose state at that time passes every filter. Damaged ones are named in notes.
+func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string, err error) {
+	states, err := s.c.PastStates(*q.AsOf)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for id, then := range out {
-		past, err := s.c.Memory(id, q.Now)
-		if err != nil {
-			return nil, err
+	out = map[int64]*robotmem.Memory{}
+	for _, id := range slices.Sorted(maps.Keys(states)) {
+		past := states[id]
+		if past.Err != nil {
+			notes = append(notes, fmt.Sprintf("memory %d: %s", id, store.DetailOf(past.Err)))
+			continue
 		}
-		past.Content, past.Summary, past.Context = then.Content, then.Summary, then.Context
-		past.Category, past.Version = then.Category, then.Version
-		past.Confidence = fadedConfidence(past, then.Confidence, q.Now)
-		store.LiftSections(past)
 		rec, err := s.records.RecordFor(past.Type, past.Content, past.Context)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		rec.UserTags = past.UserTags
-		past.Tags = rec.Tags()
-		out[id] = past
-		if !b.Admits(past) || !admits(q, past) {
-			delete(out, id)
+		past.Tags = rec.AllTags()
+		if b.Admits(&past.Memory) && admits(q, &past.Memory) {
+			out[id] = &past.Memory
 		}
 	}
-	return out, nil
-}
-
-func fadedConfidence(m *robotmem.Memory, stored float64, now time.Time) float64 {
-	useful := m.CreatedAt
-	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
-		useful = *m.LastAccessed
-	}
-	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
+	return out, notes, nil
 }
 
 // admits puts tags and context_filter to one past state.
 func admits(q *recall.Query, m *robotmem.Memory) bool {
-	has := map[string]bool{}
-	for _, t := range m.Tags {
-		has[t] = true
-	}
-	for _, t := range q.Tags {
-		if !has[t] {
+	for _, tag := range q.Tags {
+		if !slices.Contains(m.Tags, tag) {
 			return false
 		}
 	}

@@ -130,7 +130,7 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *m
 	m := robotmem.MeterOf(ctx)
 	err = e.Store.Write(ctx, func(tx *store.Tx) error {
 		_, err := e.maintenance.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(store.Change{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
+		return errors.Join(err, tx.Audit(robotmem.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
 		e.index.Drop()

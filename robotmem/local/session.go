@@ -36,7 +36,7 @@ func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 	if err := robotmem.Validate("start_session", &r); err != nil {
 		return nil, err
 	}
-	object, raw, err := r.Context.Normalize("context", maxSessionContext)
+	object, _, err := r.Context.Normalize("context", maxSessionContext)
 	if err != nil {
 		return nil, sqlite.Wrap("start_session", err)
 	}
@@ -49,7 +49,7 @@ func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		res.Status, res.SessionID = "started", id.String()
 		known, err := tx.SessionOf(r.Collection, r.Origin)
 		if err != nil || known == "" {
-			return errors.Join(err, tx.InsertSession(res.SessionID, r.Collection, raw, e.options.ClientType), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: e.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 		}
 		res.Status, res.SessionID = "continued", known
 		_, err = tx.OpenSession(known)
@@ -83,7 +83,7 @@ func (e *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		if b.Rules, err = c.Rules(res.Collection, briefLength, e.Now()); err != nil {
 			return err
 		}
-		failures, _, err := e.failures(c, res.Collection, time.Time{}, briefLength)
+		failures, _, _, err := e.failures(c, res.Collection, time.Time{}, briefLength)
 		if err != nil {
 			return err
 		}
@@ -166,7 +166,7 @@ func (e *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	m.Step("counting recalls", 0, endStages)
 	e.tallies.flush(ctx, e)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
-	var session *robotmem.Session
+	var session *store.SessionRow
 	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		session, err = e.endSession(tx, m, &r, res)
 		return err
@@ -181,7 +181,7 @@ func (e *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return res, nil
 }
 
-func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*robotmem.Session, error) {
+func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessio
 		return nil, err
 	}
 	m.Step("summing up", 2, endStages)
-	if res.Summary, err = tx.SummarizeSession(s, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
+	if res.Summary, err = tx.SummarizeSession(&s.Session, tx.Now, r.OutcomeScore, res.Consolidated.SupersededCount); err != nil {
 		return nil, err
 	}
 	res.Summary.EndedAt = new(tx.Now)
@@ -204,12 +204,12 @@ func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessio
 	if err != nil {
 		return nil, err
 	}
-	ended := store.Change{Action: store.ActionEnded, Session: r.SessionID, Collection: s.Collection}
+	ended := robotmem.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
 	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 
 // mergeRepeated merges what the episode said more than once.
-func mergeRepeated(tx *store.Tx, s *robotmem.Session) (robotmem.Consolidated, error) {
+func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, error) {
 	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
 		return robotmem.Consolidated{}, err
@@ -235,7 +235,7 @@ func mergeRepeated(tx *store.Tx, s *robotmem.Session) (robotmem.Consolidated, er
 
 // lookAround counts what has faded and recalls, unasked, what earlier episodes
 // knew about the same thing.
-func (e *Node) lookAround(ctx context.Context, s *robotmem.Session, res *robotmem.EndSessionResponse) error {
+func (e *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := e.index.Roster.Sync(c); err != nil {

@@ -30,26 +30,26 @@ func (e *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robo
 // readSession fills res. pending are memories that were recalled for the
 // episode and are not in the file yet.
 func (e *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
-	s, stored, err := c.SessionWhole(id)
+	s, err := c.Session(id)
 	if err != nil {
 		return err
 	}
-	res.Session = *s
+	res.Session = s.Session
 	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, e.Now()); err != nil {
 		return err
 	}
 	if res.Streams, err = c.Streams(id); err != nil {
 		return err
 	}
-	if stored != "" {
+	if s.Summary != "" {
 		res.Summary = &robotmem.SessionSummary{}
-		return json.Unmarshal([]byte(stored), res.Summary)
+		return json.Unmarshal([]byte(s.Summary), res.Summary)
 	}
 	until := e.Now()
 	if s.EndedAt != nil {
 		until = *s.EndedAt
 	}
-	sum, err := c.SummarizeSession(s, until, s.OutcomeScore, 0)
+	sum, err := c.SummarizeSession(&s.Session, until, s.OutcomeScore, 0)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func TestFailuresOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "one"}); err != nil {
 			return err
 		}
-		_, _, err := e.failures(c, "*", time.Time{}, 10)
+		_, _, _, err := e.failures(c, "*", time.Time{}, 10)
 		return err
 	})
 	if err != nil {
@@ -88,7 +88,7 @@ func TestRecallOfAnOldSnapshot(t *testing.T) {
 		if _, err := e.Recall(context.Background(), &robotmem.RecallRequest{Query: "lesson"}); err != nil {
 			return err
 		}
-		if _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
+		if _, _, _, err := e.failures(c, "*", time.Time{}, 10); err != nil {
 			t.Errorf("recent failures: %v", err)
 		}
 		q, err := recall.Parse(&robotmem.RecallRequest{Collection: "default", Type: "fact", N: 2}, e.Now())

@@ -323,14 +323,7 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 		return past, nil
 	}
 	s.c.SetInterrupt(ctx)
-	_, err = s.c.One("SELECT "+store.MemoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) {
-		found := store.ScanMemory(s, q.Now)
-		m = &found
-	})
-	if err != nil || m == nil {
-		return nil, err
-	}
-	return m, s.c.AddTags(m)
+	return s.c.Find(id, q.Now)
 }
 
 // Real implements recall.Loader.

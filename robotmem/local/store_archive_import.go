@@ -2,9 +2,11 @@ package local
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -29,10 +31,6 @@ func foreseePart(c *store.Conn, p *importPart, counts *store.ImportReport) error
 
 // storePart stores the memories of a part with their payloads and indexes.
 func (e *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *store.ImportReport) error {
-	columns, err := tx.ExtraColumns()
-	if err != nil {
-		return err
-	}
 	m, why, err := e.vectorsFor(tx, p, o)
 	if err != nil {
 		return err
@@ -48,9 +46,9 @@ func (e *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 		var id int64
 		switch v {
 		case store.VerdictCreate:
-			id, err = tx.InsertArrival(a)
+			id, err = tx.WriteArrival(0, a, counts.Unplaced)
 		case store.VerdictReplace:
-			id, err = known.ID, e.replaceArrival(tx, a, known)
+			id, err = known.ID, e.replaceArrival(tx, a, known, counts.Unplaced)
 		case store.VerdictSame:
 			err = tx.MergeUses(a, known)
 		}
@@ -62,12 +60,6 @@ func (e *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 			left = "their memories were not stored: known, purged or newer here"
 		} else {
 			stored[id] = a
-			if err := tx.SetExtra(id, a.Extra, columns, counts.Unplaced); err != nil {
-				return err
-			}
-			if err := tx.SetProvenance(id, a); err != nil {
-				return err
-			}
 			if left, err = tx.TakeVector(m, why, id, a); err != nil {
 				return err
 			}
@@ -111,27 +103,36 @@ func (e *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m stor
 const broughtNewer = "an import brought a newer state"
 
 // replaceArrival gives a known memory the state of the archive. The state here
-// becomes a past one, unless the archive has it among its own.
-func (e *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archived) error {
-	stored, err := tx.Memory(known.ID, tx.Now)
-	if err != nil {
-		return err
+// becomes a past one, unless the archive has it among its own, or it is damaged.
+func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archived, unplaced map[string]int64) error {
+	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
+	var ch robotmem.AuditEntry
+	if known.Damaged {
+		if err := tx.UnindexDamaged(known.ID); err != nil {
+			return err
+		}
+		ch = robotmem.AuditEntry{Action: store.ActionUpdated, MemoryID: known.ID, Collection: a.Collection}
+		ch.Reason, ch.After = "an import replaced a damaged state", after
+	} else {
+		stored, err := tx.Memory(known.ID, tx.Now)
+		if err != nil {
+			return err
+		}
+		old, err := n.records.RecordOf(stored)
+		if err != nil {
+			return err
+		}
+		if err := tx.Unindex(known.ID, old); err != nil {
+			return err
+		}
+		here = append(here, archive.Version{
+			Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt, Content: known.Content, Summary: known.Summary,
+			Context: known.Context, Category: known.Category, Confidence: known.Confidence, Status: known.Status,
+			SupersededBy: known.SupersededBy, Change: store.ActionUpdated, Reason: broughtNewer,
+		})
+		ch = store.AuditOf(store.ActionUpdated, stored)
+		ch.Reason, ch.Before, ch.After = broughtNewer, store.TextHash(known.Content), after
 	}
-	old, err := e.records.RecordOf(stored)
-	if err != nil {
-		return err
-	}
-	if err := tx.Unindex(known.ID, old); err != nil {
-		return err
-	}
-	if err := tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.ID); err != nil {
-		return err
-	}
-	here := append(slices.Clone(known.Versions), archive.Version{
-		Version: known.Version, ValidFrom: known.ValidFrom, ValidTo: a.UpdatedAt, Content: known.Content, Summary: known.Summary,
-		Context: known.Context, Category: known.Category, Confidence: known.Confidence, Status: known.Status,
-		SupersededBy: known.SupersededBy, Change: store.ActionUpdated, Reason: broughtNewer,
-	})
 	merged := *a.Memory
 	for _, v := range here {
 		if !slices.ContainsFunc(merged.Versions, func(w archive.Version) bool { return store.SameState(&v, &w) }) {
@@ -139,17 +140,16 @@ func (e *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archi
 		}
 	}
 	slices.SortStableFunc(merged.Versions, func(v, w archive.Version) int { return strings.Compare(v.ValidTo, w.ValidTo) })
-	merged.Version = max(merged.Version, known.Version)
-	if err := tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.ID); err != nil {
+	if !known.Damaged {
+		merged.Version = max(merged.Version, known.Version)
+	}
+	err := errors.Join(
+		tx.Exec("DELETE FROM memory_tags WHERE memory_id = ?", known.ID),
+		tx.Exec("DELETE FROM versions WHERE memory_id = ?", known.ID),
+		tx.Unevict(known.ID), tx.Audit(ch))
+	if err != nil {
 		return err
 	}
-	if err := tx.Unevict(known.ID); err != nil {
-		return err
-	}
-	ch := store.ChangeOf(store.ActionUpdated, stored)
-	ch.Reason, ch.Before, ch.After = broughtNewer, known.Content, a.Content
-	if err := tx.Audit(ch); err != nil {
-		return err
-	}
-	return tx.WriteArrival(known.ID, &store.Arrival{Memory: &merged, Rec: a.Rec, Hash: a.Hash})
+	_, err = tx.WriteArrival(known.ID, &store.Arrival{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
+	return err
 }

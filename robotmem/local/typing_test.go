@@ -46,7 +46,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 				return err
 			}
 			s := &source{Node: e, c: c}
-			a, err := s.filter(q)
+			set, _, err := s.Filter(t.Context(), q)
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, r := range searchWords(index, "*", a, recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
+			for _, r := range searchWords(index, "*", set.(*admitted), recall.Words{Terms: q.Content, Typing: q.Typing}, -1) {
 				got = append(got, r.ID)
 			}
 			return nil

@@ -120,3 +120,44 @@ func (r *Columns) Categories(collection string) []robotmem.CategoryCount {
 	})
 	return out
 }
+
+// Listing narrows a list of memories; zero fields do not.
+type Listing struct {
+	Scope                               // without MinConfidence
+	Status                       string // "all" for every one
+	Tags                         []string
+	MinConfidence, MaxConfidence *float64  // as stored, not as of now
+	Created                      time.Time // not before
+}
+
+// List returns the memories of a listing.
+func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
+	if err := x.Roster.Sync(c); err != nil {
+		return nil, err
+	}
+	set, err := withinSnapshot(c, x.Roster.list(l))
+	if err != nil {
+		return nil, err
+	}
+	return Tagged(c, l.Tags, set)
+}
+
+func (r *Columns) list(l Listing) *bitset.BitSet {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	admits, set := r.matcher(l.Scope), bitset.New(uint(len(r.Rows)))
+	for id := range r.Rows {
+		row := &r.Rows[id]
+		confidence := r.Beliefs.Values[row.Belief].confidence
+		switch {
+		case row.Kind == 0 || !admits(row):
+		case l.Status != "all" && row.Status != statusOf(l.Status):
+		case l.MinConfidence != nil && confidence < *l.MinConfidence:
+		case l.MaxConfidence != nil && confidence > *l.MaxConfidence:
+		case !l.Created.IsZero() && row.Created < l.Created.UnixNano():
+		default:
+			set.Set(uint(id))
+		}
+	}
+	return set
+}

@@ -19,16 +19,21 @@ const FewMemories = 64
 // Admit is what the roster admits, as far as the snapshot has it: the roster
 // may have followed a later commit than the one that c reads.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
-	set := x.Roster.Admit(b)
+	return withinSnapshot(c, x.Roster.Admit(b))
+}
+
+// withinSnapshot takes what is newer than the snapshot that c reads out of a set.
+func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
 		return nil, err
 	}
-	if _, later := set.NextSet(uint(last) + 1); later {
-		set = set.Clone()
-		for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
-			set.Clear(id)
-		}
+	if _, later := set.NextSet(uint(last) + 1); !later {
+		return set, nil
+	}
+	set = set.Clone()
+	for id, ok := set.NextSet(uint(last) + 1); ok; id, ok = set.NextSet(id + 1) {
+		set.Clear(id)
 	}
 	return set, nil
 }

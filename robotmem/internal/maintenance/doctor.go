@@ -87,7 +87,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 			addCheck(d, sync.name, CheckFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 		}
 	}
-	if err := mt.examineSample(c, d); err != nil {
+	if err := mt.examineContents(ctx, c, d, deep); err != nil {
 		mt.Log.Error("sample check", "err", err)
 		addCheck(d, "index contents", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
@@ -112,15 +112,15 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 	return mt.examineEmbedder(c, d)
 }
 
-// examineTexts compares every memory with the checksum it was stored with.
+// examineTexts compares every memory, past state and episode with its checksum.
 func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) error {
-	n, some, err := changedTexts(c)
-	switch {
+	damage, err := c.Damaged()
+	switch text := damage.Text(); {
 	case err != nil:
 		mt.Log.Error("check of the texts", "err", err)
 		addCheck(d, "texts", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
-	case n > 0:
-		addCheck(d, "texts", CheckFail, changedText(n, some), recoverRemedy)
+	case text != "":
+		addCheck(d, "texts", CheckFail, text, recoverRemedy)
 	default:
 		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
 	}
@@ -151,10 +151,8 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 		if found, err = c.PageDamage(); found != "" || err != nil {
 			return err
 		}
-		n, some, err := changedTexts(c)
-		if n > 0 {
-			found = changedText(n, some)
-		}
+		damage, err := c.Damaged()
+		found = damage.Text()
 		return err
 	})
 	if errors.Is(sqlite.Wrap("doctor", err), robotmem.Corrupt) {
@@ -163,16 +161,12 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	return found, sqlite.Wrap("doctor", err)
 }
 
-func changedText(n int64, some []int64) string {
-	return fmt.Sprintf("%d memories do not match the checksum of their text, memory %d the first", n, some[0])
-}
-
 // Repair rebuilds every index from the tables and lists them.
 func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
 	m := robotmem.MeterOf(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
 		repaired, err = mt.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(store.Change{Action: store.ActionRepaired}))
+		return errors.Join(err, tx.Audit(robotmem.AuditEntry{Action: store.ActionRepaired}))
 	})
 	if err != nil {
 		return nil, err

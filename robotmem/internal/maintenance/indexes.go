@@ -1,6 +1,7 @@
 package maintenance
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -71,25 +72,23 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *robotmem.Meter) ([]string, error)
 	if err := tx.Exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
 		return nil, err
 	}
-	const chunk = 1000
-	for after := int64(0); ; {
-		memories, err := tx.Page(" FROM memories m WHERE m.id > ? ORDER BY m.id LIMIT ?", []any{after, chunk}, tx.Now)
+	ids, err := tx.IDs("SELECT id FROM memories ORDER BY id")
+	if err != nil {
+		return nil, err
+	}
+	const chunk = 1000 // memories whose rows are gathered before they are written
+	for i, id := range ids {
+		memory, err := tx.AsStored(id, tx.Now)
+		if err == nil && memory != nil {
+			err = mt.reindex(tx, memory)
+		}
+		if err == nil && (i%chunk == chunk-1 || i == len(ids)-1) {
+			err = tx.Flush()
+		}
 		if err != nil {
 			return nil, err
 		}
-		for i := range memories {
-			if err := mt.reindex(tx, &memories[i]); err != nil {
-				return nil, err
-			}
-			after = memories[i].MemoryID
-		}
-		m.Add(int64(len(memories)))
-		if err := tx.Flush(); err != nil {
-			return nil, err
-		}
-		if len(memories) < chunk {
-			break
-		}
+		m.Add(1)
 	}
 	mt.Store.Groups.Reset()
 	if err := tx.DropDamagedVectors(); err != nil {
@@ -145,36 +144,45 @@ func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
 	return nil
 }
 
-// sampleSize is how many memories have their index entries worked out anew and
-// compared one by one.
+// sampleSize is how many memories have their index entries worked out again and
+// compared one by one, unless all are.
 const sampleSize = 500
 
-// examineSample compares what the indexes hold of some memories, spread over
-// the file, with what they should hold.
-func (mt *Maintainer) examineSample(c *store.Conn, d *robotmem.DoctorResponse) error {
-	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
+// examineContents compares what the indexes hold of some memories, spread over the
+// file, or of all, with what they should hold.
+func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *robotmem.DoctorResponse, deep bool) error {
+	ids, err := c.IDs("SELECT id FROM memories WHERE status = 'active' ORDER BY id")
 	if err != nil {
 		return err
 	}
-	memories, err := c.Page(" FROM memories m WHERE m.status = 'active' AND m.id % ? = 0 ORDER BY m.id LIMIT ?", []any{max(1, last/sampleSize), sampleSize}, mt.Store.Now())
-	if err != nil {
-		return err
+	step, wrong, compared := max(1, len(ids)/sampleSize), int64(0), 0
+	if deep {
+		step = 1
 	}
-	wrong := 0
-	for i := range memories {
-		same, err := mt.sameIndexes(c, &memories[i])
+	m := robotmem.MeterOf(ctx)
+	m.Stage("comparing the contents of the indexes", "memories", int64(len(ids)/step))
+	for i := 0; i < len(ids); i += step {
+		memory, err := c.Find(ids[i], mt.Store.Now())
+		if errors.Is(err, robotmem.Corrupt) || err == nil && memory == nil {
+			continue // named by its own check
+		}
 		if err != nil {
 			return err
 		}
-		if !same {
+		same, err := mt.sameIndexes(c, memory)
+		if err != nil {
+			return err
+		}
+		if compared++; !same {
 			wrong++
 		}
+		m.Add(1)
 	}
 	if wrong > 0 {
-		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", len(memories), wrong), repairRemedy)
+		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", compared, wrong), repairRemedy)
 		return nil
 	}
-	addCheck(d, "index contents", CheckOK, fmt.Sprintf("%d memories looked at, all as they should be", len(memories)), "")
+	addCheck(d, "index contents", CheckOK, fmt.Sprintf("%d memories looked at, all as they should be", compared), "")
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -357,25 +356,58 @@ func (r *Recovery) settleCounters(context.Context) error {
 // setDoubtfulAside keeps the memories whose text cannot be trusted out of every
 // recall.
 func (r *Recovery) setDoubtfulAside(context.Context) error {
-	sums := map[int64][]byte{}
-	err := eachChangedText(r.Tx.Conn, func(id int64, sum []byte) { sums[id] = sum })
+	doubtful, err := r.doubtful()
 	if err != nil {
 		return err
 	}
-	for id, sum := range sums {
+	for _, id := range doubtful.Memories {
 		if r.Report.DoubtfulCount++; len(r.Report.Doubtful) < maxNamedIDs {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
+		}
+		// It is what it is now; once restored it counts as checked.
+		m, err := r.AsStored(id, r.Now)
+		if err != nil {
+			return err
+		}
+		if err := r.Seal(id, contentHash(m)); err != nil {
+			return err
 		}
 		if err := r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful); err != nil {
 			return err
 		}
-		// It is what it is now; once restored it counts as checked.
-		if err := r.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", sum, id); err != nil {
+	}
+	for _, row := range doubtful.Versions {
+		if err := r.Exec("DELETE FROM versions WHERE rowid = ?", row); err != nil {
 			return err
 		}
 	}
-	slices.Sort(r.Report.Doubtful)
-	return nil
+	if n := len(doubtful.Versions); n > 0 {
+		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d past states of memories did not match their checksum and were left out", n))
+	}
+	if n := len(doubtful.Sessions); n > 0 {
+		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept as they are, %s the first", n, doubtful.Sessions[0]))
+	}
+	return r.SealSessions()
+}
+
+// doubtful is what does not match its checksum. Of a file that has none yet, texts
+// and contexts are compared with their content hash.
+func (r *Recovery) doubtful() (d store.Damage, err error) {
+	theirs, err := columnNames(r.Source, "memories", false)
+	if err != nil {
+		return d, err
+	}
+	if slices.Contains(theirs, "checksum") {
+		return r.Damaged()
+	}
+	err = r.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite.Stmt) error {
+		m := &robotmem.Memory{Type: s.ColumnText(1), Collection: s.ColumnText(2), Context: robotmem.ParseObject(s.ColumnText(3)), Content: s.ColumnText(4)}
+		if !bytes.Equal(s.ColumnRawBlob(5), contentHash(m)) {
+			d.Memories = append(d.Memories, s.ColumnInt64(0))
+		}
+		return nil
+	})
+	return d, errors.Join(err, r.SealRows())
 }
 
 // reactivate makes active again what a lost memory had superseded.
@@ -501,38 +533,17 @@ func (r *Recovery) countMissing(context.Context) error {
 }
 
 // contentHash is what a memory of this text and context is stored with.
-func contentHash(kind, collection, storedContext, content string) []byte {
-	if !json.Valid([]byte(storedContext)) {
+func contentHash(m *robotmem.Memory) []byte {
+	rec := record.Record{}
+	rec.Type, rec.Collection, rec.Content = m.Type, m.Collection, m.Content
+	var err error
+	if _, rec.RawContext, err = m.Context.Normalize("context", robotmem.MaxContext); err != nil {
 		return nil
 	}
-	canonical, err := robotmem.ParseObject(storedContext).Canonical(storedContext)
-	if err != nil {
+	if rec.Canonical, err = m.Context.Canonical(rec.RawContext); err != nil {
 		return nil
 	}
-	rec := record.Record{Kind: kind, Collection: collection, Content: content, Canonical: canonical}
-	return rec.Hash()
-}
-
-// eachChangedText visits the memories whose text or context does not match the
-// hash they were stored with, and gives the hash of what is there.
-func eachChangedText(c *store.Conn, visit func(id int64, sum []byte)) error {
-	return c.Query("SELECT id, type, collection, context, content, content_hash FROM memories", nil, func(s *sqlite.Stmt) error {
-		sum := contentHash(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3), s.ColumnText(4))
-		if !bytes.Equal(s.ColumnRawBlob(5), sum) {
-			visit(s.ColumnInt64(0), sum)
-		}
-		return nil
-	})
-}
-
-// changedTexts counts those memories and names some.
-func changedTexts(c *store.Conn) (n int64, some []int64, err error) {
-	err = eachChangedText(c, func(id int64, _ []byte) {
-		if n++; len(some) < maxNamedIDs {
-			some = append(some, id)
-		}
-	})
-	return n, some, err
+	return rec.ContentHash()
 }
 
 // RecoverReport says what was read of a damaged file, and what was not.

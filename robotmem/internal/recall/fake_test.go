@@ -48,7 +48,7 @@ func (s ids) Only(items []recall.Ranked) recall.Set {
 	return out
 }
 
-func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, error) {
+func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
 	var out ids
 	for i := range s.memories {
 		m := &s.memories[i]
@@ -61,7 +61,7 @@ func (s *fakeStore) Filter(_ context.Context, q *recall.Query) (recall.Set, erro
 			out = append(out, m.MemoryID)
 		}
 	}
-	return out, nil
+	return out, nil, nil
 }
 
 // rank gives each memory of a set a value, and sorts those that have one.

@@ -56,7 +56,8 @@ type Set interface {
 
 // Filter evaluates every condition of a query.
 type Filter interface {
-	Filter(ctx context.Context, q *Query) (Set, error)
+	// Filter returns the memories that a query admits, with remarks for degraded.
+	Filter(ctx context.Context, q *Query) (Set, []string, error)
 }
 
 // Lexical ranks by words. It may be called while Nearest is.
@@ -171,10 +172,11 @@ type run struct {
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
 	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}}
 	r.trace = tracer{on: q.Explain, last: time.Now()}
-	var err error
-	if r.set, err = src.Filter(ctx, q); err != nil {
+	set, notes, err := src.Filter(ctx, q)
+	if err != nil {
 		return nil, err
 	}
+	r.set, r.degraded = set, append(r.degraded, notes...)
 	r.trace.add("filter", r.set.Count())
 	if err := r.signals(ctx); err != nil {
 		return nil, err

@@ -6,18 +6,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// PerceptionRecord is what a perception has beside a fact, on its way into the
-// file.
+// PerceptionRecord is what a perception brings beside its row.
 type PerceptionRecord struct {
-	PerceptionType string
-	Declared       string // media type as the caller gave it
-	MediaType      string
-	Object         robotmem.Object // metadata
-	Metadata       string          // the same as JSON
-	Origin         string
-	Stored         *payload.Written // nil without a payload
-	Features       *Features        // nil leaves them to the background
-	Later          bool             // those that do not come with the summary are left so
+	Declared string // media type as the caller gave it
+	Origin   string
+	Stored   *payload.Written // nil without a payload
+	Features *Features        // nil leaves them to the background
+	Later    bool             // those that do not come with the summary are left so
 }
 
 const MaxMetadata = 64 << 10

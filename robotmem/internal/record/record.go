@@ -17,32 +17,32 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Record is a memory on its way into the file: everything that can be worked
-// out before the transaction, so that the writer only writes.
+// Row is a row of the table of memories.
+type Row struct {
+	robotmem.Memory                     // Confidence is as stored, before any fading
+	By              robotmem.Provenance // Memory.Provenance, before it is known to be there
+	RawContext      string              // JSON, as stored
+	RawMetadata     string
+	ValidFrom       time.Time // when the present state began
+	Revision        int64     // of the last change
+	Hash            []byte    // see Record.ContentHash
+}
+
+// Record is a memory on its way into the file: everything that can be worked out
+// before the transaction, so that the writer only writes. Its collection is empty
+// until its session is known, ObservedAt is zero for now.
 type Record struct {
-	Kind       string // "fact" or "perception"
-	Content    string
-	Summary    string
-	Context    robotmem.Object
-	ContextRaw string // as stored
-	Canonical  string // for comparing
-	Collection string // "" until the session is known
-	Session    string
-	Source     string
-	Robot      string // that the context names, else the session's
-	Observed   *time.Time
-	Inferred   classify.Result
-	UserTags   []string
-	Pinned     bool
-	PinAsked   bool // pinned is the caller's wish, not the category's
+	Row
+	Canonical  string // the context, for comparing
+	PinAsked   bool   // pinned is the caller's wish, not the category's
+	AutoTags   []string
 	Statement  consolidate.Statement
 	Signature  Signature // of a fact
 	Attrs      []filter.Attribute
 	Places     []filter.Place
+	Perception *PerceptionRecord // nil for a fact
 
 	FtsContent, FtsSummary, FtsFiles, FtsEntities string
-
-	Perception *PerceptionRecord // nil for a fact
 }
 
 const (
@@ -65,27 +65,28 @@ func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Recor
 
 // RecordFor classifies and segments a text and flattens its context.
 func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Record, error) {
-	r := &Record{Kind: kind, Content: content}
+	r := &Record{}
+	r.Type, r.Content, r.Summary = kind, content, Summarize(content)
+	r.Status, r.Version, r.Sightings = "active", 1, 1
 	var err error
-	if r.Context, r.ContextRaw, err = context.Normalize("context", robotmem.MaxContext); err != nil {
+	if r.Context, r.RawContext, err = context.Normalize("context", robotmem.MaxContext); err != nil {
 		return nil, err
 	}
-	if r.Canonical, err = r.Context.Canonical(r.ContextRaw); err != nil {
+	if r.Canonical, err = r.Context.Canonical(r.RawContext); err != nil {
 		return nil, err
 	}
-	contextLen := len(r.ContextRaw)
-	r.Inferred = b.Rules.Classify(content, contextLen)
-	r.Summary = Summarize(content)
-	r.Pinned = consolidate.Protected(r.Inferred.Category)
-	terms := text.Terms(content)
+	inferred := b.Rules.Classify(content, len(r.RawContext))
+	r.Category, r.Confidence, r.AutoTags = inferred.Category, inferred.Confidence, inferred.Tags
+	r.ScopeFiles, r.ScopeEntity = inferred.ScopeFiles, inferred.ScopeEntities
+	r.Pinned = consolidate.Protected(r.Category)
 	if kind == "fact" {
 		r.Statement = StatementOf(content)
 		r.Signature = SignatureOf(r.Statement)
 	}
 	r.Attrs, r.Places = filter.Flatten(r.Context)
-	r.FtsContent = strings.Join(terms, " ")
-	r.FtsFiles = text.Index(strings.Join(r.Inferred.ScopeFiles, " "))
-	r.FtsEntities = text.Index(strings.Join(r.Inferred.ScopeEntities, " "))
+	r.FtsContent = text.Index(content)
+	r.FtsFiles = text.Index(strings.Join(r.ScopeFiles, " "))
+	r.FtsEntities = text.Index(strings.Join(r.ScopeEntity, " "))
 	return r, nil
 }
 
@@ -95,7 +96,7 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec.Collection, rec.Session, rec.Pinned, rec.UserTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
+	rec.Collection, rec.SessionID, rec.Pinned, rec.UserTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
 	if HasOwnSummary(m) {
 		rec.Summary = m.Summary
 		rec.FtsSummary = text.Index(m.Summary)
@@ -115,8 +116,6 @@ func Summarize(s string) string {
 	return text.Clip(line, maxSummary-1)
 }
 
-func (r *Record) DecayRate() float64 { return DecayOf(r.Inferred.Category, r.Pinned) }
-
 // DecayOf is how much of its confidence a memory loses in a day.
 func DecayOf(category string, pinned bool) float64 {
 	if pinned || !consolidate.Fades(category) {
@@ -125,10 +124,10 @@ func DecayOf(category string, pinned bool) float64 {
 	return DefaultDecay
 }
 
-// Hash is equal for records of one collection with the same text and context.
-func (r *Record) Hash() []byte {
+// ContentHash is equal for records of one collection with the same text and context.
+func (r *Record) ContentHash() []byte {
 	h := sha256.New()
-	for _, s := range []string{r.Kind, r.Collection, r.Canonical, r.Content} {
+	for _, s := range []string{r.Type, r.Collection, r.Canonical, r.Content} {
 		var n [8]byte
 		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
 		h.Write(n[:])
@@ -167,16 +166,16 @@ func OutcomeOf(context robotmem.Object) string {
 	return ""
 }
 
-func (r *Record) Infer() robotmem.Inferred {
+// Inferred is what the rules made of the text, for the answer to a caller.
+func (r *Record) Inferred() robotmem.Inferred {
 	return robotmem.Inferred{
-		Category: r.Inferred.Category, Confidence: r.Inferred.Confidence, Tags: OrEmpty(r.Tags()),
-		ScopeFiles: OrEmpty(r.Inferred.ScopeFiles), ScopeEntities: OrEmpty(r.Inferred.ScopeEntities),
+		Category: r.Category, Confidence: r.Confidence, Tags: OrEmpty(r.AllTags()),
+		ScopeFiles: OrEmpty(r.ScopeFiles), ScopeEntities: OrEmpty(r.ScopeEntity),
 	}
 }
 
-func (r *Record) Tags() []string {
-	return Distinct(slices.Concat(r.Inferred.Tags, r.UserTags))
-}
+// AllTags are those of the rules and of the caller, sorted.
+func (r *Record) AllTags() []string { return Distinct(slices.Concat(r.AutoTags, r.UserTags)) }
 
 // OrEmpty makes a missing list an empty one, which JSON writes as [].
 func OrEmpty[T any](s []T) []T {

@@ -26,9 +26,6 @@ func Wrap(op string, err error) error {
 		return nil
 	}
 	named := *Explain(err)
-	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
-		named = *e
-	}
 	if named.Op == "" {
 		named.Op = op
 	}
@@ -36,8 +33,11 @@ func Wrap(op string, err error) error {
 }
 
 // Explain gives an error of the file its kind and a text that a caller may see:
-// what failed and the next step, without SQL or paths.
+// what failed and the next step, without SQL or paths. A *robotmem.Error stays.
 func Explain(err error) *robotmem.Error {
+	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
+		return e
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "the deadline passed before it was done; allow more time")
 	}

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"encoding/hex"
+	"bytes"
 	"encoding/json"
-	"fmt"
-	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -19,24 +17,28 @@ const (
 	sessionInScope = "(?1 = '' OR s.collection = ?1) AND (?2 = '' OR s.external_id = ?2)"
 )
 
-// Archived is a record with what the file knows of its payload.
+// Archived is a record with what the file knows of it.
 type Archived struct {
 	archive.Memory
-	First bool // the first of the export that names the payload
-
-	ID, successor int64
+	ID      int64
+	First   bool // the first of the export that names the payload
+	Damaged bool // it does not match its checksum
 }
+
+var (
+	selectArchived = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id, m.superseded_by"
+	archivedFirst  = ", (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
+		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid"
+)
 
 // EachArchived visits the memories of an export.
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
-	rows := "SELECT m.*, (SELECT min(f.uid) FROM memories f INDEXED BY idx_mem_payload WHERE f.perception_data = m.perception_data" +
-		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid AS first_named" +
-		" FROM memories m WHERE " + memoryInScope + " ORDER BY m.uid"
-	return c.Query(rows, []any{collection, session}, func(s *sqlite.Stmt) error {
+	return c.Query(selectArchived+archivedFirst+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s *sqlite.Stmt) error {
 		m, err := c.scanArchived(s)
 		if err != nil {
 			return err
 		}
+		m.First = s.ColumnBool(len(memoryColumns) + 3)
 		return visit(m)
 	})
 }
@@ -45,86 +47,34 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 // none.
 func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
 	var failed error
-	_, err = c.One("SELECT m.* FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
+	_, err = c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
 	if err == nil {
 		err = failed
 	}
 	return out, err
 }
 
-// scanArchived reads a whole row of memories by the names of its columns, with
-// what other tables hold of it. A column that has no field goes to Extra.
+// scanArchived reads a row of selectArchived, with what other tables hold of it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
-	m := &Archived{}
-	fields := m.fields()
-	for i := range s.ColumnCount() {
-		if s.ColumnType(i) != sqlite.Null {
-			m.column(s, i, fields[s.ColumnName(i)])
+	m, at := &Archived{}, len(memoryColumns)
+	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) {
+		if m.Extra == nil {
+			m.Extra = map[string]any{}
 		}
-	}
+		m.Extra[name] = value
+	})
+	m.ID = s.ColumnInt64(at + 1)
+	stored, successor := s.ColumnBlob(at, nil), s.ColumnInt64(at+2)
 	if err := c.addArchivedPayload(&m.Memory); err != nil {
 		return nil, err
 	}
 	var err error
-	if m.SupersededBy, err = c.uidOf(m.successor); err != nil {
+	if m.SupersededBy, err = c.uidOf(successor); err != nil {
 		return nil, err
 	}
-	return m, c.addArchivedRows(m)
-}
-
-// fields are where the columns of a memory go.
-func (m *Archived) fields() map[string]any {
-	return map[string]any{
-		"id": &m.ID, "first_named": &m.First, "uid": &m.UID, "type": &m.Type, "collection": &m.Collection, "session_id": &m.Session,
-		"content": &m.Content, "human_summary": &m.Summary, "context": &m.Context, "perception_type": &m.PerceptionType,
-		"perception_data": &m.Payload, "perception_metadata": &m.Metadata, "media_type": &m.MediaType, "category": &m.Category,
-		"confidence": &m.Confidence, "decay_rate": &m.DecayRate, "status": &m.Status, "superseded_by": &m.successor, "pinned": &m.Pinned,
-		"source": &m.Source, "scope_files": &m.ScopeFiles, "scope_entities": &m.ScopeEntities, "sightings": &m.Sightings,
-		"access_count": &m.AccessCount, "return_count": &m.ReturnCount, "last_accessed": &m.LastAccessed, "version": &m.Version,
-		"valid_from": &m.ValidFrom, "observed_at": &m.ObservedAt, "created_at": &m.CreatedAt, "updated_at": &m.UpdatedAt,
-	}
-}
-
-// derivedColumns of a memory are worked out anew where it goes.
-var derivedColumns = []string{"content_hash", "revision", "embedding"}
-
-func (m *Archived) column(s *sqlite.Stmt, i int, into any) {
-	switch to := into.(type) {
-	case *string:
-		*to = s.ColumnText(i)
-	case *int64:
-		*to = s.ColumnInt64(i)
-	case *float64:
-		*to = s.ColumnFloat(i)
-	case *bool:
-		*to = s.ColumnBool(i)
-	case *[]string:
-		*to = StoredList(s.ColumnText(i))
-	case *json.RawMessage:
-		*to = ArchivedObject(s.ColumnText(i))
-	case **archive.Payload:
-		*to = &archive.Payload{SHA256: hex.EncodeToString(s.ColumnRawBlob(i))}
-	default:
-		if name := s.ColumnName(i); !slices.Contains(derivedColumns, name) {
-			m.extra(name, s, i)
-		}
-	}
-}
-
-func (m *Archived) extra(name string, s *sqlite.Stmt, i int) {
-	if m.Extra == nil {
-		m.Extra = map[string]any{}
-	}
-	switch s.ColumnType(i) {
-	case sqlite.Integer:
-		m.Extra[name] = json.Number(fmt.Sprint(s.ColumnInt64(i)))
-	case sqlite.Float:
-		m.Extra[name] = s.ColumnFloat(i)
-	case sqlite.Blob:
-		m.Extra[name] = map[string]any{"base64": s.ColumnBlob(i, nil)}
-	default:
-		m.Extra[name] = s.ColumnText(i)
-	}
+	err = c.addArchivedRows(m)
+	m.Damaged = !bytes.Equal(sum.sum(m.UserTags), stored)
+	return m, err
 }
 
 // ArchivedObject is a stored object as a record has it: nothing when it is empty
@@ -171,14 +121,15 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	if err != nil {
 		return err
 	}
-	err = c.Query(`SELECT v.version, v.valid_from, v.valid_to, v.content, v.human_summary, v.context, v.category, v.confidence, v.status,
-		(SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.change, v.reason
+	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id
 		FROM versions v WHERE v.memory_id = ? ORDER BY v.valid_to, v.version, v.rowid`, id, func(s *sqlite.Stmt) error {
-		m.Versions = append(m.Versions, archive.Version{
-			Version: s.ColumnInt64(0), ValidFrom: s.ColumnText(1), ValidTo: s.ColumnText(2), Content: s.ColumnText(3), Summary: s.ColumnText(4),
-			Context: ArchivedObject(s.ColumnText(5)), Category: s.ColumnText(6), Confidence: s.ColumnFloat(7), Status: s.ColumnText(8),
-			SupersededBy: s.ColumnText(9), Change: s.ColumnText(10), Reason: s.ColumnText(11),
-		})
+		v, at := archive.Version{}, len(versionColumns)
+		sum := readArchived(s, versionColumns, &v, nil)
+		v.SupersededBy = s.ColumnText(at)
+		sum.add("memory_id", s.ColumnInt64(at+2))
+		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) { // else doctor names it
+			m.Versions = append(m.Versions, v)
+		}
 		return nil
 	})
 	if err != nil {
@@ -192,13 +143,9 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 
 // EachArchivedSession visits the episodes of an export; id narrows it to one.
 func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
-	return c.Query(`SELECT external_id, collection, context, session_count, status, client_type, summary, created_at, updated_at, ended_at
-		FROM sessions s WHERE `+sessionInScope+` ORDER BY external_id`, []any{collection, id}, func(s *sqlite.Stmt) error {
-		out := &archive.Session{
-			SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Context: ArchivedObject(s.ColumnText(2)), Count: s.ColumnInt64(3),
-			Status: s.ColumnText(4), ClientType: s.ColumnText(5), Summary: ArchivedObject(s.ColumnText(6)),
-			CreatedAt: s.ColumnText(7), UpdatedAt: s.ColumnText(8), EndedAt: s.ColumnText(9),
-		}
+	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
+		out := &archive.Session{}
+		readArchived(s, sessionColumns, out, nil)
 		if err := c.addSessionRows(out); err != nil {
 			return err
 		}

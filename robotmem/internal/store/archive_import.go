@@ -3,11 +3,11 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -113,6 +113,8 @@ func (c *Conn) Judge(a *Arrival) (verdict, *Archived, error) {
 	}
 	hash, err := Compared(&known.Memory).Hash()
 	switch {
+	case known.Damaged:
+		return VerdictReplace, known, nil
 	case err != nil:
 		return verdictKeep, known, err
 	case hash == a.Hash:
@@ -146,69 +148,77 @@ func (tx *Tx) TakeVector(m Model, why string, id int64, a *Arrival) (left string
 	return "", tx.StoreVectors(m.ID, []Waiting{{ID: id, version: a.Version}}, [][]float32{v}, 0)
 }
 
-func (tx *Tx) InsertArrival(a *Arrival) (int64, error) {
-	if err := tx.Exec("INSERT INTO memories(uid, collection, type, content, human_summary, category, content_hash, valid_from, observed_at, created_at, updated_at, revision) VALUES (?,'','fact','','','',x'','','','','',0)", a.UID); err != nil {
-		return 0, err
-	}
-	id := tx.LastInsertRowID()
-	return id, tx.WriteArrival(id, a)
-}
-
 // SameState reports whether two past states are one, whenever they ended.
 func SameState(v, w *archive.Version) bool {
 	return v.Version == w.Version && v.ValidFrom == w.ValidFrom && v.Content == w.Content && v.Status == w.Status && string(v.Context) == string(w.Context)
 }
 
-// WriteArrival fills the row of a memory, and what other tables hold of it.
-func (tx *Tx) WriteArrival(id int64, a *Arrival) error {
-	successor, err := tx.IdOf(a.SupersededBy)
+// WriteArrival stores a memory with what other tables hold of it, under the id of
+// the one that it replaces, or under a new one for 0. unplaced counts the fields
+// that there is no column for.
+func (tx *Tx) WriteArrival(id int64, a *Arrival, unplaced map[string]int64) (int64, error) {
+	successor, err := tx.IDOf(a.SupersededBy)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	var sum []byte
-	if a.Payload != nil {
-		if sum, err = hex.DecodeString(a.Payload.SHA256); err != nil {
-			return err
+	a.Rec.Collection, a.Rec.SessionID = a.Collection, a.Session
+	extra, revision := tx.extraOf(a, unplaced), tx.NextRevision()
+	args, sum := make([]any, len(memoryColumns), len(memoryColumns)+2), checksum{}
+	for i := range memoryColumns {
+		switch col := &memoryColumns[i]; {
+		case col.name == "superseded_by":
+			args[i] = bind(&successor, col.kind)
+		case col.name == "content_hash":
+			args[i] = a.Rec.ContentHash()
+		case col.name == "revision":
+			args[i] = revision
+		case col.archived != nil:
+			args[i] = bind(col.archived(a.Memory), col.kind)
+		default:
+			args[i] = extra[col.name]
+		}
+		if memoryColumns[i].kind&unsummed == 0 {
+			sum.add(memoryColumns[i].name, args[i])
 		}
 	}
-	a.Rec.Collection, a.Rec.Session = a.Collection, a.Session
-	revision := tx.NextRevision()
-	err = tx.Exec(`UPDATE memories SET session_id = ?, collection = ?, type = ?, content = ?, human_summary = ?, context = ?,
-		perception_type = ?, perception_data = ?, perception_metadata = ?, media_type = ?, category = ?, confidence = ?, decay_rate = ?,
-		status = ?, superseded_by = ?, pinned = ?, source = ?, scope_files = ?, scope_entities = ?, content_hash = ?,
-		sightings = ?, access_count = ?, return_count = ?, last_accessed = ?, version = ?,
-		valid_from = ?, observed_at = ?, created_at = ?, updated_at = ?, revision = ? WHERE id = ?`,
-		sqlite.OrNull(a.Session), a.Collection, a.Type, a.Content, a.Summary, a.Rec.ContextRaw,
-		sqlite.OrNull(a.PerceptionType), sum, sqlite.OrNull(string(a.Metadata)), sqlite.OrNull(a.MediaType), a.Category, a.Confidence, a.DecayRate,
-		a.Status, idOrNull(successor), a.Pinned, sqlite.OrNull(a.Source), listOrNull(a.ScopeFiles), listOrNull(a.ScopeEntities), a.Rec.Hash(),
-		a.Sightings, a.AccessCount, a.ReturnCount, sqlite.OrNull(a.LastAccessed), a.Version,
-		a.ValidFrom, a.ObservedAt, a.CreatedAt, a.UpdatedAt, revision, id)
+	args = append(args, sum.sum(a.UserTags))
+	if id == 0 {
+		err = tx.Exec(insertMemory, args...)
+		id = tx.LastInsertRowID()
+	} else {
+		err = tx.Exec(updateMemory, append(args, id)...)
+	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := tx.Index(id, a.Rec, revision); err != nil {
-		return err
+		return 0, err
 	}
 	if a.Status != "active" {
 		if err := tx.UnindexText(id); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return tx.writeArrivalRows(id, a)
+	return id, tx.writeArrivalRows(id, a)
 }
 
 func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
 	for i := range a.Versions {
 		v := &a.Versions[i]
-		successor, err := tx.IdOf(v.SupersededBy)
+		successor, err := tx.IDOf(v.SupersededBy)
 		if err != nil {
 			return err
 		}
-		err = tx.Exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
-			category, confidence, status, superseded_by, change, reason) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-			id, v.ValidTo, v.ValidFrom, v.Version, v.Content, v.Summary, objectText(v.Context),
-			v.Category, v.Confidence, v.Status, idOrNull(successor), v.Change, sqlite.OrNull(v.Reason))
-		if err != nil {
+		args, sum := make([]any, len(versionColumns)), checksum{}
+		for i := range versionColumns {
+			if col := &versionColumns[i]; col.archived == nil {
+				args[i] = bind(&successor, col.kind)
+			} else {
+				args[i] = bind(col.archived(v), col.kind)
+				sum.add(col.name, args[i])
+			}
+		}
+		if err := tx.insertVersion(id, args, sum); err != nil {
 			return err
 		}
 	}
@@ -225,22 +235,36 @@ func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
 	return nil
 }
 
-func objectText(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "{}"
+// extraOf are the values of the columns that a record has no field for. The texts
+// of provenance are cleaned as those of an ordinary write are: they are shown
+// beside others. Where the source does not say who stored the memory, it is who
+// imports it.
+func (tx *Tx) extraOf(a *Arrival, unplaced map[string]int64) map[string]any {
+	out, named := map[string]any{}, false
+	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
+		value, ok := extraValue(a.Extra[name])
+		if limit := provenance[name]; limit > 0 && ok {
+			var text string
+			if text, ok = value.(string); ok {
+				value = sqlite.OrNull(record.CleanName(text, limit))
+				named = named || value != nil
+			}
+		}
+		if i := columnNamed(memoryColumns, name); !ok || i < 0 || memoryColumns[i].archived != nil || memoryColumns[i].kind&ownFile != 0 {
+			unplaced[name]++
+			continue
+		}
+		out[name] = value
 	}
-	return string(raw)
+	if !named {
+		out["robot"] = sqlite.OrNull(record.RobotOf(robotmem.ParseObject(string(a.Context))))
+		out["tool"], out["who"] = sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who)
+	}
+	return out
 }
 
-func idOrNull(id int64) any {
-	if id == 0 {
-		return nil
-	}
-	return id
-}
-
-// IdOf is the number here of a memory, 0 if it is not known.
-func (c *Conn) IdOf(uid string) (int64, error) {
+// IDOf is the number here of a memory, 0 if it is not known.
+func (c *Conn) IDOf(uid string) (int64, error) {
 	if uid == "" {
 		return 0, nil
 	}
@@ -256,10 +280,12 @@ func (c *Conn) purgedUID(uid string) (bool, error) {
 // MergeUses takes over what the archive has counted beyond what is counted here.
 func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
 	for _, tag := range a.UserTags {
-		if !slices.Contains(known.UserTags, tag) {
-			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag); err != nil {
-				return err
-			}
+		if slices.Contains(known.UserTags, tag) {
+			continue
+		}
+		err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
+		if err := errors.Join(err, tx.seal(known.ID)); err != nil {
+			return err
 		}
 	}
 	if a.Sightings <= known.Sightings && a.AccessCount <= known.AccessCount && a.ReturnCount <= known.ReturnCount && a.LastAccessed <= known.LastAccessed {
@@ -270,57 +296,9 @@ func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
 		a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
 }
 
-// ExtraColumns are the columns of memories that a record has no field for.
-func (c *Conn) ExtraColumns() (map[string]bool, error) {
-	fields, out := (&Archived{}).fields(), map[string]bool{}
-	err := c.Query("SELECT name FROM pragma_table_info('memories')", nil, func(s *sqlite.Stmt) error {
-		if name := s.ColumnText(0); fields[name] == nil && !slices.Contains(derivedColumns, name) {
-			out[name] = true
-		}
-		return nil
-	})
-	return out, err
-}
-
 // provenance are the columns that say who stored a memory, and how long each may
 // be.
 var provenance = map[string]int{"robot": record.MaxRobot, "tool": record.MaxWho + 1 + record.MaxClient, "who": record.MaxWho}
-
-// SetProvenance names who imported a memory when its source does not say who
-// stored it. One that is known keeps whom it names.
-func (tx *Tx) SetProvenance(id int64, a *Arrival) error {
-	for name, limit := range provenance {
-		if text, ok := a.Extra[name].(string); ok && record.CleanName(text, limit) != "" {
-			return nil
-		}
-	}
-	return tx.Exec("UPDATE memories SET robot = ?, tool = ?, who = ? WHERE id = ? AND robot IS NULL AND tool IS NULL AND who IS NULL",
-		sqlite.OrNull(record.RobotOf(robotmem.ParseObject(string(a.Context)))), sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who), id)
-}
-
-// SetExtra stores what has no field of its own where there is a column for it.
-// The texts of provenance are cleaned as those of an ordinary write are: they are
-// shown beside others.
-func (tx *Tx) SetExtra(id int64, extra map[string]any, columns map[string]bool, unplaced map[string]int64) error {
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		value, ok := extraValue(extra[name])
-		if limit := provenance[name]; limit > 0 && ok {
-			var text string
-			if text, ok = value.(string); ok {
-				value = sqlite.OrNull(record.CleanName(text, limit))
-			}
-		}
-		if !columns[name] || !ok {
-			unplaced[name]++
-			continue
-		}
-		// The name is one that the file itself has just given.
-		if err := tx.Exec(fmt.Sprintf(`UPDATE memories SET "%s" = ? WHERE id = ?`, strings.ReplaceAll(name, `"`, `""`)), value, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 func extraValue(v any) (any, bool) {
 	switch v := v.(type) {
@@ -506,4 +484,123 @@ func CheckName(field, text string) error {
 		return robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), MaxArchivedName)
 	}
 	return nil
+}
+
+// JudgeSession says what becomes of an episode, and returns the one that is known.
+func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict, known *archive.Session, err error) {
+	err = c.EachArchivedSession("", s.SessionID, func(found *archive.Session) error { known = found; return nil })
+	if err != nil {
+		return v, nil, err
+	}
+	v = VerdictCreate
+	if known != nil {
+		mine, err := known.Hash()
+		if err != nil {
+			return v, nil, err
+		}
+		theirs, err := s.Hash()
+		if err != nil {
+			return v, nil, err
+		}
+		switch {
+		case mine == theirs:
+			v = VerdictSame
+		case s.UpdatedAt > known.UpdatedAt:
+			v = VerdictReplace
+		default:
+			v = verdictKeep
+		}
+	}
+	counts.Count(v)
+	return v, known, nil
+}
+
+func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
+	v, known, err := tx.JudgeSession(s, counts)
+	if err != nil || v == VerdictSame || v == verdictKeep {
+		return err
+	}
+	tx.NextRevision()
+	row := *s
+	if known != nil {
+		row.Collection, row.CreatedAt = known.Collection, known.CreatedAt
+	}
+	args, sum := make([]any, len(sessionColumns), len(sessionColumns)+2), checksum{}
+	for i := range sessionColumns {
+		args[i] = bind(sessionColumns[i].archived(&row), sessionColumns[i].kind)
+		if sessionColumns[i].kind&unsummed == 0 {
+			sum.add(sessionColumns[i].name, args[i])
+		}
+	}
+	if args = append(args, sum.sum(nil)); known == nil {
+		err = tx.Exec(insertSession, args...)
+	} else {
+		err = tx.Exec(updateSession, append(args, row.SessionID)...)
+	}
+	if err != nil {
+		return err
+	}
+	for _, o := range s.Outcomes {
+		err := tx.Exec(`INSERT INTO session_outcomes(session_id, score, created_at) SELECT ?1, ?2, ?3
+			WHERE NOT EXISTS (SELECT 1 FROM session_outcomes WHERE session_id = ?1 AND score = ?2 AND created_at = ?3)`, s.SessionID, o.Score, o.CreatedAt)
+		if err != nil {
+			return err
+		}
+	}
+	for _, n := range s.Streams {
+		err := tx.Exec(`INSERT OR REPLACE INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
+			VALUES (?,?,?,?,?,?,?,?,?)`, s.SessionID, n.Collection, n.Source, n.Received, n.Stored, n.Dropped, n.Missed, n.Bytes, n.UpdatedAt)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// StoreLink sets a reference whose ends are both known. One that is set already
+// is left alone.
+func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
+	memory, err := tx.IDOf(l.Memory)
+	if err != nil {
+		return err
+	}
+	successor, err := tx.IDOf(l.SupersededBy)
+	if err != nil {
+		return err
+	}
+	session := int64(0)
+	if l.SessionID != "" {
+		if session, err = tx.Number("SELECT id FROM sessions WHERE external_id = ?", l.SessionID); err != nil {
+			return err
+		}
+	}
+	dangling := l.Memory != "" && memory == 0 || l.SupersededBy != "" && successor == 0 || l.SessionID != "" && session == 0
+	if dangling {
+		counts.Dangling++
+		return nil
+	}
+	counts.Set++
+	switch {
+	case memory != 0 && successor != 0 && l.ValidTo != "":
+		return tx.Exec("UPDATE versions SET superseded_by = ? WHERE memory_id = ? AND version = ? AND valid_to = ? AND status = 'superseded' AND superseded_by IS NULL", successor, memory, l.Version, l.ValidTo)
+	case memory != 0 && successor != 0:
+		return tx.setSuccessor(memory, successor)
+	case memory != 0 && session != 0:
+		return tx.Exec("INSERT INTO session_recalls(session_id, memory_id, used) VALUES (?,?,?) ON CONFLICT DO UPDATE SET used = max(used, excluded.used)", l.SessionID, memory, l.Used)
+	case memory != 0 && l.Origin != "":
+		return tx.Exec("INSERT OR IGNORE INTO origins(collection, origin, memory_id) VALUES (?,?,?)", l.Collection, l.Origin, memory)
+	case session != 0 && l.Origin != "":
+		return tx.Exec("INSERT OR IGNORE INTO session_origins(collection, origin, session_id) VALUES (?,?,?)", l.Collection, l.Origin, l.SessionID)
+	}
+	return nil
+}
+
+// setSuccessor fills in what supersedes a memory, where that was not known yet.
+func (tx *Tx) setSuccessor(id, by int64) error {
+	before := tx.TotalChanges()
+	err := tx.Exec("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)
+	if err == nil && tx.TotalChanges() != before {
+		tx.NextRevision()
+	}
+	return err
 }

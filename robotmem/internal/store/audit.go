@@ -9,19 +9,30 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Audit writes down a change, in the name of the job's caller.
-func (tx *Tx) Audit(ch Change) error {
-	return tx.auditAs(ch, FormatTime(tx.Now), tx.caller.Who, throughTool(tx.caller))
+// auditColumns are those of the log, without id.
+var auditColumns = []column[robotmem.AuditEntry, struct{}]{
+	{"at", func(e *robotmem.AuditEntry) any { return &e.At }, nil, 0},
+	{"action", func(e *robotmem.AuditEntry) any { return &e.Action }, nil, 0},
+	{"memory_id", func(e *robotmem.AuditEntry) any { return &e.MemoryID }, nil, nullable},
+	{"uid", func(e *robotmem.AuditEntry) any { return &e.UID }, nil, nullable},
+	{"session_id", func(e *robotmem.AuditEntry) any { return &e.SessionID }, nil, nullable},
+	{"collection", func(e *robotmem.AuditEntry) any { return &e.Collection }, nil, nullable},
+	{"who", func(e *robotmem.AuditEntry) any { return &e.Who }, nil, nullable},
+	{"tool", func(e *robotmem.AuditEntry) any { return &e.Tool }, nil, nullable},
+	{"reason", func(e *robotmem.AuditEntry) any { return &e.Reason }, nil, nullable},
+	{"before", func(e *robotmem.AuditEntry) any { return (*hexSum)(&e.Before) }, nil, nullable},
+	{"after", func(e *robotmem.AuditEntry) any { return (*hexSum)(&e.After) }, nil, nullable},
 }
 
-func (tx *Tx) auditAs(ch Change, at, who, tool string) error {
-	var memoryID any
-	if ch.memoryID != 0 {
-		memoryID = ch.memoryID
-	}
-	return tx.Exec(`INSERT INTO audit(at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?)`, at, ch.Action, memoryID, sqlite.OrNull(ch.uid), sqlite.OrNull(ch.Session), sqlite.OrNull(ch.Collection),
-		sqlite.OrNull(who), sqlite.OrNull(tool), sqlite.OrNull(ch.Reason), textHash(ch.Before), textHash(ch.After))
+// Audit writes down a change, in the name of the job's caller.
+func (tx *Tx) Audit(e robotmem.AuditEntry) error {
+	e.At, e.Who, e.Tool = tx.Now, tx.caller.Who, throughTool(tx.caller)
+	return tx.auditAs(e)
+}
+
+func (tx *Tx) auditAs(e robotmem.AuditEntry) error {
+	args, _ := values(auditColumns, &e)
+	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+marks(len(args))+")", args...)
 }
 
 // Audit fills one page of the log, newest first.
@@ -48,21 +59,18 @@ func (c *Conn) Audit(r *robotmem.AuditRequest, from *cursor, res *robotmem.Audit
 	if from != nil {
 		match.add("id < ?", from.ID)
 	}
-	const entries = "SELECT id, at, action, memory_id, uid, session_id, collection, who, tool, reason, before, after FROM audit"
-	err := c.Query(entries+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
-		res.Entries = append(res.Entries, robotmem.AuditEntry{
-			ID: s.ColumnInt64(0), At: ParseTime(s.ColumnText(1)), Action: s.ColumnText(2), MemoryID: s.ColumnInt64(3), UID: s.ColumnText(4),
-			SessionID: s.ColumnText(5), Collection: s.ColumnText(6), Who: s.ColumnText(7), Tool: s.ColumnText(8), Reason: s.ColumnText(9),
-			Before: hex.EncodeToString(s.ColumnRawBlob(10)), After: hex.EncodeToString(s.ColumnRawBlob(11)),
-		})
+	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
+		e := robotmem.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
+		read(s, auditColumns, &e)
+		res.Entries = append(res.Entries, e)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	var more bool
-	if res.Entries, more = cut(res.Entries, r.Limit); more {
-		res.Next = after("audit", AuditFilters(*r), res.Entries[r.Limit-1].ID).String()
+	if res.Entries, more = Cut(res.Entries, r.Limit); more {
+		res.Next = After("audit", AuditFilters(*r), res.Entries[r.Limit-1].ID, "")
 	}
 	return nil
 }
@@ -93,29 +101,18 @@ const (
 	ActionImported   = "imported" // one of a whole import, with what it stored
 )
 
-// Change is an entry of the audit log on its way into the file. before and
-// after are texts; only their hashes are kept.
-type Change struct {
-	Action        string
-	memoryID      int64
-	uid           string
-	Session       string
-	Collection    string
-	Reason        string
-	Before, After string
+// AuditOf is the entry of a change of a memory.
+func AuditOf(action string, m *robotmem.Memory) robotmem.AuditEntry {
+	return robotmem.AuditEntry{Action: action, MemoryID: m.MemoryID, UID: m.UID, Collection: m.Collection}
 }
 
-// ChangeOf is a change of a memory.
-func ChangeOf(action string, m *robotmem.Memory) Change {
-	return Change{Action: action, memoryID: m.MemoryID, uid: m.UID, Collection: m.Collection}
-}
-
-func textHash(s string) any {
+// TextHash is how the log keeps a text: as the hex of its SHA-256, "" for none.
+func TextHash(s string) string {
 	if s == "" {
-		return nil
+		return ""
 	}
 	sum := sha256.Sum256([]byte(s))
-	return sum[:]
+	return hex.EncodeToString(sum[:])
 }
 
 func AuditFilters(r robotmem.AuditRequest) any {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -66,7 +67,7 @@ type Duplicate struct {
 func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
 	var same *Duplicate
 	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
-		AND collection = ? AND content = ? ORDER BY id`, []any{r.Hash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
+		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
 		if id := s.ColumnInt64(0); same == nil && id != self {
 			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
 		}
@@ -104,17 +105,20 @@ func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.Con
 // Dissent names the active facts that contradict a stored one.
 func (c *Conn) Dissent(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
-	var conflicts []robotmem.ConflictWith
-	err := c.Query(`SELECT m.id, m.content FROM signatures s JOIN memories m ON m.id = s.memory_id
+	ids, err := c.IDs(`SELECT m.id FROM signatures s JOIN memories m ON m.id = s.memory_id
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
-		ORDER BY s.seq DESC LIMIT ?`, []any{r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent}, func(s *sqlite.Stmt) error {
-		content := s.ColumnText(1)
-		theirs := record.StatementOf(content)
+		ORDER BY s.seq DESC LIMIT ?`, r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent)
+	if err != nil {
+		return nil, err
+	}
+	others, _, err := c.FindAll(ids, time.Time{})
+	var conflicts []robotmem.ConflictWith
+	for _, m := range others {
+		theirs := record.StatementOf(m.Content)
 		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
-			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: s.ColumnInt64(0), Reason: dissentReason(theirs, r, content)})
+			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: dissentReason(theirs, r, m.Content)})
 		}
-		return nil
-	})
+	}
 	return conflicts, err
 }
 
@@ -180,14 +184,21 @@ func joinUnit(q text.Quantity) string {
 // memory that is to be pinned is. One that its category pinned and somebody let
 // go is not pinned by that category again.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
+	changed := len(r.UserTags) > 0
 	for _, tag := range r.UserTags {
 		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 			return err
 		}
 	}
 	if r.Pinned {
-		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Inferred.Category)
+		changed = true
+		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)
 		if err != nil {
+			return err
+		}
+	}
+	if changed {
+		if err := tx.seal(id); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 			return err
 		}
 	}
-	ch := ChangeOf(actionEvicted, m)
+	ch := AuditOf(actionEvicted, m)
 	ch.Reason = p.Reason
 	if err := errors.Join(tx.Audit(ch), tx.InsertFeatures(m.MemoryID, &record.Features{})); err != nil {
 		return err

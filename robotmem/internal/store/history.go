@@ -1,43 +1,97 @@
 package store
 
 import (
+	"bytes"
+	"fmt"
+	"time"
+
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Archive keeps the present state of a memory as a past one, before it changes.
-func (tx *Tx) Archive(id int64, change, why string) error {
-	return tx.Exec(`INSERT INTO versions(memory_id, valid_to, valid_from, version, content, human_summary, context,
-		category, confidence, status, superseded_by, change, reason)
-		SELECT id, ?, valid_from, version, content, human_summary, context, category, confidence, status, superseded_by, ?, ?
-		FROM memories WHERE id = ?`, FormatTime(tx.Now), change, sqlite.OrNull(why), id)
+// Change loads a memory, keeps its state as a past one, and stores what edit makes
+// of it. It fails with NotFound if there is none, with Corrupt if it is damaged.
+func (tx *Tx) Change(id int64, what, why string, edit func(*record.Row)) error {
+	row, err := tx.row(id)
+	if err == nil && row == nil {
+		err = tx.noMemory(id)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.change(row, what, why, edit)
+}
+
+func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) error {
+	if err := tx.Archive(row, what, why); err != nil {
+		return err
+	}
+	row.ValidFrom, row.UpdatedAt = tx.Now, &tx.Now
+	edit(row)
+	return tx.put(row)
+}
+
+// Archive keeps a state of a memory as a past one that ends now.
+func (tx *Tx) Archive(row *record.Row, what, why string) error {
+	v := versionRow{Summary: row.Summary, Version: robotmem.Version{
+		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
+		Status: row.Status, SupersededBy: row.SupersededBy, From: row.ValidFrom, To: &tx.Now, Change: what, Reason: why,
+	}}
+	args, sum := values(versionColumns, &v)
+	return tx.insertVersion(row.MemoryID, args, sum)
+}
+
+var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + marks(len(versionColumns)+2) + ")"
+
+func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
+	sum.add("memory_id", id)
+	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
 // SetStatus changes a memory's status and keeps the old state.
-func (tx *Tx) SetStatus(id int64, to, change, why string) error {
-	if err := tx.Archive(id, change, why); err != nil {
+func (tx *Tx) SetStatus(id int64, to, what, why string) error {
+	return tx.Change(id, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, 0 })
+}
+
+// SetSuperseded makes another memory stand for one.
+func (tx *Tx) SetSuperseded(id, by int64, what string) error {
+	return tx.Change(id, what, "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
+}
+
+// Supersede makes one memory the representative of another, which says the same.
+func (tx *Tx) Supersede(id, by int64) error {
+	if err := tx.UnindexText(id); err != nil {
 		return err
 	}
-	now := FormatTime(tx.Now)
-	return tx.Exec("UPDATE memories SET status = ?, superseded_by = NULL, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
-		to, now, now, tx.NextRevision(), id)
-}
-
-// SetPinned pins a memory or lets it go. What it has not lost while it was pinned
-// it does not lose at once: its clock of fading starts anew.
-func (tx *Tx) SetPinned(m *robotmem.Memory, pinned bool) error {
-	now := FormatTime(tx.Now)
-	if pinned {
-		return tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0, updated_at = ?, revision = ? WHERE id = ?", now, tx.NextRevision(), m.MemoryID)
+	row, err := tx.row(id)
+	if err != nil || row == nil {
+		return err
 	}
-	rate := record.DecayOf(m.Category, false)
-	return tx.Exec("UPDATE memories SET pinned = 0, decay_rate = ?, last_accessed = ?, updated_at = ?, revision = ? WHERE id = ?",
-		rate, now, now, tx.NextRevision(), m.MemoryID)
+	ch := AuditOf(actionSuperseded, &row.Memory)
+	ch.Reason = fmt.Sprintf("memory %d says the same", by)
+	if err := tx.Audit(ch); err != nil {
+		return err
+	}
+	return tx.change(row, "superseded", "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
 }
 
-// SupersededBefore returns what a forgotten memory was superseded by when it
-// was forgotten, 0 if it was active then or is not forgotten.
+// SetPinned pins a memory or lets it go, without a past state. What it has not lost
+// while it was pinned it does not lose at once: its confidence fades from now on.
+func (tx *Tx) SetPinned(id int64, pinned bool) error {
+	row, err := tx.row(id)
+	if err != nil || row == nil {
+		return err
+	}
+	row.Pinned, row.DecayRate, row.UpdatedAt = pinned, record.DecayOf(row.Category, pinned), &tx.Now
+	if !pinned {
+		row.LastAccessed = &tx.Now
+	}
+	return tx.put(row)
+}
+
+// SupersededBefore returns what a forgotten memory was superseded by when it was
+// forgotten, 0 if it was active then or is not forgotten.
 func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	if m.Status != "invalidated" {
 		return 0, nil
@@ -45,40 +99,106 @@ func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
-// Rewrite gives a memory a new text and context under the same id.
-func (tx *Tx) Rewrite(id int64, r *record.Record, version int) error {
-	now := FormatTime(tx.Now)
-	revision := tx.NextRevision()
-	err := tx.Exec(`UPDATE memories SET content = ?, human_summary = ?, context = ?, category = ?, confidence = ?,
-		decay_rate = ?, pinned = ?, scope_files = ?, scope_entities = ?, content_hash = ?, version = ?, last_accessed = ?,
-		valid_from = ?, updated_at = ?, revision = ? WHERE id = ?`,
-		r.Content, r.Summary, r.ContextRaw, r.Inferred.Category, r.Inferred.Confidence,
-		r.DecayRate(), r.Pinned, listOrNull(r.Inferred.ScopeFiles), listOrNull(r.Inferred.ScopeEntities), r.Hash(), version, now,
-		now, now, revision, id)
-	if err != nil {
-		return err
+// Rewrite gives a memory a new text and context under the same id, and returns the
+// number of its new version. old is what its indexes hold.
+func (tx *Tx) Rewrite(id int64, r, old *record.Record) (version int, err error) {
+	if err := tx.Unindex(id, old); err != nil {
+		return 0, err
 	}
-	return tx.Index(id, r, revision)
+	row, err := tx.row(id)
+	if err != nil || row == nil {
+		return 0, err
+	}
+	err = tx.change(row, "updated", "", func(row *record.Row) {
+		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
+		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
+		row.Pinned, row.DecayRate, row.Hash = r.Pinned, record.DecayOf(r.Category, r.Pinned), r.ContentHash()
+		row.Version++
+		row.LastAccessed = &tx.Now
+	})
+	if err != nil {
+		return 0, err
+	}
+	return row.Version, tx.Index(id, r, row.Revision)
 }
 
-// Versions returns the past states of a memory, oldest first.
-func (c *Conn) Versions(id int64) ([]robotmem.Version, error) {
-	var out []robotmem.Version
-	err := c.Query(`SELECT version, content, context, category, confidence, status, superseded_by, valid_from, valid_to, change, reason
-		FROM versions WHERE memory_id = ? ORDER BY rowid`, []any{id}, func(s *sqlite.Stmt) error {
-		v := robotmem.Version{
-			Version: s.ColumnInt(0), Content: s.ColumnText(1), Context: robotmem.ParseObject(s.ColumnText(2)), Category: s.ColumnText(3),
-			Confidence: s.ColumnFloat(4), Status: s.ColumnText(5), SupersededBy: s.ColumnInt64(6),
-			From: ParseTime(s.ColumnText(7)), To: parseTimePtr(s.ColumnText(8)), Change: s.ColumnText(9), Reason: s.ColumnText(10),
-		}
-		out = append(out, v)
+var selectVersion = "SELECT " + names(versionColumns, "v.") + ", v.checksum, v.memory_id"
+
+// scanVersion reads a row of selectVersion. It fails with Corrupt if the row does
+// not match its checksum.
+func scanVersion(s *sqlite.Stmt) (memory int64, v *versionRow, err error) {
+	v = &versionRow{}
+	sum, at := read(s, versionColumns, v), len(versionColumns)
+	memory = s.ColumnInt64(at + 1)
+	sum.add("memory_id", memory)
+	if !bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at)) {
+		err = errDamagedRow
+	}
+	return memory, v, err
+}
+
+// Versions returns the states of a memory, oldest first, the present one last. It
+// fails as Memory does, and with Corrupt if a past state is damaged.
+func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error) {
+	row, err := c.row(id)
+	if err == nil && row == nil {
+		err = c.noMemory(id)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	err = c.Query(selectVersion+" FROM versions v WHERE v.memory_id = ? ORDER BY v.rowid", []any{id}, func(s *sqlite.Stmt) error {
+		_, v, damage := scanVersion(s)
+		out = append(out, v.Version)
+		return damage
+	})
+	from := row.CreatedAt
+	if n := len(out); n > 0 {
+		from = *out[n-1].To
+	}
+	out = append(out, robotmem.Version{
+		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
+		Status: row.Status, SupersededBy: row.SupersededBy, From: from,
+	})
+	return row.UID, out, err
+}
+
+// PastState is a memory as it was at an earlier time; Err says that what is stored
+// of it is damaged.
+type PastState struct {
+	robotmem.Memory
+	Err error
+}
+
+// PastStates returns, of the active memories of that time, those that have changed
+// since, as of a time.
+func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
+	then := map[int64]*versionRow{}
+	out := map[int64]*PastState{}
+	err := c.Query(selectVersion+" FROM versions v WHERE v.valid_to > ?1 AND v.valid_from <= ?1 AND v.status = 'active'", []any{FormatTime(asOf)}, func(s *sqlite.Stmt) error {
+		id, v, damage := scanVersion(s)
+		then[id], out[id] = v, &PastState{Err: damage}
 		return nil
 	})
-	return out, err
-}
-
-// StoredConfidence is the confidence as stored, before any fading.
-func (c *Conn) StoredConfidence(id int64) (f float64, err error) {
-	_, err = c.One("SELECT confidence FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { f = s.ColumnFloat(0) })
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	for id, v := range then {
+		m, err := c.Find(id, asOf)
+		state := out[id]
+		switch {
+		case err != nil:
+			state.Err = err
+			continue
+		case m == nil: // a damaged file; doctor names it
+			delete(out, id)
+			continue
+		}
+		m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
+		m.Category, m.Version = v.Category, v.Version.Version
+		m.Confidence = Faded(m, v.Confidence, asOf)
+		LiftSections(m)
+		state.Memory = *m
+	}
+	return out, nil
 }

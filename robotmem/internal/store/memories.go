@@ -1,8 +1,10 @@
 package store
 
 import (
-	"encoding/hex"
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -22,41 +24,35 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	now := FormatTime(tx.Now)
-	observed := now
-	if r.Observed != nil {
-		observed = FormatTime(*r.Observed)
+	row := r.Row // a job may run twice
+	row.UID, row.CreatedAt, row.ValidFrom, row.UpdatedAt = u.String(), tx.Now, tx.Now, &tx.Now
+	if row.ObservedAt.IsZero() {
+		row.ObservedAt = tx.Now
 	}
-	var perceptionType, sum, metadata, mediaType any
-	if p := r.Perception; p != nil {
-		perceptionType = p.PerceptionType
-		if p.Stored != nil {
-			sum, mediaType = p.Stored.Sum[:], p.MediaType
-		}
-		if p.Metadata != "{}" {
-			metadata = p.Metadata
-		}
-	}
-	revision := tx.NextRevision()
-	err = tx.Exec(`INSERT INTO memories(uid, session_id, collection, type, content, human_summary, context,
-		perception_type, perception_data, perception_metadata, media_type,
-		category, confidence, decay_rate, pinned, source, scope_files, scope_entities, content_hash,
-		valid_from, observed_at, created_at, updated_at, revision, robot, tool, who)
-		VALUES (?,?,?,?,?,?,?, ?,?,?,?, ?,?,?,?,?,?,?,?, ?,?,?,?,?, ?,?,?)`,
-		u.String(), sqlite.OrNull(r.Session), r.Collection, r.Kind, r.Content, r.Summary, r.ContextRaw,
-		perceptionType, sum, metadata, mediaType,
-		r.Inferred.Category, r.Inferred.Confidence, r.DecayRate(), r.Pinned, sqlite.OrNull(r.Source),
-		listOrNull(r.Inferred.ScopeFiles), listOrNull(r.Inferred.ScopeEntities), r.Hash(),
-		now, observed, now, now, revision,
-		sqlite.OrNull(r.Robot), sqlite.OrNull(throughTool(tx.caller)), sqlite.OrNull(tx.caller.Who))
-	if err != nil {
+	row.DecayRate, row.Hash = record.DecayOf(row.Category, row.Pinned), r.ContentHash()
+	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
+	row.Revision = tx.NextRevision()
+	args, sum := values(memoryColumns, &row)
+	if err := tx.Exec(insertMemory, append(args, sum.sum(r.UserTags))...); err != nil {
 		return 0, "", err
 	}
 	id = tx.LastInsertRowID()
-	if err := tx.Index(id, r, revision); err != nil {
-		return 0, "", err
-	}
-	return id, u.String(), nil
+	return id, row.UID, tx.Index(id, r, row.Revision)
+}
+
+var (
+	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + marks(len(memoryColumns)+1) + ")"
+	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
+	selectMemory = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id"
+	memoryByID   = selectMemory + " FROM memories m WHERE m.id = ?"
+	checksumAt   = len(memoryColumns)
+)
+
+// put stores a row that was loaded and changed, under its id.
+func (tx *Tx) put(row *record.Row) error {
+	row.Revision = tx.NextRevision()
+	args, sum := values(memoryColumns, row)
+	return tx.Exec(updateMemory, append(args, sum.sum(row.UserTags), row.MemoryID)...)
 }
 
 // Index writes everything that is looked up by something else than the id.
@@ -68,7 +64,7 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	if err := tx.indexContext(id, r); err != nil {
 		return err
 	}
-	if r.Kind != "fact" {
+	if r.Type != "fact" {
 		return nil
 	}
 	s := r.Signature
@@ -85,7 +81,7 @@ func (tx *Tx) indexTags(id int64, r *record.Record) {
 	for _, tag := range r.UserTags {
 		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "user", id})
 	}
-	for _, tag := range r.Inferred.Tags {
+	for _, tag := range r.AutoTags {
 		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "auto", id})
 	}
 }
@@ -178,40 +174,153 @@ func (tx *Tx) Unindex(id int64, old *record.Record) error {
 	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.GroupKey(), id)
 }
 
-const MemoryColumns = `m.id, m.uid, m.type, m.content, m.human_summary, m.category, m.confidence, m.context,
-	m.session_id, m.collection, m.created_at, m.observed_at, m.perception_type, m.media_type, m.perception_metadata,
-	m.perception_data, m.status, m.superseded_by, m.version, m.pinned, m.source, m.sightings, m.access_count,
-	m.return_count, m.decay_rate, m.last_accessed, m.updated_at, m.scope_files, m.scope_entities,
-	m.robot, m.tool, m.who`
+// loaded is a row of memories with its checksums: as stored, and of what was
+// read so far.
+type loaded struct {
+	record.Row
+	stored []byte
+	sum    checksum
+}
 
-// ScanMemory reads a row of MemoryColumns as of now.
-func ScanMemory(s *sqlite.Stmt, now time.Time) robotmem.Memory {
-	m := robotmem.Memory{
-		MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Type: s.ColumnText(2), Content: s.ColumnText(3),
-		Summary: s.ColumnText(4), Category: s.ColumnText(5), Confidence: s.ColumnFloat(6),
-		Context: robotmem.ParseObject(s.ColumnText(7)), SessionID: s.ColumnText(8), Collection: s.ColumnText(9),
-		CreatedAt: ParseTime(s.ColumnText(10)), ObservedAt: ParseTime(s.ColumnText(11)),
-		PerceptionType: s.ColumnText(12), MediaType: s.ColumnText(13), Metadata: robotmem.ParseObject(s.ColumnText(14)),
-		Status: s.ColumnText(16), SupersededBy: s.ColumnInt64(17), Version: s.ColumnInt(18), Pinned: s.ColumnBool(19),
-		Source: s.ColumnText(20), Sightings: s.ColumnInt(21), AccessCount: s.ColumnInt(22), ReturnCount: s.ColumnInt(23),
-		DecayRate: s.ColumnFloat(24), LastAccessed: parseTimePtr(s.ColumnText(25)), UpdatedAt: parseTimePtr(s.ColumnText(26)),
-		ScopeFiles: StoredList(s.ColumnText(27)), ScopeEntity: StoredList(s.ColumnText(28)),
-		Tags: []string{},
+// scanMemory reads a row of selectMemory.
+func scanMemory(s *sqlite.Stmt) *loaded {
+	l := &loaded{}
+	l.sum = read(s, memoryColumns, &l.Row)
+	l.stored, l.MemoryID = s.ColumnBlob(checksumAt, nil), s.ColumnInt64(checksumAt+1)
+	return l
+}
+
+// load reads a memory with its tags; nil if there is none.
+func (c *Conn) load(id int64) (l *loaded, err error) {
+	if _, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) { l = scanMemory(s) }); err != nil || l == nil {
+		return nil, err
 	}
-	if p := (robotmem.Provenance{Robot: s.ColumnText(29), Tool: s.ColumnText(30), Who: s.ColumnText(31)}); p != (robotmem.Provenance{}) {
-		m.Provenance = &p
+	l.Tags = []string{}
+	return l, c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{id}, func(s *sqlite.Stmt) error {
+		l.Tags = append(l.Tags, s.ColumnText(0))
+		if s.ColumnText(1) == "user" {
+			l.UserTags = append(l.UserTags, s.ColumnText(0))
+		}
+		return nil
+	})
+}
+
+// row loads a memory as it is stored; nil if there is none. It fails with Corrupt
+// if it does not match its checksum.
+func (c *Conn) row(id int64) (*record.Row, error) {
+	l, err := c.load(id)
+	if err != nil || l == nil {
+		return nil, err
 	}
-	if sum := s.ColumnRawBlob(15); sum != nil {
-		m.SHA256 = hex.EncodeToString(sum)
+	if !bytes.Equal(l.sum.sum(l.UserTags), l.stored) {
+		err = errDamagedRow
+	}
+	return &l.Row, err
+}
+
+// seal stores the checksum of a row whose columns or tags were changed one by one.
+func (c *Conn) seal(id int64) error {
+	l, err := c.load(id)
+	if err != nil || l == nil {
+		return err
+	}
+	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
+}
+
+// Seal gives a damaged memory the checksums of what is stored of it now.
+func (tx *Tx) Seal(id int64, contentHash []byte) error {
+	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
+		return err
+	}
+	return tx.seal(id)
+}
+
+// AsStored is a memory as it stands in the file, damaged or not; nil if there is
+// none.
+func (c *Conn) AsStored(id int64, now time.Time) (*robotmem.Memory, error) {
+	l, err := c.load(id)
+	if err != nil || l == nil {
+		return nil, err
+	}
+	return shown(&l.Row, now), nil
+}
+
+// Damage is what does not match its checksum.
+type Damage struct {
+	Memories []int64
+	Versions []int64 // the row numbers of past states
+	Sessions []string
+}
+
+// Text says what is damaged, "" if nothing is.
+func (d *Damage) Text() string {
+	var parts []string
+	if n := len(d.Memories); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d memories do not match their checksum, memory %d the first", n, d.Memories[0]))
+	}
+	if n := len(d.Versions); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d past states of memories do not match their checksum", n))
+	}
+	if n := len(d.Sessions); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d episodes do not match their checksum, %s the first", n, d.Sessions[0]))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Damaged verifies every memory, past state and episode.
+func (c *Conn) Damaged() (d Damage, err error) {
+	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
+	if err != nil {
+		return d, err
+	}
+	for _, id := range ids {
+		switch _, err := c.row(id); {
+		case err == errDamagedRow:
+			d.Memories = append(d.Memories, id)
+		case err != nil:
+			return d, err
+		}
+	}
+	err = c.Query(selectVersion+", v.rowid FROM versions v ORDER BY v.rowid", nil, func(s *sqlite.Stmt) error {
+		if _, _, damage := scanVersion(s); damage != nil {
+			d.Versions = append(d.Versions, s.ColumnInt64(len(versionColumns)+2))
+		}
+		return nil
+	})
+	if err != nil {
+		return d, err
+	}
+	return d, c.Query(selectSession+" FROM sessions s ORDER BY s.id", nil, func(s *sqlite.Stmt) error {
+		if row, damage := scanSession(s); damage != nil {
+			d.Sessions = append(d.Sessions, row.SessionID)
+		}
+		return nil
+	})
+}
+
+// shown is a row as callers see it, as of now.
+func shown(r *record.Row, now time.Time) *robotmem.Memory {
+	m := &r.Memory
+	m.Context, m.Metadata = robotmem.ParseObject(r.RawContext), robotmem.ParseObject(r.RawMetadata)
+	if r.By != (robotmem.Provenance{}) {
+		m.Provenance = &r.By
+	}
+	if m.SHA256 != "" {
 		m.DataURI = dataURI(m.MemoryID)
 	}
+	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
+	LiftSections(m)
+	return m
+}
+
+// Faded is a stored confidence as of now: under as_of, a use that came later does
+// not count.
+func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	useful := m.CreatedAt
 	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
 		useful = *m.LastAccessed
 	}
-	m.Confidence = math.Round(consolidate.Now(m.Confidence, m.DecayRate, now.Sub(useful))*1e6) / 1e6
-	LiftSections(&m)
-	return m
+	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
 }
 
 // LiftSections repeats the known sections of the context at the top.
@@ -219,17 +328,53 @@ func LiftSections(m *robotmem.Memory) {
 	m.Params, m.Spatial, m.Robot, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["robot"], m.Context["task"], m.Context["env"]
 }
 
-// Memory returns one memory; NotFound if there is none.
+// Memory returns one memory as of now. It fails with NotFound if there is none,
+// with Corrupt if it is damaged.
 func (c *Conn) Memory(id int64, now time.Time) (*robotmem.Memory, error) {
-	var m robotmem.Memory
-	found, err := c.One("SELECT "+MemoryColumns+" FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) { m = ScanMemory(s, now) })
+	m, err := c.Find(id, now)
+	if err == nil && m == nil {
+		err = c.noMemory(id)
+	}
+	return m, err
+}
+
+// Find is Memory; nil if there is none.
+func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
+	row, err := c.row(id)
 	if err != nil {
+		err = sqlite.Explain(err)
+	}
+	if row == nil {
 		return nil, err
 	}
-	if !found {
-		return nil, c.noMemory(id)
+	return shown(row, now), err
+}
+
+// FindAll loads memories in the order of their ids. One that is gone is left out;
+// so is a damaged one, with a remark for degraded.
+func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, degraded []string, err error) {
+	found = []robotmem.Memory{}
+	for _, id := range ids {
+		m, err := c.Find(id, now)
+		switch {
+		case errors.Is(err, robotmem.Corrupt):
+			degraded = append(degraded, fmt.Sprintf("memory %d: %s", id, DetailOf(err)))
+		case err != nil:
+			return nil, nil, err
+		case m != nil:
+			found = append(found, *m)
+		}
 	}
-	return &m, c.AddTags(&m)
+	return found, degraded, nil
+}
+
+// IDs runs a query whose first column is the id of a memory.
+func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
+	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
+		ids = append(ids, s.ColumnInt64(0))
+		return nil
+	})
+	return ids, err
 }
 
 func (c *Conn) noMemory(id int64) error {
@@ -248,16 +393,6 @@ func byWhom(who string) string {
 		return ""
 	}
 	return " by " + who
-}
-
-func (c *Conn) AddTags(m *robotmem.Memory) error {
-	return c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{m.MemoryID}, func(s *sqlite.Stmt) error {
-		m.Tags = append(m.Tags, s.ColumnText(0))
-		if s.ColumnText(1) == "user" {
-			m.UserTags = append(m.UserTags, s.ColumnText(0))
-		}
-		return nil
-	})
 }
 
 // Lists of scope are stored as JSON.

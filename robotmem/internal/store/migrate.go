@@ -2,6 +2,7 @@ package store
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -98,13 +99,20 @@ func Migrate(c *sqlite.Conn) error {
 	}
 	for {
 		version, err := RefuseForeign(c)
-		if err != nil || version == len(scripts) {
+		if err != nil {
 			return err
+		}
+		if version == len(scripts) {
+			break
 		}
 		if err := migrateStep(c, scripts); err != nil {
 			return err
 		}
 	}
+	if unsealed, err := (&Conn{c}).unsealed(); err != nil || !unsealed {
+		return err
+	}
+	return sealAll(&Conn{c})
 }
 
 func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
@@ -130,6 +138,71 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 
 // migrationFills make what a version adds and no SQL can work out.
 var migrationFills = map[int]func(*Conn) error{3: indexQuantities, 6: rebuildSignatures}
+
+// sealAll gives every row its checksum, once version 6 has made the columns. It is
+// no part of that step, as later versions may add columns that are summed too.
+func sealAll(c *Conn) (err error) {
+	tx, err := c.BeginImmediate()
+	if err != nil {
+		return err
+	}
+	defer tx.End(&err)
+	if unsealed, err := c.unsealed(); err != nil || !unsealed {
+		return err
+	}
+	if err := c.SealRows(); err != nil {
+		return err
+	}
+	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
+}
+
+func (c *Conn) unsealed() (bool, error) {
+	n, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
+	return n > 0, err
+}
+
+// SealRows gives every memory, past state and episode its checksum.
+func (c *Conn) SealRows() error {
+	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := c.seal(id); err != nil {
+			return err
+		}
+	}
+	if ids, err = c.IDs("SELECT rowid FROM versions ORDER BY rowid"); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var sum checksum
+		_, err := c.One(selectVersion+" FROM versions v WHERE v.rowid = ?", []any{id}, func(s *sqlite.Stmt) {
+			sum = read(s, versionColumns, &versionRow{})
+			sum.add("memory_id", s.ColumnInt64(len(versionColumns)+1))
+		})
+		if err := errors.Join(err, c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), id)); err != nil {
+			return err
+		}
+	}
+	return c.SealSessions()
+}
+
+// SealSessions gives every episode its checksum.
+func (c *Conn) SealSessions() error {
+	ids, err := c.IDs("SELECT id FROM sessions ORDER BY id")
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		var sum checksum
+		_, err := c.One(selectSession+" FROM sessions s WHERE s.id = ?", []any{id}, func(s *sqlite.Stmt) { sum = read(s, sessionColumns, &SessionRow{}) })
+		if err := errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE id = ?", sum.sum(nil), id)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // rebuildSignatures computes the signatures of all facts that hold a number with
 // a unit, a batch of texts at a time.

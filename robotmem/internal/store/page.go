@@ -78,9 +78,10 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 	return &c, nil
 }
 
-// after is the cursor of a page that ends with a row.
-func after(op string, filters any, id int64) cursor {
-	return cursor{Op: op, Filters: hashOf(filters), ID: id}
+// After is the cursor of a page that ends with a row; at is when that was observed,
+// in a list by time, else "".
+func After(op string, filters any, id int64, at string) string {
+	return cursor{Op: op, Filters: hashOf(filters), ID: id, At: at}.String()
 }
 
 func hashOf(filters any) uint32 {
@@ -109,8 +110,8 @@ func SessionMemoriesFilters(r robotmem.SessionMemoriesRequest) any {
 	return r
 }
 
-// cut ends a page at its limit and reports whether there was more.
-func cut[T any](items []T, limit int) ([]T, bool) {
+// Cut ends a page at its limit and reports whether there was more.
+func Cut[T any](items []T, limit int) ([]T, bool) {
 	if len(items) <= limit {
 		return items, false
 	}
@@ -136,72 +137,6 @@ func (cs *conditions) String() string {
 	return " WHERE " + strings.Join(cs.where, " AND ")
 }
 
-// List fills one page of memories, newest first, and how many match in all.
-func (c *Conn) List(r *robotmem.ListRequest, from *cursor, now time.Time, res *robotmem.ListResponse) error {
-	var match conditions
-	if r.BeforeID > 0 {
-		match.add("m.id < ?", r.BeforeID)
-	}
-	if r.Collection != "*" {
-		match.add("m.collection = ?", r.Collection)
-	}
-	if r.Status != "all" {
-		match.add("m.status = ?", r.Status)
-	}
-	for _, is := range [...][2]string{{"m.type", r.Type}, {"m.category", r.Category}, {"m.perception_type", r.PerceptionType}, {"m.session_id", r.SessionID}} {
-		if is[1] != "" {
-			match.add(is[0]+" = ?", is[1])
-		}
-	}
-	for _, tag := range r.Tags {
-		match.add("m.id IN (SELECT memory_id FROM memory_tags WHERE tag = ?)", tag)
-	}
-	if r.ConfidenceMin != nil {
-		match.add("m.confidence >= ?", *r.ConfidenceMin)
-	}
-	if r.ConfidenceMax != nil {
-		match.add("m.confidence <= ?", *r.ConfidenceMax)
-	}
-	if r.Days > 0 {
-		match.add("m.created_at >= ?", FormatTime(now.AddDate(0, 0, -r.Days)))
-	}
-	const memories = " FROM memories m"
-	var err error
-	if res.Total, err = c.Number("SELECT count(*)"+memories+match.String(), match.args...); err != nil {
-		return err
-	}
-	if from != nil {
-		match.add("m.id < ?", from.ID)
-	}
-	page, err := c.Page(memories+match.String()+" ORDER BY m.id DESC LIMIT ? OFFSET ?", append(match.args, r.Limit+1, (r.Page-1)*r.Limit), now)
-	if err != nil {
-		return err
-	}
-	var more bool
-	if res.Memories, more = cut(page, r.Limit); more {
-		res.Next = after("list", ListFilters(*r), res.Memories[r.Limit-1].MemoryID).String()
-	}
-	return nil
-}
-
-// Page runs a query that ends in where and returns its memories with tags.
-func (c *Conn) Page(where string, args []any, now time.Time) ([]robotmem.Memory, error) {
-	out := []robotmem.Memory{}
-	err := c.Query("SELECT "+MemoryColumns+where, args, func(s *sqlite.Stmt) error {
-		out = append(out, ScanMemory(s, now))
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range out {
-		if err := c.AddTags(&out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // EachRecallHour visits what was asked in each hour from a time on.
 func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, Asked)) error {
 	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
@@ -212,18 +147,19 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 }
 
 // Newest loads the latest n.
-func (c *Conn) Newest(moments []Moment, n int, now time.Time) ([]robotmem.Memory, error) {
-	slices.SortFunc(moments, func(a, b Moment) int { return cmp.Or(cmp.Compare(b.NS, a.NS), cmp.Compare(b.ID, a.ID)) })
-	out := []robotmem.Memory{}
-	for _, m := range moments[:min(n, len(moments))] {
-		memory, err := c.Memory(m.ID, now)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, *memory)
+func (c *Conn) Newest(moments []Moment, n int, now time.Time) ([]robotmem.Memory, []string, error) {
+	slices.SortFunc(moments, func(a, b Moment) int { return b.Compare(a) })
+	ids := make([]int64, min(n, len(moments)))
+	for i := range ids {
+		ids[i] = moments[i].ID
 	}
-	return out, nil
+	return c.FindAll(ids, now)
 }
 
 // Moment is when a memory was observed, in nanoseconds since 1970.
 type Moment struct{ ID, NS int64 }
+
+// Compare orders by time, ties by id.
+func (m Moment) Compare(o Moment) int {
+	return cmp.Or(cmp.Compare(m.NS, o.NS), cmp.Compare(m.ID, o.ID))
+}

@@ -56,17 +56,29 @@ func (c *Conn) stoodFor(id int64) (ids []int64, err error) {
 	return ids, err
 }
 
+// unindexUnread removes all that the indexes hold of a memory, without knowing
+// what that is: the rules may have changed since, or the row is damaged. It reads
+// whole indexes.
+func (tx *Tx) unindexUnread(id int64) error {
+	for _, table := range []string{"attributes", "points", "signatures", "features", "memory_tags"} {
+		if err := tx.Exec("DELETE FROM "+table+" WHERE memory_id = ?", id); err != nil {
+			return err
+		}
+	}
+	return tx.UnindexText(id)
+}
+
+// UnindexDamaged is Unindex for a memory whose row cannot be trusted.
+func (tx *Tx) UnindexDamaged(id int64) error {
+	return errors.Join(tx.unindexUnread(id), tx.unindexVectors(id))
+}
+
 // purgeRows deletes the memory's row and every other that says anything of it.
-// The indexes are searched by the memory and not by what they should hold of
-// it: rules may have changed since they were written.
 func (tx *Tx) purgeRows(id int64) error {
+	if err := tx.unindexUnread(id); err != nil {
+		return err
+	}
 	for _, sql := range []string{
-		"DELETE FROM memories_fts WHERE rowid = ?",
-		"DELETE FROM attributes WHERE memory_id = ?",
-		"DELETE FROM points WHERE memory_id = ?",
-		"DELETE FROM signatures WHERE memory_id = ?",
-		"DELETE FROM features WHERE memory_id = ?",
-		"DELETE FROM memory_tags WHERE memory_id = ?",
 		"DELETE FROM versions WHERE memory_id = ?",
 		"DELETE FROM session_recalls WHERE memory_id = ?",
 		"DELETE FROM origins WHERE memory_id = ?",
@@ -161,11 +173,13 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 		return err
 	}
 	if p := m.Provenance; p != nil {
-		if err := tx.auditAs(ChangeOf(actionCreated, m), FormatTime(m.CreatedAt), p.Who, p.Tool); err != nil {
+		created := AuditOf(actionCreated, m)
+		created.At, created.Who, created.Tool = m.CreatedAt, p.Who, p.Tool
+		if err := tx.auditAs(created); err != nil {
 			return err
 		}
 	}
-	ch := ChangeOf(actionPurged, m)
+	ch := AuditOf(actionPurged, m)
 	ch.Reason = reason
 	return tx.Audit(ch)
 }

@@ -1,7 +1,7 @@
 package store
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"time"
 
@@ -22,59 +22,40 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		match, args = match+" AND s.id < ?", append(args, from.ID)
 	}
 	page, ids := []robotmem.Session{}, []int64{}
-	err = c.Query("SELECT "+sessionColumns+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
-		page, ids = append(page, scanSession(s)), append(ids, s.ColumnInt64(sessionID))
+	err = c.Query(selectSession+", s.id"+match+" ORDER BY s.id DESC LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), func(s *sqlite.Stmt) error {
+		row, damage := scanSession(s)
+		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
+			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, DetailOf(damage)))
+			row.Context = nil
+		}
+		page = append(page, row.Session)
 		return nil
 	})
 	var more bool
-	if res.Sessions, more = cut(page, r.Limit); more {
-		res.Next = after("sessions", SessionsFilters(*r), ids[r.Limit-1]).String()
+	if res.Sessions, more = Cut(page, r.Limit); more {
+		res.Next = After("sessions", SessionsFilters(*r), ids[r.Limit-1], "")
 	}
 	return err
 }
 
-// SessionMemories fills one page of an episode's, whatever their status, as it
-// was lived.
-func (c *Conn) SessionMemories(r *robotmem.SessionMemoriesRequest, from *cursor, now time.Time, res *robotmem.ListResponse) (err error) {
-	if res.Total, err = c.Number("SELECT count(*) FROM memories WHERE session_id = ?", r.SessionID); err != nil {
-		return err
-	}
-	match, args := " FROM memories m WHERE m.session_id = ?", []any{r.SessionID}
-	if from != nil {
-		match, args = match+" AND (m.observed_at, m.id) > (?, ?)", append(args, from.At, from.ID)
-	}
-	page, err := c.Page(match+" ORDER BY m.observed_at, m.id LIMIT ? OFFSET ?", append(args, r.Limit+1, (r.Page-1)*r.Limit), now)
-	if err != nil {
-		return err
-	}
-	var more bool
-	if res.Memories, more = cut(page, r.Limit); more {
-		last := &res.Memories[r.Limit-1]
-		next := after("session_memories", SessionMemoriesFilters(*r), last.MemoryID)
-		next.At = FormatTime(last.ObservedAt)
-		res.Next = next.String()
-	}
-	return nil
-}
-
 // JoinSession checks the record's session and settles its collection.
 func (c *Conn) JoinSession(r *record.Record) error {
-	r.Robot = record.RobotOf(r.Context)
-	if r.Session == "" {
+	r.By.Robot = record.RobotOf(r.Context)
+	if r.SessionID == "" {
 		if r.Collection == "" {
 			r.Collection = robotmem.DefaultCollection
 		}
 		return nil
 	}
-	s, err := c.OpenSession(r.Session)
+	s, err := c.OpenSession(r.SessionID)
 	if err != nil {
 		return err
 	}
 	if r.Collection == "" {
 		r.Collection = s.Collection
 	}
-	if r.Robot == "" {
-		r.Robot = record.RobotOf(s.Context)
+	if r.By.Robot == "" {
+		r.By.Robot = record.RobotOf(s.Context)
 	}
 	if r.Collection != s.Collection {
 		return robotmem.Errorf(robotmem.Invalid, "collection", "is %q, but the session belongs to %q; leave collection out, or start a session in it", r.Collection, s.Collection)
@@ -83,7 +64,7 @@ func (c *Conn) JoinSession(r *record.Record) error {
 }
 
 // OpenSession returns a session that has not ended.
-func (c *Conn) OpenSession(id string) (*robotmem.Session, error) {
+func (c *Conn) OpenSession(id string) (*SessionRow, error) {
 	s, err := c.Session(id)
 	if err == nil && s.Status == "ended" {
 		err = robotmem.Errorf(robotmem.Conflict, "session_id", "the session ended at %s; start a new one with start_session", s.EndedAt.Format(time.RFC3339))
@@ -91,45 +72,46 @@ func (c *Conn) OpenSession(id string) (*robotmem.Session, error) {
 	return s, err
 }
 
-const sessionColumns = `s.external_id, s.collection, s.status, s.context, s.created_at, s.ended_at, s.client_type,
+// selectSession has the columns of a session, its checksum and what is counted of
+// it; afterSession is the number of the column that follows.
+var selectSession = "SELECT " + names(sessionColumns, "s.") + `, s.checksum,
 	(SELECT count(*) FROM memories m WHERE m.session_id = s.external_id),
 	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)`
 
-// sessionID is the number of the column that follows sessionColumns.
-const sessionID = 9
+var afterSession = len(sessionColumns) + 3
 
-func scanSession(s *sqlite.Stmt) robotmem.Session {
-	out := robotmem.Session{
-		SessionID: s.ColumnText(0), Collection: s.ColumnText(1), Status: s.ColumnText(2), Context: robotmem.ParseObject(s.ColumnText(3)),
-		CreatedAt: ParseTime(s.ColumnText(4)), EndedAt: parseTimePtr(s.ColumnText(5)), ClientType: s.ColumnText(6), MemoryCount: s.ColumnInt64(7),
+// scanSession reads a row of selectSession. It fails with Corrupt if the row does
+// not match its checksum.
+func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
+	sum, at := read(s, sessionColumns, &row), len(sessionColumns)
+	if !bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at)) {
+		err = errDamagedRow
 	}
-	if s.ColumnType(8) != sqlite.Null {
-		score := s.ColumnFloat(8)
-		out.OutcomeScore = &score
+	row.MemoryCount = s.ColumnInt64(at + 1)
+	if s.ColumnType(at+2) != sqlite.Null {
+		row.OutcomeScore = new(s.ColumnFloat(at + 2))
 	}
-	return out
+	return row, err
 }
 
-// Session returns one session; NotFound if there is none.
-func (c *Conn) Session(id string) (*robotmem.Session, error) {
-	var out robotmem.Session
-	found, err := c.One("SELECT external_id, collection, status, context, created_at, ended_at, client_type, 0, NULL FROM sessions WHERE external_id = ?", []any{id}, func(s *sqlite.Stmt) { out = scanSession(s) })
-	if err == nil && !found {
+// Session returns one session, with what is counted of it. It fails with NotFound
+// if there is none, with Corrupt if it is damaged.
+func (c *Conn) Session(id string) (*SessionRow, error) {
+	row, err := c.findSession(id)
+	if err == nil && row == nil {
 		err = robotmem.Errorf(robotmem.NotFound, "session_id", "there is no session %s; ids come from start_session", id)
 	}
-	return &out, err
+	return row, err
 }
 
-// SessionWhole returns one session with its counts, and the summary that its
-// end has stored.
-func (c *Conn) SessionWhole(id string) (out *robotmem.Session, summary string, err error) {
-	if out, err = c.Session(id); err != nil {
-		return nil, "", err
+func (c *Conn) findSession(id string) (*SessionRow, error) {
+	var row SessionRow
+	var damage error
+	found, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite.Stmt) { row, damage = scanSession(s) })
+	if err != nil || !found {
+		return nil, err
 	}
-	_, err = c.One("SELECT "+sessionColumns+", s.summary FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite.Stmt) {
-		*out, summary = scanSession(s), s.ColumnText(sessionID)
-	})
-	return out, summary, err
+	return &row, damage
 }
 
 // RecalledFor lists what was recalled for a session and, beside it, the
@@ -139,26 +121,45 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 	if err != nil {
 		return nil, err
 	}
-	out := []robotmem.RecalledMemory{}
-	err = c.Query("SELECT "+MemoryColumns+`, coalesce(r.used, 0) AS helped
+	useful := map[int64]bool{}
+	var ids []int64
+	err = c.Query(`SELECT m.id, coalesce(r.used, 0) AS helped
 		FROM memories m LEFT JOIN session_recalls r ON r.session_id = ?1 AND r.memory_id = m.id
 		WHERE m.id IN (SELECT memory_id FROM session_recalls WHERE session_id = ?1 UNION SELECT value FROM json_each(?2))
 		ORDER BY helped DESC, m.id LIMIT ?3`, []any{session, string(more), n}, func(s *sqlite.Stmt) error {
-		m := ScanMemory(s, now)
-		out = append(out, robotmem.RecalledMemory{
-			BriefMemory: robotmem.BriefMemory{MemoryID: m.MemoryID, Summary: record.Summarize(m.Content), Category: m.Category, Confidence: m.Confidence},
-			Status:      m.Status, Type: m.Type, Used: s.ColumnBool(s.ColumnCount() - 1),
-		})
+		id := s.ColumnInt64(0)
+		ids, useful[id] = append(ids, id), s.ColumnBool(1)
 		return nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := c.FindAll(ids, now)
+	out := make([]robotmem.RecalledMemory, len(found))
+	for i, brief := range Briefs(found, nil, 0) {
+		out[i] = robotmem.RecalledMemory{BriefMemory: brief, Status: found[i].Status, Type: found[i].Type, Used: useful[brief.MemoryID]}
+	}
 	return out, err
 }
 
-func (tx *Tx) InsertSession(id, collection, context, clientType string) error {
-	now := FormatTime(tx.Now)
+var (
+	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + marks(len(sessionColumns)+1) + ")"
+	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + ", checksum = ? WHERE external_id = ?"
+)
+
+// InsertSession stores a session that begins now.
+func (tx *Tx) InsertSession(s robotmem.Session) error {
 	tx.NextRevision()
-	return tx.Exec("INSERT INTO sessions(external_id, collection, context, client_type, created_at, updated_at) VALUES (?,?,?,?,?,?)",
-		id, collection, context, clientType, now, now)
+	s.Status, s.CreatedAt = "active", tx.Now
+	args, sum := values(sessionColumns, &SessionRow{Session: s, Count: 1, UpdatedAt: tx.Now})
+	return tx.Exec(insertSession, append(args, sum.sum(nil))...)
+}
+
+// putSession stores a session that was loaded and changed.
+func (tx *Tx) putSession(row *SessionRow) error {
+	tx.NextRevision()
+	args, sum := values(sessionColumns, row)
+	return tx.Exec(updateSession, append(args, sum.sum(nil), row.SessionID)...)
 }
 
 // SessionOf returns the session that has an origin, "" if none does.
@@ -178,18 +179,18 @@ func (tx *Tx) InsertSessionOrigin(collection, origin, id string) error {
 
 // FinishSession marks a session as ended.
 func (tx *Tx) FinishSession(id, summary string, score *float64) error {
-	now := FormatTime(tx.Now)
-	tx.NextRevision()
-	if err := tx.Exec("UPDATE sessions SET status = 'ended', summary = ?, ended_at = ?, updated_at = ? WHERE external_id = ?", summary, now, now, id); err != nil {
+	row, err := tx.Session(id)
+	if err != nil {
 		return err
 	}
-	if score == nil {
-		return nil
+	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &tx.Now, tx.Now
+	if err := tx.putSession(row); err != nil || score == nil {
+		return err
 	}
-	return tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, now)
+	return tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
 }
 
-// sessionSummary returns what was stored when the last session of a
+// LastSummary returns what was stored when the last session of a
 // collection ended, "" if none has.
 func (c *Conn) LastSummary(collection string) (summary string, err error) {
 	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite.Stmt) { summary = s.ColumnText(0) })
@@ -261,30 +262,6 @@ func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, 
 	return out, err
 }
 
-// Supersede makes one memory the representative of another.
-func (tx *Tx) Supersede(id, by int64) error {
-	if err := tx.UnindexText(id); err != nil {
-		return err
-	}
-	ch := Change{Action: actionSuperseded, memoryID: id, Reason: fmt.Sprintf("memory %d says the same", by)}
-	_, err := tx.One("SELECT uid, collection FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) {
-		ch.uid, ch.Collection = s.ColumnText(0), s.ColumnText(1)
-	})
-	if err := errors.Join(err, tx.Audit(ch)); err != nil {
-		return err
-	}
-	return tx.SetSuperseded(id, by, "superseded")
-}
-
-func (tx *Tx) SetSuperseded(id, by int64, change string) error {
-	if err := tx.Archive(id, change, ""); err != nil {
-		return err
-	}
-	now := FormatTime(tx.Now)
-	return tx.Exec("UPDATE memories SET status = 'superseded', superseded_by = ?, valid_from = ?, updated_at = ?, revision = ? WHERE id = ?",
-		by, now, now, tx.NextRevision(), id)
-}
-
 // CountStream adds to the account of a stream.
 func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) error {
 	return tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
@@ -316,7 +293,8 @@ func (c *Conn) BatchCollection(b *recorder.Batch) (string, error) {
 		}
 		return s.Collection, nil
 	}
-	probe := record.Record{Collection: b.Collection, Session: b.SessionID}
+	probe := record.Record{}
+	probe.Collection, probe.SessionID = b.Collection, b.SessionID
 	err := c.JoinSession(&probe)
 	return probe.Collection, err
 }

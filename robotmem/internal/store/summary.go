@@ -96,14 +96,13 @@ func (c *Conn) SessionWords(id string) (string, error) {
 
 // Rules are the constraints and pinned memories of a collection, newest first.
 func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefMemory, error) {
-	out := []robotmem.BriefMemory{}
-	err := c.Query("SELECT "+MemoryColumns+` FROM memories m WHERE m.collection = ? AND m.status = 'active'
-		AND (m.category = 'constraint' OR m.pinned) AND m.category NOT IN ('postmortem', 'gotcha') ORDER BY m.id DESC LIMIT ?`, []any{collection, n}, func(s *sqlite.Stmt) error {
-		m := ScanMemory(s, now)
-		out = append(out, Briefs([]robotmem.Memory{m}, nil, 0)...)
-		return nil
-	})
-	return out, err
+	ids, err := c.IDs(`SELECT id FROM memories WHERE collection = ? AND status = 'active'
+		AND (category = 'constraint' OR pinned) AND category NOT IN ('postmortem', 'gotcha') ORDER BY id DESC LIMIT ?`, collection, n)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := c.FindAll(ids, now)
+	return Briefs(found, nil, 0), err
 }
 
 func Ids(lists ...[]robotmem.BriefMemory) map[int64]bool {

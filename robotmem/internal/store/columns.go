@@ -1,0 +1,387 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+// A column is one column of a table. The lists below are used by every statement
+// that inserts, selects, keeps, exports or imports whole rows. A new field that is
+// stored is a line here, a migration, and a field of the request and of the answer.
+type column[Row, Archived any] struct {
+	name string
+	// field points to the value in a row.
+	field func(*Row) any
+	// archived points to it in the record of an archive. Where that has no such
+	// field, the value travels in the record's Extra under the column's name.
+	archived func(*Archived) any
+	kind     columnKind
+}
+
+type columnKind uint8
+
+const (
+	nullable columnKind = 1 << iota // its zero value is NULL
+	past                            // kept in versions too
+	unsummed                        // changes without the row's checksum
+	ownFile                         // not archived: worked out by the file that holds it
+)
+
+type (
+	memoryColumn  = column[record.Row, archive.Memory]
+	versionColumn = column[versionRow, archive.Version]
+	sessionColumn = column[SessionRow, archive.Session]
+)
+
+// versionRow is a row of versions.
+type versionRow struct {
+	robotmem.Version
+	Summary string
+}
+
+// SessionRow is a row of sessions.
+type SessionRow struct {
+	robotmem.Session // OutcomeScore and MemoryCount are counted from other tables
+	Count            int64
+	Summary          string // JSON, stored at its end
+	UpdatedAt        time.Time
+}
+
+// memoryColumns are the columns of memories, without id and checksum.
+var memoryColumns = []memoryColumn{
+	{"uid", func(r *record.Row) any { return &r.UID }, func(m *archive.Memory) any { return &m.UID }, 0},
+	{"session_id", func(r *record.Row) any { return &r.SessionID }, func(m *archive.Memory) any { return &m.Session }, nullable},
+	{"collection", func(r *record.Row) any { return &r.Collection }, func(m *archive.Memory) any { return &m.Collection }, 0},
+	{"type", func(r *record.Row) any { return &r.Type }, func(m *archive.Memory) any { return &m.Type }, 0},
+	{"content", func(r *record.Row) any { return &r.Content }, func(m *archive.Memory) any { return &m.Content }, past},
+	{"human_summary", func(r *record.Row) any { return &r.Summary }, func(m *archive.Memory) any { return &m.Summary }, past},
+	{"context", func(r *record.Row) any { return &r.RawContext }, func(m *archive.Memory) any { return &m.Context }, past},
+	{"perception_type", func(r *record.Row) any { return &r.PerceptionType }, func(m *archive.Memory) any { return &m.PerceptionType }, nullable},
+	{"perception_data", func(r *record.Row) any { return (*hexSum)(&r.SHA256) }, func(m *archive.Memory) any { return &m.Payload }, nullable},
+	{"perception_metadata", func(r *record.Row) any { return &r.RawMetadata }, func(m *archive.Memory) any { return &m.Metadata }, nullable},
+	{"media_type", func(r *record.Row) any { return &r.MediaType }, func(m *archive.Memory) any { return &m.MediaType }, nullable},
+	{"category", func(r *record.Row) any { return &r.Category }, func(m *archive.Memory) any { return &m.Category }, past},
+	{"confidence", func(r *record.Row) any { return &r.Confidence }, func(m *archive.Memory) any { return &m.Confidence }, past},
+	{"decay_rate", func(r *record.Row) any { return &r.DecayRate }, func(m *archive.Memory) any { return &m.DecayRate }, 0},
+	{"status", func(r *record.Row) any { return &r.Status }, func(m *archive.Memory) any { return &m.Status }, past},
+	// The archive names the other memory by its uid.
+	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | past | unsummed | ownFile},
+	{"pinned", func(r *record.Row) any { return &r.Pinned }, func(m *archive.Memory) any { return &m.Pinned }, 0},
+	{"source", func(r *record.Row) any { return &r.Source }, func(m *archive.Memory) any { return &m.Source }, nullable},
+	{"scope_files", func(r *record.Row) any { return &r.ScopeFiles }, func(m *archive.Memory) any { return &m.ScopeFiles }, nullable},
+	{"scope_entities", func(r *record.Row) any { return &r.ScopeEntity }, func(m *archive.Memory) any { return &m.ScopeEntities }, nullable},
+	{"robot", func(r *record.Row) any { return &r.By.Robot }, nil, nullable},
+	{"tool", func(r *record.Row) any { return &r.By.Tool }, nil, nullable},
+	{"who", func(r *record.Row) any { return &r.By.Who }, nil, nullable},
+	{"sightings", func(r *record.Row) any { return &r.Sightings }, func(m *archive.Memory) any { return &m.Sightings }, unsummed},
+	{"access_count", func(r *record.Row) any { return &r.AccessCount }, func(m *archive.Memory) any { return &m.AccessCount }, unsummed},
+	{"return_count", func(r *record.Row) any { return &r.ReturnCount }, func(m *archive.Memory) any { return &m.ReturnCount }, unsummed},
+	{"last_accessed", func(r *record.Row) any { return &r.LastAccessed }, func(m *archive.Memory) any { return &m.LastAccessed }, nullable | unsummed},
+	{"version", func(r *record.Row) any { return &r.Version }, func(m *archive.Memory) any { return &m.Version }, past},
+	{"valid_from", func(r *record.Row) any { return &r.ValidFrom }, func(m *archive.Memory) any { return &m.ValidFrom }, past},
+	{"observed_at", func(r *record.Row) any { return &r.ObservedAt }, func(m *archive.Memory) any { return &m.ObservedAt }, 0},
+	{"created_at", func(r *record.Row) any { return &r.CreatedAt }, func(m *archive.Memory) any { return &m.CreatedAt }, 0},
+	{"updated_at", func(r *record.Row) any { return &r.UpdatedAt }, func(m *archive.Memory) any { return &m.UpdatedAt }, 0},
+	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, ownFile},
+	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed | ownFile},
+}
+
+// versionColumns are the columns of versions, without memory_id and checksum. All
+// that are of memories too come from there.
+var versionColumns = []versionColumn{
+	{"content", func(v *versionRow) any { return &v.Content }, func(v *archive.Version) any { return &v.Content }, past},
+	{"human_summary", func(v *versionRow) any { return &v.Summary }, func(v *archive.Version) any { return &v.Summary }, past},
+	{"context", func(v *versionRow) any { return (*object)(&v.Context) }, func(v *archive.Version) any { return &v.Context }, past},
+	{"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category }, past},
+	{"confidence", func(v *versionRow) any { return &v.Confidence }, func(v *archive.Version) any { return &v.Confidence }, past},
+	{"status", func(v *versionRow) any { return &v.Status }, func(v *archive.Version) any { return &v.Status }, past},
+	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | past | unsummed | ownFile},
+	{"version", func(v *versionRow) any { return &v.Version.Version }, func(v *archive.Version) any { return &v.Version }, past},
+	{"valid_from", func(v *versionRow) any { return &v.From }, func(v *archive.Version) any { return &v.ValidFrom }, past},
+	{"valid_to", func(v *versionRow) any { return &v.To }, func(v *archive.Version) any { return &v.ValidTo }, 0},
+	{"change", func(v *versionRow) any { return &v.Change }, func(v *archive.Version) any { return &v.Change }, 0},
+	{"reason", func(v *versionRow) any { return &v.Reason }, func(v *archive.Version) any { return &v.Reason }, nullable},
+}
+
+// sessionColumns are the columns of sessions, without id and checksum.
+var sessionColumns = []sessionColumn{
+	{"external_id", func(s *SessionRow) any { return &s.SessionID }, func(s *archive.Session) any { return &s.SessionID }, 0},
+	{"collection", func(s *SessionRow) any { return &s.Collection }, func(s *archive.Session) any { return &s.Collection }, 0},
+	{"context", func(s *SessionRow) any { return (*object)(&s.Context) }, func(s *archive.Session) any { return &s.Context }, 0},
+	{"session_count", func(s *SessionRow) any { return &s.Count }, func(s *archive.Session) any { return &s.Count }, unsummed},
+	{"status", func(s *SessionRow) any { return &s.Status }, func(s *archive.Session) any { return &s.Status }, 0},
+	{"client_type", func(s *SessionRow) any { return &s.ClientType }, func(s *archive.Session) any { return &s.ClientType }, nullable},
+	{"summary", func(s *SessionRow) any { return &s.Summary }, func(s *archive.Session) any { return &s.Summary }, nullable},
+	{"created_at", func(s *SessionRow) any { return &s.CreatedAt }, func(s *archive.Session) any { return &s.CreatedAt }, 0},
+	{"updated_at", func(s *SessionRow) any { return &s.UpdatedAt }, func(s *archive.Session) any { return &s.UpdatedAt }, 0},
+	{"ended_at", func(s *SessionRow) any { return &s.EndedAt }, func(s *archive.Session) any { return &s.EndedAt }, nullable},
+}
+
+// hexSum is a SHA-256, stored as bytes and shown in hex.
+type hexSum string
+
+// object is a JSON object, stored as text.
+type object robotmem.Object
+
+// names lists columns for a statement, each behind a prefix.
+func names[R, A any](columns []column[R, A], prefix string) string {
+	var b strings.Builder
+	for i := range columns {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(prefix + columns[i].name)
+	}
+	return b.String()
+}
+
+// assignments set columns to parameters.
+func assignments[R, A any](columns []column[R, A]) string {
+	return strings.ReplaceAll(names(columns, ""), ",", " = ?,") + " = ?"
+}
+
+// marks is one parameter for each of n columns.
+func marks(n int) string { return strings.Repeat(",?", n)[1:] }
+
+// bind is what a statement stores of a field.
+func bind(field any, kind columnKind) any {
+	null := kind&nullable != 0
+	switch f := field.(type) {
+	case *string:
+		if null && *f == "" {
+			return nil
+		}
+		return *f
+	case *int:
+		return int64(*f)
+	case *int64:
+		if null && *f == 0 {
+			return nil
+		}
+		return *f
+	case *float64:
+		return *f
+	case *bool:
+		if *f {
+			return int64(1)
+		}
+		return int64(0)
+	case *[]byte:
+		return *f
+	case *time.Time:
+		return FormatTime(*f)
+	case **time.Time:
+		if *f == nil {
+			return nil
+		}
+		return FormatTime(**f)
+	case *[]string:
+		return listOrNull(*f)
+	case *object:
+		return rawObject(*f)
+	case *json.RawMessage:
+		if len(*f) > 0 {
+			return string(*f)
+		}
+		if null {
+			return nil
+		}
+		return "{}"
+	case *hexSum:
+		return sumBytes(string(*f))
+	case **archive.Payload:
+		if *f == nil {
+			return nil
+		}
+		return sumBytes((*f).SHA256)
+	}
+	panic(fmt.Sprintf("no column holds a %T", field))
+}
+
+func rawObject(o object) string {
+	if len(o) == 0 {
+		return "{}"
+	}
+	data, err := robotmem.EncodeJSON(o)
+	if err != nil { // it came from JSON
+		return "{}"
+	}
+	return string(data)
+}
+
+// sumBytes is a SHA-256 as stored; nil for what is none.
+func sumBytes(text string) any {
+	if sum, err := hex.DecodeString(text); err == nil && len(sum) == sha256.Size {
+		return sum
+	}
+	return nil
+}
+
+// scan reads a column into a field. What is of another type than the field becomes
+// its zero value, so that one damaged row does not end a whole answer.
+func scan(s *sqlite.Stmt, i int, field any) {
+	switch f := field.(type) {
+	case *string:
+		*f = s.ColumnText(i)
+	case *int:
+		*f = s.ColumnInt(i)
+	case *int64:
+		*f = s.ColumnInt64(i)
+	case *float64:
+		*f = s.ColumnFloat(i)
+	case *bool:
+		*f = s.ColumnBool(i)
+	case *[]byte:
+		*f = s.ColumnBlob(i, nil)
+	case *time.Time:
+		*f = ParseTime(s.ColumnText(i))
+	case **time.Time:
+		*f = parseTimePtr(s.ColumnText(i))
+	case *[]string:
+		*f = StoredList(s.ColumnText(i))
+	case *object:
+		*f = object(robotmem.ParseObject(s.ColumnText(i)))
+	case *json.RawMessage:
+		*f = ArchivedObject(s.ColumnText(i))
+	case *hexSum:
+		*f = hexSum(hex.EncodeToString(s.ColumnRawBlob(i)))
+	case **archive.Payload:
+		if sum := s.ColumnRawBlob(i); len(sum) > 0 {
+			*f = &archive.Payload{SHA256: hex.EncodeToString(sum)}
+		}
+	default:
+		panic(fmt.Sprintf("no column is read into a %T", field))
+	}
+}
+
+// Each memory, past state and episode carries a checksum of what is shown of it,
+// which is verified when it is loaded for an answer: the first 16 bytes of a
+// SHA-256 over the values of its columns, as SQLite holds them, each behind its
+// column's name. NULL counts as no column, so that a column which a later version
+// adds leaves the checksum as it is. That of a memory ends with its user tags.
+
+// checksum gathers the values of a row.
+type checksum struct{ data []byte }
+
+const checksumSize = 16
+
+func (c *checksum) add(name string, value any) {
+	if value == nil {
+		return
+	}
+	c.data = append(append(c.data, name...), 0)
+	switch v := value.(type) {
+	case int64:
+		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'i'), uint64(v))
+	case float64:
+		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'f'), math.Float64bits(v))
+	case string:
+		c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(v))), v...)
+	case []byte:
+		c.data = append(binary.AppendUvarint(append(c.data, 'b'), uint64(len(v))), v...)
+	default:
+		panic(fmt.Sprintf("no column holds a %T", value))
+	}
+}
+
+// addColumn adds a column of a row that is read, as it is stored.
+func (c *checksum) addColumn(s *sqlite.Stmt, i int, name string) {
+	if s.ColumnType(i) == sqlite.Null {
+		return
+	}
+	c.data = append(append(c.data, name...), 0)
+	switch s.ColumnType(i) {
+	case sqlite.Integer:
+		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'i'), uint64(s.ColumnInt64(i)))
+	case sqlite.Float:
+		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'f'), math.Float64bits(s.ColumnFloat(i)))
+	case sqlite.Text:
+		raw := s.ColumnRawText(i)
+		c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(raw))), raw...)
+	default:
+		raw := s.ColumnRawBlob(i)
+		c.data = append(binary.AppendUvarint(append(c.data, 'b'), uint64(len(raw))), raw...)
+	}
+}
+
+func (c *checksum) sum(tags []string) []byte {
+	for _, tag := range tags {
+		c.add("tag", tag)
+	}
+	sum := sha256.Sum256(c.data)
+	return sum[:checksumSize]
+}
+
+// read scans the columns of a row, which begin with the first of the statement,
+// and gathers their checksum.
+func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum) {
+	for i := range columns {
+		scan(s, i, columns[i].field(row))
+		if columns[i].kind&unsummed == 0 {
+			c.addColumn(s, i, columns[i].name)
+		}
+	}
+	return c
+}
+
+// readArchived scans them into the record of an archive. Columns without a field
+// there go to extra, which may be nil when there are none.
+func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra func(name string, value any)) (c checksum) {
+	for i := range columns {
+		col := &columns[i]
+		switch {
+		case col.archived != nil:
+			scan(s, i, col.archived(to))
+		case col.kind&ownFile == 0 && s.ColumnType(i) != sqlite.Null:
+			extra(col.name, columnValue(s, i))
+		}
+		if col.kind&unsummed == 0 {
+			c.addColumn(s, i, col.name)
+		}
+	}
+	return c
+}
+
+// values are those of a row, in the order of the columns, with their checksum.
+func values[R, A any](columns []column[R, A], row *R) (args []any, c checksum) {
+	args = make([]any, len(columns), len(columns)+2)
+	for i := range columns {
+		args[i] = bind(columns[i].field(row), columns[i].kind)
+		if columns[i].kind&unsummed == 0 {
+			c.add(columns[i].name, args[i])
+		}
+	}
+	return args, c
+}
+
+// columnNamed is the position of a column.
+func columnNamed[R, A any](columns []column[R, A], name string) int {
+	return slices.IndexFunc(columns, func(c column[R, A]) bool { return c.name == name })
+}
+
+// columnValue is a stored value as JSON has it.
+func columnValue(s *sqlite.Stmt, i int) any {
+	switch s.ColumnType(i) {
+	case sqlite.Integer:
+		return json.Number(fmt.Sprint(s.ColumnInt64(i)))
+	case sqlite.Float:
+		return s.ColumnFloat(i)
+	case sqlite.Blob:
+		return map[string]any{"base64": s.ColumnBlob(i, nil)}
+	}
+	return s.ColumnText(i)
+}
+
+var errDamagedRow = robotmem.Errorf(robotmem.Corrupt, "", "what is stored does not match its checksum; run robotmem doctor --deep, and bring it back from a backup")

@@ -1,3 +1,0 @@
--- Version 6: numbers with units are compared in the canonical unit of their
--- dimension, so that 1000 mm and 1 m are the same fact. The signatures of stored
--- facts with such numbers are computed again; see rebuildSignatures.

@@ -1,0 +1,155 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// damaged is a memory of four facts; a column of the second was changed behind the
+// back of the node, as a flipped bit would.
+func damaged(t *testing.T, column, value string) *Node {
+	t.Helper()
+	n := openTest(t, Options{})
+	for i, place := range []string{"north", "east", "south", "west"} {
+		_, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the charger of the " + place + " dock needs " + fmt.Sprint(20+i) + " minutes", Context: robotmem.Object{"dock": place}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(t, n, "UPDATE memories SET "+column+" = ? WHERE id = 2", value)
+	return n
+}
+
+func change(t *testing.T, n *Node, sql string, args ...any) {
+	t.Helper()
+	if err := n.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(sql, args...) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ids returns the memories of an answer in order.
+func idsOf(memories []robotmem.Memory) (ids []int64) {
+	for i := range memories {
+		ids = append(ids, memories[i].MemoryID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func named(list []string, what string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, what) })
+}
+
+// A memory that does not match its checksum is named and never shown; the others
+// are answered.
+func TestADamagedMemoryIsNamed(t *testing.T) {
+	for column, value := range map[string]string{
+		"content": "the charger of the east dock needs 91 minutes", "human_summary": "the charger of the west", "context": `{"dock":"west"}`,
+		"category": "gotcha", "confidence": "0.25", "observed_at": "2031-01-01T00:00:00.000000000Z", "created_at": "", "robot": "r2",
+	} {
+		t.Run(column, func(t *testing.T) {
+			n := damaged(t, column, value)
+			rest := []int64{1, 3, 4}
+			recalled, err := n.Recall(t.Context(), &robotmem.RecallRequest{Query: "charger dock minutes", N: 10, MinConfidence: new(float64)})
+			if err != nil || !slices.Equal(idsOf(recalled.Memories), rest) || !named(recalled.Degraded, "memory 2: ") {
+				t.Errorf("recall: %+v, %v", recalled, err)
+			}
+			listed, err := n.List(t.Context(), &robotmem.ListRequest{})
+			if err != nil || !slices.Equal(idsOf(listed.Memories), rest) || !named(listed.Degraded, "memory 2: ") {
+				t.Errorf("list: %+v, %v", listed, err)
+			}
+			var report bytes.Buffer
+			for op, err := range map[string]error{
+				"get":     second(n.Get(t.Context(), &robotmem.GetRequest{MemoryID: 2})),
+				"history": second(n.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})),
+				"update":  second(n.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 2, NewContent: "the charger needs an hour"})),
+			} {
+				if !errors.Is(err, robotmem.Corrupt) {
+					t.Errorf("%s: %v, want corrupt", op, err)
+				}
+			}
+			d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			if err != nil || d.Healthy || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Status == "fail" && strings.Contains(c.Detail, "memory 2") }) {
+				t.Errorf("doctor: %+v, %v", d, err)
+			}
+			out, err := n.Export(t.Context(), archive.NewWriter(&report, archive.WriterOptions{}), ExportOptions{})
+			if err != nil || out.Memories != 3 || !slices.Equal(out.Damaged, []int64{2}) {
+				t.Errorf("export: %+v, %v", out, err)
+			}
+		})
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A damaged past state and a damaged episode are named where they would be shown.
+func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
+	n := openTest(t, Options{})
+	s, err := n.StartSession(t.Context(), &robotmem.StartSessionRequest{Context: robotmem.Object{"task": "dock"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, what := range []string{"the left arm slips on wet glass", "the right wheel squeaks when cold"} {
+		if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: what, SessionID: s.SessionID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	between := time.Now().UTC()
+	if _, err := n.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "the left arm holds wet glass since its new pad"}); err != nil {
+		t.Fatal(err)
+	}
+	change(t, n, "UPDATE versions SET content = 'the left arm breaks wet glass'")
+	change(t, n, "UPDATE sessions SET context = '{\"task\":\"undock\"}'")
+	if _, err := n.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 1}); !errors.Is(err, robotmem.Corrupt) {
+		t.Errorf("history: %v", err)
+	}
+	then, err := n.Recall(t.Context(), &robotmem.RecallRequest{Query: "arm glass wheel", AsOf: &between})
+	if err != nil || !slices.Equal(idsOf(then.Memories), []int64{2}) || !named(then.Degraded, "memory 1: ") {
+		t.Errorf("recall as of: %+v, %v", then, err)
+	}
+	sessions, err := n.Sessions(t.Context(), &robotmem.SessionsRequest{})
+	if err != nil || !named(sessions.Degraded, s.SessionID) || len(sessions.Sessions[0].Context) != 0 {
+		t.Errorf("sessions: %+v, %v", sessions, err)
+	}
+	if _, err := n.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID}); !errors.Is(err, robotmem.Corrupt) {
+		t.Errorf("session: %v", err)
+	}
+	d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	if err != nil || d.Healthy {
+		t.Errorf("doctor: %+v, %v", d, err)
+	}
+}
+
+// An archive brings a damaged memory back.
+func TestAnImportReplacesADamagedMemory(t *testing.T) {
+	n := openTest(t, Options{})
+	if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the charger of the east dock needs 21 minutes"}); err != nil {
+		t.Fatal(err)
+	}
+	data, want := exported(t, n, ExportOptions{}), hashes(t, n)
+	change(t, n, "UPDATE memories SET content = 'the charger of the east dock needs 91 minutes'")
+	r, err := imported(t, n, data, ImportOptions{})
+	if err != nil || r.Memories.Updated != 1 {
+		t.Fatalf("import: %+v, %v", r, err)
+	}
+	if got := hashes(t, n); got != want {
+		t.Errorf("after the import\n%s, want\n%s", got, want)
+	}
+	found, err := n.Recall(context.Background(), &robotmem.RecallRequest{Query: "charger 21 minutes"})
+	if err != nil || len(found.Memories) != 1 || len(found.Degraded) != 0 {
+		t.Errorf("recall: %+v, %v", found, err)
+	}
+	if d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true}); err != nil || !d.Healthy {
+		t.Errorf("doctor: %+v, %v", d, err)
+	}
+}
