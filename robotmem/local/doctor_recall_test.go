@@ -86,7 +86,7 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int64, upto int64, err error) {
 	t.Helper()
 	err = e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
-		put, remove, upto, err = c.DocumentsSince(0, 10)
+		put, remove, upto, _, err = c.DocumentsSince(0, 10)
 		return err
 	})
 	return put, remove, upto, err

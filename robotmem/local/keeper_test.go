@@ -94,7 +94,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 	e.index.Keeping.Lock() // loading has to wait
 	unlock := sync.OnceFunc(e.index.Keeping.Unlock)
 	defer unlock()
-	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 50})
+	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 500})
 	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + store.DetailOf(index.ErrWordsNotRead)}) {
 		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}

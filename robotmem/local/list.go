@@ -80,8 +80,14 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 	}
 	rest := p.ids[p.from:]
 	ids := rest[:min(len(rest), p.limit)]
-	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil || len(ids) == len(rest) {
+	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil {
 		return err
+	}
+	if unread := n.index.Roster.Unread(); unread != "" {
+		res.Degraded = append(res.Degraded, unread)
+	}
+	if len(ids) == len(rest) {
+		return nil
 	}
 	last := robotmem.Memory{MemoryID: ids[len(ids)-1]}
 	if row, ok := n.index.Roster.Row(last.MemoryID); ok {

@@ -150,6 +150,10 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []strin
 	if err := s.index.Roster.Sync(s.c); err != nil {
 		return nil, nil, err
 	}
+	var notes []string
+	if unread := s.index.Roster.Unread(); unread != "" {
+		notes = append(notes, unread)
+	}
 	b := basicOf(q)
 	set, err := s.index.Admit(s.c, b)
 	if err != nil {
@@ -159,10 +163,10 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []strin
 		return nil, nil, err
 	}
 	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
-		return &admitted{set: set}, nil, err
+		return &admitted{set: set}, notes, err
 	}
-	past, notes, err := s.pastStates(q, b)
-	return &admitted{set, past}, notes, err
+	past, damaged, err := s.pastStates(q, b)
+	return &admitted{set, past}, append(notes, damaged...), err
 }
 
 func basicOf(q *recall.Query) index.Selection {

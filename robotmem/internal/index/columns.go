@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type Columns struct {
 	Beliefs  interner[belief]
 	Rows     []Row                  // by memory id
 	Actives  int                    // rows of status active
+	unread   []int64                // memories on damaged pages, which are in no answer
 	Points   map[int64]*pointColumn // by path id
 	Kept     []*cachedScope
 	Leaves   conditionCache
@@ -179,7 +181,7 @@ func (r *Columns) reset() {
 // forget is reset for who holds the lock.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.Points, r.Kept, r.Leaves = nil, nil, conditionCache{}
+	r.unread, r.Points, r.Kept, r.Leaves = nil, nil, nil, conditionCache{}
 }
 
 func kindOf(s string) uint8 {
@@ -203,6 +205,16 @@ func (r *Columns) Moments(set *bitset.BitSet) []store.Moment {
 	return out
 }
 
+// Unread says which memories damaged pages hold, for degraded; "" for none.
+func (r *Columns) Unread() string {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	if len(r.unread) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d memories on damaged pages cannot be read, memory %d the first; run robotmem doctor", len(r.unread), r.unread[0])
+}
+
 // Row returns one memory's columns; ok is false if there is no such memory.
 func (r *Columns) Row(id int64) (Row, bool) {
 	r.Mu.RLock()
@@ -221,31 +233,32 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 		r.Points = map[int64]*pointColumn{}
 	}
 	var changed []int64
-	err := c.Query(`SELECT id, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
+	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context
-		FROM memories WHERE revision > ?`, []any{after}, func(s *sqlite.Stmt) error {
+		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context`
+	f, err := c.EachChanged(columns, "", after, 0, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
 		r.set(id, Row{
-			Collection: r.names.id(s.ColumnText(1)), Session: r.names.id(s.ColumnText(2)), Category: r.names.id(s.ColumnText(3)),
-			Kind: kindOf(s.ColumnText(4)), Perception: r.names.id(s.ColumnText(5)), Status: statusOf(s.ColumnText(6)),
-			Belief:   r.Beliefs.id(belief{s.ColumnFloat(7), s.ColumnFloat(8)}),
-			Observed: store.ParseNano(s.ColumnRawText(9)), Useful: store.ParseNano(s.ColumnRawText(10)),
-			Created: store.ParseNano(s.ColumnRawText(11)), ValidFrom: store.ParseNano(s.ColumnRawText(12)),
-			Real: s.ColumnBool(13),
+			Collection: r.names.id(s.ColumnText(2)), Session: r.names.id(s.ColumnText(3)), Category: r.names.id(s.ColumnText(4)),
+			Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)), Status: statusOf(s.ColumnText(7)),
+			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
+			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
+			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
+			Real: s.ColumnBool(14),
 		})
 		if after > 0 || r.loaded { // the first of an empty memory: what was answered before must follow
 			for _, col := range r.Points {
 				col.drop(id)
 			}
 			changed = append(changed, id)
-			r.Leaves.Change(id, s.ColumnText(14))
+			r.Leaves.Change(id, s.ColumnText(15))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
+	r.unread = append(r.unread, f.Unread...)
 	r.follow(changed)
 	return r.loadPoints(c, after)
 }

@@ -124,13 +124,13 @@ func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) 
 	if purges > w.purges { // the words of a memory that went are in the index: it is begun anew
 		w.Index, w.revision, w.purges = lexical.New(lexical.Bm25Params), 0, purges
 	}
-	put, remove, upto, err := c.DocumentsSince(w.revision, fewBehind)
+	put, remove, upto, done, err := c.DocumentsSince(w.revision, fewBehind)
 	if err != nil {
 		return false, err
 	}
 	w.Index.Apply(put, remove)
 	w.revision = upto
-	if len(put)+len(remove) < fewBehind {
+	if done {
 		w.revision = max(upto, revision)
 	}
 	return w.revision >= revision, nil

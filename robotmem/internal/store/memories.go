@@ -140,6 +140,55 @@ func (c *Conn) SetChanges(n int64) error {
 	return c.Exec("UPDATE counters SET value = ? WHERE name = 'changes'", n)
 }
 
+// Followed is how far EachChanged came.
+type Followed struct {
+	Upto   int64 // the revision of the last row, where they come in order
+	Rows   int
+	Unread []int64 // memories that a damaged page holds
+}
+
+// EachChanged visits the memories that changed after a revision: most of them at
+// most, in the order of their last change, or all, in any order, for 0. columns begins with m.id
+// and m.revision; joins follows "FROM memories m". A row that cannot be read is left
+// out, so that a damaged page costs what it holds alone.
+func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(*sqlite.Stmt) error) (f Followed, err error) {
+	where, page := " WHERE m.revision > ?", []any{after}
+	if most > 0 {
+		where, page = where+" ORDER BY m.revision LIMIT ?", append(page, most)
+	}
+	note := func(s *sqlite.Stmt) error {
+		f.Rows++
+		f.Upto = s.ColumnInt64(1)
+		return visit(s)
+	}
+	f.Upto = after
+	from := "SELECT " + columns + " FROM memories m " + joins
+	err = c.Query(from+where, page, note)
+	if !sqlite.IsCorrupt(err) {
+		return f, err
+	}
+	f = Followed{Upto: after}
+	var rows [][2]int64 // id, revision
+	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s *sqlite.Stmt) error {
+		rows = append(rows, [2]int64{s.ColumnInt64(0), s.ColumnInt64(1)})
+		return nil
+	})
+	if err != nil {
+		return f, err
+	}
+	for _, row := range rows {
+		err := c.Query(from+" WHERE m.id = ?", []any{row[0]}, visit)
+		if sqlite.IsCorrupt(err) {
+			f.Unread = append(f.Unread, row[0])
+		} else if err != nil {
+			return f, err
+		}
+		f.Rows++
+		f.Upto = row[1]
+	}
+	return f, nil
+}
+
 // maxCachedPaths bounds the memory that callers with ever new keys can take.
 const maxCachedPaths = 4096
 

@@ -172,23 +172,18 @@ type Waiting struct {
 // model has no vector of, and the revision up to which it looked. It looks at
 // so many rows at most; done is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
-	upto = m.Upto
-	seen := 0
-	err = c.Query(`SELECT m.id, m.version, m.type, m.content, m.human_summary, m.revision,
-		m.status = 'active' AND NOT EXISTS (SELECT 1 FROM `+m.Table()+` v WHERE v.memory_id = m.id)
-		FROM memories m WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{m.Upto, rows}, func(s *sqlite.Stmt) error {
-		seen++
-		upto = s.ColumnInt64(5)
+	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND NOT EXISTS (SELECT 1 FROM %s v WHERE v.memory_id = m.id)"
+	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s *sqlite.Stmt) error {
 		if s.ColumnBool(6) {
-			text := s.ColumnText(3)
-			if s.ColumnText(2) == "perception" {
-				text += "\n" + s.ColumnText(4)
+			text := s.ColumnText(4)
+			if s.ColumnText(3) == "perception" {
+				text += "\n" + s.ColumnText(5)
 			}
-			found = append(found, Waiting{s.ColumnInt64(0), s.ColumnInt64(1), text})
+			found = append(found, Waiting{s.ColumnInt64(0), s.ColumnInt64(2), text})
 		}
 		return nil
 	})
-	return found, upto, seen < rows, err
+	return found, f.Upto, f.Rows < rows, err
 }
 
 // Backlog counts the active memories that a model has no vector of.
@@ -296,12 +291,9 @@ func (tx *Tx) Promote(id int64) error {
 
 // DocumentsSince reads the next memories that changed after a revision, as the
 // postings index wants them, and how far it came.
-func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, err error) {
-	upto = revision
-	err = c.Query(`SELECT m.id, m.collection, m.status = 'active', m.revision, f.content, f.human_summary, f.scope_files, f.scope_entities
-		FROM memories m LEFT JOIN memories_fts f ON f.rowid = m.id
-		WHERE m.revision > ? ORDER BY m.revision LIMIT ?`, []any{revision, most}, func(s *sqlite.Stmt) error {
-		upto = s.ColumnInt64(3)
+func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
+	const columns = "m.id, m.revision, m.status = 'active', m.collection, f.content, f.human_summary, f.scope_files, f.scope_entities"
+	f, err := c.EachChanged(columns, "LEFT JOIN memories_fts f ON f.rowid = m.id", revision, most, func(s *sqlite.Stmt) error {
 		if !s.ColumnBool(2) {
 			remove = append(remove, s.ColumnInt64(0))
 			return nil
@@ -312,10 +304,10 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 				terms = append(terms, text.Stem(t))
 			}
 		}
-		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(1), Terms: terms})
+		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(3), Terms: terms})
 		return nil
 	})
-	return put, remove, upto, err
+	return put, remove, f.Upto, f.Rows < int(most), err
 }
 
 // unitSlack is how far the length of a stored vector may be from 1.
