@@ -276,6 +276,20 @@ func (c *Conn) seal(id int64) error {
 	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
 }
 
+// resealed calls f, which changes columns or tags of a row one by one, and stores
+// the row's new checksum. A row that was damaged before stays so.
+func (tx *Tx) resealed(id int64, f func() error) error {
+	_, err := tx.row(id)
+	damaged := errors.Is(err, errDamagedRow)
+	if err != nil && !damaged {
+		return err
+	}
+	if err := f(); err != nil || damaged {
+		return err
+	}
+	return tx.seal(id)
+}
+
 // Seal gives a damaged memory the checksums of what is stored of it now.
 func (tx *Tx) Seal(id int64, contentHash []byte) error {
 	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
@@ -499,10 +513,16 @@ func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
 	return names, nil
 }
 
-// Describe adds what the row of its memory says of a point; found is false
-// without a row.
+// Describe adds what the row of its memory says of a point, nothing if the row is
+// damaged; found is false without a row.
 func (c *Conn) Describe(p *robotmem.PlacePoint) (found bool, err error) {
-	return c.One("SELECT type, category, human_summary FROM memories WHERE id = ?", []any{p.MemoryID}, func(s *sqlite.Stmt) {
-		p.Type, p.Category, p.Summary = s.ColumnText(0), s.ColumnText(1), s.ColumnText(2)
-	})
+	row, err := c.row(p.MemoryID)
+	if errors.Is(err, errDamagedRow) {
+		return true, nil
+	}
+	if err != nil || row == nil {
+		return false, err
+	}
+	p.Type, p.Category, p.Summary = row.Type, row.Category, row.Summary
+	return true, nil
 }
