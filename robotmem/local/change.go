@@ -206,3 +206,16 @@ func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Mem
 		return err
 	}))
 }
+
+// Audit implements Service.
+func (n *Node) Audit(ctx context.Context, req *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
+	res := &robotmem.AuditResponse{Entries: []robotmem.AuditEntry{}}
+	return orNil(res, read(ctx, n, "audit", req, func(c *store.Conn, r *robotmem.AuditRequest) error {
+		res.Limit = r.Limit
+		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, store.AuditFilters(*r))
+		if err != nil {
+			return err
+		}
+		return c.Audit(r, from, res)
+	}))
+}

@@ -358,8 +358,8 @@ var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembe
 // is told how many of how many are done. It fails with Invalid without an
 // embedder, with Conflict when the reembed of another process ends first, and as
 // Embedder.Embed does.
-func (e *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
-	return sqlite.Wrap("reembed", e.embeddings.reembed(ctx, progress))
+func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
+	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
 }
 
 // rouse tells the worker that there may be something to embed.

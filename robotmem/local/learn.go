@@ -3,7 +3,10 @@ package local
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -17,29 +20,26 @@ import (
 const batchChunk = 500
 
 // Learn implements Service.
-func (e *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
+func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
 	r := *req
-	rec, err := e.learnRecord("learn", &r)
+	rec, err := n.learnRecord("learn", &r)
 	if err != nil {
 		return nil, err
 	}
 	var res *robotmem.LearnResponse
-	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		res, err = e.learn(tx, rec, false)
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+		res, err = n.learn(tx, rec, false)
 		return err
 	})
-	if err != nil {
-		return nil, sqlite.Wrap("learn", err)
-	}
-	return res, nil
+	return orNil(res, sqlite.Wrap("learn", err))
 }
 
 // learnRecord checks a request and prepares what will be stored.
-func (e *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record, error) {
+func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record, error) {
 	if err := robotmem.Validate(op, r); err != nil {
 		return nil, err
 	}
-	rec, err := e.records.Prepare("fact", r.Insight, r.Context)
+	rec, err := n.records.Prepare("fact", r.Insight, r.Context)
 	if err != nil {
 		return nil, sqlite.Wrap(op, err)
 	}
@@ -55,7 +55,7 @@ func (e *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record,
 }
 
 // learn stores a prepared fact, or counts the sighting of one that is known.
-func (e *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
+func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
 	if err := tx.JoinSession(r); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (e *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 }
 
 // LearnBatch implements Service.
-func (e *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
 	r := *req
 	if err := robotmem.Validate("learn_batch", &r); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (e *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		defer close(prepared)
 		for start := 0; start < len(r.Items); start += batchChunk {
 			end := min(start+batchChunk, len(r.Items))
-			prepared <- e.prepareChunk(&r, start, end, res.Results)
+			prepared <- n.prepareChunk(&r, start, end, res.Results)
 		}
 	}()
 	var failed error
@@ -101,8 +101,8 @@ func (e *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		results := res.Results[start : start+len(records)]
 		if failed == nil {
 			mine := slices.Clone(results) // which a job that is given up may still fill
-			failed = e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
-				return e.learnChunk(tx, records, r.KeepDuplicates, mine)
+			failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+				return n.learnChunk(tx, records, r.KeepDuplicates, mine)
 			})
 			if failed == nil {
 				copy(results, mine)
@@ -141,12 +141,12 @@ func refuseRest(results []robotmem.BatchResult, err error) {
 
 // learnChunk learns the records of one transaction. An item that is refused
 // has written nothing yet, so the others go on; any other failure ends it.
-func (e *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
+func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
 	for i, rec := range records {
 		if rec == nil {
 			continue
 		}
-		got, err := e.learn(tx, rec, keepDuplicates)
+		got, err := n.learn(tx, rec, keepDuplicates)
 		if refused := (*robotmem.Error)(nil); errors.As(err, &refused) {
 			results[i] = robotmem.BatchResult{Error: batchError(err)}
 			continue
@@ -161,13 +161,13 @@ func (e *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 
 // prepareChunk prepares the items from start to end on all cores. A bad item
 // leaves a nil record and its error in results.
-func (e *Node) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
+func (n *Node) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
 		if err == nil {
 			item := r.Items[start+i]
-			records[i], err = e.learnRecord("learn_batch", &item)
+			records[i], err = n.learnRecord("learn_batch", &item)
 		}
 		if err != nil {
 			records[i] = nil
@@ -183,4 +183,18 @@ func batchError(err error) *robotmem.BatchError {
 		return &robotmem.BatchError{Kind: robotmem.Internal, Detail: err.Error()}
 	}
 	return &robotmem.BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
+}
+
+// parallel calls f for 0..n-1 on all cores and returns when all are done.
+func parallel(n int, f func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(n, runtime.NumCPU()) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
 }

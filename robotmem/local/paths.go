@@ -6,36 +6,27 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Paths implements Service.
-func (e *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
-	r := *req
-	if err := robotmem.Validate("paths", &r); err != nil {
-		return nil, err
-	}
+func (n *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
 	res := &robotmem.PathsResponse{Paths: []robotmem.ContextPath{}}
-	err := e.Store.Read(ctx, func(c *store.Conn) error { return e.listPaths(c, &r, res) })
-	if err != nil {
-		return nil, sqlite.Wrap("paths", err)
-	}
-	return res, nil
+	return orNil(res, read(ctx, n, "paths", req, func(c *store.Conn, r *robotmem.PathsRequest) error { return n.paths(c, r, res) }))
 }
 
-func (e *Node) listPaths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
+	if err := n.index.Roster.Sync(c); err != nil {
 		return err
 	}
-	set, err := e.index.Admit(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, Now: e.Now()})
+	set, err := n.index.Admit(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, Now: n.Now()})
 	if err != nil {
 		return err
 	}
-	if err := e.index.Paths.Sync(c); err != nil {
+	if err := n.index.Paths.Sync(c); err != nil {
 		return err
 	}
-	groups := e.index.Paths.Count(set, func(path string) bool {
+	groups := n.index.Paths.Count(set, func(path string) bool {
 		return (r.Path == "" || path == r.Path) && strings.HasPrefix(path, r.Prefix)
 	})
 	res.Total = len(groups)

@@ -19,10 +19,10 @@ import (
 
 // readPayload takes a payload in, to the folder if it is large, and works out
 // what is said and compared of it.
-func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
+func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
 	body := &countingReader{Reader: in.reader}
-	w, err := e.Store.Payloads().Write(ctx, body, payload.Options{
+	w, err := n.Store.Payloads().Write(ctx, body, payload.Options{
 		Limit: in.limit, Inline: record.InlinePayload, Expect: in.size, HeadLimit: record.DecodeLimit,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(p.Declared, rec.Metadata, head) },
 	})
@@ -32,7 +32,7 @@ func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	case errors.Is(err, payload.ErrShort), errors.Is(err, payload.ErrLong):
 		return robotmem.Errorf(robotmem.Invalid, in.field, "changed while it was read: %d bytes were expected; nothing was stored", in.size)
 	}
-	if failed := e.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
+	if failed := n.notKept(ctx, in.field, in.needed(body.bytes), err); failed != nil {
 		return failed
 	}
 	if err != nil {
@@ -40,16 +40,16 @@ func (e *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 	}
 	p.Stored, rec.SHA256 = w, hex.EncodeToString(w.Sum[:])
 	if rec.MediaType, err = perception.Sniff(w.Head, p.Declared); err != nil {
-		e.dropUnused(ctx, rec)
+		n.dropUnused(ctx, rec)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
-	e.understand(rec)
+	n.understand(rec)
 	return nil
 }
 
 // notKept is why a payload could not be written when that is not its source's
 // fault; nil if it is, or if it was written.
-func (e *Node) notKept(ctx context.Context, field, needed string, err error) error {
+func (n *Node) notKept(ctx context.Context, field, needed string, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return ctx.Err()
@@ -58,16 +58,16 @@ func (e *Node) notKept(ctx context.Context, field, needed string, err error) err
 	case errors.Is(err, fs.ErrNotExist):
 		return store.ErrPayloadGone // evicted while it was found to be there already
 	case sqlite.NoSpace(err):
-		return e.Store.DiskFull(field, "the payload", needed, err)
+		return n.Store.DiskFull(field, "the payload", needed, err)
 	}
-	e.Log.Error("payload not stored", "err", err)
+	n.Log.Error("payload not stored", "err", err)
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", store.RootReason(err))
 }
 
 // dropUnused removes the files that were written for perceptions which were not
 // stored after all, unless another names them. One that stays is an orphan, which
 // harms nothing.
-func (e *Node) dropUnused(ctx context.Context, records ...*record.Record) {
+func (n *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	var files [][sha256.Size]byte
 	for _, rec := range records {
 		if w := rec.Perception.Stored; w != nil && w.New {
@@ -77,13 +77,13 @@ func (e *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	if len(files) == 0 {
 		return
 	}
-	if err := e.Store.RemoveFiles(context.WithoutCancel(ctx), files); err != nil {
-		e.Log.Warn("the file of a payload that was not stored stays", "err", err)
+	if err := n.Store.RemoveFiles(context.WithoutCancel(ctx), files); err != nil {
+		n.Log.Warn("the file of a payload that was not stored stays", "err", err)
 	}
 }
 
 // understand works out the summary and the features of a payload.
-func (e *Node) understand(rec *record.Record) {
+func (n *Node) understand(rec *record.Record) {
 	p := rec.Perception
 	item := record.ItemOf(rec.PerceptionType, rec.MediaType, rec.Metadata, p.Stored.Head, p.Stored.Size)
 	summary, kind, vector := perception.Describe(item)
@@ -101,22 +101,22 @@ func (e *Node) understand(rec *record.Record) {
 }
 
 // OpenData implements Streams.
-func (e *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (n *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataReader, error) {
 	r := *req
 	if err := robotmem.Validate("data", &r); err != nil {
 		return nil, err
 	}
 	var res *robotmem.DataReader
 	find := func(c *store.Conn) error {
-		m, err := c.Memory(r.MemoryID, e.Now())
+		m, err := c.Memory(r.MemoryID, n.Now())
 		if err == nil {
-			res, err = e.Store.OpenData(c, m)
+			res, err = n.Store.OpenData(c, m)
 		}
 		return err
 	}
-	err := e.Store.Read(ctx, find)
+	err := n.Store.Read(ctx, find)
 	if errors.Is(err, robotmem.Corrupt) {
-		err = e.Store.Read(ctx, find) // it may have been evicted after the snapshot was taken
+		err = n.Store.Read(ctx, find) // it may have been evicted after the snapshot was taken
 	}
 	if err != nil {
 		return nil, sqlite.Wrap("data", err)
@@ -125,14 +125,14 @@ func (e *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotm
 }
 
 // Data implements Service.
-func (e *Node) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataResponse, error) {
-	d, err := e.OpenData(ctx, req)
+func (n *Node) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+	d, err := n.OpenData(ctx, req)
 	if err != nil {
 		return nil, err
 	}
 	res := &robotmem.DataResponse{MemoryID: d.MemoryID, MediaType: d.MediaType, Bytes: d.Bytes, SHA256: d.SHA256}
-	if d.Bytes > e.options.MaxPayload {
-		err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, e.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
+	if d.Bytes > n.options.MaxPayload {
+		err = robotmem.Errorf(robotmem.TooLarge, "memory_id", "memory %d has %d bytes, too many for one answer (%d); read them as a stream: GET %s, or robotmem data %d --output FILE", d.MemoryID, d.Bytes, n.options.MaxPayload, fmt.Sprintf("/api/memory/%d/data", d.MemoryID), d.MemoryID)
 	} else {
 		res.DataBase64, err = store.ReadAll(d, d.Bytes)
 	}
@@ -142,29 +142,55 @@ func (e *Node) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.D
 	return res, nil
 }
 
-// Preview implements Service.
-func (e *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
-	r := *req
-	if err := robotmem.Validate("preview", &r); err != nil {
-		return nil, err
+// item loads a perception with its payload.
+func (n *Node) item(c *store.Conn, id int64) (m *robotmem.Memory, item perception.Item, err error) {
+	if m, err = c.Memory(id, n.Now()); err == nil {
+		item, err = n.Store.Item(c, m)
 	}
-	res := &robotmem.PreviewResponse{MemoryID: r.MemoryID}
+	return m, item, err
+}
+
+// Preview implements Service.
+func (n *Node) Preview(ctx context.Context, req *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
+	res := &robotmem.PreviewResponse{MemoryID: req.MemoryID}
 	var item perception.Item
-	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		m, err := c.Memory(r.MemoryID, e.Now())
+	var size perception.PreviewOptions
+	err := read(ctx, n, "preview", req, func(c *store.Conn, r *robotmem.PreviewRequest) error {
+		m, found, err := n.item(c, r.MemoryID)
 		if err == nil {
 			res.Summary, res.SHA256 = m.Summary, m.SHA256
-			item, err = e.Store.Item(c, m)
 		}
+		item, size = found, perception.PreviewOptions{Width: r.Width, Height: r.Height}
 		return err
 	})
 	if err != nil {
-		return nil, sqlite.Wrap("preview", err)
+		return nil, err
 	}
-	p, err := perception.MakePreview(item, perception.PreviewOptions{Width: r.Width, Height: r.Height})
+	p, err := perception.MakePreview(item, size)
 	if err != nil {
-		return nil, sqlite.Wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", r.MemoryID, err))
+		return nil, sqlite.Wrap("preview", robotmem.Errorf(robotmem.NotFound, "memory_id", "no picture can be made of memory %d: %v; data returns its bytes", req.MemoryID, err))
 	}
 	res.MediaType, res.Width, res.Height, res.DataBase64 = p.MediaType, p.Width, p.Height, p.Data
 	return res, nil
+}
+
+// Samples implements Service.
+func (n *Node) Samples(ctx context.Context, req *robotmem.SamplesRequest) (*robotmem.SamplesResponse, error) {
+	var item perception.Item
+	var r robotmem.SamplesRequest
+	err := read(ctx, n, "samples", req, func(c *store.Conn, checked *robotmem.SamplesRequest) (err error) {
+		if r = *checked; r.From != nil && r.To != nil && *r.From > *r.To {
+			return robotmem.Errorf(robotmem.Invalid, "to", "must not be before from (%v), not %v", *r.From, *r.To)
+		}
+		_, item, err = n.item(c, r.MemoryID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := perception.MakeSamples(item, perception.SamplesOptions{From: r.From, To: r.To, Points: r.Points})
+	if err != nil {
+		return nil, sqlite.Wrap("samples", robotmem.Errorf(robotmem.NotFound, "memory_id", "no samples can be read of memory %d: %v; data returns its bytes", r.MemoryID, err))
+	}
+	return &robotmem.SamplesResponse{MemoryID: r.MemoryID, Samples: *s}, nil
 }

@@ -18,59 +18,59 @@ import (
 )
 
 // SavePerception implements Service.
-func (e *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
-	return e.savePerception(ctx, req, nil)
+func (n *Node) SavePerception(ctx context.Context, req *robotmem.SavePerceptionRequest) (*robotmem.SavePerceptionResponse, error) {
+	return n.savePerception(ctx, req, nil)
 }
 
 // SavePerceptionFrom implements Streams.
-func (e *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
-	return e.savePerception(ctx, req, data)
+func (n *Node) SavePerceptionFrom(ctx context.Context, req *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
+	return n.savePerception(ctx, req, data)
 }
 
-func (e *Node) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
+func (n *Node) savePerception(ctx context.Context, req *robotmem.SavePerceptionRequest, stream io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("save_perception", &r); err != nil {
 		return nil, err
 	}
-	in, err := e.incoming(&r, stream)
+	in, err := n.incoming(&r, stream)
 	if err != nil {
 		return nil, sqlite.Wrap("save_perception", err)
 	}
-	res, err := e.keepPerception(ctx, &r, in)
+	res, err := n.keepPerception(ctx, &r, in)
 	if err := errors.Join(err, in.close()); err != nil {
 		return nil, sqlite.Wrap("save_perception", err)
 	}
 	return res, nil
 }
 
-func (e *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
-	if err := e.Store.Writable(); err != nil {
+func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionRequest, in *incoming) (*robotmem.SavePerceptionResponse, error) {
+	if err := n.Store.Writable(); err != nil {
 		return nil, err
 	}
-	rec, err := e.describePerception(r)
+	rec, err := n.describePerception(r)
 	if err != nil {
 		return nil, err
 	}
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			if known, err := e.foreseen(ctx, rec); err != nil || known != nil {
+			if known, err := n.foreseen(ctx, rec); err != nil || known != nil {
 				return known, err
 			}
 		}
-		if err := e.readPayload(ctx, rec, in); err != nil {
+		if err := n.readPayload(ctx, rec, in); err != nil {
 			return nil, err
 		}
 	}
 	res := &robotmem.SavePerceptionResponse{}
-	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) error {
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 		*res = robotmem.SavePerceptionResponse{}
-		return e.insertPerception(tx, rec, res)
+		return n.insertPerception(tx, rec, res)
 	})
 	if errors.Is(err, sqlite.ErrUndecided) {
 		return nil, err // the file may be named yet
 	}
 	if err != nil || res.Status == "duplicate" {
-		e.dropUnused(ctx, rec)
+		n.dropUnused(ctx, rec)
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (e *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 }
 
 // describePerception prepares all of a request but its payload.
-func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Record, error) {
+func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Record, error) {
 	metadata, raw, err := r.Metadata.Normalize("metadata", record.MaxMetadata)
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 			return nil, robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 		}
 	}
-	rec, err := e.records.Prepare("perception", r.Description, r.Context)
+	rec, err := n.records.Prepare("perception", r.Description, r.Context)
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (e *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 
 // foreseen looks at the session and the origin before a large payload is
 // written for nothing. It returns the answer if the origin is known.
-func (e *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
-	err = e.Store.Read(ctx, func(c *store.Conn) error {
+func (n *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		probe := *rec
 		if err := c.JoinSession(&probe); err != nil {
 			return err
@@ -116,14 +116,14 @@ func (e *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotme
 		if err != nil || id == 0 {
 			return err
 		}
-		known, err = c.KnownPerception(id, e.Now())
+		known, err = c.KnownPerception(id, n.Now())
 		return err
 	})
 	return known, err
 }
 
 // insertPerception stores a perception and fills the response.
-func (e *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
+func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
 	p := rec.Perception
 	settled := *rec // a job may run twice, and the session's collection may differ
 	if err := tx.JoinSession(&settled); err != nil {
@@ -174,7 +174,7 @@ func (in *incoming) close() error {
 }
 
 // incoming finds the one place that holds a request's payload.
-func (e *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
+func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
 	sources := 0
 	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != "", stream != nil} {
 		if has {
@@ -182,18 +182,18 @@ func (e *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 		}
 	}
 	inline := func(field string, data []byte) (*incoming, error) {
-		if int64(len(data)) > e.options.MaxPayload {
-			return nil, robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), e.options.MaxPayload)
+		if int64(len(data)) > n.options.MaxPayload {
+			return nil, robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit of one payload in a request is %d; send it as a stream (multipart/form-data, or --file on the command line)", len(data), n.options.MaxPayload)
 		}
-		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: e.options.MaxPayload}, nil
+		return &incoming{reader: bytes.NewReader(data), size: int64(len(data)), field: field, limit: n.options.MaxPayload}, nil
 	}
 	switch {
 	case sources > 1:
 		return nil, robotmem.Errorf(robotmem.Invalid, "data", "give at most one of data, data_base64 and path")
 	case stream != nil:
-		return &incoming{reader: stream, size: -1, field: "data", limit: e.options.MaxStream}, nil
+		return &incoming{reader: stream, size: -1, field: "data", limit: n.options.MaxStream}, nil
 	case r.Path != "":
-		return e.openAllowed(r.Path)
+		return n.openAllowed(r.Path)
 	case r.DataBase64 != nil:
 		return inline("data_base64", r.DataBase64)
 	case r.Data != "" && !utf8.ValidString(r.Data):
@@ -206,15 +206,15 @@ func (e *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 
 // openAllowed opens a file below one of the allowed folders. os.Root refuses
 // every way out of the folder, symbolic links included.
-func (e *Node) openAllowed(path string) (*incoming, error) {
-	if len(e.options.AllowPaths) == 0 {
+func (n *Node) openAllowed(path string) (*incoming, error) {
+	if len(n.options.AllowPaths) == 0 {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a path")
 	}
-	for _, folder := range e.options.AllowPaths {
+	for _, folder := range n.options.AllowPaths {
 		base, err := filepath.Abs(folder)
 		if err != nil {
 			continue
@@ -223,12 +223,12 @@ func (e *Node) openAllowed(path string) (*incoming, error) {
 		if err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
 			continue
 		}
-		return e.openBelow(base, rel)
+		return n.openBelow(base, rel)
 	}
 	return nil, robotmem.Errorf(robotmem.Forbidden, "path", "is outside the folders that are allowed; the operator adds one with --allow-path")
 }
 
-func (e *Node) openBelow(folder, rel string) (in *incoming, err error) {
+func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
@@ -249,10 +249,31 @@ func (e *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	switch {
 	case err != nil || !info.Mode().IsRegular():
 		err = robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
-	case info.Size() > e.options.MaxStream:
-		err = robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), e.options.MaxStream)
+	case info.Size() > n.options.MaxStream:
+		err = robotmem.Errorf(robotmem.TooLarge, "path", "is %d bytes; the limit of one payload is %d", info.Size(), n.options.MaxStream)
 	default:
-		return &incoming{reader: f, size: info.Size(), field: "path", limit: e.options.MaxStream, closer: f}, nil
+		return &incoming{reader: f, size: info.Size(), field: "path", limit: n.options.MaxStream, closer: f}, nil
 	}
 	return nil, errors.Join(err, f.Close())
+}
+
+// needed says how large a payload is: as was declared, or at least as much as
+// came of it.
+func (in *incoming) needed(came int64) string {
+	if in.size >= 0 {
+		return sqlite.About(in.size)
+	}
+	return "more than " + sqlite.BytesText(came)
+}
+
+// countingReader counts the bytes read from a payload.
+type countingReader struct {
+	io.Reader
+	bytes int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.bytes += int64(n)
+	return n, err
 }

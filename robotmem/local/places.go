@@ -8,32 +8,26 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Places implements Service.
-func (e *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
-	r := *req
-	if err := robotmem.Validate("places", &r); err != nil {
-		return nil, err
-	}
-	filter, err := filter.Parse(r.ContextFilter)
-	if err != nil {
-		return nil, sqlite.Wrap("places", err)
-	}
-	if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
-		return nil, sqlite.Wrap("places", robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y"))
-	}
+func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotmem.PlacesResponse, error) {
 	res := &robotmem.PlacesResponse{Fields: []robotmem.PlaceField{}, Points: []robotmem.PlacePoint{}, Cells: []robotmem.PlaceCell{}}
-	if err := e.Store.Read(ctx, func(c *store.Conn) error { return e.putOnMap(c, &r, filter, res) }); err != nil {
-		return nil, sqlite.Wrap("places", err)
-	}
-	return res, nil
+	return orNil(res, read(ctx, n, "places", req, func(c *store.Conn, r *robotmem.PlacesRequest) error {
+		filter, err := filter.Parse(r.ContextFilter)
+		if err != nil {
+			return err
+		}
+		if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
+			return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
+		}
+		return n.putOnMap(c, r, filter, res)
+	}))
 }
 
-func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
+	if err := n.index.Roster.Sync(c); err != nil {
 		return err
 	}
 	if r.SessionID != "" {
@@ -41,22 +35,22 @@ func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 			return err
 		}
 	}
-	now := e.Now()
-	set, err := e.index.Admit(c, index.Selection{
+	now := n.Now()
+	set, err := n.index.Admit(c, index.Selection{
 		Scope: index.Scope{Collection: r.Collection, Session: r.SessionID, Category: r.Category, Kind: r.Type},
 		After: r.After, Before: r.Before, Now: now,
 	})
 	if err != nil {
 		return err
 	}
-	if set, err = e.index.Narrow(c, filter, set, now); err != nil {
+	if set, err = n.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.PathNames(e.index.Roster.PointPaths())
+	names, err := c.PathNames(n.index.Roster.PointPaths())
 	if err != nil {
 		return err
 	}
-	res.Fields = e.index.Roster.PlaceFields(set, names)
+	res.Fields = n.index.Roster.PlaceFields(set, names)
 	if r.Field == "" {
 		return nil
 	}
@@ -64,8 +58,8 @@ func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 	if err != nil {
 		return err
 	}
-	points := e.index.Roster.Within(path, r, set)
-	outcome, err := e.outcomes(c, set)
+	points := n.index.Roster.Within(path, r, set)
+	outcome, err := n.outcomes(c, set)
 	if err != nil {
 		return err
 	}
@@ -75,13 +69,13 @@ func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 		res.Cell, res.Cells = g.Side, g.Count(points, outcome)
 	}
 	res.Sampled = len(points) > r.Limit
-	res.Points, err = e.placePoints(c, sample(points, r.Limit), outcome)
+	res.Points, err = n.placePoints(c, sample(points, r.Limit), outcome)
 	return err
 }
 
-func (e *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, err error) {
+func (n *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, err error) {
 	said := func(blob string) (*bitset.BitSet, error) {
-		return e.index.Attributes(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
+		return n.index.Attributes(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
 	}
 	if o.Succeeded, err = said(filter.BlobTrue); err == nil {
 		o.Failed, err = said(filter.BlobFalse)
@@ -102,10 +96,10 @@ func sample(points []index.Point, n int) []index.Point {
 }
 
 // placePoints says what each point is.
-func (e *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
+func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
-		row, known := e.index.Roster.Row(p.MemoryID)
+		row, known := n.index.Roster.Row(p.MemoryID)
 		if !known {
 			continue
 		}

@@ -19,8 +19,8 @@ import (
 )
 
 // Recall implements Service.
-func (e *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	res, err := e.recall(ctx, req)
+func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	res, err := n.recall(ctx, req)
 	if err != nil {
 		return nil, sqlite.Wrap("recall", err)
 	}
@@ -28,24 +28,24 @@ func (e *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		return res, nil // one question is many of these
 	}
 	collection := recall.Collection(req)
-	if !e.index.Roster.Knows(collection) {
+	if !n.index.Roster.Knows(collection) {
 		collection = ""
 	}
-	one := store.OneRecall(collection, len(res.Memories), e.Now())
+	one := store.OneRecall(collection, len(res.Memories), n.Now())
 	if !robotmem.ReadOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
 		one.Give(res.Memories, req.ForSession)
 	}
-	e.tallies.count(one)
+	n.tallies.count(one)
 	return res, nil
 }
 
 // Search implements Service.
-func (e *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
+func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
 	r := *req
 	if err := robotmem.Validate("search", &r); err != nil {
 		return nil, err
 	}
-	res, err := e.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
+	res, err := n.Recall(ctx, &robotmem.RecallRequest{Query: r.Q, Collection: r.Collection, N: r.TopK, ParseTime: r.ParseTime, Explain: r.Explain})
 	if renamed := (*robotmem.Error)(nil); errors.As(err, &renamed) {
 		renamed.Op = "search"
 	}
@@ -54,9 +54,9 @@ func (e *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 
 // recall answers without counting the question. No connection is held while it
 // waits for the query embedding or for the index of words.
-func (e *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	start := time.Now()
-	q, err := recall.Parse(req, e.Now().In(e.options.Location))
+	q, err := recall.Parse(req, n.Now().In(n.options.Location))
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +65,17 @@ func (e *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
 		defer cancel()
 	}
-	s := &source{Node: e}
-	if s.embedding = e.embeddings.ask(ctx, q); s.embedding != nil {
+	s := &source{Node: n}
+	if s.embedding = n.embeddings.ask(ctx, q); s.embedding != nil {
 		defer s.embedding.cancel()
 		q.Embedded = true
 		s.embedding.wait(ctx)
 	}
 	if len(q.Content) > 0 {
-		s.wordsErr = e.index.AwaitWords(ctx)
+		s.wordsErr = n.index.AwaitWords(ctx)
 	}
 	var res *robotmem.RecallResponse
-	err = e.Store.Read(ctx, func(c *store.Conn) (err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res, err = s.answer(ctx, c, q)
 		return err
 	})

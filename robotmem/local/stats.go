@@ -2,8 +2,12 @@ package local
 
 import (
 	"context"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -43,12 +47,12 @@ func (e *Node) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem.S
 }
 
 // Doctor implements Service.
-func (e *Node) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
-	stats, err := e.Stats(ctx, &robotmem.StatsRequest{})
+func (n *Node) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
+	stats, err := n.Stats(ctx, &robotmem.StatsRequest{})
 	if err != nil {
 		return nil, sqlite.Wrap("doctor", err)
 	}
-	res, err := e.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
+	res, err := n.maintenance.Doctor(ctx, stats, req != nil && req.Deep)
 	if err != nil {
 		return nil, sqlite.Wrap("doctor", err)
 	}
@@ -58,18 +62,18 @@ func (e *Node) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robotm
 // Damage returns what is wrong with the pages of the file, "" if nothing. A file
 // with damage is for RecoverInPlace; indexes that differ from the tables are for
 // Repair.
-func (e *Node) Damage(ctx context.Context) (found string, err error) {
-	found, err = e.maintenance.Damage(ctx)
+func (n *Node) Damage(ctx context.Context) (found string, err error) {
+	found, err = n.maintenance.Damage(ctx)
 	return found, sqlite.Wrap("doctor", err)
 }
 
 // Repair implements Service.
-func (e *Node) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
-	repaired, err := e.maintenance.Repair(ctx)
+func (n *Node) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
+	repaired, err := n.maintenance.Repair(ctx)
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
-	d, err := e.Doctor(ctx, &robotmem.DoctorRequest{})
+	d, err := n.Doctor(ctx, &robotmem.DoctorRequest{})
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
@@ -78,26 +82,217 @@ func (e *Node) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem
 
 // Warm reads the indexes into memory now, so that the first recall finds them
 // there. Without it the first recall waits for them.
-func (e *Node) Warm(ctx context.Context) error {
-	return sqlite.Wrap("warm", e.index.Warm(ctx))
+func (n *Node) Warm(ctx context.Context) error {
+	return sqlite.Wrap("warm", n.index.Warm(ctx))
 }
 
 // Retain implements Service.
-func (e *Node) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+func (n *Node) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
 	r := *req
 	if err := robotmem.Validate("retain", &r); err != nil {
 		return nil, err
 	}
 	limits := maintenance.Retention{Budgets: r.Budgets, MinFreeBytes: r.MinFreeBytes}
 	if limits.None() {
-		limits = e.options.Retention
+		limits = n.options.Retention
 	}
 	if limits.None() {
 		return nil, sqlite.Wrap("retain", robotmem.Errorf(robotmem.Invalid, "budgets", "are neither given nor set for the node; pass budgets or min_free_bytes"))
 	}
-	res, err := e.maintenance.Retain(ctx, limits, !r.Apply)
+	res, err := n.maintenance.Retain(ctx, limits, !r.Apply)
 	if err != nil {
 		return nil, sqlite.Wrap("retain", err)
 	}
 	return res, nil
+}
+
+const (
+	workerIdle    = "idle"
+	workerBusy    = "working"
+	workerWaiting = "waiting"
+	workerOff     = "off"
+)
+
+// workers says what the node does in the background, from what Stats has
+// counted.
+func (n *Node) workers(s *robotmem.StatsResponse) []robotmem.Worker {
+	return []robotmem.Worker{n.vectorWorker(s), n.likenessWorker(s), n.keeperWorker(), n.writerWorker(), n.retentionWorker(s)}
+}
+
+func (n *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
+	w := robotmem.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
+	if n.embeddings.embedder == nil {
+		return w
+	}
+	state := n.embeddings.embedder.State()
+	switch {
+	case state.Reason != "":
+		w.Status, w.Detail = workerWaiting, state.Reason
+		if !state.Until.IsZero() {
+			w.Detail += fmt.Sprintf("; asked again at %s", state.Until.UTC().Format("15:04:05Z"))
+		}
+	case state.Model == "":
+	case s.Backlog > 0:
+		w.Status, w.Detail = workerBusy, fmt.Sprintf("%d memories wait for a vector of %s", s.Backlog, state.Model)
+	default:
+		w.Status, w.Detail = workerIdle, "every memory has its vector of "+state.Model
+	}
+	return w
+}
+
+func (n *Node) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
+	if s.ToCompare > 0 {
+		return robotmem.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
+	}
+	return robotmem.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
+}
+
+func (n *Node) keeperWorker() robotmem.Worker {
+	n.index.Words.Mu.RLock()
+	defer n.index.Words.Mu.RUnlock()
+	if n.index.Words.Index == nil {
+		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
+	}
+	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
+}
+
+func (e *Node) writerWorker() robotmem.Worker {
+	if e.Store.ReadOnly() != "" {
+		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
+	}
+	if n := e.Store.Waiting(); n > 0 {
+		return robotmem.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
+	}
+	return robotmem.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
+}
+
+func (n *Node) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
+	limits := n.options.Retention
+	if limits.None() {
+		return robotmem.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
+	}
+	var rules []string
+	for _, b := range limits.Budgets {
+		rules = append(rules, budgetText(b))
+	}
+	if limits.MinFreeBytes > 0 {
+		rules = append(rules, sqlite.BytesText(limits.MinFreeBytes)+" of the disk free")
+	}
+	detail := "keeps " + strings.Join(rules, "; ")
+	if s.Evicted > 0 {
+		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
+	}
+	return robotmem.Worker{Name: "retention", Status: workerIdle, Detail: detail}
+}
+
+// budgetText is a budget in words: visual of arm7: at most 10 GB, 30 days.
+func budgetText(b robotmem.Budget) string {
+	var parts []string
+	if b.MaxBytes > 0 {
+		parts = append(parts, "at most "+sqlite.BytesText(b.MaxBytes))
+	}
+	if b.MaxAgeDays > 0 {
+		parts = append(parts, fmt.Sprintf("%g days", b.MaxAgeDays))
+	}
+	of := b.PerceptionType
+	if of == "" {
+		of = "all perceptions"
+	}
+	if b.Collection != "" {
+		of += " of " + b.Collection
+	}
+	return of + ": " + strings.Join(parts, ", ")
+}
+
+const (
+	// hourlyDays is up to how many days are counted by the hour unless told.
+	hourlyDays = 7
+	// maxHourlyDays bounds an answer by the hour to 2,208 buckets.
+	maxHourlyDays = 92
+)
+
+// Activity implements Service.
+func (n *Node) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
+	var res *robotmem.ActivityResponse
+	err := read(ctx, n, "activity", req, func(c *store.Conn, r *robotmem.ActivityRequest) error {
+		if r.Bucket == "" {
+			r.Bucket = "day"
+			if r.Days <= hourlyDays {
+				r.Bucket = "hour"
+			}
+		}
+		if r.Bucket == "hour" && r.Days > maxHourlyDays {
+			return robotmem.Errorf(robotmem.Invalid, "bucket", "by the hour goes up to %d days, not %d; take day, or fewer days", maxHourlyDays, r.Days)
+		}
+		res = newActivity(r.Bucket, r.Days, n.Now())
+		return n.activity(c, r.Collection, res)
+	})
+	return orNil(res, err)
+}
+
+// newActivity is an answer of empty buckets: whole hours or days of UTC, the
+// last of which is now's.
+func newActivity(bucket string, days int, now time.Time) *robotmem.ActivityResponse {
+	step, n := 24*time.Hour, days
+	if bucket == "hour" {
+		step, n = time.Hour, 24*days
+	}
+	to := now.UTC().Truncate(step).Add(step) // a day of UTC has 24 hours
+	res := &robotmem.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]robotmem.ActivityBucket, n)}
+	for i := range res.Buckets {
+		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
+	}
+	return res
+}
+
+// bucketOf returns what finds the bucket of a time, given in nanoseconds since
+// 1970; nil outside.
+func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBucket {
+	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
+	return func(ns int64) *robotmem.ActivityBucket {
+		if i := (ns - from) / step; ns >= from && i < int64(len(a.Buckets)) {
+			return &a.Buckets[i]
+		}
+		return nil
+	}
+}
+
+// activity fills the buckets: with memories from the roster, which costs a few
+// nanoseconds each, and with recalls from the file.
+func (e *Node) activity(c *store.Conn, collection string, res *robotmem.ActivityResponse) error {
+	if err := e.index.Roster.Sync(c); err != nil {
+		return err
+	}
+	at := bucketOf(res)
+	e.index.Roster.Each(func(row *index.Row, text func(uint32) string) {
+		b := at(row.Created)
+		switch {
+		case b == nil || collection != "*" && text(row.Collection) != collection:
+		case row.Kind == 1:
+			b.Facts++
+		default:
+			b.Perceptions++
+		}
+	})
+	failures, err := e.failureSet(c, collection, time.Time{})
+	if err != nil {
+		return err
+	}
+	e.index.Roster.EachCreated(failures, func(ns int64) {
+		if b := at(ns); b != nil {
+			b.Failures++
+		}
+	})
+	recalls := func(hour time.Time, n store.Asked) {
+		if b := at(hour.UnixNano()); b != nil {
+			b.Recalls += n.Recalls
+			b.ZeroHits += n.ZeroHits
+		}
+	}
+	e.tallies.eachHour(func(by store.AskedHour, n store.Asked) {
+		if collection == "*" || by.Collection == collection {
+			recalls(by.Hour, n)
+		}
+	})
+	return c.EachRecallHour(collection, res.From, recalls)
 }

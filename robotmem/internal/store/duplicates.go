@@ -82,11 +82,11 @@ func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.Con
 	}
 	conflicts := []robotmem.ConflictWith(nil)
 	for _, s := range candidates(group, r.Signature, self) {
-		other, ok, err := tx.activeFact(r.GroupKey(), s)
+		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
 			return nil, nil, err
 		}
-		if !ok {
+		if other == nil {
 			continue
 		}
 		theirs := record.StatementOf(other.Content)
@@ -145,14 +145,21 @@ func candidates(group []record.Signature, mine record.Signature, self int64) []*
 	return append(repeat[:min(len(repeat), maxTwinChecks)], oppose...)
 }
 
-// activeFact returns the id, uid and text of an active fact, if the signature
-// is still its own: another process may have given it another context.
-func (c *Conn) activeFact(group int64, sig *record.Signature) (m robotmem.Memory, ok bool, err error) {
-	ok, err = c.One(`SELECT id, uid, content FROM memories WHERE id = ?1 AND status = 'active' AND type = 'fact'
-		AND EXISTS (SELECT 1 FROM signatures WHERE group_key = ?2 AND seq = ?3 AND memory_id = ?1)`, []any{sig.MemoryID, group, sig.Seq}, func(s *sqlite.Stmt) {
-		m = robotmem.Memory{MemoryID: s.ColumnInt64(0), UID: s.ColumnText(1), Content: s.ColumnText(2)}
-	})
-	return m, ok, err
+// activeFact returns an active fact, if the signature is still its own: another
+// process may have given it another context. One that is damaged repeats nothing.
+func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memory, err error) {
+	owner, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND seq = ? AND memory_id = ?", group, sig.Seq, sig.MemoryID)
+	if err != nil || owner == 0 {
+		return nil, err
+	}
+	row, err := c.row(sig.MemoryID)
+	switch {
+	case err == errDamagedRow:
+		return nil, nil
+	case err != nil || row == nil || row.Status != "active" || row.Type != "fact":
+		return nil, err
+	}
+	return &row.Memory, nil
 }
 
 // dissentReason says how a text contradicts a record, with the numbers as they

@@ -31,7 +31,7 @@ const (
 )
 
 // StartSession implements Service.
-func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
+func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("start_session", &r); err != nil {
 		return nil, err
@@ -45,11 +45,11 @@ func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		return nil, sqlite.Wrap("start_session", err)
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
-	err = e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
 		res.Status, res.SessionID = "started", id.String()
 		known, err := tx.SessionOf(r.Collection, r.Origin)
 		if err != nil || known == "" {
-			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: e.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
+			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 		}
 		res.Status, res.SessionID = "continued", known
 		_, err = tx.OpenSession(known)
@@ -59,8 +59,8 @@ func (e *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 		return nil, sqlite.Wrap("start_session", err)
 	}
 	// The episode is open; a briefing that cannot be made does not undo it.
-	if err := e.brief(ctx, res, object); err != nil {
-		e.Log.Warn("no briefing", "session", res.SessionID, "err", err)
+	if err := n.brief(ctx, res, object); err != nil {
+		n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
 	}
 	fillBriefing(&res.Briefing)
@@ -73,17 +73,17 @@ func fillBriefing(b *robotmem.Briefing) {
 
 // brief gathers what to know before an episode: rules, failures, what fits its
 // context, and how the last one went.
-func (e *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
+func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := e.index.Roster.Sync(c); err != nil {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.ActiveMemoriesCount = e.index.Roster.Active(res.Collection)
-		if b.Rules, err = c.Rules(res.Collection, briefLength, e.Now()); err != nil {
+		res.ActiveMemoriesCount = n.index.Roster.Active(res.Collection)
+		if b.Rules, err = c.Rules(res.Collection, briefLength, n.Now()); err != nil {
 			return err
 		}
-		failures, _, _, err := e.failures(c, res.Collection, time.Time{}, briefLength)
+		failures, _, _, err := n.failures(c, res.Collection, time.Time{}, briefLength)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (e *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		return err
 	}
 	if words := contextWords(object); words != "" {
-		found, err := e.recall(ctx, &robotmem.RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity})
+		found, err := n.recall(ctx, &robotmem.RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity})
 		if err != nil {
 			return err
 		}
@@ -157,31 +157,31 @@ func contextWords(v any) string {
 }
 
 // EndSession implements Service.
-func (e *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
+func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
 	r := *req
 	if err := robotmem.Validate("end_session", &r); err != nil {
 		return nil, err
 	}
 	m := robotmem.MeterOf(ctx)
 	m.Step("counting recalls", 0, endStages)
-	e.tallies.flush(ctx, e)
+	n.tallies.flush(ctx, n)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *store.SessionRow
-	err := e.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		session, err = e.endSession(tx, m, &r, res)
+	err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
+		session, err = n.endSession(tx, m, &r, res)
 		return err
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("end_session", err)
 	}
 	m.Step("looking for related memories", 3, endStages)
-	if err := e.lookAround(ctx, session, res); err != nil {
-		e.Log.Warn("no related memories", "session", r.SessionID, "err", err)
+	if err := n.lookAround(ctx, session, res); err != nil {
+		n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
 }
 
-func (e *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -235,13 +235,13 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 
 // lookAround counts what has faded and recalls, unasked, what earlier episodes
 // knew about the same thing.
-func (e *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
+func (n *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := e.index.Roster.Sync(c); err != nil {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
+		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = e.index.Roster.Faded(s.Collection, fadedBelow, e.Now())
+		res.DecayedCount = n.index.Roster.Faded(s.Collection, fadedBelow, n.Now())
 		words, err = c.SessionWords(s.SessionID)
 		return err
 	})
@@ -252,7 +252,7 @@ func (e *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotme
 	if words == "" {
 		return nil
 	}
-	found, err := e.recall(ctx, &robotmem.RecallRequest{
+	found, err := n.recall(ctx, &robotmem.RecallRequest{
 		Query: words, Collection: s.Collection, N: briefLength, Diversity: proactiveDiversity,
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},
 	})
@@ -260,5 +260,50 @@ func (e *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotme
 		return err
 	}
 	res.RelatedMemories = store.Briefs(found.Memories, nil, briefLength)
+	return nil
+}
+
+// maxRecalled bounds the memories that a session's answer lists as recalled.
+const maxRecalled = 1000
+
+// Session implements Service.
+func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
+	pending := n.tallies.creditOf(req.SessionID)
+	res := &robotmem.SessionResponse{}
+	return orNil(res, read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest) error {
+		return n.readSession(c, r.SessionID, pending, res)
+	}))
+}
+
+// readSession fills res. pending are memories that were recalled for the
+// episode and are not in the file yet.
+func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
+	s, err := c.Session(id)
+	if err != nil {
+		return err
+	}
+	res.Session = s.Session
+	if res.Recalled, err = c.RecalledFor(id, pending, maxRecalled, n.Now()); err != nil {
+		return err
+	}
+	if res.Streams, err = c.Streams(id); err != nil {
+		return err
+	}
+	if s.Summary != "" {
+		res.Summary = &robotmem.SessionSummary{}
+		return json.Unmarshal([]byte(s.Summary), res.Summary)
+	}
+	until := n.Now()
+	if s.EndedAt != nil {
+		until = *s.EndedAt
+	}
+	sum, err := c.SummarizeSession(&s.Session, until, s.OutcomeScore, 0)
+	if err != nil {
+		return err
+	}
+	sum.EndedAt, sum.Recalled = s.EndedAt, max(sum.Recalled, len(res.Recalled))
+	if s.Status == "ended" || sum.Facts+sum.Perceptions+sum.Recalled+len(sum.Streams) > 0 {
+		res.Summary = &sum
+	}
 	return nil
 }

@@ -61,14 +61,14 @@ func (w *watch) due(now time.Time) bool {
 }
 
 // Changes implements Service.
-func (e *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+func (n *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("changes", &r); err != nil {
 		return nil, err
 	}
-	change, err := e.lookForChange(ctx)
+	change, err := n.lookForChange(ctx)
 	if err == nil && r.Since != nil && change == *r.Since && r.WaitMS > 0 {
-		change, err = e.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
+		change, err = n.awaitChange(ctx, *r.Since, time.Duration(r.WaitMS)*time.Millisecond)
 	}
 	if err != nil {
 		return nil, sqlite.Wrap("changes", err)
@@ -77,23 +77,23 @@ func (e *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robo
 }
 
 // lookForChange reads the counter from the file.
-func (e *Node) lookForChange(ctx context.Context) (change int64, err error) {
-	err = e.Store.Read(ctx, func(c *store.Conn) (err error) { change, err = c.Changes(); return err })
+func (n *Node) lookForChange(ctx context.Context) (change int64, err error) {
+	err = n.Store.Read(ctx, func(c *store.Conn) (err error) { change, err = c.Changes(); return err })
 	if err == nil {
-		e.watch.saw(change)
+		n.watch.saw(change)
 	}
 	return change, err
 }
 
 // awaitChange returns the counter once it is not since, or the time is over. No
 // connection is held meanwhile.
-func (e *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
+func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	for {
-		change, moved := e.watch.state()
+		change, moved := n.watch.state()
 		if change != since {
 			return change, nil
 		}
@@ -103,13 +103,13 @@ func (e *Node) awaitChange(ctx context.Context, since int64, wait time.Duration)
 			return since, nil
 		case <-ctx.Done():
 			return 0, ctx.Err()
-		case <-e.Quitting:
+		case <-n.Quitting:
 			return 0, sqlite.ErrClosed
 		case now := <-tick.C:
-			if !e.watch.due(now) {
+			if !n.watch.due(now) {
 				continue
 			}
-			if _, err := e.lookForChange(ctx); err != nil {
+			if _, err := n.lookForChange(ctx); err != nil {
 				return 0, err
 			}
 		}

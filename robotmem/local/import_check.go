@@ -19,7 +19,7 @@ import (
 )
 
 // arrive checks a memory and works out its indexes. It changes m to its one form.
-func (e *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
+func (n *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (e *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
 	}
 	m.Metadata = store.ArchivedObject(raw)
 	m.Summary = cmp.Or(m.Summary, record.Summarize(m.Content))
-	rec, err := e.records.RecordOf(&robotmem.Memory{
+	rec, err := n.records.RecordOf(&robotmem.Memory{
 		Type: m.Type, Content: m.Content, Summary: m.Summary, Context: context, Collection: m.Collection,
 		SessionID: m.Session, Pinned: m.Pinned, UserTags: m.UserTags,
 	})

@@ -215,18 +215,18 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
-func (e *Node) Now() time.Time { return e.Store.Now() }
+func (n *Node) Now() time.Time { return n.Store.Now() }
 
 // settleRules fills tag_meta from the rules in use, and drops what older rules
 // of likeness have made.
-func (e *Node) settleRules(ctx context.Context) error {
+func (n *Node) settleRules(ctx context.Context) error {
 	var rows [][3]string
-	for _, t := range e.records.Rules.Tags() {
+	for _, t := range n.records.Rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
 	// Looked at first: a file is opened while another process has the lock.
 	settled := false
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if settled, err = c.HoldsTagMeta(rows); err == nil && settled {
 			settled, err = c.FeaturesAreCurrent()
 		}
@@ -235,24 +235,24 @@ func (e *Node) settleRules(ctx context.Context) error {
 	if err != nil || settled {
 		return err
 	}
-	return e.Store.Write(ctx, func(tx *store.Tx) error {
+	return n.Store.Write(ctx, func(tx *store.Tx) error {
 		return errors.Join(store.WriteTagMeta(tx.Conn, rows), tx.DropOldFeatures())
 	})
 }
 
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.
-func (e *Node) Close() error {
-	e.quit()
-	e.background.Wait()
+func (n *Node) Close() error {
+	n.quit()
+	n.background.Wait()
 	// Side by side: both may wait for another process's lock.
 	var last sync.WaitGroup
-	last.Go(func() { e.tallies.stop(e) })
-	if err := e.index.KeepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
-		e.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
+	last.Go(func() { n.tallies.stop(n) })
+	if err := n.index.KeepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
+		n.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
 	last.Wait()
-	err := e.Store.Close()
-	e.embeddings.asking.Wait()
+	err := n.Store.Close()
+	n.embeddings.asking.Wait()
 	return err
 }

@@ -16,11 +16,11 @@ import (
 
 // Recorder starts a recorder that stores what it gathers here: the way in for a
 // control loop, which it never makes wait. Close it before the engine.
-func (e *Node) Recorder(o recorder.Options) *recorder.Recorder {
+func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
 	if o.Log == nil {
-		o.Log = e.Log
+		o.Log = n.Log
 	}
-	return recorder.New(e, o)
+	return recorder.New(n, o)
 }
 
 // maxSource is what a memory keeps of a source's name, in characters.
@@ -31,10 +31,10 @@ var _ recorder.Sink = (*Node)(nil)
 // Keep implements recorder.Sink: the batch is one commit. What its items are
 // compared by is worked out later, in the background, save what comes with their
 // summaries.
-func (e *Node) Keep(ctx context.Context, b recorder.Batch) error {
-	err := e.keep(e.Store.As(ctx, robotmem.ToolRecorder), b)
+func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
+	err := n.keep(n.Store.As(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		e.maintenance.RouseFeatures()
+		n.maintenance.RouseFeatures()
 		return nil
 	}
 	err = sqlite.Wrap("record", err)
@@ -46,24 +46,24 @@ func (e *Node) Keep(ctx context.Context, b recorder.Batch) error {
 	return err
 }
 
-func (e *Node) keep(ctx context.Context, b recorder.Batch) error {
+func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	// Before files are written for a session that takes nothing more.
-	if err := e.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
+	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
 	records := make([]*record.Record, 0, len(b.Items))
 	err := func() error {
 		for i := range b.Items {
-			rec, err := e.recorded(ctx, &b, &b.Items[i])
+			rec, err := n.recorded(ctx, &b, &b.Items[i])
 			if err != nil {
 				return err
 			}
 			records = append(records, rec)
 		}
-		return e.storeBatch(ctx, &b, records)
+		return n.storeBatch(ctx, &b, records)
 	}()
 	if err != nil {
-		e.dropUnused(ctx, records...)
+		n.dropUnused(ctx, records...)
 	}
 	return err
 }
@@ -89,7 +89,7 @@ func (e *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*rec
 }
 
 // recorded prepares an item of a recorder.
-func (e *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record.Record, error) {
+func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record.Record, error) {
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,
 		Context: it.Context, Collection: b.Collection, SessionID: b.SessionID, ObservedAt: &it.ObservedAt,
@@ -98,11 +98,11 @@ func (e *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Rec
 	if err := robotmem.Validate("record", r); err != nil {
 		return nil, err
 	}
-	rec, err := e.describePerception(r)
+	rec, err := n.describePerception(r)
 	if err != nil {
 		return nil, err
 	}
 	rec.Perception.Later = true
 	size := int64(len(it.Data))
-	return rec, e.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: e.options.MaxPayload})
+	return rec, n.readPayload(ctx, rec, &incoming{reader: bytes.NewReader(it.Data), size: size, field: "data", limit: n.options.MaxPayload})
 }

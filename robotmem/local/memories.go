@@ -199,18 +199,18 @@ func (n *Node) failures(c *store.Conn, collection string, since time.Time, most 
 }
 
 // failureSet is what went wrong since a time, if one is given.
-func (e *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if err := e.index.Roster.Sync(c); err != nil {
+func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
+	if err := n.index.Roster.Sync(c); err != nil {
 		return nil, err
 	}
-	now := e.Now()
+	now := n.Now()
 	b := index.Selection{Scope: index.Scope{Collection: collection}, Now: now}
 	if !since.IsZero() {
 		b.After = &since
 	}
-	base, err := e.index.Admit(c, b)
+	base, err := n.index.Admit(c, b)
 	if err != nil {
 		return nil, err
 	}
-	return e.index.Narrow(c, &failed, base, now)
+	return n.index.Narrow(c, &failed, base, now)
 }

@@ -46,19 +46,19 @@ type ExportReport struct {
 // that a slow sink holds back neither them nor the shrinking of the log; the
 // bytes of payloads never change and are read as the sink asks for them. It
 // fails with NotFound when there is no such session, and as the sink does.
-func (e *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
-	report, err := e.export(ctx, sink, o)
+func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
+	report, err := n.export(ctx, sink, o)
 	if err != nil {
 		return nil, sqlite.Wrap("export", err)
 	}
 	return report, nil
 }
 
-func (e *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
+func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
-	e.tallies.flush(ctx, e)
+	n.tallies.flush(ctx, n)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
@@ -68,7 +68,7 @@ func (e *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	m := robotmem.MeterOf(ctx)
 	m.Stage("reading", "memories", 0)
 	var schema int64
-	err = e.Store.Read(ctx, func(c *store.Conn) error {
+	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		if o.Session != "" {
 			if _, err := c.Session(o.Session); err != nil {
 				return err
@@ -87,10 +87,10 @@ func (e *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the temporary file cannot be read (%s)", store.RootReason(err))
 	}
 	manifest := &archive.Manifest{
-		CreatedAt: store.FormatTime(e.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
+		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
 	m.Stage("writing", "memories", s.counts.Memories)
-	return s.pour(ctx, e, sink, manifest, &o)
+	return s.pour(ctx, n, sink, manifest, &o)
 }
 
 func narrowed(o *ExportOptions) string {
@@ -224,13 +224,13 @@ func sinkError(err error) error {
 
 // archivedBytes is the payload of a memory, nil if it has none that is whole.
 // What lies in the folder is read to its end to see that.
-func (e *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
+func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
 	p := m.Payload
 	if p == nil {
 		return nil, nil
 	}
 	if !p.Lost && !hashesOnly {
-		whole, err := e.wholePayload(ctx, p.SHA256)
+		whole, err := n.wholePayload(ctx, p.SHA256)
 		if err != nil {
 			return nil, err
 		}
@@ -243,12 +243,12 @@ func (e *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hash
 		}
 		return nil, nil
 	}
-	return &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return e.payloadBySum(ctx, p.SHA256) }}, nil
+	return &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return n.payloadBySum(ctx, p.SHA256) }}, nil
 }
 
 // wholePayload reports whether the bytes of a sum are there and right.
-func (e *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
-	r, err := e.payloadBySum(ctx, sum)
+func (n *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
+	r, err := n.payloadBySum(ctx, sum)
 	if errors.Is(err, robotmem.Corrupt) || errors.Is(err, robotmem.NotFound) {
 		return false, nil
 	}
@@ -266,14 +266,14 @@ func (e *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
 }
 
 // payloadBySum opens the bytes of a sum. NotFound says that there are none.
-func (e *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
+func (n *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
 	var p *store.StoredPayload
-	err := e.Store.Read(ctx, func(c *store.Conn) (err error) { p, err = c.Payload(sum); return err })
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { p, err = c.Payload(sum); return err })
 	if err != nil {
 		return nil, err
 	}
 	if p == nil {
 		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s was taken away", sum)
 	}
-	return e.Store.OpenPayload(p)
+	return n.Store.OpenPayload(p)
 }

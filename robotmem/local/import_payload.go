@@ -39,13 +39,13 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 
 // takePayload writes the bytes of a payload, in the codec that fits what its
 // memory says of them.
-func (e *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Data) (*payload.Written, error) {
+func (n *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
-	w, err := e.Store.Payloads().Write(ctx, d.Reader, payload.Options{
-		Limit: e.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
+	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
+		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
 		Hint: func(head []byte) payload.Hint { return payload.HintOf(a.MediaType, metadata, head) },
 	})
-	if failed := e.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
+	if failed := n.notKept(ctx, "payload", sqlite.About(d.Bytes), err); failed != nil {
 		return nil, failed
 	}
 	if err != nil {
@@ -53,19 +53,19 @@ func (e *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Dat
 	}
 	w.Head = nil
 	if hex.EncodeToString(w.Sum[:]) != d.SHA256 {
-		e.dropWritten(ctx, w)
+		n.dropWritten(ctx, w)
 		return nil, fmt.Errorf("%w: payload %s is not what was written", archive.ErrDamaged, d.SHA256)
 	}
 	return w, nil
 }
 
 // dropWritten removes files that no row will name.
-func (e *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
+func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
 	var records []*record.Record
 	for _, w := range written {
 		records = append(records, &record.Record{Perception: &record.PerceptionRecord{Stored: w}})
 	}
-	e.dropUnused(ctx, records...)
+	n.dropUnused(ctx, records...)
 }
 
 // dropPart lets go of a part that was not stored.
@@ -77,4 +77,60 @@ func (in *importing) dropPart(ctx context.Context) {
 		in.e.dropWritten(ctx, w)
 	}
 	in.part = nil
+}
+
+// settlePayloads stores the payloads of a part that a memory names now, and says
+// of the memories just stored whose bytes are not to be had that they are lost. A
+// memory may have been purged, and a payload evicted, while the bytes came in.
+func (e *Node) settlePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.Arrival) error {
+	p.missing, p.unnamed = map[string]bool{}, nil // a job may run twice
+	named := map[string]bool{}
+	for _, a := range stored {
+		if a.Payload != nil {
+			named[a.Payload.SHA256] = true
+		}
+	}
+	for sum, w := range p.payloads {
+		n, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions WHERE NOT "+store.LostEviction+")", w.Sum[:])
+		if err != nil {
+			return err
+		}
+		if n == 0 && !named[sum] {
+			p.unnamed = append(p.unnamed, w)
+			continue
+		}
+		if err := tx.InsertPayload(&record.PerceptionRecord{Stored: w}); err != nil {
+			return err
+		}
+		if err := tx.FoundAgain(w.Sum[:]); err != nil {
+			return err
+		}
+	}
+	for id, a := range stored {
+		if a.Payload == nil {
+			continue
+		}
+		there, err := tx.Payload(a.Payload.SHA256)
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			if err := tx.FoundAgain(there.Sum[:]); err != nil {
+				return err
+			}
+			continue
+		}
+		gone, err := tx.Evicted(id)
+		if err != nil {
+			return err
+		}
+		if gone { // its source says why
+			continue
+		}
+		p.missing[a.Payload.SHA256] = true
+		if err := tx.Lose(id, a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
