@@ -513,14 +513,14 @@ func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
 	return names, nil
 }
 
-// Describe adds what the row of its memory says of a point, nothing if the row is
-// damaged; found is false without a row.
+// Describe adds what the row of its memory says of a point; found is false without
+// a row, or with one that is damaged.
 func (c *Conn) Describe(p *robotmem.PlacePoint) (found bool, err error) {
 	row, err := c.row(p.MemoryID)
-	if errors.Is(err, errDamagedRow) {
-		return true, nil
+	if errors.Is(err, errDamagedRow) || err == nil && row == nil {
+		return false, nil
 	}
-	if err != nil || row == nil {
+	if err != nil {
 		return false, err
 	}
 	p.Type, p.Category, p.Summary = row.Type, row.Category, row.Summary

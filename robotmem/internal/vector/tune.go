@@ -161,7 +161,7 @@ func blend(v, w []float64) []float64 {
 		side[i] = w[i] - cosine*f
 		square += side[i] * side[i]
 	}
-	if square < 1e-6 {
+	if square < 1e-5 { // more than unitSlack makes of equal vectors
 		return v
 	}
 	along := math.Sqrt((1 - blendCosine*blendCosine) / square)
