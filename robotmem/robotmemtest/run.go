@@ -20,7 +20,7 @@ var ErrNotOffered = errors.New("not offered by this service")
 
 // Run runs the contract against services made by open, each of which must be
 // empty, allow no folder for payload paths, and have no embedder. open's t ends
-// with the service's last use.
+// with the service's last use; it is called by several goroutines.
 func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 	for _, group := range []struct {
 		name  string
@@ -53,6 +53,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Progress", progressCases},
 	} {
 		t.Run(group.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range group.cases {
 				t.Run(c.name, func(t *testing.T) { c.run(t, open(t)) })
 			}

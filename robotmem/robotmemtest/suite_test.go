@@ -36,10 +36,12 @@ func openWith(t *testing.T, o local.Options) *local.Node {
 }
 
 func TestEngine(t *testing.T) {
+	t.Parallel()
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return openEngine(t) })
 }
 
 func TestClientOverHTTP(t *testing.T) {
+	t.Parallel()
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
 		return overHTTP(t, openEngine(t))
 	})
@@ -82,6 +84,7 @@ func TestStreamLimit(t *testing.T) {
 // TestMCPChild runs the contract against the program itself: a child process
 // that speaks MCP over its stdin and stdout.
 func TestMCPChild(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
