@@ -95,7 +95,7 @@ func IsCorrupt(err error) bool {
 // wrote the schema and writes all SQL: what does not fit is damage.
 var schemaTexts = []string{
 	"unsupported file format", "no such table", "no such column", "no such index",
-	"has no column named", "duplicate column name", "already exists", "vtable constructor failed",
+	"has no column named", "duplicate column name", "already exists", "vtable constructor failed", "invalid fts5 file format",
 }
 
 func isSchemaDamaged(err error) bool {
