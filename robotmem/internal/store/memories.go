@@ -132,8 +132,12 @@ func (tx *Tx) pathID(path string) (int64, error) {
 
 // Changes is the change counter: it grows with every change of a memory, and
 // with every episode that begins or ends.
-func (c *Conn) Changes() (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = 'changes'")
+func (c *Conn) Changes() (n int64, err error) {
+	found, err := c.One("SELECT value FROM counters WHERE name = 'changes'", nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
+	if err == nil && !found { // what is kept in memory would be taken for new
+		err = robotmem.Errorf(robotmem.Corrupt, "", "the counter of changes is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
+	}
+	return n, err
 }
 
 func (c *Conn) SetChanges(n int64) error {
