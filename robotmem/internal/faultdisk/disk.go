@@ -16,10 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-const (
-	unlimited = -1
-	errFull   = syscall.ENOSPC
-)
+const unlimited = -1
 
 // Disk passes the changes of one folder to the real disk, records them and makes
 // them fail. Its methods may be called by several goroutines at a time.
@@ -248,7 +245,7 @@ func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
 		return nil, fmt.Errorf("faultdisk: %s is outside the disk", path)
 	}
 	if _, err := os.Lstat(path); err != nil && d.isFull() {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errFull}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOSPC}
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
@@ -379,7 +376,7 @@ func (n node) grow(size int64) error {
 	}
 	if d.free != unlimited && more > d.free {
 		d.refused++
-		return errFull
+		return syscall.ENOSPC
 	}
 	d.give(-more)
 	d.sizes[n.inode] = size

@@ -64,11 +64,9 @@ type flipTried struct {
 	Why     string `json:",omitempty"` // of a broken promise
 }
 
-func flips(ctx context.Context, r *rig) error { return r.flip(ctx, false) }
-
-func logFlips(ctx context.Context, r *rig) error { return r.flip(ctx, true) }
-
-func (r *rig) flip(ctx context.Context, log bool) error {
+// flips damages the files of a closed memory, or the log of a killed node.
+func flips(ctx context.Context, r *rig) error {
+	log := r.name == "log"
 	dir := r.dir
 	if memory, err := os.MkdirTemp("/dev/shm", "torture-"); err == nil { // faster than a disk
 		dir = memory

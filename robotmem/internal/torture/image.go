@@ -71,8 +71,7 @@ func (im image) write(dir string) error {
 // payloads in the file and in the folder, raw and coded, vectors, snapshots of the
 // indexes, and free pages. With a log it is the memory of a node that was killed.
 func makeImage(ctx context.Context, dir string, log bool) (image, error) {
-	err := os.RemoveAll(dir) // of a child that has died
-	if err != nil {
+	if err := os.RemoveAll(dir); err != nil { // of a child that has died
 		return nil, err
 	}
 	e, err := local.Open(ctx, imageOptions(dir))

@@ -189,9 +189,8 @@ func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 	err = k.command(ctx, nil, "backup", folder, "--db", k.path)
 	most := time.Since(start)
 	for try := 0; try < 4 && err == nil; try++ {
-		var died bool
-		died, _, err = k.program(ctx, most, "backup", folder)
-		killed = killed || died
+		died, _, failed := k.program(ctx, most, "backup", folder)
+		killed, err = killed || died, failed
 		if err := k.command(ctx, nil, "backup", "verify", folder); err != nil {
 			k.broken("after kill %d, making a backup: %v", k.n, err)
 		}

@@ -53,7 +53,7 @@ var scenarios = []scenario{
 	{"backup", "backups and restores under load", times(50), times(2), backups},
 	{"stop", "SIGSTOP of the holder of a lock", times(10), times(1), stop},
 	{"flips", "bits flipped in the files", times(10_000), times(2000), flips},
-	{"log", "bits flipped in the log of a killed node", times(2000), times(200), logFlips},
+	{"log", "bits flipped in the log of a killed node", times(2000), times(200), flips},
 }
 
 func main() {

@@ -17,8 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// rig is what a scenario works with and what came of it. Its counts may be raised
-// by several goroutines.
+// rig is what a scenario works with and what came of it.
 type rig struct {
 	scenario
 	amount
