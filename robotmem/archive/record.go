@@ -8,45 +8,46 @@ import (
 	"io"
 )
 
-// Memory is one memory with its past. Times are RFC 3339 in UTC.
+// Memory is one memory with its past. Times are RFC 3339 in UTC. An import checks the
+// rules in the tags, which are those of robotmem.Validate.
 type Memory struct {
-	UID        string          `json:"uid"`
-	Type       string          `json:"type"` // fact or perception
-	Collection string          `json:"collection"`
-	Session    string          `json:"session_id,omitempty"`
-	Content    string          `json:"content"`
-	Summary    string          `json:"summary"`
+	UID        string          `json:"uid" validate:"uid"`
+	Type       string          `json:"type" validate:"oneof=fact perception"` // fact or perception
+	Collection string          `json:"collection" validate:"required,collection"`
+	Session    string          `json:"session_id,omitempty" validate:"omitempty,uid"`
+	Content    string          `json:"content" validate:"utf8,maxbytes=16384"`
+	Summary    string          `json:"summary" validate:"utf8,maxbytes=16384"`
 	Context    json.RawMessage `json:"context,omitempty"` // an object; absent when it is empty
 
-	PerceptionType string          `json:"perception_type,omitempty"`
-	MediaType      string          `json:"media_type,omitempty"`
+	PerceptionType string          `json:"perception_type,omitempty" validate:"utf8,maxbytes=1024"`
+	MediaType      string          `json:"media_type,omitempty" validate:"utf8,maxbytes=1024"`
 	Metadata       json.RawMessage `json:"metadata,omitempty"`
 	Payload        *Payload        `json:"payload,omitempty"`
 
-	Category      string   `json:"category"`
-	Confidence    float64  `json:"confidence"` // as stored, before any fading
-	DecayRate     float64  `json:"decay_rate"` // a day
+	Category      string   `json:"category" validate:"utf8,maxbytes=1024"`
+	Confidence    float64  `json:"confidence" validate:"finite,min=0,max=1"` // as stored, before any fading
+	DecayRate     float64  `json:"decay_rate" validate:"finite,min=0,max=1"` // a day
 	Pinned        bool     `json:"pinned,omitempty"`
-	Source        string   `json:"source,omitempty"`
-	Tags          []string `json:"tags,omitempty"`      // those that the rules gave, sorted
-	UserTags      []string `json:"user_tags,omitempty"` // those that a caller gave, sorted
-	ScopeFiles    []string `json:"scope_files,omitempty"`
-	ScopeEntities []string `json:"scope_entities,omitempty"`
+	Source        string   `json:"source,omitempty" validate:"utf8,maxbytes=1024"`
+	Tags          []string `json:"tags,omitempty" validate:"dive,tag"`      // those that the rules gave, sorted
+	UserTags      []string `json:"user_tags,omitempty" validate:"dive,tag"` // those that a caller gave, sorted
+	ScopeFiles    []string `json:"scope_files,omitempty" validate:"dive,utf8,maxbytes=1024"`
+	ScopeEntities []string `json:"scope_entities,omitempty" validate:"dive,utf8,maxbytes=1024"`
 
-	Status       string `json:"status"` // active, superseded or invalidated
+	Status       string `json:"status" validate:"oneof=active superseded invalidated"` // active, superseded or invalidated
 	SupersededBy string `json:"superseded_by,omitempty"`
 
-	Sightings    int64  `json:"sightings"`
-	AccessCount  int64  `json:"access_count,omitempty"`
-	ReturnCount  int64  `json:"return_count,omitempty"`
+	Sightings    int64  `json:"sightings" validate:"min=0"`
+	AccessCount  int64  `json:"access_count,omitempty" validate:"min=0"`
+	ReturnCount  int64  `json:"return_count,omitempty" validate:"min=0"`
 	LastAccessed string `json:"last_accessed,omitempty"`
 
-	Version    int64      `json:"version"`
+	Version    int64      `json:"version" validate:"min=1"`
 	ValidFrom  string     `json:"valid_from"` // when the present state began
 	ObservedAt string     `json:"observed_at"`
 	CreatedAt  string     `json:"created_at"`
 	UpdatedAt  string     `json:"updated_at"`
-	Versions   []Version  `json:"versions,omitempty"` // past states, oldest first
+	Versions   []Version  `json:"versions,omitempty" validate:"dive"` // past states, oldest first
 	Evictions  []Eviction `json:"evictions,omitempty"`
 
 	// Extra is what the node stores beside these, by the names of its columns.
@@ -61,8 +62,8 @@ type Memory struct {
 
 // Payload names the bytes of a perception.
 type Payload struct {
-	SHA256 string `json:"sha256"` // hex
-	Bytes  int64  `json:"bytes,omitempty"`
+	SHA256 string `json:"sha256" validate:"len=64,hexadecimal"` // hex
+	Bytes  int64  `json:"bytes,omitempty" validate:"min=0"`
 	Lost   bool   `json:"lost,omitempty"` // the node has only its name: evicted, or damaged
 }
 
@@ -71,11 +72,11 @@ type Version struct {
 	Version      int64           `json:"version"`
 	ValidFrom    string          `json:"valid_from"`
 	ValidTo      string          `json:"valid_to"`
-	Content      string          `json:"content"`
-	Summary      string          `json:"summary"`
+	Content      string          `json:"content" validate:"maxbytes=16384"`
+	Summary      string          `json:"summary" validate:"maxbytes=16384"`
 	Context      json.RawMessage `json:"context,omitempty"`
 	Category     string          `json:"category"`
-	Confidence   float64         `json:"confidence"`
+	Confidence   float64         `json:"confidence" validate:"finite,min=0,max=1"`
 	Status       string          `json:"status"`
 	SupersededBy string          `json:"superseded_by,omitempty"`
 	Change       string          `json:"change"` // what ended it
@@ -92,32 +93,32 @@ type Eviction struct {
 
 // Session is one episode.
 type Session struct {
-	SessionID  string          `json:"session_id"`
-	Collection string          `json:"collection"`
+	SessionID  string          `json:"session_id" validate:"uid"`
+	Collection string          `json:"collection" validate:"required,collection"`
 	Context    json.RawMessage `json:"context,omitempty"`
-	Status     string          `json:"status"` // active or ended
+	Status     string          `json:"status" validate:"oneof=active ended"` // active or ended
 	ClientType string          `json:"client_type,omitempty"`
 	Count      int64           `json:"session_count"`
 	Summary    json.RawMessage `json:"summary,omitempty"`
 	CreatedAt  string          `json:"created_at"`
 	UpdatedAt  string          `json:"updated_at"`
 	EndedAt    string          `json:"ended_at,omitempty"`
-	Outcomes   []Outcome       `json:"outcomes,omitempty"`
-	Streams    []Stream        `json:"streams,omitempty"`
+	Outcomes   []Outcome       `json:"outcomes,omitempty" validate:"dive"`
+	Streams    []Stream        `json:"streams,omitempty" validate:"dive"`
 
 	Where string `json:"-"`
 }
 
 // Outcome is how an episode went, 0 to 1.
 type Outcome struct {
-	Score     float64 `json:"score"`
+	Score     float64 `json:"score" validate:"finite,min=0,max=1"`
 	CreatedAt string  `json:"created_at"`
 }
 
 // Stream is what became of the samples of one source.
 type Stream struct {
 	Collection string `json:"collection"`
-	Source     string `json:"source"`
+	Source     string `json:"source" validate:"utf8,maxbytes=1024"`
 	Received   int64  `json:"received"`
 	Stored     int64  `json:"stored"`
 	Dropped    int64  `json:"dropped"`
@@ -141,7 +142,7 @@ type Link struct {
 	SessionID    string `json:"session_id,omitempty"`
 	Used         bool   `json:"used,omitempty"`
 	Collection   string `json:"collection,omitempty"`
-	Origin       string `json:"origin,omitempty"`
+	Origin       string `json:"origin,omitempty" validate:"utf8,maxbytes=1024"`
 }
 
 // Manifest says what an archive holds.

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -465,11 +464,6 @@ func (c *ImportCount) add(n *ImportCount) {
 // made by a program, but not for certain by this one. Records are brought to the
 // one form that an export gives, so that content hashes can be compared.
 
-const (
-	MaxArchivedText = 16 << 10 // bytes of a memory's text, as of learn
-	MaxArchivedName = 1 << 10  // bytes of other texts: origins, reasons, file names
-)
-
 // CheckNames puts the rules of a request to a collection and to tags.
 func CheckNames(collection string, tags ...string) error {
 	names := struct {
@@ -480,13 +474,6 @@ func CheckNames(collection string, tags ...string) error {
 		return robotmem.Errorf(robotmem.Invalid, "collection", "is required")
 	}
 	return robotmem.Validate("", &names)
-}
-
-func CheckName(field, text string) error {
-	if len(text) > MaxArchivedName || !utf8.ValidString(text) {
-		return robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), MaxArchivedName)
-	}
-	return nil
 }
 
 // JudgeSession says what becomes of an episode, and returns the one that is known.
