@@ -63,7 +63,7 @@ var owners = map[string][]string{
 	"github.com/labstack/echo/v4":            {"web"},
 	"github.com/tmaxmax/go-sse":              {"robotmem/client"},
 	"github.com/mark3labs/mcp-go":            {"robotmem/mcp", "examples/mcp-client"},
-	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/recording", "robotmem/faultdisk", "robotmem/torture"},
+	"github.com/ncruces/go-sqlite3":          {"robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/vector", "perception/recording", "robotmem/internal/faultdisk", "robotmem/internal/torture"},
 	"github.com/go-ego/gse":                  {"robotmem/internal/text"},
 	"github.com/alecthomas/kong":             {"cmd/robotmem"},
 	"github.com/go-viper/mapstructure/v2":    {"cmd/robotmem"},
@@ -84,7 +84,7 @@ var owners = map[string][]string{
 	"github.com/chromedp/chromedp":           {"ui/browsertest"}, // its tests alone
 	"github.com/pelletier/go-toml/v2":        {"robotmem/mcp/clients"},
 	"github.com/tailscale/hujson":            {"robotmem/mcp/clients"},
-	module + "robotmem/faultdisk":            {"robotmem/torture"}, // and tests: no node keeps its memory on it
+	module + "robotmem/internal/faultdisk":   {"robotmem/internal/torture"}, // and tests: no node keeps its memory on it
 }
 
 // topLevel is fixed by the customer, plus the usual files.

@@ -30,6 +30,14 @@ type Place struct {
 	Frame, MapID string
 }
 
+// Z is the third coordinate, nil of a point in the plane.
+func (p *Place) Z() any {
+	if len(p.XYZ) < 3 {
+		return nil
+	}
+	return p.XYZ[2]
+}
+
 // Blobs that stand for values that are neither number nor text.
 const (
 	BlobNull   = "\x00"

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -278,21 +277,25 @@ func (c *Conn) purgedUID(uid string) (bool, error) {
 
 // MergeUses takes over what the archive has counted beyond what is counted here.
 func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
-	for _, tag := range a.UserTags {
-		if slices.Contains(known.UserTags, tag) {
-			continue
-		}
-		err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
-		if err := errors.Join(err, tx.seal(known.ID)); err != nil {
-			return err
-		}
-	}
-	if a.Sightings <= known.Sightings && a.AccessCount <= known.AccessCount && a.ReturnCount <= known.ReturnCount && a.LastAccessed <= known.LastAccessed {
+	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount || a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
+	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool { return slices.Contains(known.UserTags, tag) })
+	if !more && len(tags) == 0 {
 		return nil
 	}
-	return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
-		last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
-		a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+	return tx.resealed(known.ID, func() error {
+		for _, tag := range tags {
+			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
+			if err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
+			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
+			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+	})
 }
 
 // provenance are the columns that say who stored a memory, and how long each may

@@ -116,11 +116,14 @@ func (x *Index) drawQuestions(e *recallTest, members []int64, count int, load So
 		if len(raw) != 4*x.dims {
 			return x.wrongSize(id, raw)
 		}
-		v := make([]float64, x.dims)
+		v, unit := make([]float64, x.dims), make([]float32, x.dims)
 		for i := range v {
-			v[i] = float64(component(raw[4*i:]))
+			unit[i] = component(raw[4*i:])
+			v[i] = float64(unit[i])
 		}
-		ids, drawn = append(ids, id), append(drawn, v)
+		if x.checkUnit(unit) == nil { // a stored vector may have been damaged since
+			ids, drawn = append(ids, id), append(drawn, v)
+		}
 		return nil
 	})
 	if err == nil && len(ids) == 0 {
@@ -158,7 +161,7 @@ func blend(v, w []float64) []float64 {
 		side[i] = w[i] - cosine*f
 		square += side[i] * side[i]
 	}
-	if square < 1e-6 {
+	if square < 1e-5 { // more than unitSlack makes of equal vectors
 		return v
 	}
 	along := math.Sqrt((1 - blendCosine*blendCosine) / square)
