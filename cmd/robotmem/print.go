@@ -62,6 +62,7 @@ func printAnswer(w *lines, answer any) {
 		table(w, "ID\tOBSERVED\tCOLLECTION\tCATEGORY\tCONF\tCONTENT", r.Memories, func(m robotmem.Memory) []any {
 			return []any{m.MemoryID, m.ObservedAt, m.Collection, m.Category, fmt.Sprintf("%.2f", m.Confidence), m.Content}
 		})
+		w.degraded(r.Degraded)
 		w.page(len(r.Memories), r.Total, r.Page, r.Next)
 	case *robotmem.SessionResponse:
 		printSession(w, r)
@@ -69,6 +70,7 @@ func printAnswer(w *lines, answer any) {
 		table(w, "SESSION\tCOLLECTION\tSTATUS\tSTARTED\tMEMORIES\tOUTCOME", r.Sessions, func(s robotmem.Session) []any {
 			return []any{s.SessionID, s.Collection, s.Status, s.CreatedAt, s.MemoryCount, s.OutcomeScore}
 		})
+		w.degraded(r.Degraded)
 		w.page(len(r.Sessions), r.Total, r.Page, r.Next)
 	case *robotmem.CollectionsResponse:
 		table(w, "COLLECTION\tACTIVE\tTOTAL\tSESSIONS", r.Collections, func(c robotmem.CollectionCount) []any {
@@ -139,9 +141,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for _, p := range r.Times {
 		w.line("%q read as %s", p.Text, spanText(p.After, p.Before))
 	}
-	for _, d := range r.Degraded {
-		w.line("degraded: %s", d)
-	}
+	w.degraded(r.Degraded)
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
 }
 
@@ -327,6 +327,13 @@ func (l *lines) given(name, text string) {
 func (l *lines) block(text string) {
 	for s := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		l.line("%s", oneLine(s))
+	}
+}
+
+// degraded says what could not answer, or was left out, and why.
+func (l *lines) degraded(remarks []string) {
+	for _, r := range remarks {
+		l.line("degraded: %s", r)
 	}
 }
 

@@ -60,7 +60,9 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	if err := tx.IndexText(id, r); err != nil {
 		return err
 	}
-	tx.indexTags(id, r)
+	if err := tx.indexTags(id, r); err != nil {
+		return err
+	}
 	if err := tx.indexContext(id, r); err != nil {
 		return err
 	}
@@ -77,13 +79,18 @@ func (tx *Tx) IndexText(id int64, r *record.Record) error {
 		id, r.FtsContent, r.FtsSummary, r.FtsFiles, r.FtsEntities)
 }
 
-func (tx *Tx) indexTags(id int64, r *record.Record) {
+// indexTags writes the tags that a caller gave at once: the row's checksum ends with
+// them, and the job may read the row again.
+func (tx *Tx) indexTags(id int64, r *record.Record) error {
 	for _, tag := range r.UserTags {
-		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "user", id})
+		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+			return err
+		}
 	}
 	for _, tag := range r.AutoTags {
 		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "auto", id})
 	}
+	return nil
 }
 
 func (tx *Tx) indexContext(id int64, r *record.Record) error {

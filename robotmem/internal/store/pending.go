@@ -40,8 +40,8 @@ func (tx *Tx) Flush() error {
 		}
 		return cmp.Compare(a.memoryID, b.memoryID)
 	})
-	// A tag that the caller gave stays the caller's when the rules find it
-	// too: of one key, the row that comes first is kept.
+	// A tag that the caller gave is stored already, and stays the caller's when the
+	// rules find it too.
 	slices.SortStableFunc(tx.pending.tags, func(a, b tagRow) int {
 		return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.memoryID, b.memoryID))
 	})
