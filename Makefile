@@ -7,12 +7,11 @@ GOLANGCI := $(TOOLS)/golangci-lint
 STATICCHECK_VERSION := v0.8.2
 GOLANGCI_VERSION := v2.15.0
 
-# What the tests of the embedders run against; robotmem/embedding/embedtest
-# looks for it there. Later versions cannot be built from the module alone.
+# What the tests of robotmem/embedding run against; they look for it there. Later versions cannot be built from the module alone.
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: onnx onnx-test tidy torture torture-short ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test browser-short race vet lint cross examples
 
@@ -123,13 +122,18 @@ fuzz:
 fuzz-corpus:
 	@.ci/fuzz-corpus
 
-# Every bad day at full length, some 70 minutes on two cores; the short form takes
+# All faults at full length, some 60 minutes on two cores; the short form takes
 # two.
 torture:
-	$(GO) run ./robotmem/torture $(TORTURE)
+	$(GO) run ./robotmem/internal/torture $(TORTURE)
 
 torture-short:
-	$(GO) run ./robotmem/torture -short
+	$(GO) run ./robotmem/internal/torture -short
+
+# Hostile HTTP requests, made from the OpenAPI document. CI runs 30 seconds.
+SECONDS_OF_REQUESTS ?= 600
+schemathesis: build
+	.ci/schemathesis bin/robotmem $(SECONDS_OF_REQUESTS)
 
 # A real Ollama, built once: some 4 minutes and a C compiler.
 ollama: $(OLLAMA)

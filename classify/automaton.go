@@ -2,14 +2,11 @@ package classify
 
 import "slices"
 
-// automaton finds every occurrence of a set of literals in one pass
-// (Aho & Corasick, "Efficient string matching", 1975), with the failure links
-// folded into a dense table, so that a byte of text costs one lookup whatever
-// the text is. Bytes that no literal uses share class 0, which keeps a row to
-// about a hundred cells.
-//
-// A cell holds the row offset of the next state, doubled, plus one if a literal
-// ends there: the inner loop needs no second table to know that nothing did.
+// automaton finds every occurrence of a set of literals in one pass (Aho & Corasick,
+// "Efficient string matching", 1975). The failure links are folded into a dense table, so
+// a byte of text costs one look-up. Bytes of no literal share class 0, so a row has about a
+// hundred cells. A cell is the row offset of the next state, doubled, plus one if a literal
+// ends there.
 type automaton struct {
 	class [256]uint8
 	blank uint8 // the class of all white space, 0 if no literal has a space
@@ -18,8 +15,7 @@ type automaton struct {
 	ends  [][]int32 // by state: ids of the literals that end there, longest first
 }
 
-// newAutomaton compiles literals, which are normal, not empty and unique. The
-// id of a literal is its index.
+// newAutomaton compiles literals, which are normal, not empty and unique. Their ids are indices.
 func newAutomaton(literals []string) *automaton {
 	a := &automaton{width: 1}
 	for _, l := range literals {
@@ -61,8 +57,8 @@ func (a *automaton) trie(literals []string) [][]int32 {
 	return rows
 }
 
-// link fills the gaps of each row from the row of the state's longest proper
-// suffix, shallow states first, and lays the rows out as one table.
+// link fills the gaps of each row from the row of the longest proper suffix of its state, shallow
+// states first, and concatenates the rows.
 func (a *automaton) link(rows [][]int32) {
 	fail := make([]int32, len(rows))
 	var queue []int32
@@ -96,8 +92,7 @@ func (a *automaton) link(rows [][]int32) {
 	}
 }
 
-// scan calls hit for each occurrence of a literal, in the order of their ends.
-// A run of white space in text counts as one space.
+// scan calls hit for each occurrence of a literal, by its end. A run of white space is one space.
 func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	cell, inBlank := int32(0), false
 	for i, b := range text {
@@ -119,8 +114,7 @@ func (a *automaton) scan(text []byte, hit func(id int32, end int)) {
 	}
 }
 
-// startOf returns where an occurrence of literal that ends at end starts: not
-// always len(literal) before, because white space may have been stretched.
+// startOf returns where a literal that ends at end starts; its white space may be longer in text.
 func startOf(text []byte, end int, literal string) int {
 	for k := len(literal) - 1; k >= 0; k-- {
 		if literal[k] != ' ' {

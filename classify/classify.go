@@ -8,16 +8,15 @@ import (
 // Fallback is the category of a text that no rule matches.
 const Fallback = "code"
 
-// Rules is a compiled taxonomy. It does not change after Parse and is safe for
-// concurrent use.
+// Rules is a compiled taxonomy. It is immutable and safe for concurrent use.
 type Rules struct {
 	tags       []Tag    // roots first, parents before children
 	categories []string // in order of precedence, without Fallback
 	scope      []scopeRule
 	confidence confidence
 
-	// A target is what a pattern proves: the categories first, then the tags,
-	// then the causal signal. named[i] is the tag that target i stands for.
+	// A target is proved by patterns: the categories, then the tags, then the causal signal. named[i]
+	// is the tag of target i.
 	named  []string
 	causal int32
 
@@ -39,8 +38,7 @@ type Tag struct {
 	DisplayName string // for people, in English
 }
 
-// Result is what Classify found. Its slices are never nil and belong to the
-// caller.
+// Result is the result of Classify. Its slices are never nil and belong to the caller.
 type Result struct {
 	Category      string
 	Tags          []string // sorted, unique, all of them in Rules.Tags
@@ -55,9 +53,8 @@ type confidence struct {
 	contextOver       int // bytes
 }
 
-// Classify applies the rules to content. contextLen is the length in bytes of
-// the memory's context as JSON, 0 without one. Any bytes are allowed, also such
-// that are not UTF-8.
+// Classify applies the rules to content, which need not be UTF-8. contextLen is the length in bytes
+// of the memory's context as JSON, 0 without one.
 func (r *Rules) Classify(content string, contextLen int) Result {
 	m, _ := r.runs.Get().(*run)
 	if m == nil {
@@ -82,11 +79,6 @@ func (r *Rules) Classify(content string, contextLen int) Result {
 
 // Tags returns the tree: the roots first, every parent before its children.
 func (r *Rules) Tags() []Tag { return slices.Clone(r.tags) }
-
-// Categories returns all categories in order of precedence; Fallback is last.
-func (r *Rules) Categories() []string {
-	return append(slices.Clone(r.categories), Fallback)
-}
 
 func (r *Rules) category(proved []bool) string {
 	for i, name := range r.categories {

@@ -11,7 +11,6 @@ import (
 // maxCells bounds the automaton's table to 64 MiB.
 const maxCells = 16 << 20
 
-// pattern is one compiled entry of a match list.
 type pattern struct {
 	target int32 // what it proves, an index into run.proved
 	parts  int32
@@ -22,14 +21,12 @@ type pattern struct {
 	re     *regexp.Regexp // instead of parts
 }
 
-// use is one place where a literal serves.
 type use struct {
 	pattern, part int32
 	guards        []guard
 }
 
-// guard is an exception seen from a literal inside it: the hit does not count
-// if text stands around it, starting that many bytes before.
+// guard is an exception of a literal: the hit does not count inside text, which starts before it.
 type guard struct {
 	before int
 	text   string
@@ -44,7 +41,7 @@ type compiler struct {
 	progress int32
 }
 
-// source is a pattern as a file states it.
+// source is a pattern of the file.
 type source struct {
 	phrase   string
 	regex    string
@@ -82,8 +79,7 @@ func (c *compiler) add(target int32, names bool, s source) error {
 	return nil
 }
 
-// compile fills in p and returns the literals of its parts. Those of a regular
-// expression are one part.
+// compile fills in p and returns the literals of its parts. A regular expression has one part.
 func (s source) compile(p *pattern) ([][]string, error) {
 	if s.regex == "" {
 		ph, err := parsePhrase(s.phrase)
@@ -126,9 +122,9 @@ func (c *compiler) id(literal string) int32 {
 	return id
 }
 
-// build freezes what was added into r.
+// build moves the patterns to r.
 func (c *compiler) build(r *Rules) error {
-	// The marks are no text: they keep ids behind those of the literals.
+	// The marks are not text: their ids come after those of the literals.
 	r.fileMark, r.codeMark = c.id(fileMark), c.id(codeMark)
 	texts := make([]string, 0, len(c.literals))
 	order := make([]int32, 0, len(c.literals)) // automaton id to literal id

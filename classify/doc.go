@@ -1,20 +1,17 @@
-// Package classify reads a memory's text and says what kind of thing it is:
-// its category, its tags, how sure a reader may be, and which files and names
-// it speaks of. No model and no network are involved, only the rules of a
-// taxonomy file, and the same text always gets the same answer.
+// Package classify reads a memory's text and returns its category, its tags, its confidence, and the
+// files and names in it. It uses only the rules of a taxonomy file, so the same text always has the
+// same result.
 //
 // # Nouns
 //
 //   - A tag is a node of a tree; its roots are the dimensions.
 //   - A category is one of an ordered list. The first that matches is the
-//     memory's category; [Fallback] stands in when none does.
+//     memory's category, otherwise [Fallback].
 //   - A pattern belongs to a tag, a category or the causal signal. It is a
 //     phrase or a regular expression.
-//   - A literal is a piece of text without which a pattern cannot match. All
-//     literals of all patterns sit in one Aho-Corasick automaton that passes
-//     over the text once; a pattern without a hit costs nothing.
-//   - A signal is evidence that raises confidence: a file path, code, a cause,
-//     or a context worth the name.
+//   - A literal is a text that every match of a pattern contains. One Aho-Corasick
+//     automaton finds the literals of all patterns in one pass.
+//   - A signal raises confidence: a file path, code, a cause, or a long context.
 //
 // # Example
 //
@@ -30,10 +27,8 @@
 //
 // # The file
 //
-// A taxonomy file is plain YAML (no anchors) with the keys tags, categories,
-// confidence and scope; the head of taxonomy.yaml describes each. A user's
-// file replaces the built-in one as a whole. Nothing is merged, so that what
-// the file says is all there is.
+// A taxonomy file is plain YAML (no anchors) with the keys tags, categories, confidence and scope,
+// which the head of taxonomy.yaml describes. A user's file replaces the built-in one as a whole.
 //
 // A phrase ignores case and takes any run of white space for a space. Latin
 // words need a boundary on both sides ("module" is not in "modulefinder"),

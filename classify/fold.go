@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// fold writes s in lower case over dst. An offset into the result is the same
-// offset into s: a letter whose lower case has another length in UTF-8 stays
-// as it is, and so do bytes that are not UTF-8.
+// fold writes s in lower case over dst with the same offsets: a letter whose lower case has another
+// length in UTF-8 is unchanged, and so are bytes that are not UTF-8.
 func fold(dst []byte, s string) []byte {
 	dst = append(dst[:0], s...)
 	for i := 0; i < len(dst); {
@@ -32,8 +31,7 @@ func fold(dst []byte, s string) []byte {
 	return dst
 }
 
-// normal is fold for a literal: white space becomes single spaces, and there is
-// none at the ends.
+// normal is fold for a literal, with single spaces and none at the ends.
 func normal(s string) string {
 	out := make([]byte, 0, len(s))
 	for _, c := range fold(nil, s) {
@@ -53,8 +51,7 @@ func normal(s string) string {
 
 func blankByte(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// wordRune reports whether r joins up with a neighbour to one word. Han, kana
-// and Hangul are written without spaces, so a Latin word may touch them.
+// wordRune reports whether r is a letter of a word with boundaries. Han, kana and Hangul have none.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
@@ -65,7 +62,7 @@ func wordRune(r rune) bool {
 	return !unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-// An edge says what may stand beside a literal, on one side.
+// An edge is the kind of text beside a literal.
 type edge uint8
 
 const (
@@ -113,8 +110,7 @@ func edgeAfter(text []byte, i int) edge {
 	return edgeOpen
 }
 
-// sentences writes the ends of the sentences of text over dst, each just past
-// its last byte. The last one is len(text), so there is at least one.
+// sentences writes the ends of the sentences of text over dst. The last one is len(text).
 func sentences(dst []int32, text []byte) []int32 {
 	dst = dst[:0]
 	for i, c := range text {
@@ -142,8 +138,7 @@ func sentences(dst []int32, text []byte) []int32 {
 
 var mayEnd = [256]bool{'\n': true, ';': true, '.': true, '!': true, '?': true, 0xe3: true, 0xef: true}
 
-// lead returns where the words of a sentence start: past white space, list
-// marks, numbers of a list and opening quotes.
+// lead returns where the words of a sentence start: after list marks, numbers and quotes.
 func lead(text []byte, from, to int) int {
 	for from < to {
 		r, n := utf8.DecodeRune(text[from:to])

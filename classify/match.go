@@ -1,7 +1,6 @@
 package classify
 
-// maxKept is the longest text in bytes whose buffers are kept for the next
-// call: rare giants should not stay in memory.
+// maxKept is the longest text in bytes whose buffers are kept for the next call.
 const maxKept = 1 << 20
 
 // run holds the state of one Classify. It is reused through Rules.runs.
@@ -23,14 +22,14 @@ type run struct {
 	tries, matches  int // words compared with the scope rules, and how many matched
 }
 
-// step is how far a sequence has come: where a part last matched. For a regular
-// expression it only remembers the sentence that was tried.
+// step is the last match of a part of a sequence. For a regular expression it holds the sentence
+// that was tried.
 type step struct {
 	end      int
 	sentence int // from 1; 0 is never
 }
 
-// mark is a stretch of text that a scope rule recognized as <file> or <code>.
+// mark is a section of text that a scope rule recognized as <file> or <code>.
 type mark struct {
 	literal    int32
 	start, end int
@@ -53,7 +52,7 @@ func (m *run) start(content string) {
 	m.marks = m.marks[:0]
 }
 
-// match runs the automaton and weaves the marks in, all by where they end.
+// match runs the automaton and merges its hits with the marks, by their ends.
 func (m *run) match() {
 	next := 0
 	m.auto.scan(m.text, func(id int32, end int) {
@@ -104,8 +103,7 @@ func (m *run) hit(literal int32, end int) {
 	}
 }
 
-// edges tells what stands at both sides of a hit. A side on which the literal
-// itself has no letter of a word is open: Han text has no boundaries.
+// edges returns the edges of a hit. A side on which the literal has no letter of a word is open.
 func (m *run) edges(literal int32, start, end int) (before, after edge) {
 	l := m.literals[literal]
 	if edgeAfter([]byte(l), 0) == edgeInner {
@@ -139,8 +137,8 @@ func (m *run) guarded(guards []guard, start int) bool {
 	return false
 }
 
-// advance records that a part of p stands at [start, end), if the part before
-// it stands in the same sentence and near enough.
+// advance records that a part of p is at [start, end), if the part before it is near enough in the
+// same sentence.
 func (m *run) advance(p *pattern, part int32, start, end int) {
 	here := m.sentence + 1
 	if part > 0 {

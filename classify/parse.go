@@ -3,7 +3,9 @@ package classify
 import (
 	"fmt"
 	"math"
-	"strconv"
+	"regexp"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -22,8 +24,8 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("taxonomy: line %d: %s", e.Line, e.Reason)
 }
 
-// Parse compiles a taxonomy file; its format is described in the package
-// comment and at the head of taxonomy.yaml. Every error is a *ParseError.
+// Parse compiles a taxonomy file, whose format the head of taxonomy.yaml describes. Every error is a
+// *ParseError.
 func Parse(data []byte) (*Rules, error) {
 	if !utf8.Valid(data) {
 		return nil, &ParseError{Reason: "not UTF-8 text"}
@@ -32,34 +34,32 @@ func Parse(data []byte) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc, err := mapping(top, "the file", "tags", "categories", "confidence", "scope")
-	if err != nil {
-		return nil, err
-	}
-	var p parser
-	p.rules = &Rules{}
-	for _, step := range []struct {
+	p := parser{rules: &Rules{}}
+	file := fieldsOf(top, "the file", "tags", "categories", "confidence", "scope")
+	for _, section := range []struct {
 		key   string
 		parse func(ast.Node) error
 	}{
 		{"tags", p.tags}, {"categories", p.categories}, {"confidence", p.confidence}, {"scope", p.scope},
 	} {
-		n, ok := doc[step.key]
-		if !ok {
-			return nil, &ParseError{Reason: fmt.Sprintf("no %s", step.key)}
-		}
-		if err := step.parse(n); err != nil {
-			return nil, err
+		switch n := file.nodes[section.key]; {
+		case file.err != nil:
+		case n == nil:
+			file.err = &ParseError{Reason: "no " + section.key}
+		default:
+			file.err = section.parse(n)
 		}
 	}
-	if err := p.compile(); err != nil {
-		return nil, err
+	if file.err == nil {
+		file.err = p.compile()
+	}
+	if file.err != nil {
+		return nil, file.err
 	}
 	return p.rules, nil
 }
 
-// parser collects what the sections state before anything is compiled: the
-// numbers of the targets follow from how many there are.
+// parser collects the sections before anything is compiled, because targets are numbered last.
 type parser struct {
 	rules  *Rules
 	tagged []stated // in the order of rules.tags
@@ -73,6 +73,61 @@ type stated struct {
 	patterns []ast.Node
 }
 
+// tags reads the tags into rules.tags: the roots first, then level by level in the order of the file.
+func (p *parser) tags(n ast.Node) error {
+	items, err := list(n, "tags")
+	if err != nil {
+		return err
+	}
+	all := make([]Tag, 0, len(items))
+	owners := make([]stated, 0, len(items))
+	index := map[string]int{}
+	for _, item := range items {
+		f := fieldsOf(item, "a tag", "tag", "parent", "display_name", "match")
+		tag := Tag{Name: f.name("tag")}
+		f.what = fmt.Sprintf("tag %q", tag.Name)
+		if f.nodes["parent"] != nil {
+			tag.Parent = f.name("parent")
+		}
+		var ok bool
+		if tag.DisplayName, ok = text(f.nodes["display_name"]); !ok || tag.DisplayName == "" {
+			f.fail(item, "%s: no display_name", f.what)
+		}
+		// A tag without patterns groups others, or is given by callers.
+		owner := stated{f.what, f.list("match")}
+		if _, ok := index[tag.Name]; ok {
+			f.fail(item, "%s is a duplicate", f.what)
+		}
+		if f.err != nil {
+			return f.err
+		}
+		index[tag.Name] = len(all)
+		all, owners = append(all, tag), append(owners, owner)
+	}
+	for i, t := range all {
+		if _, ok := index[t.Parent]; !ok && t.Parent != "" {
+			return fail(items[i], "%s: unknown parent %q", owners[i].what, t.Parent)
+		}
+	}
+	depths := make([]int, len(all))
+	for i, t := range all {
+		for up := t.Parent; up != ""; up = all[index[up]].Parent {
+			if depths[i]++; depths[i] > len(all) {
+				return fail(items[i], "%s: its parents form a cycle", owners[i].what)
+			}
+		}
+	}
+	for level := 0; level <= slices.Max(depths); level++ {
+		for i, t := range all {
+			if depths[i] == level {
+				p.rules.tags = append(p.rules.tags, t)
+				p.tagged = append(p.tagged, owners[i])
+			}
+		}
+	}
+	return nil
+}
+
 func (p *parser) categories(n ast.Node) error {
 	items, err := list(n, "categories")
 	if err != nil {
@@ -80,63 +135,102 @@ func (p *parser) categories(n ast.Node) error {
 	}
 	seen := map[string]bool{}
 	for _, item := range items {
-		f, err := mapping(item, "a category", "category", "match")
-		if err != nil {
-			return err
-		}
-		name, err := identifier(item, f, "category")
-		if err != nil {
-			return err
-		}
-		what := fmt.Sprintf("category %q", name)
+		f := fieldsOf(item, "a category", "category", "match")
+		name := f.name("category")
+		f.what = fmt.Sprintf("category %q", name)
 		if name == Fallback {
-			return fail(item, "%s is what a text without a match gets, it takes no patterns", what)
+			f.fail(item, "%s is what a text without a match gets, it takes no patterns", f.what)
 		}
 		if seen[name] {
-			return fail(item, "%s is a duplicate", what)
+			f.fail(item, "%s is a duplicate", f.what)
 		}
 		seen[name] = true
-		patterns, err := required(item, f, what, "match")
-		if err != nil {
-			return err
-		}
+		f.need("match")
 		p.rules.categories = append(p.rules.categories, name)
-		p.ranked = append(p.ranked, stated{what, patterns})
+		p.ranked = append(p.ranked, stated{f.what, f.list("match")})
+		if f.err != nil {
+			return f.err
+		}
 	}
 	return nil
 }
 
 func (p *parser) confidence(n ast.Node) error {
-	f, err := mapping(n, "confidence", "base", "step", "cap", "context_over", "causal")
+	f := fieldsOf(n, "confidence", "base", "step", "cap", "context_over", "causal")
+	for _, key := range []string{"base", "step", "cap", "context_over", "causal"} {
+		f.need(key)
+	}
+	hundredths := func(key string) int { return int(math.Round(100 * f.number(key, "", 0, 1))) }
+	p.rules.confidence = confidence{
+		base: hundredths("base"), step: hundredths("step"), limit: hundredths("cap"),
+		contextOver: int(math.Round(f.number("context_over", "", 0, 1<<20))),
+	}
+	if p.rules.confidence.base > p.rules.confidence.limit {
+		f.fail(f.nodes["base"], "confidence: base is above cap")
+	}
+	p.causal = stated{"confidence: causal", f.list("causal")}
+	return f.err
+}
+
+func (p *parser) scope(n ast.Node) error {
+	items, err := list(n, "scope")
 	if err != nil {
 		return err
 	}
-	c := &p.rules.confidence
-	for _, number := range []struct {
-		key   string
-		to    *int
-		scale float64 // steps of the file's unit that are kept
-		most  float64
-	}{
-		{"base", &c.base, 100, 1}, {"step", &c.step, 100, 1}, {"cap", &c.limit, 100, 1},
-		{"context_over", &c.contextOver, 1, 1 << 20},
-	} {
-		v, ok := f[number.key]
-		if !ok {
-			return fail(n, "confidence: no %s", number.key)
+	seen := map[string]bool{}
+	for _, item := range items {
+		rule, err := scopeOf(item)
+		if err != nil {
+			return err
 		}
-		x, err := strconv.ParseFloat(v.GetToken().Value, 64)
-		if err != nil || !(x >= 0 && x <= number.most) {
-			return fail(v, "confidence: %s is not a number from 0 to %v", number.key, number.most)
+		if seen[rule.name] {
+			return fail(item, "scope %q is a duplicate", rule.name)
 		}
-		*number.to = int(math.Round(x * number.scale))
+		seen[rule.name] = true
+		p.rules.scope = append(p.rules.scope, rule)
 	}
-	if c.base > c.limit {
-		return fail(f["base"], "confidence: base is above cap")
+	return nil
+}
+
+func scopeOf(item ast.Node) (scopeRule, error) {
+	f := fieldsOf(item, "a scope rule", "name", "kind", "needs", "regex", "endings", "except", "signal")
+	rule := scopeRule{name: f.name("name")}
+	f.what = fmt.Sprintf("scope %q", rule.name)
+	kind, _ := text(f.nodes["kind"])
+	if kind != "file" && kind != "entity" {
+		f.fail(item, "%s: kind is neither file nor entity", f.what)
 	}
-	p.causal.what = "confidence: causal"
-	p.causal.patterns, err = required(n, f, "confidence", "causal")
-	return err
+	rule.file = kind == "file"
+	needs, _ := text(f.nodes["needs"])
+	for _, c := range needs {
+		if shapeOf[c] == 0 {
+			f.fail(f.nodes["needs"], "%s: needs %q is none of _ / . A ( `", f.what, c)
+		}
+		rule.needs |= shapeOf[c]
+	}
+	if rule.needs == 0 {
+		f.fail(item, "%s: no needs: some of _ / . A ( `", f.what)
+	}
+	switch signal, _ := text(f.nodes["signal"]); {
+	case f.nodes["signal"] == nil:
+	case signal == "file" || signal == "code":
+		rule.signal = "<" + signal + ">"
+	default:
+		f.fail(f.nodes["signal"], "%s: signal is neither file nor code", f.what)
+	}
+	re, ok := text(f.nodes["regex"])
+	if !ok || re == "" {
+		f.fail(item, "%s: no regex", f.what)
+	}
+	_, err := regexp.Compile(re) // alone, so that the error shows what the file says
+	if err == nil {
+		rule.re, err = regexp.Compile(`\A(?:` + re + `)\z`)
+	}
+	if err != nil {
+		f.fail(f.nodes["regex"], "%s: regex %q: %s", f.what, re, strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+	}
+	rule.endings, rule.except = f.set("endings"), f.set("except")
+	return rule, f.err
 }
 
 // compile numbers the targets and hands all patterns to the compiler.
@@ -157,24 +251,11 @@ func (p *parser) compile() error {
 	}
 	r.causal = int32(len(r.named))
 	var c compiler
-	target := int32(0)
-	add := func(owners []stated, names bool) error {
-		for _, o := range owners {
-			if err := o.compile(&c, target, names); err != nil {
-				return err
-			}
-			target++
+	for i, owner := range slices.Concat(p.ranked, p.tagged, []stated{p.causal}) {
+		target := int32(i)
+		if err := owner.compile(&c, target, i >= len(p.ranked) && target < r.causal); err != nil {
+			return err
 		}
-		return nil
-	}
-	if err := add(p.ranked, false); err != nil {
-		return err
-	}
-	if err := add(p.tagged, true); err != nil {
-		return err
-	}
-	if err := add([]stated{p.causal}, false); err != nil {
-		return err
 	}
 	if err := c.build(r); err != nil {
 		return &ParseError{Reason: err.Error()}
@@ -199,4 +280,25 @@ func (o stated) compile(c *compiler, target int32, names bool) error {
 		}
 	}
 	return nil
+}
+
+// patternOf reads an entry of a match list: text is a phrase.
+func patternOf(n ast.Node, what string) (source, error) {
+	if phrase, ok := text(n); ok {
+		return source{phrase: phrase}, nil
+	}
+	f := fieldsOf(n, what+": a pattern", "phrase", "regex", "literals", "except", "gap")
+	f.what = what
+	if (f.nodes["phrase"] == nil) == (f.nodes["regex"] == nil) {
+		f.fail(n, "%s: a pattern is either a phrase or a regex", what)
+	}
+	s := source{
+		phrase: f.text("phrase"), regex: f.text("regex"),
+		literals: f.texts("literals"), except: f.texts("except"),
+	}
+	gap := f.number("gap", " of bytes", 1, maxGap)
+	if s.gap = int(gap); gap != math.Trunc(gap) {
+		f.fail(f.nodes["gap"], "%s: gap is not a whole number of bytes", what)
+	}
+	return s, f.err
 }

@@ -14,7 +14,6 @@ const (
 	maxParts   = 4
 )
 
-// phrase is the parsed form of a phrase pattern.
 type phrase struct {
 	starts bool       // ^: the first part opens a sentence
 	parts  [][]string // spellings of each part, normal; fileMark and codeMark stay

@@ -14,8 +14,7 @@ const (
 	maxSpan  = 200  // bytes between two backticks
 )
 
-// scopeRule recognizes one kind of name. Its expression must match a whole
-// word, so the regexp package can run it without searching.
+// scopeRule recognizes one kind of name. Its expression matches whole words.
 type scopeRule struct {
 	name    string
 	file    bool // to ScopeFiles, not to ScopeEntities
@@ -26,8 +25,7 @@ type scopeRule struct {
 	re      *regexp.Regexp
 }
 
-// shape says what makes a word look like code. Prose has none of it, and a word
-// without it is passed over before any expression runs.
+// shape is what makes a word look like code. Expressions run only on words with a shape.
 type shape uint8
 
 const (
@@ -44,7 +42,7 @@ var shapeOf = map[rune]shape{
 	'_': shapeUnderscore, '/': shapeSlash, '.': shapeDot, 'A': shapeCapital, '(': shapeCall, '`': shapeSpan,
 }
 
-// wordByte holds what a word of code consists of, and what shape a byte adds.
+// wordByte are the bytes of a word of code, with the shape that each adds.
 var wordByte = func() (t [256]struct {
 	in    bool
 	shape shape
@@ -123,8 +121,7 @@ func (m *run) word(i int) int {
 	return i
 }
 
-// trimFront drops what is punctuation in front of a word, but not the dots of
-// ./run.sh and .bashrc.
+// trimFront removes punctuation before a word, but not the dots of ./run.sh and .bashrc.
 func trimFront(s string, from, end int) int {
 	for from < end && strings.IndexByte("-+@", s[from]) >= 0 {
 		from++
@@ -157,8 +154,7 @@ func (m *run) piece(from, end int) {
 	}
 }
 
-// try gives the word [from, end) to the first rule that matches it. Rules about
-// calls see it up to after, with its parenthesis.
+// try gives the word [from, end) to the first rule that matches; rules for calls see it up to after.
 func (m *run) try(from, end, after int, looks shape) bool {
 	rule, value := m.lookup(from, end, after, looks)
 	if rule == nil {
@@ -189,8 +185,7 @@ func (m *run) lookup(from, end, after int, looks shape) (*scopeRule, string) {
 	return nil, ""
 }
 
-// match returns what the rule takes from word: its first group that is not
-// empty, all of it if the rule has no groups.
+// match returns the first group that is not empty, or the word if the rule has no groups.
 func (r *scopeRule) match(word string) (string, bool) {
 	if r.endings != nil && !r.endings[strings.ToLower(word[strings.LastIndexByte(word, '.')+1:])] {
 		return "", false
@@ -228,9 +223,8 @@ func (m *run) found(rule *scopeRule, value string, from, end int) {
 	}
 }
 
-// span handles the backtick at i. A single word inside is tried like any other,
-// and the span is the name only if no rule knows that word; a longer span is a
-// name as a whole, and its words are tried as well.
+// span handles the backtick at i. A single word in a span is tried like other words, and the span
+// is a name only if no rule knows the word. A longer span is a name, and its words are tried too.
 func (m *run) span(i int) int {
 	s, open := m.content, i
 	for i < len(s) && s[i] == '`' {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -11,8 +13,7 @@ import (
 	yamlparser "github.com/goccy/go-yaml/parser"
 )
 
-// The file is read as a syntax tree, not into structs: an error that only shows
-// when the rules are compiled still has to name its line.
+// The file is read as a syntax tree and not into structs, so that errors of compiling name a line.
 
 func parseYAML(data []byte) (ast.Node, error) {
 	file, err := yamlparser.ParseBytes(data, 0)
@@ -49,8 +50,7 @@ func syntaxError(err error) error {
 
 func fail(n ast.Node, format string, args ...any) error {
 	e := &ParseError{Reason: fmt.Sprintf(format, args...)}
-	// The token of a mapping is its first colon; the first key is where a
-	// reader looks.
+	// The token of a mapping is its first colon; report the first key.
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		n = m.Values[0].Key
 	}
@@ -60,31 +60,120 @@ func fail(n ast.Node, format string, args ...any) error {
 	return e
 }
 
-// mapping returns the values of n by key and refuses keys that are not known.
-func mapping(n ast.Node, what string, known ...string) (map[string]ast.Node, error) {
+// fields are the values of a mapping. After the first error, the methods return zero values.
+type fields struct {
+	at    ast.Node
+	what  string // owner, for errors
+	nodes map[string]ast.Node
+	err   error
+}
+
+// fieldsOf reads a mapping and refuses unknown keys. The parser refuses duplicate keys.
+func fieldsOf(n ast.Node, what string, known ...string) *fields {
+	f := &fields{at: n, what: what, nodes: map[string]ast.Node{}}
 	m, ok := n.(*ast.MappingNode)
 	if !ok {
-		return nil, fail(n, "%s is not a mapping of %s", what, strings.Join(known, ", "))
+		f.fail(n, "%s is not a mapping of %s", what, strings.Join(known, ", "))
+		return f
 	}
-	out := map[string]ast.Node{}
 	for _, v := range m.Values {
 		key, ok := text(v.Key)
 		if !ok {
-			return nil, fail(v.Key, "%s: unknown key %s", what, v.Key)
+			key = v.Key.String()
 		}
-		found := false
-		for _, k := range known {
-			found = found || k == key
+		if !slices.Contains(known, key) {
+			f.fail(v.Key, "%s: unknown key %q, known are %s", what, key, strings.Join(known, ", "))
 		}
-		switch {
-		case !found:
-			return nil, fail(v.Key, "%s: unknown key %q, known are %s", what, key, strings.Join(known, ", "))
-		case out[key] != nil:
-			return nil, fail(v.Key, "%s: key %q is a duplicate", what, key)
-		}
-		out[key] = v.Value
+		f.nodes[key] = v.Value
 	}
-	return out, nil
+	return f
+}
+
+func (f *fields) fail(n ast.Node, format string, args ...any) {
+	if f.err == nil {
+		f.err = fail(n, format, args...)
+	}
+}
+
+// name reads the identifier of the owner.
+func (f *fields) name(key string) string {
+	n := f.nodes[key]
+	if n == nil {
+		f.fail(f.at, "no %s", key)
+		return ""
+	}
+	s, ok := text(n)
+	if !ok || !identifier.MatchString(s) {
+		f.fail(n, "%s %s is not a name: lower-case letters, digits and _, at most 64", key, n)
+	}
+	return s
+}
+
+var identifier = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// text reads a text that is not empty; absent is "".
+func (f *fields) text(key string) string {
+	if f.nodes[key] == nil {
+		return ""
+	}
+	s, ok := text(f.nodes[key])
+	if !ok || s == "" {
+		f.fail(f.nodes[key], "%s: %s is not text", f.what, key)
+	}
+	return s
+}
+
+// number reads a number from least to most; absent is 0.
+func (f *fields) number(key, unit string, least, most float64) float64 {
+	n := f.nodes[key]
+	if n == nil {
+		return 0
+	}
+	x, err := strconv.ParseFloat(n.GetToken().Value, 64)
+	if err != nil || !(x >= least && x <= most) {
+		f.fail(n, "%s: %s is not a number%s from %v to %v", f.what, key, unit, least, most)
+	}
+	return x
+}
+
+// list reads a list with at least one item; absent is nil.
+func (f *fields) list(key string) []ast.Node {
+	if f.nodes[key] == nil || f.err != nil {
+		return nil
+	}
+	items, err := list(f.nodes[key], f.what+": "+key)
+	f.err = err
+	return items
+}
+
+// need refuses a mapping without a key.
+func (f *fields) need(key string) {
+	if f.nodes[key] == nil {
+		f.fail(f.at, "%s: no %s", f.what, key)
+	}
+}
+
+// texts reads a list of texts; absent is nil.
+func (f *fields) texts(key string) (out []string) {
+	for _, item := range f.list(key) {
+		s, ok := text(item)
+		if !ok || s == "" {
+			f.fail(item, "%s: %s: %s is not text; quote it", f.what, key, item)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// set reads texts in lower case as a set; absent is nil.
+func (f *fields) set(key string) (out map[string]bool) {
+	for _, s := range f.texts(key) {
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[strings.ToLower(s)] = true
+	}
+	return out
 }
 
 // list returns the items of n, at least one.
@@ -96,14 +185,6 @@ func list(n ast.Node, what string) ([]ast.Node, error) {
 	return s.Values, nil
 }
 
-// required is list for the value of a key that must be there.
-func required(at ast.Node, f map[string]ast.Node, what, key string) ([]ast.Node, error) {
-	if f[key] == nil {
-		return nil, fail(at, "%s: no %s", what, key)
-	}
-	return list(f[key], what+": "+key)
-}
-
 func text(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
@@ -112,52 +193,4 @@ func text(n ast.Node) (string, bool) {
 		return strings.TrimSpace(n.Value.Value), true
 	}
 	return "", false
-}
-
-// texts reads a list of texts; a missing one is empty.
-func texts(n ast.Node, what string) ([]string, error) {
-	if n == nil {
-		return nil, nil
-	}
-	items, err := list(n, what)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]string, len(items))
-	for i, item := range items {
-		s, ok := text(item)
-		if !ok || s == "" {
-			return nil, fail(item, "%s: %s is not text; quote it", what, item)
-		}
-		out[i] = s
-	}
-	return out, nil
-}
-
-// set is texts in lower case as a set, nil if missing.
-func set(n ast.Node, what string) (map[string]bool, error) {
-	items, err := texts(n, what)
-	if err != nil || items == nil {
-		return nil, err
-	}
-	out := map[string]bool{}
-	for _, s := range items {
-		out[strings.ToLower(s)] = true
-	}
-	return out, nil
-}
-
-var identifierRE = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-
-// identifier reads the name of a tag, a category or a rule.
-func identifier(at ast.Node, f map[string]ast.Node, key string) (string, error) {
-	n := f[key]
-	if n == nil {
-		return "", fail(at, "no %s", key)
-	}
-	s, ok := text(n)
-	if !ok || !identifierRE.MatchString(s) {
-		return "", fail(n, "%s %s is not a name: lower-case letters, digits and _, at most 64", key, n)
-	}
-	return s, nil
 }

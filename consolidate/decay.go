@@ -7,9 +7,8 @@ import (
 
 const day = 24 * time.Hour
 
-// Now is the confidence after the time since it was last useful:
-// stored × (1 − rate) ^ days. It depends on nothing but its arguments, so
-// asking often changes nothing. A clock that runs backwards fades nothing.
+// Now is stored × (1 − rate) ^ days, the confidence after the time since the last use. It depends
+// on its arguments alone. A clock that runs backwards has no effect.
 func Now(stored, rate float64, since time.Duration) float64 {
 	if rate <= 0 || since <= 0 || stored <= 0 {
 		return stored
@@ -20,9 +19,8 @@ func Now(stored, rate float64, since time.Duration) float64 {
 	return stored * math.Pow(1-rate, since.Hours()/24)
 }
 
-// AtLeast is Now(stored, rate, since) >= floor, without the power in nearly
-// all cases: by Bernoulli's inequality (1−r)^d is at least 1−rd for d >= 1,
-// and at least 1−r below a day.
+// AtLeast is Now(stored, rate, since) >= floor, mostly without the power: by Bernoulli's
+// inequality (1−r)^d is at least 1−rd for d >= 1, and at least 1−r below a day.
 func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 	if stored < floor {
 		return false
@@ -45,8 +43,7 @@ func Fades(category string) bool {
 	return true
 }
 
-// Protected reports whether memories of a category are kept out of
-// consolidation.
+// Protected reports whether memories of a category are never consolidated.
 func Protected(category string) bool {
 	switch category {
 	case "constraint", "postmortem", "gotcha":

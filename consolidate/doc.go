@@ -1,11 +1,9 @@
-// Package consolidate decides which memories say the same, which contradict
-// each other, which merge at the end of an episode, and how confidence fades.
-// It plans; the engine applies. Everything here is a pure function.
+// Package consolidate decides which memories are duplicates, contradict each other or are superseded
+// at the end of an episode, and computes the decay of confidence. It has pure functions only; the
+// caller applies the results.
 //
-// Evidence from robots repeats itself in words and differs in numbers, so a
-// number is content: two facts that differ in a number or its unit are two
-// facts, however alike their words are. The caller gives quantities of one
-// dimension in one unit.
+// Two facts that differ in a number or its unit are two facts, however similar their words are. The
+// caller gives quantities of one dimension in one unit.
 //
 //	a, b := consolidate.Statement{…}, consolidate.Statement{…}
 //	switch v, similarity := consolidate.Compare(a, b); v {
@@ -15,6 +13,6 @@
 //
 // # Caveats
 //
-// Words are compared as the caller segmented them; this package knows no
-// language. Sketches estimate: they rule out quickly, Jaccard decides.
+// Words are compared as the caller segmented them. Sketches are estimates: they exclude pairs quickly,
+// and Jaccard decides.
 package consolidate

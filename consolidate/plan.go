@@ -17,15 +17,13 @@ type Candidate struct {
 	Pinned      bool
 	Perception  bool
 	Statement
-	// Outcome, Place and Numbers come from the context: task.success, the
-	// spatial section, and every number in it. They are compared as they are.
+	// Outcome, Place and Numbers come from the context: task.success, the spatial section, all numbers.
 	Outcome string
 	Place   string
 	Numbers string
 }
 
-// Group is a set of memories that say the same: the others become superseded
-// by Keep.
+// Group is a set of memories that say the same. Keep supersedes the others.
 type Group struct {
 	Keep       int64
 	Supersede  []int64 // ascending
@@ -35,20 +33,19 @@ type Group struct {
 const (
 	// MergeJaccard must be exceeded by every pair of a group.
 	MergeJaccard = 0.50
-	// MinCandidates is the least number of memories worth consolidating.
+	// MinCandidates is the least number of memories to consolidate.
 	MinCandidates = 3
-	// SureConfidence and above is never merged away.
+	// Memories of SureConfidence and above are never superseded.
 	SureConfidence = 0.95
 )
 
-// Mergeable reports whether a memory may take part in consolidation at all.
+// Mergeable reports whether a memory may be consolidated.
 func Mergeable(c Candidate) bool {
 	return !c.Perception && !c.Pinned && !Protected(c.Category) && c.Confidence < SureConfidence
 }
 
-// Plan groups the candidates of one episode and collection. It returns the
-// groups, those with the oldest kept memory first, and how many candidates
-// took part.
+// Plan groups the candidates of one episode and collection. It returns the groups, the one with
+// the smallest kept id first, and the number of candidates that took part.
 func Plan(all []Candidate) (groups []Group, considered int) {
 	var cs []Candidate
 	for _, c := range all {
@@ -59,7 +56,7 @@ func Plan(all []Candidate) (groups []Group, considered int) {
 	if len(cs) < MinCandidates {
 		return nil, len(cs)
 	}
-	// The best representative comes first and opens its cluster.
+	// The first member of a cluster is kept: the best representative.
 	slices.SortFunc(cs, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.AccessCount, a.AccessCount),
 			b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
@@ -80,7 +77,7 @@ func Plan(all []Candidate) (groups []Group, considered int) {
 	return groups, len(cs)
 }
 
-// bucket is equal for memories that nothing but their words keeps apart.
+// bucket is equal for memories that differ only in their words.
 func bucket(c Candidate) string {
 	var b strings.Builder
 	for _, s := range []string{c.Category, c.Outcome, c.Place, c.Numbers} {
@@ -96,9 +93,8 @@ func bucket(c Candidate) string {
 	return b.String()
 }
 
-// clusters puts each memory into the first cluster that it is near to in
-// every pair. Clusters are found through shared terms, so that a long episode
-// costs far less than all its pairs.
+// clusters puts each memory into the first cluster of which all members are similar. Clusters
+// are found by shared terms, so that the cost of a long episode is not that of all pairs.
 func clusters(cs []Candidate) [][]Candidate {
 	var out [][]Candidate
 	byTerm := map[string][]int{} // clusters whose first member holds the term

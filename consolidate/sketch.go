@@ -14,9 +14,8 @@ type Sketch [2]uint64
 
 const sketchBits = 128
 
-// sketchSlack is the largest number of differing bits at which two sets may
-// still reach DuplicateJaccard: 19.2 are expected at 0.70, with a deviation of
-// 4.0; four deviations miss one such pair in 30,000.
+// sketchSlack is the most differing bits of sets that may reach DuplicateJaccard: at 0.70, 19.2
+// are expected with a deviation of 4.0, and four deviations miss one such pair in 30,000.
 const sketchSlack = 35
 
 // NewSketch makes the sketch of a set.
@@ -29,8 +28,7 @@ func NewSketch(terms []string) Sketch {
 		h := fnv.New64a()
 		_, _ = h.Write([]byte(t)) // never fails
 		x := h.Sum64()
-		// Each mixed word holds four hashes of 16 bits, which is plenty to
-		// order the terms of one text.
+		// A mixed word is four hashes of 16 bits, which is enough for the terms of one text.
 		for i := 0; i < sketchBits; i += 4 {
 			m := mix(x ^ uint64(i+1)*0x9e3779b97f4a7c15)
 			for j := range 4 {
@@ -52,8 +50,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// MayMatch reports whether sets with these sketches and sizes may reach
-// DuplicateJaccard. Sizes that differ too much cannot.
+// MayMatch reports whether sets with these sketches and sizes may reach DuplicateJaccard.
 func MayMatch(a, b Sketch, sizeA, sizeB int) bool {
 	if lo, hi := min(sizeA, sizeB), max(sizeA, sizeB); float64(lo) < DuplicateJaccard*float64(hi) {
 		return false
@@ -61,8 +58,7 @@ func MayMatch(a, b Sketch, sizeA, sizeB int) bool {
 	return a.Distance(b) <= sketchSlack
 }
 
-// Distance is the number of differing bits, 0 to 128: the smaller, the likelier
-// the sets are alike.
+// Distance is the number of differing bits, 0 to 128. Similar sets have a small one.
 func (s Sketch) Distance(t Sketch) int {
 	return bits.OnesCount64(s[0]^t[0]) + bits.OnesCount64(s[1]^t[1])
 }

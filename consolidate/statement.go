@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Quantity is a number in a text with the name it is bound to and its unit.
+// Quantity is a number in a text with its name and unit.
 type Quantity struct {
 	Name  string // "" if the text binds it to none
 	Value string // canonical decimal
 	Unit  string // "" if none
 }
 
-// Statement is what a text says, ready to be compared.
+// Statement is a text prepared for comparison.
 type Statement struct {
 	Terms      []string   // search terms, stemmed, sorted, distinct, without stop words
 	Words      []string   // Terms without those that hold digits, units or negations
@@ -21,16 +21,13 @@ type Statement struct {
 }
 
 const (
-	// DuplicateJaccard is the least share of common terms at which two texts
-	// with the same numbers say the same.
+	// DuplicateJaccard is the least share of common terms of duplicates.
 	DuplicateJaccard = 0.70
-	// subjectJaccard is the least share of common words at which two texts
-	// with the same named parameters are about the same subject.
+	// subjectJaccard is the least share of common words of texts about the same subject.
 	subjectJaccard = 0.60
 )
 
-// Verdict is how one statement stands to another of the same collection and
-// the same context.
+// Verdict is the relation of two statements of the same collection and context.
 type Verdict int
 
 // The verdicts.
@@ -40,7 +37,7 @@ const (
 	Contradicts
 )
 
-// Compare says how b, the newer, stands to a, and their Jaccard similarity.
+// Compare returns the relation of b, the newer statement, to a, and their Jaccard similarity.
 func Compare(a, b Statement) (Verdict, float64) {
 	similarity := Jaccard(a.Terms, b.Terms)
 	sameNumbers := SameQuantities(a.Quantities, b.Quantities)
@@ -51,7 +48,7 @@ func Compare(a, b Statement) (Verdict, float64) {
 		return Different, similarity
 	}
 	if a.Negated != b.Negated {
-		// One side says no to the other: the words must agree in full.
+		// One statement negates the other: all words must agree.
 		if sameNumbers && len(a.Words) > 0 && slices.Equal(a.Words, b.Words) {
 			return Contradicts, similarity
 		}
@@ -67,30 +64,26 @@ func Compare(a, b Statement) (Verdict, float64) {
 	return Different, similarity
 }
 
-// remeasures reports whether two texts each hold one quantity that is bound to
-// no name, in the same unit and with another value: "never exceed 20 N on
-// glass", "never exceed 30 N on glass". A bare number counts something else:
-// trial 12 does not contradict trial 13.
+// remeasures reports whether two texts have one quantity each, without a name, in the same unit
+// and with another value: "never exceed 20 N on glass" and 30 N. A number without a unit is often
+// a count: trial 12 does not contradict trial 13.
 func remeasures(a, b []Quantity) bool {
 	return len(a) == 1 && len(b) == 1 && a[0].Name == "" && b[0].Name == "" &&
 		a[0].Unit != "" && a[0].Unit == b[0].Unit && a[0].Value != b[0].Value
 }
 
-// SameQuantities reports whether two texts give the same names the same
-// numbers and units, and hold those without a name in the same order: "kp=10
-// ki=20" is not "kp=20 ki=10", and "from 10 N to 20 N" is not the way back.
+// SameQuantities reports whether two texts give the same names the same numbers and units, and
+// have numbers without a name in the same order: "from 10 N to 20 N" is not "from 20 N to 10 N".
 func SameQuantities(a, b []Quantity) bool { return slices.Equal(ByName(a), ByName(b)) }
 
-// ByName sorts quantities by name; those of one name, or without one, stay in
-// the order of the text.
+// ByName sorts quantities by name; the order of the text breaks ties.
 func ByName(qs []Quantity) []Quantity {
 	qs = slices.Clone(qs)
 	slices.SortStableFunc(qs, func(p, q Quantity) int { return cmp.Compare(p.Name, q.Name) })
 	return qs
 }
 
-// Reassigns reports whether two texts name the same parameters in the same
-// units and at least one with another value.
+// Reassigns reports whether two texts name the same parameters and units, one with another value.
 func Reassigns(a, b []Quantity) bool {
 	differs := false
 	named := func(qs []Quantity) map[string]Quantity {
@@ -116,8 +109,7 @@ func Reassigns(a, b []Quantity) bool {
 	return differs
 }
 
-// Jaccard is |a ∩ b| / |a ∪ b| of two sorted sets without repetitions, 0 when
-// both are empty.
+// Jaccard is |a ∩ b| / |a ∪ b| of two sorted sets without repetitions, 0 if both are empty.
 func Jaccard(a, b []string) float64 {
 	both := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {

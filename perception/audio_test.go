@@ -37,6 +37,7 @@ func sine(hz float64, rate int, seconds float64) []float64 {
 }
 
 func TestSoundsOfOtherEncoders(t *testing.T) {
+	t.Parallel()
 	const tone = ", peak -6.0 dBFS at "
 	tests := []struct {
 		name, want string
@@ -80,6 +81,7 @@ func TestSoundsOfOtherEncoders(t *testing.T) {
 }
 
 func TestBrokenSounds(t *testing.T) {
+	t.Parallel()
 	whole := recording(16000, sine(440, 16000, 2))
 	stream := bytes.Clone(whole)
 	binary.LittleEndian.PutUint32(stream[len(stream)-64000-4:], math.MaxUint32)
@@ -168,6 +170,7 @@ func TestLongSounds(t *testing.T) {
 
 // A FLAC file of silence holds far more than its bytes suggest.
 func TestLongFLAC(t *testing.T) {
+	t.Parallel()
 	known := file(t, "long.flac")
 	unknown := bytes.Clone(known)
 	// The 36 bits of the number of samples.
@@ -186,6 +189,7 @@ func TestLongFLAC(t *testing.T) {
 }
 
 func TestSoundPreview(t *testing.T) {
+	t.Parallel()
 	item := perception.Item{Data: recording(16000, append(sine(500, 16000, 1), sine(4000, 16000, 1)...))}
 	for _, o := range []perception.PreviewOptions{{}, {Width: 300, Height: 200}, {Width: 40, Height: 30}, {Width: 1, Height: 1}, {Width: 4000, Height: 200}} {
 		t.Run(fmt.Sprint(o), func(t *testing.T) {

@@ -112,6 +112,7 @@ func onBox(r *rand.Rand, a, b, c float64) [3]float64 {
 }
 
 func TestNearestCloudHasTheSameShape(t *testing.T) {
+	t.Parallel()
 	members := map[string][]perception.Item{}
 	r := newRandom(11)
 	for _, name := range sortedKeys(cloudFamilies) {

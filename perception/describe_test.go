@@ -14,6 +14,7 @@ import (
 
 // What Describe brings is what the two others say one by one.
 func TestDescribeIsSummaryAndFeatures(t *testing.T) {
+	t.Parallel()
 	var photo bytes.Buffer
 	if err := jpeg.Encode(&photo, scene(1, 97, 61), nil); err != nil {
 		t.Fatal(err)

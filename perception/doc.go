@@ -66,8 +66,7 @@
 //
 //   - A unit is printed only if the data or the metadata names it. Nothing is converted;
 //     traces are compared in the units that they have.
-//   - Lengths of clouds, scans and paths are metres (REP 103) unless metadata units says
-//     otherwise.
+//   - Lengths of clouds, scans and paths are metres (REP 103) unless metadata units says otherwise.
 //   - Traces with different numbers of channels are not comparable. The duration, the rate
 //     and the names of the channels are not part of the features of a trace.
 //   - A trace with a missing reading has a summary and no features.

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
 // seed adds one of each format, most with a sibling that is broken.
@@ -51,7 +50,7 @@ func FuzzSniff(f *testing.F) {
 func FuzzDecodeTrace(f *testing.F) {
 	seed(f)
 	f.Fuzz(func(t *testing.T, data []byte, declared string) {
-		got, err := timeseries.Decode(perception.Item{MediaType: declared, Data: data}.Payload())
+		got, err := decodeTrace(perception.Item{MediaType: declared, Data: data}.Payload())
 		if err != nil {
 			return
 		}

@@ -121,6 +121,7 @@ func plainLayout(t *testing.T, data []byte) []float32 {
 }
 
 func TestADistortedPictureIsNearestToItsScene(t *testing.T) {
+	t.Parallel()
 	const scenes = 40
 	var stored, plain [][]float32
 	images := make([]*image.NRGBA, scenes)

@@ -194,6 +194,7 @@ func TestBlankImagesAreSaidToBe(t *testing.T) {
 }
 
 func TestPreviewSizes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		width, height int
 		options       perception.PreviewOptions

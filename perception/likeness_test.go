@@ -82,6 +82,7 @@ func accuracy(points []likePoint, k int, distance func(a, b likePoint) float64) 
 func byFeatures(a, b likePoint) float64 { return perception.Distance(a.kind, a.vector, b.vector) }
 
 func TestNearestTraceHasTheSameClass(t *testing.T) {
+	t.Parallel()
 	sum := 0.0
 	sets := likePoints(t)
 	for _, set := range []string{"LP1", "LP2", "LP3", "LP4", "LP5"} {
@@ -102,6 +103,7 @@ func TestNearestTraceHasTheSameClass(t *testing.T) {
 // data: it holds for a vote of three, and for halves drawn at random. These are
 // the recordings that the features were chosen by, not others.
 func TestTraceLikenessHoldsElsewhere(t *testing.T) {
+	t.Parallel()
 	raw := map[string][]likePoint{}
 	for _, f := range failures(t) {
 		p := likePoint{class: f.Label()}
@@ -139,6 +141,7 @@ func TestTraceLikenessHoldsElsewhere(t *testing.T) {
 
 // A blow recorded at 20 samples is nearest to the same blow at 15.
 func TestTracesOfOtherLengthAreComparable(t *testing.T) {
+	t.Parallel()
 	points := likePoints(t)["LP1"]
 	right := 0
 	for i, f := range failures(t)[:len(points)] {

@@ -2,10 +2,12 @@ package perception
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -112,11 +114,10 @@ func views(in media.Payload) []view {
 	return out
 }
 
-// Summarize returns one line about the data, made from the data and its metadata
-// and never from a description, so that a search for "Fz peak" or "640x480" finds
-// it. The line has at most 300 characters, is the same for the same item, and is
-// "" for an item without data. Data that cannot be read is counted: "1,234 bytes
-// of application/octet-stream".
+// Summarize returns one line about the data, made from the data and its metadata and never from a
+// description, so that a search for "Fz peak" or "640x480" finds it. The line has at most 300
+// characters, is the same for the same item, and is "" for an item without data. Data that cannot
+// be read is counted: "1,234 bytes of application/octet-stream".
 func Summarize(it Item) string {
 	if len(it.Data) == 0 {
 		return ""
@@ -134,13 +135,8 @@ func Summarize(it Item) string {
 // one decoding, its features. kind is "" for all other formats, which says
 // nothing about whether the item has features: call [Features].
 func Describe(it Item) (summary, kind string, vector []float32) {
-	if len(it.Data) == 0 {
-		return "", "", nil
-	}
-	if all := views(it.Payload()); len(all) > 0 {
-		if file, ok := all[0].(image.File); ok {
-			summary, kind, vector = file.Describe()
-		}
+	if in := it.Payload(); image.Accepts(in) {
+		summary, kind, vector = image.File{Payload: in}.Describe()
 	}
 	if summary == "" || kind == "" || !allFinite(vector) {
 		return Summarize(it), "", nil
@@ -170,10 +166,9 @@ const FeatureRules = 2
 //	scan/v1              a laser scan: the closeness of the returns in 72 sectors
 //	path/v1              a trajectory: 49 numbers about the shape of its path
 //
-// A trace with a missing or infinite reading has none, since any number put in
-// its place would decide the distance. Only the data counts and not the metadata,
-// so that data without metadata can be compared. Raw samples and raw pixels need
-// the metadata that says how to read them.
+// A trace with a missing or infinite reading has none, since any number put in its place would
+// decide the distance. Only the data counts and not the metadata, so that data without metadata can
+// be compared. Raw samples and raw pixels need the metadata that says how to read them.
 func Features(it Item) (kind string, vector []float32, ok bool) {
 	in := it.Payload()
 	if len(it.Data) == 0 || in.IsHead() {
@@ -188,12 +183,7 @@ func Features(it Item) (kind string, vector []float32, ok bool) {
 }
 
 func allFinite(vector []float32) bool {
-	for _, v := range vector {
-		if !media.Finite(float64(v)) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(vector, func(v float32) bool { return !media.Finite(float64(v)) })
 }
 
 // Distance compares two vectors that [Features] returned, both of this kind. It is
@@ -226,17 +216,15 @@ func MakePreview(it Item, o PreviewOptions) (*Preview, error) {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to draw; only its first %d are read", it.Size, len(it.Data))
 	}
 	o = o.Normal()
-	first := ErrNoPreview
-	for i, v := range views(in) {
+	var first error
+	for _, v := range views(in) {
 		p, err := v.Preview(o)
 		if err == nil {
 			return p, nil
 		}
-		if i == 0 {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
-	return nil, first
+	return nil, cmp.Or(first, ErrNoPreview)
 }
 
 // MakeSamples reads the numbers of an item: of a trace or an MCAP segment of one
@@ -248,20 +236,18 @@ func MakeSamples(it Item, o SamplesOptions) (*Samples, error) {
 	if in.IsHead() {
 		return nil, fmt.Errorf("the payload of %d bytes is too large to decode; only its first %d are read", it.Size, len(it.Data))
 	}
-	first := ErrNoSamples
-	for i, v := range views(in) {
+	var first error
+	for _, v := range views(in) {
 		s, err := v.Samples(o)
 		if err == nil {
 			return s, nil
 		}
-		if i == 0 {
-			first = err
-		}
+		first = cmp.Or(first, err)
 		if errors.Is(err, ErrNoSamples) {
 			break
 		}
 	}
-	return nil, first
+	return nil, cmp.Or(first, ErrNoSamples)
 }
 
 // summarizeOther returns the summary of a payload that none of the formats can read.
@@ -299,8 +285,7 @@ func summarizeArray(in media.Payload) string {
 	return "array, " + strings.Join(dims, "x") + ", elements " + media.Clean(h.Descr, media.MaxName)
 }
 
-// summarizeText quotes the beginning of the text. It counts the lines if all of them
-// are here.
+// summarizeText quotes the beginning of the text. It counts the lines if all of them are here.
 func summarizeText(in media.Payload) string {
 	const maxQuote = 200 // characters
 	data := in.WholeLines()
@@ -345,15 +330,13 @@ func summarizeJSON(in media.Payload) string {
 			return ""
 		}
 	}
-	switch open {
-	case json.Delim('{'):
-		s := "JSON object, " + media.Plural(count, "key")
-		if len(keys) > 0 {
-			s += ": " + strings.Join(keys, ", ")
-		}
-		return s
-	case json.Delim('['):
+	switch {
+	case open == json.Delim('['):
 		return "JSON list, " + media.Plural(count, "element")
+	case open == json.Delim('{') && len(keys) > 0:
+		return "JSON object, " + media.Plural(count, "key") + ": " + strings.Join(keys, ", ")
+	case open == json.Delim('{'):
+		return "JSON object, 0 keys"
 	}
 	return ""
 }

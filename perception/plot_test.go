@@ -78,6 +78,7 @@ func attribute(e xml.StartElement, name string) string {
 }
 
 func TestPlotOfAWrench(t *testing.T) {
+	t.Parallel()
 	item := with(csvItem(wrenchCSV("Fx,Fy,Fz,Tx,Ty,Tz\n")), map[string]any{"duration_s": 0.315, "units": map[string]any{"force": "N", "torque": "Nm"}})
 	got := plotOf(t, item, perception.PreviewOptions{})
 	want := []string{"N", "Fx", "Fy", "Fz", "-50", "0", "50", "Nm", "Tx", "Ty", "Tz", "-500", "0", "500", "0", "50", "100", "150", "200", "250 ms"}
@@ -97,6 +98,7 @@ func TestPlotOfAWrench(t *testing.T) {
 // A single sample among 60,000 reaches as high in the plot as it does in a plot
 // of its own.
 func TestPlotKeepsPeaks(t *testing.T) {
+	t.Parallel()
 	for _, samples := range []int{5000, 60_000} {
 		text := strings.Repeat("0\n", samples/3) + "90\n" + strings.Repeat("0\n", samples/3) + "-90\n" + strings.Repeat("0\n", samples/3)
 		got := plotOf(t, csvItem(text), perception.PreviewOptions{})
@@ -149,6 +151,7 @@ func TestPlotBreaksLines(t *testing.T) {
 }
 
 func TestPlotGroupsChannels(t *testing.T) {
+	t.Parallel()
 	row := func(n int) string { return strings.Repeat(",1", n)[1:] + "\n" }
 	tests := []struct {
 		name  string
@@ -182,6 +185,7 @@ func TestPlotGroupsChannels(t *testing.T) {
 }
 
 func TestPlotOfHostileTraces(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("力<&\">'\x00\x1b\u202e", 5000)
 	wide := strings.Repeat(",1", 5000)[1:] + "\n"
 	var noise strings.Builder

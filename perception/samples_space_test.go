@@ -234,6 +234,7 @@ func TestSamplesOfScans(t *testing.T) {
 
 // A few bytes of FLAC can hold hours of silence.
 func TestSamplesOfTooLongASound(t *testing.T) {
+	t.Parallel()
 	minute := file(t, "long.flac") // of 8 channels at 48 kHz
 	const metadata = 8 + 34        // of the beginning, at least
 	twice := append(bytes.Clone(minute), minute[bytes.Index(minute[metadata:], []byte{0xff, 0xf8})+metadata:]...)

@@ -27,6 +27,7 @@ func samplesOf(t testing.TB, it perception.Item, o perception.SamplesOptions) *p
 }
 
 func TestSamplesOfTraces(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	tests := []struct {
 		name string
@@ -120,6 +121,7 @@ func nanOr(v, other float64) float64 {
 
 // Every bucket is what its own samples say, so that none of the peaks is lost.
 func TestReducedSamplesKeepEveryPeak(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, n := range []int{17, 31, 32, 33, 999, 1000, 1001, 12_345} {
 		item, columns := noisy(n, r)
@@ -153,6 +155,7 @@ func TestReducedSamplesKeepEveryPeak(t *testing.T) {
 
 // What is zoomed into is there reading for reading.
 func TestZoomedSamplesAreExact(t *testing.T) {
+	t.Parallel()
 	item, columns := noisy(5000, rand.New(rand.NewPCG(3, 4)))
 	for _, at := range [][2]int{{0, 0}, {0, 99}, {1234, 1300}, {4950, 4999}} {
 		from, to := float64(at[0])/1000, float64(at[1])/1000
@@ -173,6 +176,7 @@ func TestZoomedSamplesAreExact(t *testing.T) {
 
 // Of many channels each has fewer entries, and too many are refused.
 func TestSamplesOfManyChannels(t *testing.T) {
+	t.Parallel()
 	row := "[" + strings.Repeat("1,", 1023) + "2]"
 	got := samplesOf(t, jsonItem("["+strings.Repeat(row+",", 2100)+row+"]"), perception.SamplesOptions{Points: 200_000})
 	if len(got.Channels) != 1024 || len(got.Time) > 2048 || !got.Reduced || got.Total != 2101 {

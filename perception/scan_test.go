@@ -86,6 +86,7 @@ func TestSummarizeScans(t *testing.T) {
 }
 
 func TestNearestScanHasTheSameScene(t *testing.T) {
+	t.Parallel()
 	for name, sensor := range map[string]struct {
 		span float64
 		rays int
@@ -109,6 +110,7 @@ func TestNearestScanHasTheSameScene(t *testing.T) {
 }
 
 func TestScanDistanceDoesNotDependOnTheHeading(t *testing.T) {
+	t.Parallel()
 	shifted := func(by int) []float32 {
 		_, v, ok := perception.Features(scanItem(360, 360, "corner", 0, 0, newRandom(1)))
 		if !ok {

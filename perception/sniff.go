@@ -42,13 +42,10 @@ func canonicalType(declared string) (string, error) {
 		return "", fmt.Errorf("of %d bytes %w", len(declared), errMediaType)
 	}
 	base, params, err := mime.ParseMediaType(declared)
-	// mime also accepts a single word (a content disposition) and a range (*/*).
-	kind, sub, ok := strings.Cut(base, "/")
-	if err != nil || !ok || kind == "" || sub == "" || strings.Contains(base, "*") {
-		return "", fmt.Errorf("%q %w", declared, errMediaType)
-	}
 	t := mime.FormatMediaType(base, params)
-	if t == "" {
+	// mime also accepts a single word (a content disposition) and a range (*/*).
+	kind, sub, _ := strings.Cut(base, "/")
+	if err != nil || kind == "" || sub == "" || strings.Contains(base, "*") || t == "" {
 		return "", fmt.Errorf("%q %w", declared, errMediaType)
 	}
 	return t, nil

@@ -84,6 +84,7 @@ func pictures(t *testing.T) map[string]perception.Item {
 }
 
 func TestPreviewsOfPlaces(t *testing.T) {
+	t.Parallel()
 	for name, item := range pictures(t) {
 		t.Run(name, func(t *testing.T) {
 			p, err := perception.MakePreview(item, perception.PreviewOptions{})
@@ -103,6 +104,7 @@ func TestPreviewsOfPlaces(t *testing.T) {
 }
 
 func TestPreviewIsEqualForEqualItems(t *testing.T) {
+	t.Parallel()
 	for name, item := range pictures(t) {
 		a, errA := perception.MakePreview(item, perception.PreviewOptions{})
 		b, errB := perception.MakePreview(item, perception.PreviewOptions{})

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/perception"
-	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
 func FuzzTracePlot(f *testing.F) {
@@ -20,7 +19,7 @@ func FuzzTracePlot(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, width, height int) {
 		for _, declared := range []string{"text/csv", "application/json"} {
 			item := perception.Item{MediaType: declared, Data: data, Metadata: map[string]any{"units": string(data)}}
-			if _, err := timeseries.Decode(item.Payload()); err == nil {
+			if _, err := decodeTrace(item.Payload()); err == nil {
 				plotOf(t, item, perception.PreviewOptions{Width: width, Height: height})
 			}
 		}
@@ -33,7 +32,7 @@ func FuzzRawSamples(f *testing.F) {
 	f.Add([]byte{1, 0, 2}, ">f2", 1e300, -1.0)
 	f.Fuzz(func(t *testing.T, data []byte, dtype string, rows, columns float64) {
 		item := perception.Item{MediaType: "application/x-samples", Data: data, Metadata: map[string]any{"dtype": dtype, "shape": []any{rows, columns}}}
-		got, err := timeseries.Decode(item.Payload())
+		got, err := decodeTrace(item.Payload())
 		if err != nil {
 			return
 		}

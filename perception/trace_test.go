@@ -11,10 +11,29 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/timeseries"
 )
 
-type trace = timeseries.Trace
+// trace is a decoded trace as the tests compare it.
+type trace struct {
+	Channels, Units []string
+	RateHz          float64
+	Times           []float64
+	Samples         [][]float64
+}
+
+func decodeTrace(in media.Payload) (*trace, error) {
+	s, err := timeseries.Decode(in)
+	if err != nil {
+		return nil, err
+	}
+	t := &trace{s.Channels, s.Units, s.RateHz, s.Times, make([][]float64, s.Len())}
+	for i := range t.Samples {
+		t.Samples[i] = s.Row(i)
+	}
+	return t, nil
+}
 
 func TestDecodeTrace(t *testing.T) {
 	four := [][]float64{{1, 2}, {3, -4.5}}
@@ -70,7 +89,7 @@ func TestDecodeTrace(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := timeseries.Decode(test.item.Payload())
+			got, err := decodeTrace(test.item.Payload())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +154,7 @@ func TestDecodeTraceRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := timeseries.Decode(test.item.Payload())
+			got, err := decodeTrace(test.item.Payload())
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, error %v, want an error with %q", got, err, test.want)
 			}
@@ -171,7 +190,7 @@ func TestDecodeTraceMetadata(t *testing.T) {
 				if err := dec.Decode(&item.Metadata); err != nil {
 					t.Fatal(err)
 				}
-				got, err := timeseries.Decode(item.Payload())
+				got, err := decodeTrace(item.Payload())
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -48,6 +48,7 @@ var validate = sync.OnceValue(func() *validator.Validate {
 			return ok && t.UTC().Year() >= minYear && t.UTC().Year() <= maxYear
 		},
 	}
+	v.RegisterAlias("uid", "uuid")
 	for name, fn := range rules {
 		if err := v.RegisterValidation(name, fn); err != nil {
 			panic(err)
@@ -133,7 +134,7 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 	given := abbreviate(fmt.Sprintf("%v", f.Value()))
 	switch f.Tag() {
 	case "required":
-		return "is required: " + docOf(root, f.StructNamespace())
+		return strings.TrimSuffix("is required: "+docOf(root, f.StructNamespace()), ": ")
 	case "utf8":
 		return "is not valid UTF-8; store bytes with save_perception"
 	case "maxbytes":
@@ -150,6 +151,8 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 		return fmt.Sprintf("must be a time between the years %d and %d", minYear, maxYear)
 	case "uuid":
 		return fmt.Sprintf("must be a session id as start_session returns it, not %q", given)
+	case "uid":
+		return fmt.Sprintf("must be a UUID in lower case, not %q", given)
 	case "oneof":
 		return fmt.Sprintf("must be one of %s, not %q", strings.ReplaceAll(f.Param(), " ", ", "), given)
 	case "min", "max":

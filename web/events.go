@@ -30,7 +30,6 @@ const (
 	eventPause = 100 * time.Millisecond
 )
 
-// stream is an answer with events.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -70,10 +69,8 @@ func (s *server) watch(ctx context.Context, r *http.Request, end context.CancelC
 	}
 }
 
-// revoked reports whether a request was ended because of its token.
 func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errWrongToken) }
 
-// open begins a stream.
 func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
 	ctx, closing, err = s.stay(c.Request(), op)
 	if err != nil {

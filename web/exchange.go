@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"time"
 
@@ -78,20 +79,13 @@ const maxRequestID = 64
 // random one.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	if id == "" || len(id) > maxRequestID {
+	if len(id) > maxRequestID || !safeID.MatchString(id) {
 		return rand.Text()
-	}
-	for _, c := range []byte(id) {
-		if !plainByte(c) {
-			return rand.Text()
-		}
 	}
 	return id
 }
 
-func plainByte(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
-}
+var safeID = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`)
 
 func (s *server) recoverPanic(x *exchange, r *http.Request) {
 	v := recover()
@@ -114,7 +108,6 @@ func (s *server) panicked(r *http.Request, v any) error {
 	return &robotmem.Error{Kind: robotmem.Internal, Err: fmt.Errorf("panic: %v", v)}
 }
 
-// answered returns the status that the client sees.
 func (x *exchange) answered() int {
 	if x.status == 0 {
 		return http.StatusOK

@@ -31,7 +31,6 @@ var mediaTypes = map[string]string{
 	".webmanifest": "application/manifest+json", ".woff2": "font/woff2",
 }
 
-// page is a file in memory.
 type page struct {
 	mediaType    string
 	tag          string // hash of the content
@@ -110,7 +109,6 @@ func (s *server) dashboard(files fs.FS, next http.Handler) http.Handler {
 	})
 }
 
-// opensApp reports whether a path belongs to the app.
 func opensApp(name string) bool {
 	first, _, _ := strings.Cut(strings.TrimPrefix(name, "/"), "/")
 	return !strings.Contains(name, ".") && !slices.Contains(ownPaths, first)
@@ -149,12 +147,10 @@ func (p page) serve(w http.ResponseWriter, r *http.Request) {
 // hasTag reports whether the client has the content with that tag, in either
 // encoding.
 func hasTag(r *http.Request, tag string) bool {
-	for _, header := range r.Header.Values("If-None-Match") {
-		for have := range strings.SplitSeq(header, ",") {
-			have = strings.Trim(strings.TrimPrefix(strings.TrimSpace(have), "W/"), `"`)
-			if have == "*" || strings.TrimSuffix(have, "-gzip") == tag {
-				return true
-			}
+	for have := range elements(r, "If-None-Match") {
+		have = strings.Trim(strings.TrimPrefix(have, "W/"), `"`)
+		if have == "*" || strings.TrimSuffix(have, "-gzip") == tag {
+			return true
 		}
 	}
 	return false

@@ -8,9 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/labstack/echo/v4"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -22,13 +22,12 @@ const (
 	maxLogin    = 4 << 10 // bytes of a request
 )
 
-// logins are the browsers that have logged in with a token. A browser sends a cookie
-// to every port of its host, also to other programs, so the cookie holds a random
-// value of this process and not the token. The token is looked up for each request,
-// so revoking it ends the login.
+// logins are the browsers that have logged in with a token, by the hash of their
+// cookie. A browser sends a cookie to every port of its host, also to other programs,
+// so the cookie holds a random value of this process and not the token. The token is
+// looked up for each request, so revoking it ends the login.
 type logins struct {
-	mu  sync.Mutex // guards all
-	all map[[sha256.Size]byte]login
+	*lru.Cache[[sha256.Size]byte, login]
 }
 
 type login struct {
@@ -36,39 +35,25 @@ type login struct {
 	until time.Time
 }
 
-// add starts a login and returns the value of its cookie.
-func (l *logins) add(token [sha256.Size]byte) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	var oldest [sha256.Size]byte
-	for key, have := range l.all {
-		if have.until.Before(now) {
-			delete(l.all, key)
-		} else if first, ok := l.all[oldest]; !ok || have.until.Before(first.until) {
-			oldest = key
-		}
+func newLogins() logins {
+	cache, err := lru.New[[sha256.Size]byte, login](maxSessions)
+	if err != nil {
+		panic(err) // only for a size below 1
 	}
-	if len(l.all) >= maxSessions {
-		delete(l.all, oldest)
-	}
+	return logins{cache}
+}
+
+func (l logins) add(token [sha256.Size]byte) string {
 	value := rand.Text() + rand.Text()
-	l.all[sha256.Sum256([]byte(value))] = login{token, now.Add(sessionLife)}
+	l.Add(sha256.Sum256([]byte(value)), login{token, time.Now().Add(sessionLife)})
 	return value
 }
 
-// hash returns the hash of the token of a login.
-func (l *logins) hash(cookie string) (token [sha256.Size]byte, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	have, ok := l.all[sha256.Sum256([]byte(cookie))]
+// hash returns the hash of the token of a login. It does not count as a use of the
+// cache, so that the oldest login is the first to end.
+func (l logins) hash(cookie string) (token [sha256.Size]byte, ok bool) {
+	have, ok := l.Peek(sha256.Sum256([]byte(cookie)))
 	return have.token, ok && time.Now().Before(have.until)
-}
-
-func (l *logins) remove(cookie string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.all, sha256.Sum256([]byte(cookie)))
 }
 
 // cookieName contains the port, so that two nodes on one machine have separate
@@ -138,7 +123,6 @@ func (s *server) login(c echo.Context) error {
 	return s.answerWho(c, token)
 }
 
-// logout ends the login of the request's cookie.
 func (s *server) logout(c echo.Context) error {
 	s.endLogin(c.Request())
 	s.setCookie(c, "", -time.Second)
@@ -147,7 +131,7 @@ func (s *server) logout(c echo.Context) error {
 
 func (s *server) endLogin(r *http.Request) {
 	if cookie, err := r.Cookie(cookieName(r)); err == nil {
-		s.sessions.remove(cookie.Value)
+		s.sessions.Remove(sha256.Sum256([]byte(cookie.Value)))
 	}
 }
 

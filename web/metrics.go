@@ -38,19 +38,26 @@ func (s *server) metrics() echo.HandlerFunc {
 
 var (
 	descMemories      = desc("memories", "Memories of all collections.", "status")
-	descRecalls       = desc("recalls_total", "Recalls.")
-	descZeroHits      = desc("zero_hits_total", "Recalls that found nothing.")
-	descPayloadBytes  = desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once.")
-	descStoredBytes   = desc("stored_bytes", "Bytes of the payloads as stored, after compression.")
-	descDBBytes       = desc("db_bytes", "Bytes of the database file.")
-	descEmbedding     = desc("embedding_backlog", "Memories that wait for a vector.")
-	descLikeness      = desc("likeness_backlog", "Perceptions that wait for a likeness signature.")
-	descEvictions     = desc("evictions_total", "Perceptions whose payload was removed by a budget.")
-	descEvictedBytes  = desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets.")
 	descStreamSamples = desc("stream_samples_total", "Samples that a recorder received, by result.", "source", "result")
 	descStreamMissed  = desc("stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", "source")
-	descriptions      = []*prometheus.Desc{descMemories, descRecalls, descZeroHits, descPayloadBytes, descStoredBytes, descDBBytes, descEmbedding, descLikeness, descEvictions, descEvictedBytes, descStreamSamples, descStreamMissed}
 )
+
+// numbers are the metrics without labels.
+var numbers = []struct {
+	desc  *prometheus.Desc
+	kind  prometheus.ValueType
+	value func(*robotmem.StatsResponse) int64
+}{
+	{desc("recalls_total", "Recalls."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.Recalls }},
+	{desc("zero_hits_total", "Recalls that found nothing."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.ZeroHits }},
+	{desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.PayloadBytes }},
+	{desc("stored_bytes", "Bytes of the payloads as stored, after compression."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.StoredBytes }},
+	{desc("db_bytes", "Bytes of the database file."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.DBBytes }},
+	{desc("embedding_backlog", "Memories that wait for a vector."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.Backlog }},
+	{desc("likeness_backlog", "Perceptions that wait for a likeness signature."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.ToCompare }},
+	{desc("evictions_total", "Perceptions whose payload was removed by a budget."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.Evicted }},
+	{desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.EvictedBytes }},
+}
 
 // statuses all have a series from the start, because an alert on a series that does
 // not exist never fires.
@@ -64,35 +71,23 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 type figures struct{ stats *robotmem.StatsResponse }
 
 // Describe implements prometheus.Collector.
-func (f figures) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range descriptions {
-		out <- d
-	}
-}
+func (f figures) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, out) }
 
 // Collect implements prometheus.Collector.
 func (f figures) Collect(out chan<- prometheus.Metric) {
 	emit := func(d *prometheus.Desc, kind prometheus.ValueType, value int64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, kind, float64(value), labels...)
 	}
-	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
-	s := f.stats
 	for _, status := range statuses {
-		emit(descMemories, gauge, s.ByStatus[status], status)
+		emit(descMemories, prometheus.GaugeValue, f.stats.ByStatus[status], status)
 	}
-	emit(descRecalls, counter, s.Recalls)
-	emit(descZeroHits, counter, s.ZeroHits)
-	emit(descPayloadBytes, gauge, s.PayloadBytes)
-	emit(descStoredBytes, gauge, s.StoredBytes)
-	emit(descDBBytes, gauge, s.DBBytes)
-	emit(descEmbedding, gauge, s.Backlog)
-	emit(descLikeness, gauge, s.ToCompare)
-	emit(descEvictions, counter, s.Evicted)
-	emit(descEvictedBytes, counter, s.EvictedBytes)
-	for source, n := range bySource(s.Streams) {
-		emit(descStreamSamples, counter, n.Stored, source, "stored")
-		emit(descStreamSamples, counter, n.Dropped, source, "dropped")
-		emit(descStreamMissed, counter, n.Missed, source)
+	for _, n := range numbers {
+		emit(n.desc, n.kind, n.value(f.stats))
+	}
+	for source, n := range bySource(f.stats.Streams) {
+		emit(descStreamSamples, prometheus.CounterValue, n.Stored, source, "stored")
+		emit(descStreamSamples, prometheus.CounterValue, n.Dropped, source, "dropped")
+		emit(descStreamMissed, prometheus.CounterValue, n.Missed, source)
 	}
 }
 

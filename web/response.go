@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -137,15 +138,24 @@ func encode(v any) ([]byte, error) {
 
 // accepts reports whether the Accept header names mediaType.
 func accepts(r *http.Request, mediaType string) bool {
-	for _, header := range r.Header.Values("Accept") {
-		for part := range strings.SplitSeq(header, ",") {
-			name, _, _ := strings.Cut(part, ";")
-			if strings.EqualFold(strings.TrimSpace(name), mediaType) {
-				return true
-			}
+	for part := range elements(r, "Accept") {
+		name, _, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), mediaType) {
+			return true
 		}
 	}
 	return false
+}
+
+// elements are the parts of a header that is a list (RFC 9110, section 5.6.1).
+func elements(r *http.Request, header string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for part := range strings.SplitSeq(strings.Join(r.Header.Values(header), ","), ",") {
+			if !yield(strings.TrimSpace(part)) {
+				return
+			}
+		}
+	}
 }
 
 // minGzip is the smallest answer that is compressed, in bytes. A smaller one fits
@@ -174,16 +184,14 @@ func compress(w http.ResponseWriter, r *http.Request, data []byte) []byte {
 
 // acceptsGzip reports whether the Accept-Encoding header allows gzip.
 func acceptsGzip(r *http.Request) bool {
-	for _, header := range r.Header.Values("Accept-Encoding") {
-		for part := range strings.SplitSeq(header, ",") {
-			name, params, _ := strings.Cut(part, ";")
-			if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
-				continue
-			}
-			q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
-			weight, err := strconv.ParseFloat(q, 64)
-			return !given || err == nil && weight > 0
+	for part := range elements(r, "Accept-Encoding") {
+		name, params, _ := strings.Cut(part, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
 		}
+		q, given := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(params, " ", "")), "q=")
+		weight, err := strconv.ParseFloat(q, 64)
+		return !given || err == nil && weight > 0
 	}
 	return false
 }

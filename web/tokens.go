@@ -111,10 +111,11 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	if secret, ok := bearerOf(r); ok {
 		return s.check(r, list, secret)
 	}
-	if t, ok := s.loggedIn(r, list); ok {
-		return t, nil
+	t, ok := s.loggedIn(r, list)
+	if !ok {
+		return Token{}, errNoToken
 	}
-	return Token{}, errNoToken
+	return t, nil
 }
 
 // stillKnown reports whether the token of an accepted request is still valid. It

@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
 	"io/fs"
 	"log/slog"
@@ -112,7 +111,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		maxBody:  cmp.Or(opts.MaxBody, maxBody),
 		maxAside: cmp.Or(opts.MaxAside, maxAside),
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
-		sessions: logins{all: map[[sha256.Size]byte]login{}},
+		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
 		events:   make(chan struct{}, maxEvents),
 	}

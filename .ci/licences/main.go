@@ -66,6 +66,7 @@ func run(check bool, texts string) error {
 		return err
 	}
 	parts = append(parts, packages...)
+	parts = append(parts, part{name: "Chinese dictionary of jieba, by gse", version: "v0.80.3", dir: filepath.Join(root, "robotmem/internal/text/chinese")})
 	var bad []error
 	for i := range parts {
 		if err := parts[i].read(c); err != nil {

@@ -16,13 +16,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// app is what every command is given: the streams, the settings, and the ways
-// to reach a memory. A command is a struct with
+// app has the streams, the settings and the functions that open a memory. Every command gets
+// it. A command is a struct with
 //
 //	Run(ctx context.Context, a *app) error
 //
-// whose ctx ends at the first SIGINT or SIGTERM. Stdout carries the answer and
-// nothing else; everything else goes to Stderr or Log.
+// whose ctx ends at the first SIGINT or SIGTERM. The answer goes to Stdout, everything else to
+// Stderr or Log.
 type app struct {
 	Version string
 	Stdin   io.Reader
@@ -30,7 +30,7 @@ type app struct {
 	Stderr  io.Writer
 	Config  config
 	Log     *slog.Logger
-	// Embedder opens what finds by meaning; the settings' own if nil.
+	// Embedder opens the embedder; nil opens that of the settings.
 	Embedder func() (robotmem.Embedder, error)
 
 	env     func(string) (string, bool)
@@ -52,7 +52,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// Who asks, as sessions record it.
+// Types of clients, as sessions record them.
 const (
 	clientCLI = "cli"
 	clientMCP = "mcp_direct"
@@ -75,7 +75,7 @@ func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, e
 	return local.Open(ctx, o)
 }
 
-// options are the settings of the command line for a memory, but its embedder.
+// options are the settings for a memory, without the embedder.
 func (a *app) options(path, clientType string) (o local.Options, err error) {
 	o = local.Options{
 		Path:       path,
@@ -86,7 +86,7 @@ func (a *app) options(path, clientType string) (o local.Options, err error) {
 		Logger:     a.Log,
 		Weights:    maps.Clone(a.Config.Weights),
 	}
-	if clientType != clientCLI { // a command of a moment leaves it to a node or to retain
+	if clientType != clientCLI { // only long-running processes and the command retain evict
 		if o.Retention, err = parseRetention(a.Config.Retention, a.Config.MinFree); err != nil {
 			return o, err
 		}
@@ -105,7 +105,7 @@ func (a *app) options(path, clientType string) (o local.Options, err error) {
 	return o, nil
 }
 
-// embedder opens what finds by meaning.
+// embedder opens the embedder of the settings.
 func (a *app) embedder() (robotmem.Embedder, error) {
 	if a.Embedder != nil {
 		return a.Embedder()
@@ -118,7 +118,7 @@ func (a *app) embedder() (robotmem.Embedder, error) {
 	return e, err
 }
 
-// close ends what the memories of this run were opened with.
+// close closes the embedders of this run.
 func (a *app) close() {
 	for _, c := range a.closers {
 		if err := c.Close(); err != nil {
@@ -134,7 +134,7 @@ func (a *app) hasEmbedder() bool {
 
 func noEmbedder() (robotmem.Embedder, error) { return nil, nil }
 
-// OpenDefault opens the user's own memory: --db, or memory.db in the home.
+// OpenDefault opens the memory of the settings: --db, or memory.db in the home.
 func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Node, error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
@@ -144,14 +144,14 @@ func (a *app) OpenDefault(ctx context.Context, clientType string) (*local.Node, 
 	isNew := errors.Is(err, fs.ErrNotExist)
 	m, err := a.open(ctx, path, clientType)
 	if err == nil && isNew {
-		// A mistyped --db would otherwise look like an empty memory.
+		// A mistyped --db must not look like an empty memory.
 		fmt.Fprintf(a.Stderr, "robotmem: new memory %s\n", path)
 	}
 	return m, err
 }
 
-// existing refuses a memory that is not there, for what only reads one: a
-// mistyped --db would otherwise make an empty one and succeed.
+// existing fails if the memory does not exist. It is for commands that only read: with a
+// mistyped --db they would make an empty memory and succeed.
 func (a *app) existing() error {
 	if a.Config.URL != "" {
 		return nil
@@ -161,13 +161,12 @@ func (a *app) existing() error {
 		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return &robotmem.Error{Kind: robotmem.NotFound, Field: "db", Err: fmt.Errorf("there is no memory at %s; pass --db", path)}
+		return notFound("db", "there is no memory at %s; pass --db", path)
 	}
 	return nil
 }
 
-// Use calls f with the memory that the settings name, a file or a node at
-// --url, and closes it.
+// Use calls f with the memory of the settings, a file or a node at --url, and closes it.
 func (a *app) Use(ctx context.Context, f func(node) error) error {
 	return a.useAs(ctx, clientCLI, f)
 }
@@ -180,30 +179,49 @@ func (a *app) useAs(ctx context.Context, clientType string, f func(node) error) 
 	if err != nil {
 		return err
 	}
-	// An error of the work itself says more than one of closing after it.
+	// The error of f is first: it says more than that of Close.
 	return errors.Join(f(m), m.Close())
 }
 
-// PrintJSON writes v as REST answers it: one line, characters as they are.
-func (a *app) PrintJSON(v any) error {
-	data, err := encode(v)
+// UseFile calls f with the memory's file. It is for what no node does over HTTP; flag asked
+// for it.
+func (a *app) UseFile(ctx context.Context, flag string, f func(*local.Node) error) error {
+	if a.Config.URL != "" {
+		return invalid(flag, "works on the memory's file, not through a node: leave --url out and run it where the file is; a running node need not stop for it")
+	}
+	m, err := a.OpenDefault(ctx, clientCLI)
 	if err != nil {
 		return err
 	}
-	_, err = a.Stdout.Write(data)
+	// The error of f is first: it says more than that of Close.
+	return errors.Join(f(m), m.Close())
+}
+
+// show prints an answer, as JSON or as text.
+func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
+	if asJSON {
+		return a.PrintJSON(answer)
+	}
+	w := &lines{w: a.Stdout}
+	text(w)
+	return w.err
+}
+
+// PrintJSON writes v as REST answers it: one line, characters without escapes.
+func (a *app) PrintJSON(v any) error {
+	data, err := robotmem.EncodeJSON(v)
+	if err != nil {
+		return err
+	}
+	_, err = a.Stdout.Write(append(data, '\n'))
 	return err
 }
 
-// encode is an answer as one line of JSON.
-func encode(v any) ([]byte, error) {
-	data, err := robotmem.EncodeJSON(v)
-	if err != nil {
-		return nil, err
-	}
-	return append(data, '\n'), nil
-}
-
-// invalid is bad input that the command line sees before the memory does.
+// invalid is an error for bad input that the command itself detects.
 func invalid(field, format string, args ...any) *robotmem.Error {
 	return &robotmem.Error{Kind: robotmem.Invalid, Field: field, Err: fmt.Errorf(format, args...)}
+}
+
+func notFound(field, format string, args ...any) *robotmem.Error {
+	return &robotmem.Error{Kind: robotmem.NotFound, Field: field, Err: fmt.Errorf(format, args...)}
 }

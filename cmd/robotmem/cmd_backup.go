@@ -7,16 +7,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// backupCmd makes a backup unless it is told what else.
+// backupCmd makes a backup by default.
 type backupCmd struct {
-	Make    backupMakeCmd    `cmd:"" default:"withargs" help:"Make a backup while the memory works: what backup does if it is not told what else. A folder named list, verify or restore is written ./list."`
+	Make    backupMakeCmd    `cmd:"" default:"withargs" help:"Make a backup while the memory works (default). A folder named list, verify or restore is written ./list."`
 	List    backupListCmd    `cmd:"" help:"List the backups of a folder, oldest first."`
 	Verify  backupVerifyCmd  `cmd:"" help:"Read a backup from end to end, or all of a folder."`
 	Restore backupRestoreCmd `cmd:"" help:"Put a backup in the memory's place. What is there stays, under another name."`
@@ -38,8 +37,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if c.Keep < 1 {
 		return invalid("keep", "must be 1 or more, not %d", c.Keep)
 	}
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return &robotmem.Error{Kind: robotmem.NotFound, Field: "db", Err: fmt.Errorf("there is no memory at %s to make a backup of; pass --db", path)}
+	if !exists(path) {
+		return notFound("db", "there is no memory at %s to make a backup of; pass --db", path)
 	}
 	a.Embedder = noEmbedder
 	ctx, bar := a.watched(ctx)
@@ -55,34 +54,23 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err := errors.Join(err, m.Close()); err != nil {
 		return err
 	}
-	if c.JSON {
-		return a.PrintJSON(res)
-	}
-	w := &lines{w: a.Stdout}
-	w.line("%s", res.Path)
-	w.line("%s, %s, %s in %.1f s, verified", heldText(res.Held), sizeText(res.Bytes), payloadText(res), res.Seconds)
-	for _, name := range res.Removed {
-		w.line("removed %s", name)
-	}
-	return w.err
+	return a.show(c.JSON, res, func(w *lines) {
+		w.line("%s", res.Path)
+		copied := ""
+		if res.Copied > 0 {
+			copied = fmt.Sprintf(", %d copied", res.Copied)
+		}
+		w.line("%s, %s, %s (%s)%s in %.1f s, verified", heldText(res.Held), sizeText(res.Bytes),
+			count(res.Held.Payloads, "payload"), sizeText(res.Held.PayloadBytes), copied, res.Seconds)
+		for _, name := range res.Removed {
+			w.line("removed %s", name)
+		}
+	})
 }
 
-func heldText(f backup.BackupFigures) string {
-	if f.Memories == 1 {
-		return "1 memory"
-	}
-	return fmt.Sprintf("%d memories", f.Memories)
-}
+func heldText(f backup.BackupFigures) string { return plural(f.Memories, "memory", "memories") }
 
-func payloadText(r *backup.BackupReport) string {
-	text := fmt.Sprintf("%s (%s)", count(r.Held.Payloads, "payload"), sizeText(r.Held.PayloadBytes))
-	if r.Copied > 0 {
-		text += fmt.Sprintf(", %d copied", r.Copied)
-	}
-	return text
-}
-
-// backupSource is the memory's file; that of a node elsewhere lies there.
+// backupSource is the memory's file. That of another node is on its machine.
 func (a *app) backupSource() (string, error) {
 	if a.Config.URL != "" {
 		return "", invalid("url", "backups are made on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
@@ -90,8 +78,7 @@ func (a *app) backupSource() (string, error) {
 	return a.Config.dbPath()
 }
 
-// backupDir is the folder of backups: the one given, or the one beside the
-// memory.
+// backupDir is the given folder, or the one beside the memory.
 func (a *app) backupDir(given string) (string, error) {
 	if given != "" {
 		return given, nil
@@ -117,31 +104,27 @@ func (c *backupListCmd) Run(a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return a.PrintJSON(struct {
-			Dir     string          `json:"dir"`
-			Backups []backup.Backup `json:"backups"`
-		}{dir, all})
-	}
-	w := &lines{w: a.Stdout}
-	if len(all) == 0 {
-		w.line("no backups in %s", dir)
-		return w.err
-	}
-	w.table("BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", len(all), func(i int) string {
-		b := all[i]
-		if b.Problem != "" {
-			return fmt.Sprintf("%s\t%s", b.Name, b.Problem)
+	answer := struct {
+		Dir     string          `json:"dir"`
+		Backups []backup.Backup `json:"backups"`
+	}{dir, all}
+	return a.show(c.JSON, answer, func(w *lines) {
+		if len(all) == 0 {
+			w.line("no backups in %s", dir)
 		}
-		return fmt.Sprintf("%s\t%s\t%d\t%s\t%s", b.Name, b.CreatedAt.Local().Format(time.DateTime), b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes))
+		table(w, "BACKUP\tMADE\tMEMORIES\tFILE\tPAYLOADS", all, func(b backup.Backup) []any {
+			if b.Problem != "" {
+				return []any{b.Name, b.Problem}
+			}
+			return []any{b.Name, b.CreatedAt, b.Held.Memories, sizeText(b.Bytes), sizeText(b.Held.PayloadBytes)}
+		})
 	})
-	return w.err
 }
 
-// noFolder is the answer for a folder that is not there: its disk may not be
-// mounted, which must not look like a folder without backups.
+// noFolder is the answer for a folder that is missing: a disk that is not mounted must not look
+// like a folder without backups.
 func noFolder(dir string) error {
-	return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("there is no folder %s; is its disk mounted?", dir)}
+	return notFound("dir", "there is no folder %s; is its disk mounted?", dir)
 }
 
 type backupVerifyCmd struct {
@@ -149,7 +132,7 @@ type backupVerifyCmd struct {
 	JSON   bool   `name:"json" help:"Print it as JSON."`
 }
 
-// verdict is what came of one backup.
+// verdict is the result for one backup.
 type verdict struct {
 	Path    string `json:"path"`
 	Healthy bool   `json:"healthy"`
@@ -171,7 +154,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return noFolder(dir)
 		case err == nil && info.IsDir() && !exists(filepath.Join(dir, "backup.json")):
-			return &robotmem.Error{Kind: robotmem.NotFound, Field: "dir", Err: fmt.Errorf("no backups in %s", dir)}
+			return notFound("dir", "no backups in %s", dir)
 		}
 		all = []backup.Backup{{Path: dir}}
 	}
@@ -186,36 +169,29 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
 		}
-		if told != nil { // whatever is wrong with one, the others are read
+		if told != nil { // the other backups are read nevertheless
 			v.Healthy, v.Problem, damaged = false, told.Detail(), &exitError{code: exitUnhealthy}
 		}
 		verdicts = append(verdicts, v)
 	}
 	bar.Done()
-	if c.JSON {
-		err = a.PrintJSON(struct {
-			Backups []verdict `json:"backups"`
-		}{verdicts})
-	} else {
-		err = printVerdicts(a, verdicts)
-	}
+	answer := struct {
+		Backups []verdict `json:"backups"`
+	}{verdicts}
+	err = a.show(c.JSON, answer, func(w *lines) {
+		for _, v := range verdicts {
+			if v.Healthy {
+				w.line("%s  %s", marks["ok"], v.Path)
+				continue
+			}
+			w.line("%s  %s", marks["fail"], v.Path)
+			w.line("      %s", oneLine(v.Problem))
+		}
+	})
 	if err != nil {
 		return err
 	}
 	return damaged
-}
-
-func printVerdicts(a *app, verdicts []verdict) error {
-	w := &lines{w: a.Stdout}
-	for _, v := range verdicts {
-		if v.Healthy {
-			w.line("%s  %s", marks["ok"], v.Path)
-		} else {
-			w.line("%s  %s", marks["fail"], v.Path)
-			w.line("      %s", oneLine(v.Problem))
-		}
-	}
-	return w.err
 }
 
 type backupRestoreCmd struct {
@@ -243,24 +219,14 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = a.PrintJSON(res)
-	} else {
-		err = printRestored(a, res)
-	}
+	err = a.show(c.JSON, res, func(w *lines) { printRestored(w, res) })
 	if err == nil && !res.Doctor.Healthy {
 		err = &exitError{code: exitUnhealthy}
 	}
 	return err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-func printRestored(a *app, r *backup.RestoreReport) error {
-	w := &lines{w: a.Stdout}
+func printRestored(w *lines, r *backup.RestoreReport) {
 	w.line("restored %s from %s", r.Path, r.Backup.Name)
 	switch {
 	case r.Before != nil:
@@ -268,10 +234,8 @@ func printRestored(a *app, r *backup.RestoreReport) error {
 	case r.Aside != "":
 		w.detail("before", "a file that cannot be read")
 	}
-	w.detail("now", fmt.Sprintf("%s, as of %s", heldText(r.After), r.Backup.CreatedAt.Local().Format(time.DateTime)))
-	if r.Aside != "" {
-		w.detail("aside", r.Aside)
-	}
+	w.detail("now", fmt.Sprintf("%s, as of %s", heldText(r.After), timeText(r.Backup.CreatedAt)))
+	w.given("aside", r.Aside)
 	if r.Aside != "" && r.Before != nil {
 		w.detail("undo", fmt.Sprintf("robotmem backup restore %q --to %q", r.Aside, r.Path))
 	}
@@ -281,5 +245,9 @@ func printRestored(a *app, r *backup.RestoreReport) error {
 		}
 	}
 	w.detail("doctor", r.Doctor.Status)
-	return w.err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -16,10 +24,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// benchCmd measures facts unless it is told what else.
+// benchCmd measures facts by default.
 type benchCmd struct {
-	Facts      benchFactsCmd      `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled: what bench does if it is not told what to measure."`
-	Perception benchPerceptionCmd `cmd:"" help:"How well a force sensor and a camera are recorded while they run."`
+	Facts benchFactsCmd `cmd:"" default:"withargs" help:"How fast facts are learnt and recalled (default)."`
 }
 
 type benchFactsCmd struct {
@@ -41,32 +48,46 @@ type benchReport struct {
 	MemoryOpened memoryFigures `json:"memory_opened"`
 }
 
+// measure is one kind of call. The times are of single calls; those of batches are of whole
+// batches, while the rate is in rows.
+type measure struct {
+	Name      string  `json:"name"`
+	Calls     int     `json:"calls"`
+	P50       float64 `json:"p50_ms"`
+	P95       float64 `json:"p95_ms"`
+	PerSecond float64 `json:"per_second"`
+	Found     float64 `json:"found,omitempty"` // memories in an answer, mean
+}
+
 const (
 	benchLeast   = 500
 	benchBatch   = 5000
 	benchCalls   = 1000 // of each kind; fewer when there are few facts
 	benchCallers = 8
 	benchTop     = 10
-	episode      = 200 // facts of the session that is replayed
+	benchEpisode = 200 // facts of the session that is replayed
 )
 
-// Run learns n facts into a file of its own and measures from there.
+// Run learns n facts into a new file and measures.
 func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	if c.N < benchLeast || c.N > 10_000_000 {
 		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}
-	r := benchReport{Machine: thisMachine(), Facts: c.N, Durability: a.Config.Durability}
+	r := &benchReport{Machine: thisMachine(), Facts: c.N, Durability: a.Config.Durability}
+	b := &bench{ctx: ctx, a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, name: "recall by words", report: r}
+	if c.Vectors {
+		b.name = "hybrid recall"
+	}
 	a.Embedder = noEmbedder
 	if c.Opened != "" {
-		b := &bench{ctx: ctx, a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, report: &r}
 		if err := b.opened(c.Opened); err != nil {
 			return err
 		}
 		return a.PrintJSON(r)
 	}
 	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
-		b := &bench{ctx: ctx, a: a, m: m, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, report: &r}
-		err := b.run(c.N, path)
+		b.m = m
+		err := b.run(path)
 		if err == nil {
 			r.Memory = b.memory(path)
 		}
@@ -78,46 +99,58 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		return a.PrintJSON(r)
+	return a.show(c.JSON, r, r.print)
+}
+
+func (r *benchReport) print(w *lines) {
+	w.line("%d facts, durability %s, on %s, %d cores, %s, %s", r.Facts, r.Durability, r.Machine.CPU, r.Machine.Cores, r.Machine.Go, r.Machine.Platform)
+	w.line("")
+	table(w, "\tcalls\tp50 ms\tp95 ms\tper second", r.Measures, func(m measure) []any {
+		return []any{m.Name, m.Calls, fmt.Sprintf("%.3f", m.P50), fmt.Sprintf("%.3f", m.P95), fmt.Sprintf("%.0f", m.PerSecond)}
+	})
+	w.line("")
+	if r.MemoryOpened.RSSBytes > 0 {
+		w.line("after opening %s resident, %s heap", sizeText(r.MemoryOpened.RSSBytes), sizeText(r.MemoryOpened.HeapBytes))
 	}
-	return printBench(a, &r)
+	w.line("memory %s resident, %s heap; file %s", sizeText(r.Memory.RSSBytes), sizeText(r.Memory.HeapBytes), sizeText(r.Memory.FileBytes))
 }
 
 type bench struct {
-	ctx   context.Context
-	a     *app
-	m     *local.Node
-	facts *eval.Facts
-	made  int
-	calls int
-	// vectors: questions are also asked by meaning.
-	vectors bool
+	ctx     context.Context
+	a       *app
+	m       *local.Node
+	facts   *eval.Facts
+	made    int
+	calls   int
+	vectors bool   // questions are also asked by meaning
+	name    string // of a recall
 	report  *benchReport
 }
 
-func (b *bench) next() *robotmem.LearnRequest {
-	f := b.facts.Fact(b.made)
-	b.made++
-	return &f
+// next makes n more facts.
+func (b *bench) next(n int, session string) []robotmem.LearnRequest {
+	out := make([]robotmem.LearnRequest, n)
+	for i := range out {
+		out[i] = b.facts.Fact(b.made)
+		out[i].SessionID = session
+		b.made++
+	}
+	return out
 }
 
-func (b *bench) run(n int, path string) error {
-	if err := b.load(n); err != nil {
+// run measures writes, then every kind of recall.
+func (b *bench) run(path string) error {
+	if err := b.load(b.report.Facts); err != nil {
 		return err
 	}
-	singles := make([]*robotmem.LearnRequest, 0, b.calls*benchCallers)
 	for _, callers := range []int{1, benchCallers} {
-		singles = singles[:0]
-		for range b.calls * callers {
-			singles = append(singles, b.next())
-		}
+		singles := b.next(b.calls*callers, "")
 		name := "learn"
 		if callers > 1 {
 			name = fmt.Sprintf("learn, %d callers", callers)
 		}
 		err := b.measure(name, len(singles), callers, func(i int) (int, error) {
-			_, err := b.m.Learn(b.ctx, singles[i])
+			_, err := b.m.Learn(b.ctx, &singles[i])
 			return 0, err
 		})
 		if err != nil {
@@ -132,10 +165,52 @@ func (b *bench) run(n int, path string) error {
 	if err := b.m.Warm(b.ctx); err != nil {
 		return err
 	}
-	return b.ask()
+	s, err := b.m.StartSession(b.ctx, &robotmem.StartSessionRequest{})
+	if err != nil {
+		return err
+	}
+	if _, err = b.m.LearnBatch(b.ctx, &robotmem.LearnBatchRequest{Items: b.next(benchEpisode, s.SessionID)}); err != nil {
+		return err
+	}
+	return b.ask(append(b.questions(b.name),
+		question{"recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} }},
+		question{"recall nearest, 3-D", func() robotmem.RecallRequest { return robotmem.RecallRequest{SpatialSort: b.facts.Near()} }},
+		question{"recall by words nearest, 3-D", func() robotmem.RecallRequest {
+			return robotmem.RecallRequest{Query: b.facts.Query(), SpatialSort: b.facts.Near()}
+		}},
+		question{"replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: s.SessionID} }},
+	))
 }
 
-// open opens the file anew, with vectors or without.
+// load learns the facts in batches. The time excludes making them.
+func (b *bench) load(n int) error {
+	bar := b.a.newProgress("learn", int64(n))
+	defer bar.Done()
+	var took []time.Duration
+	for b.made < n {
+		req := &robotmem.LearnBatchRequest{Items: b.next(min(benchBatch, n-b.made), "")}
+		start := time.Now()
+		res, err := b.m.LearnBatch(b.ctx, req)
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(start))
+		for _, item := range res.Results {
+			if item.Error != nil {
+				return fmt.Errorf("bench: a fact was refused: %s: %s", item.Error.Field, item.Error.Detail)
+			}
+		}
+		bar.Add(int64(len(req.Items)))
+	}
+	total := time.Duration(0)
+	for _, d := range took {
+		total += d
+	}
+	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds(), 0)
+	return nil
+}
+
+// open opens the file again, with vectors or without.
 func (b *bench) open(path string, vectors bool) (err error) {
 	if b.m != nil {
 		err = b.m.Close()
@@ -162,142 +237,61 @@ func (b *bench) embed(path string) error {
 		total = max(total, all)
 		bar.Set(done, all)
 	})
-	if err != nil || total == 0 {
-		return err
+	if took := time.Since(start); err == nil && total > 0 {
+		b.add("store vectors", []time.Duration{took}, float64(total)/took.Seconds(), 0)
 	}
-	took := time.Since(start)
-	b.report.Measures = append(b.report.Measures, measure{Name: "store vectors", Calls: 1, P50: millis(took), P95: millis(took), PerSecond: float64(total) / took.Seconds()})
-	return nil
+	return err
 }
 
-func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// load learns the facts in batches. Making them is not part of the time.
-func (b *bench) load(n int) error {
-	bar := b.a.newProgress("learn", int64(n))
-	defer bar.Done()
-	var took []time.Duration
-	for b.made < n {
-		req := &robotmem.LearnBatchRequest{}
-		for range min(benchBatch, n-b.made) {
-			req.Items = append(req.Items, *b.next())
-		}
-		start := time.Now()
-		res, err := b.m.LearnBatch(b.ctx, req)
-		if err != nil {
-			return err
-		}
-		took = append(took, time.Since(start))
-		for _, item := range res.Results {
-			if item.Error != nil {
-				return fmt.Errorf("bench: a fact was refused: %s: %s", item.Error.Field, item.Error.Detail)
-			}
-		}
-		bar.Add(int64(len(req.Items)))
-	}
-	m := summarize(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took)
-	m.PerSecond *= float64(n) / float64(len(took))
-	b.report.Measures = append(b.report.Measures, m)
-	return nil
-}
-
-// ask measures every kind of recall.
-func (b *bench) ask() error {
-	session, err := b.episode()
-	if err != nil {
-		return err
-	}
-	return b.askAll(b.kinds(session))
-}
-
-// askAll measures each kind of recall in turn.
-func (b *bench) askAll(kinds []kind) error {
-	for _, kind := range kinds {
-		requests := make([]*robotmem.RecallRequest, b.calls)
-		for i := range requests {
-			requests[i] = kind.req()
-		}
-		// The first question loads what the others find loaded; reopen
-		// measures it by itself.
-		if _, err := b.m.Recall(b.ctx, requests[0]); err != nil {
-			return err
-		}
-		err := b.measure(kind.name, b.calls, 1, func(i int) (int, error) {
-			res, err := b.m.Recall(b.ctx, requests[i])
-			if err != nil {
-				return 0, err
-			}
-			return res.Total, nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// kind is a kind of recall.
-type kind struct {
+// question is a kind of recall.
+type question struct {
 	name string
-	req  func() *robotmem.RecallRequest
-}
-
-func (b *bench) kinds(session string) []kind {
-	return append(b.questions(b.name()), []kind{
-		{"recall by filter 0.1 %", func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{N: benchTop, ContextFilter: rare}
-		}},
-		{"recall nearest, 3-D", func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{N: benchTop, SpatialSort: b.facts.Near()}
-		}},
-		{"recall by words nearest, 3-D", func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{N: benchTop, Query: b.facts.Query(), SpatialSort: b.facts.Near()}
-		}},
-		{"replay of a session", func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{N: 100, SessionID: session}
-		}},
-	}...)
+	req  func() robotmem.RecallRequest // N is benchTop unless it is set
 }
 
 // rare is the filter that one fact in a thousand passes.
 var rare = robotmem.Object{"task.trial": "rare"}
 
-func (b *bench) name() string {
-	if b.vectors {
-		return "hybrid recall"
-	}
-	return "recall by words"
-}
-
-func (b *bench) questions(name string) []kind {
-	return []kind{
-		{name, func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop}
-		}},
-		{name + ", filter 0.1 %", func() *robotmem.RecallRequest {
-			return &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop, ContextFilter: rare}
+func (b *bench) questions(name string) []question {
+	return []question{
+		{name, func() robotmem.RecallRequest { return robotmem.RecallRequest{Query: b.facts.Query()} }},
+		{name + ", filter 0.1 %", func() robotmem.RecallRequest {
+			return robotmem.RecallRequest{Query: b.facts.Query(), ContextFilter: rare}
 		}},
 	}
 }
 
-// episode learns the session that is replayed.
-func (b *bench) episode() (string, error) {
-	s, err := b.m.StartSession(b.ctx, &robotmem.StartSessionRequest{})
+// ask measures each kind of recall.
+func (b *bench) ask(questions []question) error {
+	for _, q := range questions {
+		requests := make([]robotmem.RecallRequest, b.calls)
+		for i := range requests {
+			requests[i] = q.req()
+			if requests[i].N == 0 {
+				requests[i].N = benchTop
+			}
+		}
+		// The first question loads what the others find loaded; reopen measures it.
+		if _, err := b.m.Recall(b.ctx, &requests[0]); err != nil {
+			return err
+		}
+		if err := b.measure(q.name, b.calls, 1, func(i int) (int, error) { return b.recall(&requests[i]) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) recall(req *robotmem.RecallRequest) (int, error) {
+	res, err := b.m.Recall(b.ctx, req)
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	req := &robotmem.LearnBatchRequest{}
-	for range episode {
-		item := *b.next()
-		item.SessionID = s.SessionID
-		req.Items = append(req.Items, item)
-	}
-	_, err = b.m.LearnBatch(b.ctx, req)
-	return s.SessionID, err
+	return res.Total, nil
 }
 
-// reopen measures, in a process of its own, the way from a closed file to the
-// first answer, and what such a node needs.
+// reopen measures, in another process, the time from a closed file to the first answer and the
+// memory of such a node.
 func (b *bench) reopen(path string) error {
 	args := []string{"bench", "--json", "--n", fmt.Sprint(b.report.Facts), "--opened", path, "--durability", b.report.Durability}
 	if !b.vectors {
@@ -309,12 +303,12 @@ func (b *bench) reopen(path string) error {
 	}
 	child := exec.CommandContext(b.ctx, program, args...)
 	child.Stderr = b.a.Stderr
-	out, err := child.Output()
-	if err != nil {
-		return fmt.Errorf("bench: the node that opens the file: %w", err)
-	}
 	var r benchReport
-	if err := json.Unmarshal(out, &r); err != nil {
+	out, err := child.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &r)
+	}
+	if err != nil {
 		return fmt.Errorf("bench: the node that opens the file: %w", err)
 	}
 	b.report.Measures = append(b.report.Measures, r.Measures...)
@@ -322,50 +316,117 @@ func (b *bench) reopen(path string) error {
 	return nil
 }
 
-// opened is what reopen starts.
-func (b *bench) opened(path string) (err error) {
-	err = b.measure("open and first recall", 1, 1, func(int) (int, error) {
+// opened runs in the process that reopen starts.
+func (b *bench) opened(path string) error {
+	err := b.measure("open and first recall", 1, 1, func(int) (int, error) {
 		if err := b.open(path, b.vectors); err != nil {
 			return 0, err
 		}
-		res, err := b.m.Recall(b.ctx, &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
-		if err != nil {
-			return 0, err
-		}
-		return res.Total, nil
+		return b.recall(&robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
 	})
 	if err == nil {
 		err = b.measure("open, all indexes in memory", 1, 1, func(int) (int, error) { return 0, b.m.Warm(b.ctx) })
 	}
 	if err == nil {
-		err = b.askAll(b.questions(b.name() + ", opened"))
+		err = b.ask(b.questions(b.name + ", opened"))
 	}
 	if err != nil {
 		return err
 	}
 	b.report.Memory = b.memory(path)
-	if !b.vectors {
-		return b.m.Close()
-	}
-	if err := b.open(path, false); err != nil {
-		return err
-	}
-	if err = b.m.Warm(b.ctx); err == nil {
-		err = b.askAll(b.questions("recall by words"))
+	if b.vectors {
+		if err := b.open(path, false); err != nil {
+			return err
+		}
+		if err = b.m.Warm(b.ctx); err == nil {
+			err = b.ask(b.questions("recall by words"))
+		}
 	}
 	return errors.Join(err, b.m.Close())
 }
 
-// memory reads the figures while everything that the questions needed is
-// loaded.
-func (b *bench) memory(path string) memoryFigures {
-	b.facts = eval.NewFacts() // so that only the memory's own heap is counted
-	runtime.GC()
-	m := processMemory()
-	files, err := filepath.Glob(path + "*")
-	if err != nil {
-		return m
+// measure calls f(0..n-1) from so many goroutines and times each call.
+func (b *bench) measure(name string, n, callers int, f func(i int) (found int, err error)) error {
+	bar := b.a.newProgress(name, int64(n))
+	defer bar.Done()
+	took := make([]time.Duration, n)
+	var next, found atomic.Int64
+	var first error
+	var once sync.Once
+	var wg sync.WaitGroup
+	start := time.Now()
+	for range callers {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				begun := time.Now()
+				got, err := f(i)
+				if err != nil {
+					once.Do(func() { first = fmt.Errorf("bench: %s: %w", name, err) })
+					return
+				}
+				took[i] = time.Since(begun)
+				found.Add(int64(got))
+				bar.Add(1)
+			}
+		})
 	}
+	wg.Wait()
+	if first != nil {
+		return first
+	}
+	b.add(name, took, float64(n)/time.Since(start).Seconds(), float64(found.Load())/float64(n))
+	return nil
+}
+
+func (b *bench) add(name string, took []time.Duration, perSecond, found float64) {
+	b.report.Measures = append(b.report.Measures, measure{name, len(took), quantile(took, 0.5), quantile(took, 0.95), perSecond, found})
+}
+
+// quantile is in milliseconds, 0 without times.
+func quantile(times []time.Duration, q float64) float64 {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return millis(sorted[int(q*float64(len(sorted)-1))])
+}
+
+func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// machine is what the figures were measured on.
+type machine struct {
+	CPU      string `json:"cpu"`
+	Cores    int    `json:"cores"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+}
+
+func thisMachine() machine {
+	return machine{procValue("/proc/cpuinfo", "model name", "unknown CPU"), runtime.NumCPU(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+}
+
+// memoryFigures are bytes.
+type memoryFigures struct {
+	RSSBytes  int64 `json:"rss_bytes"`  // of the process; what Go holds where there is no /proc
+	HeapBytes int64 `json:"heap_bytes"` // live objects
+	FileBytes int64 `json:"file_bytes"` // with its log
+}
+
+// memory reads the figures while all that the questions needed is loaded.
+func (b *bench) memory(path string) memoryFigures {
+	b.facts = eval.NewFacts() // so that only the heap of the memory is counted
+	runtime.GC()
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	m := memoryFigures{
+		HeapBytes: int64(samples[0].Value.Uint64()),
+		RSSBytes:  int64(samples[1].Value.Uint64() - samples[2].Value.Uint64()),
+	}
+	kib, _, _ := strings.Cut(procValue("/proc/self/status", "VmRSS", ""), " ")
+	if n, err := strconv.ParseInt(kib, 10, 64); err == nil {
+		m.RSSBytes = n << 10
+	}
+	files, _ := filepath.Glob(path + "*") // the path of a temporary folder is a valid pattern
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil {
 			m.FileBytes += info.Size()
@@ -374,18 +435,18 @@ func (b *bench) memory(path string) memoryFigures {
 	return m
 }
 
-func printBench(a *app, r *benchReport) error {
-	w := &lines{w: a.Stdout}
-	w.line("%d facts, durability %s, on %s", r.Facts, r.Durability, r.Machine)
-	w.line("")
-	w.table("\tcalls\tp50 ms\tp95 ms\tper second", len(r.Measures), func(i int) string {
-		m := r.Measures[i]
-		return fmt.Sprintf("%s\t%d\t%.3f\t%.3f\t%.0f", m.Name, m.Calls, m.P50, m.P95, m.PerSecond)
-	})
-	w.line("")
-	if r.MemoryOpened.RSSBytes > 0 {
-		w.line("after opening %s resident, %s heap", sizeText(r.MemoryOpened.RSSBytes), sizeText(r.MemoryOpened.HeapBytes))
+// procValue is the value of the first "key : value" line of a file of /proc, or the fallback.
+func procValue(path, key, fallback string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return fallback
 	}
-	w.line("memory %s resident, %s heap; file %s", sizeText(r.Memory.RSSBytes), sizeText(r.Memory.HeapBytes), sizeText(r.Memory.FileBytes))
-	return w.err
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		name, value, ok := strings.Cut(lines.Text(), ":")
+		if ok && strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return fallback
 }

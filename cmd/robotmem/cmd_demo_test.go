@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -14,34 +12,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// runDemo runs the command as a user does, with a home of its own.
-func runDemo(t *testing.T, home string, args ...string) string {
-	t.Helper()
-	t.Setenv("ROBOTMEM_HOME", home)
-	var out, errs bytes.Buffer
-	if code := run(append([]string{"demo"}, args...), strings.NewReader(""), &out, &errs); code != 0 {
-		t.Fatalf("exit code %d: %s", code, errs.String())
-	}
-	if errs.Len() > 0 {
-		t.Errorf("stderr: %s", errs.String())
-	}
-	return out.String()
-}
-
-func demoReportOf(t *testing.T, out string) *demoReport {
-	t.Helper()
-	r := &demoReport{}
-	if err := json.Unmarshal([]byte(out), r); err != nil {
-		t.Fatalf("%v in %.200s", err, out)
-	}
-	return r
-}
-
-// TestDemo runs it no more than twice, in one folder: under the race detector a
-// run takes ten seconds and more.
 func TestDemo(t *testing.T) {
-	home, dir := filepath.Join(t.TempDir(), "home"), t.TempDir()
-	r := demoReportOf(t, runDemo(t, home, "--json", "--dir", dir))
+	t.Parallel()
+	dir, r := demoMemory()
 	t.Run("lives every recording", func(t *testing.T) { checkDemoLife(t, r) })
 	t.Run("answers what a controller asks", func(t *testing.T) { checkDemoAnswers(t, r) })
 	t.Run("tells it in lines of a terminal", func(t *testing.T) { checkDemoStory(t, r) })
@@ -57,7 +30,10 @@ func TestDemo(t *testing.T) {
 		}
 	})
 	t.Run("is fresh on every run and leaves nothing when asked", func(t *testing.T) {
-		again := demoReportOf(t, runDemo(t, home, "--json", "--no-keep", "--dir", dir))
+		again, err := runDemo("--no-keep", "--dir", dir)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if again.DB == r.DB || again.Lived.Facts != r.Lived.Facts {
 			t.Errorf("%s with %d facts, then %s with %d", r.DB, r.Lived.Facts, again.DB, again.Lived.Facts)
 		}
@@ -66,7 +42,7 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%v is left, %v; want the first run's folder alone", left, err)
 		}
 	})
-	if _, err := os.Stat(home); !os.IsNotExist(err) {
+	if _, err := os.Stat(os.Getenv("ROBOTMEM_HOME")); !os.IsNotExist(err) {
 		t.Errorf("the user's own folder was touched: %v", err)
 	}
 }
@@ -121,7 +97,7 @@ func checkDemoAnswers(t *testing.T, r *demoReport) {
 
 func checkDemoStory(t *testing.T, r *demoReport) {
 	var out bytes.Buffer
-	if err := r.print(&app{Stdout: &out}); err != nil {
+	if err := (&app{Stdout: &out}).show(false, nil, func(w *lines) { r.print(w, "full") }); err != nil {
 		t.Fatal(err)
 	}
 	story, commands, ok := strings.Cut(out.String(), "Next, on the same file:\n")
@@ -136,6 +112,7 @@ func checkDemoStory(t *testing.T, r *demoReport) {
 }
 
 func TestDemoThatIsInterruptedLeavesNothing(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

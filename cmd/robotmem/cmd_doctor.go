@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type doctorCmd struct {
@@ -15,9 +17,10 @@ type doctorCmd struct {
 	JSON   bool   `name:"json" help:"Print the answer as JSON, as REST gives it."`
 }
 
-// marks are words, since a log or a screen reader shows no colour.
+// marks are words: a log or a screen reader shows no colour.
 var marks = map[string]string{"ok": "ok  ", "warn": "WARN", "fail": "FAIL"}
 
+// Run checks the node, or repairs it.
 func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	if c.Into != "" && !c.Repair {
 		return invalid("into", "is for --repair: the new file that is written")
@@ -36,13 +39,14 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	}
 	return a.Use(ctx, func(m node) error {
 		var answer any
+		var rebuilt []string
 		var checkup *robotmem.DoctorResponse
 		if c.Repair {
 			r, err := m.Repair(ctx, &robotmem.RepairRequest{})
 			if err != nil {
 				return err
 			}
-			answer, checkup = r, &r.Doctor
+			answer, rebuilt, checkup = r, r.Repaired, &r.Doctor
 		} else {
 			r, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: c.Deep})
 			if err != nil {
@@ -51,24 +55,20 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 			answer, checkup = r, r
 		}
 		bar.Done()
-		if err := c.show(a, answer, checkup); err != nil {
-			return err
+		err := a.show(c.JSON, answer, func(w *lines) {
+			if c.Repair {
+				w.line("rebuilt: %s", strings.Join(rebuilt, ", "))
+			}
+			printCheckup(w, checkup)
+		})
+		if err == nil && !checkup.Healthy {
+			err = &exitError{code: exitUnhealthy}
 		}
-		if !checkup.Healthy {
-			return &exitError{code: exitUnhealthy}
-		}
-		return nil
+		return err
 	})
 }
 
-func (c *doctorCmd) show(a *app, answer any, d *robotmem.DoctorResponse) error {
-	if c.JSON {
-		return a.PrintJSON(answer)
-	}
-	w := &lines{w: a.Stdout}
-	if r, ok := answer.(*robotmem.RepairResponse); ok {
-		w.line("rebuilt: %s", strings.Join(r.Repaired, ", "))
-	}
+func printCheckup(w *lines, d *robotmem.DoctorResponse) {
 	width := 0
 	for _, check := range d.Checks {
 		width = max(width, len(check.Name))
@@ -76,16 +76,128 @@ func (c *doctorCmd) show(a *app, answer any, d *robotmem.DoctorResponse) error {
 	for _, check := range d.Checks {
 		w.line("%s  %-*s  %s", marks[check.Status], width, check.Name, oneLine(check.Detail))
 		if check.Remedy != "" {
-			w.line("      %*s  %s", width, "", fmt.Sprintf("remedy: %s", oneLine(check.Remedy)))
+			w.line("      %*s  remedy: %s", width, "", oneLine(check.Remedy))
 		}
 	}
-	verdict := "healthy"
 	switch {
 	case !d.Healthy:
-		verdict = "NOT healthy"
+		w.line("NOT healthy")
 	case d.Status == "warn":
-		verdict = "healthy, with warnings"
+		w.line("healthy, with warnings")
+	default:
+		w.line("healthy")
 	}
-	w.line("%s", verdict)
-	return w.err
+}
+
+// recover recovers a damaged file, or with --into any file. done is false if the file is
+// readable, so that at most its indexes need a repair.
+func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bool, err error) {
+	path, err := a.Config.dbPath()
+	if err != nil {
+		return false, err
+	}
+	damage := ""
+	if c.Into == "" {
+		if damage, err = damageOf(ctx, a, path); damage == "" || err != nil {
+			return false, err
+		}
+	}
+	o, err := a.options(path, clientCLI)
+	if err != nil {
+		return false, err
+	}
+	var report *local.RecoverReport
+	if c.Into != "" {
+		o.Path = c.Into
+		report, err = local.Recover(ctx, path, o)
+	} else {
+		report, err = local.RecoverInPlace(ctx, o)
+	}
+	if err != nil {
+		return false, err
+	}
+	bar.Done()
+	err = a.show(c.JSON, report, func(w *lines) { printRecovered(w, report, damage) })
+	if err == nil && !report.Whole {
+		err = &exitError{code: exitUnhealthy}
+	}
+	return true, err
+}
+
+// damageOf says what is wrong with a file, "" if at most its indexes need a repair. A conflict
+// may be a damaged header that looks like that of a newer version.
+func damageOf(ctx context.Context, a *app, path string) (string, error) {
+	m, err := a.Open(ctx, path)
+	if told := (*robotmem.Error)(nil); errors.As(err, &told) && (told.Kind == robotmem.Corrupt || told.Kind == robotmem.Conflict) {
+		return told.Detail(), nil
+	}
+	if err != nil {
+		return "", err
+	}
+	damage, err := m.Damage(ctx)
+	if damage != "" {
+		if cerr := m.Close(); cerr != nil {
+			a.Log.Warn("closing the damaged file", "err", cerr)
+		}
+		return damage, nil
+	}
+	return "", errors.Join(err, m.Close())
+}
+
+func printRecovered(w *lines, r *local.RecoverReport, damage string) {
+	if damage != "" {
+		w.line("damaged: %s", oneLine(damage))
+	}
+	w.line("recovered: %d memories", r.Memories)
+	for _, t := range r.Tables {
+		if t.Unreadable == 0 && !t.Torn {
+			continue
+		}
+		text := fmt.Sprintf("  %s: %d rows kept", t.Name, t.Kept)
+		if t.Unreadable > 0 {
+			text += fmt.Sprintf(", %d could not be read", t.Unreadable)
+		}
+		if t.Torn {
+			text += ", more may be missing"
+		}
+		w.line("%s", text)
+	}
+	if r.Missing > 0 {
+		w.line("lost: %d memories: ids %s", r.Missing, idsText(r.MissingIDs, r.Missing))
+	}
+	if r.DoubtfulCount > 0 {
+		w.line("doubtful: %d memories do not match their checksum and are kept as invalidated: ids %s", r.DoubtfulCount, idsText(r.Doubtful, r.DoubtfulCount))
+	}
+	if r.LostPayloads > 0 {
+		w.line("lost: the bytes of %d perceptions; their descriptions are there", r.LostPayloads)
+	}
+	if r.Reactivated > 0 {
+		w.line("active again, because what superseded them is lost: %d memories", r.Reactivated)
+	}
+	for _, note := range r.Notes {
+		w.line("note: %s", note)
+	}
+	w.line("the file: %s", r.File)
+	if r.Damaged != "" {
+		w.line("the damaged one is kept: %s", r.Damaged)
+	}
+	switch {
+	case r.Whole:
+		w.line("nothing is lost")
+	case r.Doctor.Healthy:
+		w.line("healthy again; what is lost may be in a backup")
+	default:
+		w.line("NOT healthy: run robotmem doctor --deep")
+	}
+}
+
+// idsText lists ids, with … where there are more.
+func idsText(ids []int64, all int64) string {
+	const most = 20
+	shown := ids[:min(len(ids), most)]
+	text := strings.ReplaceAll(strings.Trim(fmt.Sprint(shown), "[]"), " ", ", ")
+	if all > int64(len(shown)) {
+		text += ", …"
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
@@ -19,8 +20,7 @@ type evalCmd struct {
 	JSON  bool     `name:"json" help:"Print the figures as JSON."`
 }
 
-// Run learns the corpus into a file of its own, asks the queries and prints
-// the figures.
+// Run learns the corpus into a temporary file, asks the queries and prints the figures.
 func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	var o eval.Options
 	for _, text := range c.Where {
@@ -41,10 +41,7 @@ func (c *evalCmd) Run(ctx context.Context, a *app) error {
 	if res.Queries == 0 {
 		return invalid("where", "leaves no query that is judged; the set has %d documents", res.Docs)
 	}
-	if c.JSON {
-		return a.PrintJSON(res)
-	}
-	return printEval(a, res)
+	return a.show(c.JSON, res, func(w *lines) { printEval(w, res) })
 }
 
 func (c *evalCmd) run(ctx context.Context, a *app, set *eval.Set, o eval.Options) (res *eval.Result, err error) {
@@ -95,32 +92,35 @@ func (a *app) openAlone(ctx context.Context, path, list string) (*local.Node, er
 	return a.Open(ctx, path)
 }
 
-func printEval(a *app, r *eval.Result) error {
-	w := &lines{w: a.Stdout}
+func printEval(w *lines, r *eval.Result) {
 	w.line("%s: %d documents, %d queries", r.Set, r.Docs, r.Queries)
-	if r.Cut > 0 {
-		w.line("  warning: %d documents were cut to the 16 KiB of one memory", r.Cut)
+	for _, warning := range []struct {
+		n    int
+		text string
+	}{
+		{r.Cut, "documents were cut to the 16 KiB of one memory"},
+		{r.Refused, "documents could not be learnt"},
+		{r.Unjudged, "queries were skipped, nothing says what answers them"},
+	} {
+		if warning.n > 0 {
+			w.line("  warning: %d %s", warning.n, warning.text)
+		}
 	}
-	if r.Refused > 0 {
-		w.line("  warning: %d documents could not be learnt", r.Refused)
-	}
-	if r.Unjudged > 0 {
-		w.line("  warning: %d queries were skipped, nothing says what answers them", r.Unjudged)
-	}
-	rows := append([]eval.ListFigures{}, r.Lists...)
-	rows = append(rows, eval.ListFigures{Name: "recall", Figures: r.Figures})
 	w.line("")
-	w.table("\thit@1\tR@10\tMRR\tnDCG@10\tms a query", len(rows), func(i int) string {
-		f := rows[i]
-		return fmt.Sprintf("%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f", f.Name, f.Hit1, f.Recall10, f.MRR, f.NDCG10, f.QueryMS)
+	rows := append(slices.Clone(r.Lists), eval.ListFigures{Name: "recall", Figures: r.Figures})
+	table(w, "\thit@1\tR@10\tMRR\tnDCG@10\tms a query", rows, func(f eval.ListFigures) []any {
+		row := []any{f.Name}
+		for _, share := range []float64{f.Hit1, f.Recall10, f.MRR, f.NDCG10} {
+			row = append(row, fmt.Sprintf("%.3f", share))
+		}
+		return append(row, fmt.Sprintf("%.2f", f.QueryMS))
 	})
 	w.line("")
 	w.line("learnt in %.1f s", r.LearnS)
-	return w.err
 }
 
-// inTempMemory calls f with a new memory in a folder below parent, "" for the
-// system's own, that is removed afterwards. The user's file is not touched.
+// inTempMemory calls f with a new memory in a temporary folder below parent; "" is the folder of
+// the system for temporary files.
 func (a *app) inTempMemory(ctx context.Context, parent string, f func(m *local.Node, path string) error) (err error) {
 	dir, err := os.MkdirTemp(parent, "robotmem-")
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {

@@ -4,12 +4,19 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
+	"strings"
 
+	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
+	"github.com/robotmem/robotmem-go/robotmem/archive/markdown"
+	"github.com/robotmem/robotmem-go/robotmem/archive/sensors"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type exportCmd struct {
@@ -21,47 +28,28 @@ type exportCmd struct {
 	JSON     bool   `name:"json" help:"With --mcap, --archive and --markdown: print the account as JSON; with --hashes the list."`
 }
 
-// Run writes the facts oldest first, so that an import gives them ids in the
-// same order. The memory lists the newest first: pages are kept in a temporary
-// file and copied from the last to the first.
-func (c *exportCmd) Run(ctx context.Context, a *app) (err error) {
-	switch asked := c.asked(); {
+// Run writes the facts to stdout, or what a flag asks for.
+func (c *exportCmd) Run(ctx context.Context, a *app) error {
+	asked := c.asked()
+	switch {
 	case len(asked) > 1:
 		return invalid(asked[1], "is another export than --%s; ask for one at a time", asked[0])
-	case c.MCAP != "":
-		return c.mcap(ctx, a)
-	case len(asked) > 0:
-		return c.moves(ctx, a)
-	case c.Session != "":
+	case len(asked) == 0 && c.Session != "":
 		return invalid("session", "is for --mcap, --archive, --markdown and --hashes; an export of facts writes those of all episodes")
 	}
 	if err := a.existing(); err != nil {
 		return err
 	}
-	spool, err := os.CreateTemp("", "robotmem-export-*")
-	if err != nil {
-		return &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
+	switch {
+	case c.MCAP != "":
+		return a.Use(ctx, func(m node) error { return c.mcap(ctx, a, m) })
+	case len(asked) > 0:
+		return a.UseFile(ctx, asked[0], func(m *local.Node) error { return c.whole(ctx, a, m) })
 	}
-	// Where an open file can be removed, no end of this process leaves it.
-	early := os.Remove(spool.Name())
-	defer func() {
-		err = errors.Join(err, spool.Close())
-		if early != nil {
-			err = errors.Join(err, os.Remove(spool.Name()))
-		}
-	}()
 	return a.Use(ctx, func(m node) error {
 		bar := a.newProgress("export", 0)
 		defer bar.Done()
-		ends, err := c.spool(ctx, a, m, spool, bar)
-		if err != nil {
-			return err
-		}
-		out := bufio.NewWriterSize(a.Stdout, 1<<20)
-		if err := copyBackward(out, spool, ends); err != nil {
-			return fmt.Errorf("export: %w", err)
-		}
-		return out.Flush()
+		return jsonl.Export(ctx, m, a.Stdout, a.Config.Collection, func(facts int) { bar.Add(int64(facts)) })
 	})
 }
 
@@ -78,57 +66,139 @@ func (c *exportCmd) asked() (flags []string) {
 	return flags
 }
 
-// copyBackward copies the pages, which end at ends, from the last to the first.
-func copyBackward(out io.Writer, spool io.ReaderAt, ends []int64) error {
-	for i, end := range slices.Backward(ends) {
-		start := int64(0)
-		if i > 0 {
-			start = ends[i-1]
-		}
-		if _, err := io.Copy(out, io.NewSectionReader(spool, start, end-start)); err != nil {
+func (c *exportCmd) mcap(ctx context.Context, a *app, m node) error {
+	bar := a.newProgress("export", 0)
+	defer bar.Done()
+	var report *recording.ExportReport
+	refuse := func(err error) error { return invalid("mcap", "%v", err) }
+	err := wholeFile(c.MCAP, refuse, func(f *os.File) (err error) {
+		out := bufio.NewWriterSize(f, 1<<20)
+		o := sensors.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Progress: bar.Set}
+		if report, err = sensors.ExportMCAP(ctx, m, out, o); err != nil {
 			return err
 		}
+		return out.Flush()
+	})
+	bar.Done()
+	if err != nil {
+		return err
 	}
-	return nil
+	answer := struct {
+		File      string            `json:"file"`
+		Messages  uint64            `json:"messages"`
+		Originals uint64            `json:"originals"`
+		Topics    int               `json:"topics"`
+		Skipped   map[string]uint64 `json:"skipped,omitempty"`
+	}{c.MCAP, report.Messages, report.Originals, report.Topics, report.Skipped}
+	return a.show(c.JSON, answer, func(w *lines) {
+		w.line("wrote %s: %d messages on %d topics, %d of them as they were recorded", c.MCAP, report.Messages, report.Topics, report.Originals)
+		for _, reason := range slices.Sorted(maps.Keys(report.Skipped)) {
+			w.line("left out %d: %s", report.Skipped[reason], reason)
+		}
+	})
 }
 
-// spool writes every page, oldest first within it, and returns where each
-// ends. Pages are asked for by id, so that what is learnt or forgotten meanwhile
-// moves nothing onto another page.
-func (c *exportCmd) spool(ctx context.Context, a *app, m robotmem.Service, spool io.Writer, bar *progress) (ends []int64, err error) {
-	req := &robotmem.ListRequest{Limit: listPage, Collection: a.Config.Collection, Type: "fact"}
-	for end := int64(0); ; {
-		res, err := m.List(ctx, req)
-		if err != nil {
-			return nil, err
-		}
-		var lines []byte
-		for _, fact := range slices.Backward(res.Memories) {
-			line, err := encode(learnRequest(&fact))
-			if err != nil {
-				return nil, err
-			}
-			lines = append(lines, line...)
-			bar.Add(1)
-		}
-		if _, err := spool.Write(lines); err != nil {
-			return nil, fmt.Errorf("export: %w", err)
-		}
-		end += int64(len(lines))
-		ends = append(ends, end)
-		if len(res.Memories) < listPage {
-			return ends, nil
-		}
-		req.BeforeID = res.Memories[len(res.Memories)-1].MemoryID
+// whole exports everything, as an archive, a folder or content hashes.
+func (c *exportCmd) whole(ctx context.Context, a *app, m *local.Node) error {
+	ctx, bar := a.watched(ctx)
+	defer bar.Done()
+	o := local.ExportOptions{Collection: a.Config.Collection, Session: c.Session, Generator: "robotmem " + a.Version}
+	name := c.Archive
+	var report *local.ExportReport
+	var err error
+	switch {
+	case c.Hashes:
+		o.HashesOnly = true
+		return c.hashes(ctx, a, m, o)
+	case c.Markdown != "":
+		name = c.Markdown
+		err = markdown.Write(c.Markdown, func(sink archive.Sink) (err error) {
+			report, err = m.Export(ctx, sink, o)
+			return err
+		})
+	default:
+		report, err = c.writeArchive(ctx, a, m, o)
 	}
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	if name == "-" { // the archive is on stdout
+		a.Stdout = a.Stderr
+	}
+	return a.show(c.JSON, report, func(w *lines) { printExported(w, name, report) })
 }
 
-// learnRequest is the request that a fact could be learnt with again. Its
-// session is left out: it belongs to this file.
-func learnRequest(m *robotmem.Memory) *robotmem.LearnRequest {
-	return &robotmem.LearnRequest{
-		Insight: m.Content, Context: m.Context, Collection: m.Collection,
-		Tags: m.UserTags, ObservedAt: &m.ObservedAt,
-		Pinned: &m.Pinned, Source: m.Source,
+// hashes lists the content hashes: lines, or one JSON object. A memory may have millions, so
+// the list is not kept in memory.
+func (c *exportCmd) hashes(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) error {
+	out := bufio.NewWriterSize(a.Stdout, 1<<20)
+	if !c.JSON {
+		_, err := m.Export(ctx, archive.NewHashes(out), o)
+		return errors.Join(err, out.Flush())
+	}
+	list := &hashList{out: out, before: `{"hashes":[`}
+	_, err := m.Export(ctx, archive.NewHashes(list), o)
+	if list.before != "," { // no entry was written
+		_, _ = out.WriteString(list.before)
+	}
+	_, _ = out.WriteString("]}\n") // Flush returns its error
+	return errors.Join(err, out.Flush())
+}
+
+// hashList writes the lines of the list of hashes as entries of a JSON array.
+type hashList struct {
+	out    *bufio.Writer
+	before string // the next entry
+}
+
+// Write takes one line: HASH KIND and for most kinds what it belongs to.
+func (h *hashList) Write(line []byte) (int, error) {
+	words := strings.Fields(string(line))
+	data, err := robotmem.EncodeJSON(struct {
+		SHA256 string `json:"sha256"`
+		Kind   string `json:"kind"`
+		Of     string `json:"of,omitempty"`
+	}{words[0], words[1], strings.Join(words[2:], " ")})
+	if err == nil {
+		_, err = h.out.WriteString(h.before + string(data))
+	}
+	h.before = ","
+	return len(line), err
+}
+
+// writeArchive writes to a new file or to stdout.
+func (c *exportCmd) writeArchive(ctx context.Context, a *app, m *local.Node, o local.ExportOptions) (report *local.ExportReport, err error) {
+	write := func(w io.Writer) error {
+		out := bufio.NewWriterSize(w, 1<<20)
+		sink := archive.NewWriter(out, archive.WriterOptions{Zstd: strings.HasSuffix(c.Archive, ".zst")})
+		if report, err = m.Export(ctx, sink, o); err != nil {
+			return errors.Join(err, sink.Discard())
+		}
+		return out.Flush()
+	}
+	if c.Archive == "-" {
+		err = write(a.Stdout)
+		return report, err
+	}
+	if _, err := os.Lstat(c.Archive); err == nil {
+		return nil, invalid("archive", "%s is there already; name a new file", c.Archive)
+	}
+	refuse := func(err error) error { return invalid("archive", "%v", err) }
+	err = wholeFile(c.Archive, refuse, func(f *os.File) error {
+		// The archive is as private as the memory.
+		return errors.Join(f.Chmod(0o600), write(f))
+	})
+	return report, err
+}
+
+func printExported(w *lines, name string, r *local.ExportReport) {
+	w.line("wrote %s: %s, %s, %s of %s, %s", name, plural(r.Memories, "memory", "memories"), count(r.Sessions, "session"),
+		count(r.Payloads, "payload"), sizeText(r.PayloadBytes), count(r.Links, "link"))
+	if r.Evicted > 0 {
+		w.line("%s evicted before; their memories say so", plural(r.Evicted, "payload was", "payloads were"))
+	}
+	if lost := r.Lost - r.Evicted; lost > 0 {
+		w.line("%s lost or damaged; their memories say so; robotmem doctor names them", plural(lost, "payload is", "payloads are"))
 	}
 }

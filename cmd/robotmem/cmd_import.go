@@ -1,52 +1,49 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/local"
-
+	"github.com/robotmem/robotmem-go/perception/recording"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/archive/jsonl"
+	"github.com/robotmem/robotmem-go/robotmem/archive/markdown"
+	"github.com/robotmem/robotmem-go/robotmem/archive/python"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 type importCmd struct {
-	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. What it is shows by what it holds."`
-	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and say what would become of it; store nothing."`
-	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also those that say what is known."`
+	File           string `arg:"" help:"A file of learn requests, one a line (- is stdin); a recording (MCAP, rosbag2); a LeRobot dataset; a folder of sensor files; an archive of export --archive; a memory.db of the Python robotmem; or Markdown, exported or written by hand. The contents decide which it is."`
+	DryRun         bool   `name:"dry-run" help:"Archives, memory.db, notes: check all of it and print what would be stored; store nothing."`
+	KeepDuplicates bool   `name:"keep-duplicates" help:"Facts: store every line, also lines that repeat a known fact."`
 	JSON           bool   `name:"json" help:"Print the counts as JSON."`
 
 	perceptionFlags `embed:""`
 	pythonFlags     `embed:""`
 }
 
-// importCounts is what became of the lines.
-type importCounts struct {
-	Lines      int64 `json:"lines"`
-	Created    int64 `json:"created"`
-	Duplicates int64 `json:"duplicates"`
-	Bad        int64 `json:"bad"`
-}
+// importSource is a kind of thing that import reads.
+type importSource int
 
-// importer is one run. Its state file says how far the file has been learnt,
-// so that a second run goes on where the first was interrupted.
-type importer struct {
-	a     *app
-	m     robotmem.Service
-	op    *robotmem.Op
-	lines *lineReader
-	bar   *progress
-	state *importState // nil for stdin, which cannot be read again
-	keep  bool
-	importCounts
-}
+const (
+	sourceFacts importSource = iota // JSON lines
+	sourceRecording
+	sourceLeRobot
+	sourceFolder
+	sourceArchive
+	sourcePython
+	sourceMarkdown
+)
 
-// Run imports perceptions from what is no file of lines. From lines it learns
-// in batches. A bad line is reported and left out. A
-// signal ends it after the batch that is under way.
+// Run detects what the file is and imports it.
 func (c *importCmd) Run(ctx context.Context, a *app) error {
 	ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: local.OSUser(), Tool: robotmem.ToolImport})
 	kind, err := a.source(ctx, c.File)
@@ -67,8 +64,101 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 	if kind != sourceFacts {
 		return c.perceptionFlags.run(ctx, a, kind, c.File, c.JSON)
 	}
+	return c.facts(ctx, a)
+}
+
+// source is the kind of the file or folder at path; - is stdin.
+func (a *app) source(ctx context.Context, path string) (importSource, error) {
+	if path != "-" {
+		return sourceOf(ctx, path)
+	}
+	head := make([]byte, archive.HeadBytes)
+	n, err := io.ReadFull(a.Stdin, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return 0, invalid("file", "%v", err)
+	}
+	a.Stdin = io.MultiReader(bytes.NewReader(head[:n]), a.Stdin)
+	if archive.Recognizes(bytes.NewReader(head[:n])) {
+		return sourceArchive, nil
+	}
+	return sourceFacts, nil
+}
+
+const (
+	sqliteMagic = "SQLite format 3\x00"
+	// The application id of a memory, and its offset in the header of the file.
+	memoryMagic  = "rbtm"
+	memoryOffset = 68
+)
+
+func sourceOf(ctx context.Context, path string) (importSource, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, invalid("file", "%v", err)
+	}
+	if info.IsDir() {
+		return sourceOfFolder(path)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return 0, invalid("file", "%s is not a regular file; pass - and redirect it to stdin", path)
+	}
+	if markdown.Recognizes(path) {
+		return sourceMarkdown, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, invalid("file", "%v", err)
+	}
+	defer f.Close()
+	head := make([]byte, memoryOffset+len(memoryMagic))
+	n, err := f.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return 0, invalid("file", "%v", err)
+	}
+	head = head[:n]
+	if bytes.HasPrefix(head, []byte(sqliteMagic)) {
+		if bytes.HasSuffix(head, []byte(memoryMagic)) {
+			return 0, invalid("file", "%s is a memory of this program; run robotmem --db %s export --archive - | robotmem import - to add its memories to another", path, path)
+		}
+		if is, err := python.IsMemory(ctx, path); err == nil && is {
+			return sourcePython, nil
+		}
+	}
+	head = head[:min(len(head), 16)]
+	switch {
+	case archive.Recognizes(f):
+		return sourceArchive, nil
+	case recording.Recognizes(head):
+		return sourceRecording, nil
+	case bytes.IndexByte(head, 0) >= 0:
+		return 0, invalid("file", "%s is neither a recording nor a file of learn requests; save one file with robotmem save-perception --file, a folder of them with robotmem import FOLDER", path)
+	}
+	return sourceFacts, nil
+}
+
+func sourceOfFolder(path string) (importSource, error) {
+	backup := path
+	if found, _ := filepath.Glob(filepath.Join(path, "*", "backup.json")); len(found) > 0 { // an invalid pattern matches none
+		backup = filepath.Dir(found[len(found)-1]) // the newest of a folder of backups
+	}
+	if exists(filepath.Join(backup, "backup.json")) && exists(filepath.Join(backup, "memory.db")) {
+		return 0, invalid("file", "%s is a backup of a memory of this program; run robotmem backup restore %s to put it back, or robotmem --db %s export --archive - | robotmem import - to add its memories to another", backup, backup, filepath.Join(backup, "memory.db"))
+	}
+	switch {
+	case exists(filepath.Join(path, "metadata.yaml")):
+		return sourceRecording, nil
+	case exists(filepath.Join(path, "meta", "info.json")):
+		return sourceLeRobot, nil
+	case markdown.Recognizes(path):
+		return sourceMarkdown, nil
+	}
+	return sourceFolder, nil
+}
+
+// facts learns lines. A signal ends it after the batch under way.
+func (c *importCmd) facts(ctx context.Context, a *app) error {
 	in, name, size := a.Stdin, "stdin", int64(0)
-	var state *importState
+	o := jsonl.Options{KeepDuplicates: c.KeepDuplicates}
 	if c.File != "-" {
 		f, err := os.Open(c.File)
 		if err != nil {
@@ -79,170 +169,82 @@ func (c *importCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return invalid("file", "%v", err)
 		}
-		if state, err = a.openImportState(f, c.KeepDuplicates); err != nil {
+		base := filepath.Join(a.Config.Home, "node") // of a node elsewhere
+		if a.Config.URL == "" {
+			if base, err = a.Config.dbPath(); err != nil {
+				return err
+			}
+		}
+		if o.State, err = jsonl.OpenState(f, base, fmt.Sprintf("%t\n%s\n%s", c.KeepDuplicates, a.Config.Collection, a.Config.URL)); err != nil {
 			return err
 		}
 		in, name, size = f, c.File, info.Size()
 	}
 	return a.Use(ctx, func(m node) error {
-		r := &importer{
-			a: a, m: inCollection(m, a.Config.Collection), op: robotmem.OpByName("learn_batch"),
-			bar: a.newProgress("import", size).inBytes(), state: state, keep: c.KeepDuplicates,
+		bar := a.newProgress("import", size).inBytes()
+		defer bar.Done()
+		o.Progress = bar.Add
+		o.Refused = func(line int64, reason string) { a.refused(bar, fmt.Sprintf("line %d", line), errors.New(reason)) }
+		resumed := int64(0)
+		if o.State != nil && o.State.End > 0 {
+			bar.Add(o.State.Start)
+			resumed = o.State.Counts.Lines
+			fmt.Fprintf(a.Stderr, "robotmem: import: going on after line %d\n", resumed)
 		}
-		defer r.bar.Done()
 		start := time.Now()
-		resumed, err := r.resume(ctx, in)
+		counts, err := jsonl.Import(ctx, inCollection(m, a.Config.Collection), in, o)
+		bar.Done()
 		if err != nil {
-			return err
+			return c.stopped(name, o.State != nil, counts.Lines, err)
 		}
-		err = r.run(ctx)
-		r.bar.Done()
-		if err != nil {
-			return r.stopped(name, err)
+		took := max(time.Since(start).Seconds(), 1e-6)
+		err = a.show(c.JSON, counts, func(w *lines) {
+			w.line("imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)",
+				counts.Lines, counts.Created, counts.Duplicates, counts.Bad, took, float64(counts.Lines-resumed)/took)
+		})
+		// The state goes after the answer: without an answer the user runs the import again.
+		if o.State != nil {
+			err = errors.Join(err, o.State.Remove())
 		}
-		return r.finish(c.JSON, resumed, time.Since(start))
+		if err == nil && counts.Bad > 0 {
+			err = &exitError{code: exitCodes[robotmem.Invalid]}
+		}
+		return err
 	})
 }
 
-// resume goes to where an earlier run ended and returns how many lines that
-// run did.
-func (r *importer) resume(ctx context.Context, in io.Reader) (int64, error) {
-	if r.state == nil || r.state.End == 0 {
-		r.lines = newLineReader(in, 0, 0)
-		return 0, nil
-	}
-	s := r.state
-	r.importCounts = s.Counts
-	if _, err := in.(io.Seeker).Seek(s.Start, io.SeekStart); err != nil {
-		return 0, fmt.Errorf("going to where the last import ended: %w", err)
-	}
-	r.lines = newLineReader(in, s.Start, r.Lines)
-	b, err := r.read()
-	if err != nil {
-		return 0, err
-	}
-	stored, err := s.stored(ctx, r.m, b)
-	if err != nil {
-		return 0, err
-	}
-	if stored > 0 {
-		r.Lines += b.count
-		r.Created += stored
-		r.Bad += int64(len(b.bad)+len(b.items)) - stored
-		s.done(b, r.importCounts)
-	} else if _, err := in.(io.Seeker).Seek(s.Start, io.SeekStart); err != nil {
-		return 0, fmt.Errorf("going to where the last import ended: %w", err)
-	} else {
-		r.lines = newLineReader(in, s.Start, r.Lines)
-	}
-	r.bar.Add(s.Start)
-	fmt.Fprintf(r.a.Stderr, "robotmem: import: going on after line %d\n", r.Lines)
-	return r.Lines, nil
-}
-
-func (r *importer) run(ctx context.Context) error {
-	for {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		b, err := r.read()
-		if err != nil {
-			return err
-		}
-		if b.count == 0 {
-			return nil
-		}
-		// What is under way is finished, so that it is known what was stored.
-		if err := r.learn(context.WithoutCancel(ctx), b); err != nil {
-			return err
-		}
-		r.bar.Add(b.end - b.start)
-	}
-}
-
-// learn stores one batch and counts what became of it.
-func (r *importer) learn(ctx context.Context, b *importBatch) error {
-	if r.state != nil {
-		if err := r.state.begin(ctx, r.m, b, r.importCounts); err != nil {
-			return err
-		}
-	}
-	counts := r.importCounts
-	counts.Lines += b.count
-	for _, bad := range b.bad {
-		r.report(bad.line, bad.reason)
-	}
-	counts.Bad += int64(len(b.bad))
-	if len(b.items) > 0 {
-		request, err := b.request(r.keep)
-		if err != nil {
-			return err
-		}
-		answer, err := r.op.Call(ctx, r.m, request)
-		if err != nil {
-			return err
-		}
-		for i, item := range answer.(*robotmem.LearnBatchResponse).Results {
-			switch {
-			case item.Error == nil && item.Status == "created":
-				counts.Created++
-			case item.Error == nil:
-				counts.Duplicates++
-			case exitCodes[item.Error.Kind] == exitCodes[robotmem.Unavailable] && item.Error.Kind != robotmem.Conflict,
-				item.Error.Kind == robotmem.Corrupt:
-				return &robotmem.Error{Op: "import", Kind: item.Error.Kind, Err: errors.New(item.Error.Detail)}
-			default:
-				e := &robotmem.Error{Field: item.Error.Field, Kind: item.Error.Kind, Err: errors.New(item.Error.Detail)}
-				r.report(b.numbers[i], e.Error())
-				counts.Bad++
-			}
-		}
-	}
-	r.importCounts = counts
-	if r.state != nil {
-		r.state.done(b, counts)
-	}
-	return nil
-}
-
-func (r *importer) report(line int64, reason string) {
-	r.bar.Clear()
-	fmt.Fprintf(r.a.Stderr, "robotmem: import: line %d: %s\n", line, oneLine(reason))
-}
-
-// stopped says how to go on after an interruption or a failure.
-func (r *importer) stopped(name string, err error) error {
+// stopped says how to continue after an interruption or a failure.
+func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) error {
 	how := "run the same command again to go on"
-	if r.state == nil {
+	if !resumes {
 		how = "what was learnt is recognised when the same lines come again"
-		if r.keep {
-			how = fmt.Sprintf("go on with the lines after line %d", r.Lines)
+		if c.KeepDuplicates {
+			how = fmt.Sprintf("go on with the lines after line %d", lines)
 		}
-	} else if serr := r.state.save(); serr != nil {
-		err = errors.Join(err, serr)
 	}
 	if errors.Is(err, context.Canceled) {
-		return &exitError{code: exitCodes[robotmem.Unavailable], err: fmt.Errorf("import: stopped after line %d of %s; %s", r.Lines, name, how)}
+		return &exitError{code: exitCodes[robotmem.Unavailable], err: fmt.Errorf("import: stopped after line %d of %s; %s", lines, name, how)}
 	}
-	return fmt.Errorf("import: after line %d of %s: %w; %s", r.Lines, name, err, how)
+	return fmt.Errorf("import: after line %d of %s: %w; %s", lines, name, err, how)
 }
 
-func (r *importer) finish(asJSON bool, resumed int64, took time.Duration) error {
-	rate := float64(r.Lines-resumed) / max(took.Seconds(), 1e-6)
-	var err error
-	if asJSON {
-		err = r.a.PrintJSON(r.importCounts)
-	} else {
-		_, err = fmt.Fprintf(r.a.Stdout, "imported %d lines: %d created, %d duplicates, %d bad, in %.1f s (%.0f lines/s)\n",
-			r.Lines, r.Created, r.Duplicates, r.Bad, took.Seconds(), rate)
+// refused reports something that was not imported.
+func (a *app) refused(bar *progress, where string, err error) {
+	bar.Clear()
+	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
+}
+
+// useFile is UseFile. A dry run makes no memory where there is none: an empty one in a
+// temporary folder answers instead.
+func (c *importCmd) useFile(ctx context.Context, a *app, f func(*local.Node) error) error {
+	if c.DryRun && a.Config.URL == "" {
+		path, err := a.Config.dbPath()
+		if err != nil {
+			return err
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return a.inTempMemory(ctx, "", func(m *local.Node, _ string) error { return f(m) })
+		}
 	}
-	// Only once it was said: who has not heard it runs the import again, and the
-	// state keeps that from doubling anything.
-	if r.state != nil {
-		err = errors.Join(err, r.state.remove())
-	}
-	if err == nil && r.Bad > 0 {
-		return &exitError{code: exitCodes[robotmem.Invalid]}
-	}
-	return err
+	return a.UseFile(ctx, "file", f)
 }

@@ -23,6 +23,7 @@ func (s *statesAtAnswer) Write(p []byte) (int, error) {
 // An import that dies before it has said that it is done must not be doubled by
 // the next, so its state goes only afterwards.
 func TestImportForgetsItsStateOnceItHasAnswered(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := &statesAtAnswer{db: filepath.Join(dir, "memory.db")}
 	lines := filepath.Join(dir, "facts.jsonl")

@@ -21,6 +21,13 @@ type recorded struct {
 	logTime, publishTime          uint64
 }
 
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func messagesOf(t *testing.T, path string) (out []recorded) {
 	t.Helper()
 	src, err := recording.Open(path)
@@ -67,8 +74,10 @@ func command(t *testing.T, wantExit int, args ...string) string {
 
 // Every recording comes back from the memory as it went in.
 func TestImportAndExportLoseNothing(t *testing.T) {
+	t.Parallel()
 	for _, path := range realRecordings(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			db, out := filepath.Join(dir, "memory.db"), filepath.Join(dir, "out.mcap")
 			command(t, 0, "--db", db, "--embedder", "none", "import", path)
@@ -86,6 +95,7 @@ func TestImportAndExportLoseNothing(t *testing.T) {
 
 // What is whole of a cut recording is kept, and it is said where it broke.
 func TestImportOfACutRecording(t *testing.T) {
+	t.Parallel()
 	path := realRecordings(t)[1]
 	data, err := os.ReadFile(path)
 	must(t, err)
@@ -105,7 +115,7 @@ func TestAccountOfATopicWithoutASchema(t *testing.T) {
 		{Name: "/raw", Read: 3, Kept: 2, Perceptions: 1, Skipped: map[string]int64{"over the rate": 1}},
 		{Name: "a.bin", Skipped: map[string]int64{"empty": 1}},
 	}}
-	must(t, account.print(&app{Stdout: &out}, false))
+	must(t, (&app{Stdout: &out}).show(false, account, account.print))
 	for _, want := range []string{"/raw: 2 of 3 messages in 1 perception; 1 skipped: over the rate\n", "a.bin; 1 skipped: empty\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got %q, want %q in it", out.String(), want)
@@ -115,7 +125,7 @@ func TestAccountOfATopicWithoutASchema(t *testing.T) {
 
 // A pipe without a writer must not be waited for.
 func TestImportRefusesWhatIsNoFile(t *testing.T) {
-	if _, err := sourceOf(os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {
+	if _, err := sourceOf(t.Context(), os.DevNull); err == nil || !strings.Contains(err.Error(), "is not a regular file; pass -") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -4,15 +4,21 @@ import (
 	"context"
 
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
+	"github.com/robotmem/robotmem-go/web"
 )
 
 type mcpCmd struct{}
 
-// Run serves until stdin ends or a signal comes. What was accepted by then is
-// answered and stored before the file is closed.
+// Run serves until stdin ends or a signal comes. Requests that were accepted are answered and
+// stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	return a.useAs(ctx, clientMCP, func(m node) error {
 		s := mcp.NewServer(inCollection(m, a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)
 	})
 }
+
+type openapiCmd struct{}
+
+// Run prints the document that a node of this binary answers at /api/openapi.json.
+func (*openapiCmd) Run(a *app) error { return a.PrintJSON(web.OpenAPI(a.Version)) }

@@ -11,16 +11,10 @@ type reembedCmd struct {
 	JSON bool `name:"json" help:"Print the outcome as JSON."`
 }
 
-// reembedResult is what was done.
-type reembedResult struct {
-	Embedder string `json:"embedder"`
-	Embedded int64  `json:"embedded"`
-}
-
 // Help implements kong.HelpProvider.
 func (c *reembedCmd) Help() string {
-	return `Recall goes on with the old vectors until the last new one is there. A run that
-is interrupted is taken up where it ended by the next.
+	return `Recall uses the old vectors until the last new one is stored. After an interruption
+the next run continues.
 
 Examples:
   robotmem reembed --embedder ollama:nomic-embed-text
@@ -42,7 +36,10 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	bar := a.newProgress("reembed", 0)
 	defer bar.Done()
-	var r reembedResult
+	var r struct {
+		Embedder string `json:"embedder"`
+		Embedded int64  `json:"embedded"`
+	}
 	err = m.Reembed(ctx, func(done, total int64) {
 		r.Embedded = done
 		bar.Set(done, total)
@@ -58,10 +55,5 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 		return err
 	}
 	r.Embedder = s.Embedder
-	if c.JSON {
-		return a.PrintJSON(r)
-	}
-	w := &lines{w: a.Stdout}
-	w.line("%d memories embedded with %s", r.Embedded, r.Embedder)
-	return w.err
+	return a.show(c.JSON, r, func(w *lines) { w.line("%d memories embedded with %s", r.Embedded, r.Embedder) })
 }

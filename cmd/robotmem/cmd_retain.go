@@ -42,26 +42,23 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		if c.JSON {
-			return a.PrintJSON(res)
-		}
-		w := &lines{w: a.Stdout}
-		for i, e := range res.Evictions {
-			if i == shownEvictions {
-				w.line("… and %d more; --json lists up to 1,000", res.Count-i)
-				break
+		return a.show(c.JSON, res, func(w *lines) {
+			for i, e := range res.Evictions {
+				if i == shownEvictions {
+					w.line("… and %d more; --json lists up to 1,000", res.Count-i)
+					break
+				}
+				w.line("%d  %s/%s  %s  %s: %s", e.MemoryID, e.Collection, e.PerceptionType, sizeText(e.Bytes), e.Value, e.Reason)
 			}
-			w.line("%d  %s/%s  %s  %s: %s", e.MemoryID, e.Collection, e.PerceptionType, sizeText(e.Bytes), e.Value, e.Reason)
-		}
-		verb := "would go, freeing"
-		if !res.DryRun {
-			verb = "went, freeing"
-		}
-		w.line("%s %s %s of %s", count(int64(res.Count), "perception"), verb, sizeText(res.FreedBytes), sizeText(res.HeldBytes))
-		if res.DryRun && res.Count > 0 {
-			w.line("run it with --apply to do so")
-		}
-		return w.err
+			verb := "would go, freeing"
+			if !res.DryRun {
+				verb = "went, freeing"
+			}
+			w.line("%s %s %s of %s", count(int64(res.Count), "perception"), verb, sizeText(res.FreedBytes), sizeText(res.HeldBytes))
+			if res.DryRun && res.Count > 0 {
+				w.line("run it with --apply to do so")
+			}
+		})
 	})
 }
 

@@ -1,255 +1,91 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"maps"
 	"os"
-	"reflect"
-	"runtime"
+	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
 )
 
-// setupCmd writes robotmem into the settings of an MCP client, or takes it out.
+// setupCmd adds robotmem to the settings of an MCP client, or removes it.
 type setupCmd struct {
 	Client  string `arg:"" optional:"" help:"claude-code, claude-desktop, cursor, vscode, codex or gemini. Without it, lists them and what is set up."`
 	Scope   string `name:"scope" default:"user" placeholder:"user|project" help:"user: in every project. project: in the one of this folder, in a file that can be shared."`
 	HTTP    string `name:"http" placeholder:"URL" help:"Have the client ask the node at this address instead of starting this program. A token in ROBOTMEM_TOKEN goes with it."`
 	Command string `name:"command" placeholder:"PATH" help:"The program to start. Default this one."`
 	DryRun  bool   `name:"dry-run" help:"Show what would change and write nothing."`
-	Undo    bool   `name:"undo" help:"Put back the file as it was before the last setup, or if it changed since, take robotmem out of it."`
-	Print   bool   `name:"print" help:"Print what belongs into the file, and touch nothing."`
+	Undo    bool   `name:"undo" help:"Restore the file as it was before the last setup, or if it changed since, remove robotmem from it."`
+	Print   bool   `name:"print" help:"Print what belongs into the file, and change nothing."`
 	JSON    bool   `name:"json" help:"Print it as JSON."`
 }
 
-// setupReport is what was done to one client's file.
+// setupReport is what was done to the file of one client.
 type setupReport struct {
 	Client string `json:"client"`
 	Scope  string `json:"scope"`
 	File   string `json:"file"`
-	// Action is created, changed, unchanged, restored, removed or deleted.
-	Action string `json:"action"`
+	Action string `json:"action"` // created, changed, unchanged, restored, removed or deleted
 	DryRun bool   `json:"dry_run,omitempty"`
-	// Backup is the copy that was made, or for restored the one that was put back.
-	Backup string `json:"backup,omitempty"`
+	Backup string `json:"backup,omitempty"` // that was made, or for restored that was restored
 	Diff   string `json:"diff,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
-// Run implements the command.
+// Run sets up one client, or lists all.
 func (c *setupCmd) Run(a *app, g *globals) error {
-	m, err := a.machinePaths(runtime.GOOS)
+	m, err := clients.NewMachine(a.env)
 	if err != nil {
 		return err
 	}
 	if c.Client == "" {
 		return c.list(a, m)
 	}
-	client, err := clientNamed(c.Client)
+	client, err := clients.ByName(c.Client)
 	if err != nil {
 		return err
 	}
-	path, err := client.file(m, c.Scope)
+	path, err := client.File(m, c.Scope)
 	if err != nil {
 		return err
 	}
+	var change *clients.Change
 	if c.Undo {
-		return c.undo(a, client, path)
-	}
-	fields, err := c.fields(a, g, client)
-	if err != nil {
-		return err
-	}
-	if c.Print {
-		_, err := a.Stdout.Write(client.format.snippet(fields))
-		return err
-	}
-	return c.apply(a, client, path, fields)
-}
-
-// fields is the entry that the command line asks for.
-func (c *setupCmd) fields(a *app, g *globals, client *setupClient) ([]field, error) {
-	if c.HTTP != "" {
-		address, err := nodeAddress(c.HTTP)
-		if err != nil {
-			return nil, err
+		change, err = client.Undo(path)
+	} else {
+		entry, eerr := c.entry(a, g, client)
+		if eerr != nil {
+			return eerr
 		}
-		return client.remoteEntry(address, a.Config.Token, c.Scope)
-	}
-	command := c.Command
-	if command == "" {
-		var err error
-		if command, err = thisProgram(); err != nil {
-			return nil, err
-		}
-	}
-	args, err := g.carried(a.env)
-	if err != nil {
-		return nil, err
-	}
-	token := ""
-	if a.Config.URL != "" && c.Scope == scopeUser {
-		token = a.Config.Token
-	}
-	return client.localEntry(command, args, carriedEnv(a.Config.Home, token, a.env)), nil
-}
-
-// apply puts the entry into the file.
-func (c *setupCmd) apply(a *app, client *setupClient, path string, fields []field) error {
-	s, err := readSettings(path)
-	if err != nil {
-		return err
-	}
-	present, found, err := client.format.entry(s.data)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "created", DryRun: c.DryRun, Next: client.reload}
-	if s.exists {
-		r.Action = "changed"
-	}
-	if found {
-		ours, _ := writtenBySetup(present)
-		fields = keepForeign(fields, ours)
-		if reflect.DeepEqual(ours, fields) {
-			r.Action, r.Next = "unchanged", ""
-			return c.report(a, r)
-		}
-	}
-	after, err := client.format.set(s.data, fields)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	if err := checkedEdit(client.format, path, s.data, after); err != nil {
-		return err
-	}
-	return c.write(a, r, s, after)
-}
-
-// keepForeign adds the variables and headers that are not ours to write.
-func keepForeign(fields, present []field) []field {
-	own := map[string]bool{"ROBOTMEM_HOME": true, tokenVariable: true, "Authorization": true}
-	local := slices.ContainsFunc(fields, func(f field) bool { return f.key == "command" })
-	for _, p := range present {
-		old, ok := p.value.(map[string]string)
-		if !ok {
-			continue
-		}
-		old = maps.Clone(old)
-		maps.DeleteFunc(old, func(k, _ string) bool { return own[k] })
-		for i := range fields {
-			if m, ok := fields[i].value.(map[string]string); ok && fields[i].key == p.key {
-				merged := maps.Clone(old)
-				maps.Copy(merged, m)
-				fields[i].value = merged
-				old = nil
-			}
-		}
-		if len(old) > 0 && (p.key == "env") == local {
-			fields = append(fields, field{p.key, old})
-		}
-	}
-	return fields
-}
-
-// undo steps back: to the newest backup, if what stands there is that with our
-// entry and nothing else; else only our entry goes.
-func (c *setupCmd) undo(a *app, client *setupClient, path string) error {
-	s, err := readSettings(path)
-	if err != nil {
-		return err
-	}
-	present, found, err := client.format.entry(s.data)
-	if err != nil {
-		return unparsed(path, err)
-	}
-	r := &setupReport{Client: client.name, Scope: c.Scope, File: path, Action: "unchanged", DryRun: c.DryRun}
-	if !found {
-		return c.report(a, r)
-	}
-	ours, others := writtenBySetup(present)
-	name, before, err := s.newestBackup()
-	if err != nil {
-		return err
-	}
-	if again, err := client.format.set(before, ours); name != "" && err == nil && string(again) == string(s.data) {
-		r.Action, r.Backup = "restored", name
-		if err := c.write(a, r, s, before); err != nil || c.DryRun {
+		if c.Print {
+			_, err := a.Stdout.Write(client.Snippet(entry))
 			return err
 		}
-		return os.Remove(name)
+		change, err = client.Add(path, entry)
 	}
-	if again, err := client.format.set(nil, ours); name == "" && err == nil && string(again) == string(s.data) {
-		r.Action = "deleted"
-		return c.write(a, r, s, nil)
-	}
-	if len(others) > 0 {
-		return &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s changed since, and its robotmem has what setup does not write (%s); take it out by hand", path, strings.Join(others, ", "))}
-	}
-	after, err := client.format.remove(s.data)
 	if err != nil {
-		return unparsed(path, err)
-	}
-	if err := checkedEdit(client.format, path, s.data, after); err != nil {
 		return err
 	}
-	r.Action = "removed"
-	return c.write(a, r, s, after)
-}
-
-// write makes the change, with a backup where a step back has none, or shows it.
-func (c *setupCmd) write(a *app, r *setupReport, s *settingsFile, after []byte) error {
-	was, will := s.path, s.path
-	if !s.exists {
-		was = os.DevNull
-	}
-	if r.Action == "deleted" {
-		will = os.DevNull
-	}
-	r.Diff = string(diff.Diff(was, s.data, will, after))
-	if c.DryRun {
-		return c.report(a, r)
-	}
-	if r.Action == "deleted" {
-		if err := os.Remove(s.real); err != nil {
-			return s.unwritable(err)
-		}
-		return c.report(a, r)
-	}
-	made := ""
-	if s.exists && r.Action != "restored" {
-		var err error
-		if made, err = s.backup(time.Now()); err != nil {
+	if !c.DryRun {
+		if err := change.Apply(); err != nil {
 			return err
 		}
-		r.Backup = made
 	}
-	if err := s.replace(after); err != nil {
-		if made != "" {
-			err = errors.Join(err, os.Remove(made))
-		}
-		return err
+	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Action: change.Action, DryRun: c.DryRun, Backup: change.Backup, Diff: change.Diff}
+	if r.Action == "created" || r.Action == "changed" {
+		r.Next = client.Reload
 	}
-	return c.report(a, r)
+	return a.show(c.JSON, r, func(w *lines) { c.print(w, r) })
 }
 
-func (c *setupCmd) report(a *app, r *setupReport) error {
-	if c.JSON {
-		return a.PrintJSON(r)
-	}
-	w := &lines{w: a.Stdout}
+func (c *setupCmd) print(w *lines, r *setupReport) {
 	if r.DryRun && r.Action != "unchanged" {
 		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
-		return w.err
+		return
 	}
 	undo := "robotmem setup " + r.Client
-	if r.Scope != scopeUser {
+	if r.Scope != clients.ScopeUser {
 		undo += " --scope " + r.Scope
 	}
 	switch r.Action {
@@ -274,5 +110,144 @@ func (c *setupCmd) report(a *app, r *setupReport) error {
 			w.line("nothing to do: %s has it already", r.File)
 		}
 	}
-	return w.err
+}
+
+// entry is the entry that the command line asks for.
+func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
+	if c.HTTP != "" {
+		address, err := clients.Endpoint(c.HTTP)
+		if err != nil {
+			return nil, err
+		}
+		return client.Remote(address, a.Config.Token, c.Scope)
+	}
+	command := c.Command
+	if command == "" {
+		var err error
+		if command, err = thisProgram(); err != nil {
+			return nil, err
+		}
+	}
+	args, err := g.carried(a.env)
+	if err != nil {
+		return nil, err
+	}
+	env := map[string]string{} // what has no flag
+	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
+		env["ROBOTMEM_HOME"] = a.Config.Home
+	}
+	if a.Config.URL != "" && c.Scope == clients.ScopeUser && a.Config.Token != "" {
+		env[clients.TokenVariable] = a.Config.Token
+	}
+	return client.Local(command, append([]string{"mcp"}, args...), env), nil
+}
+
+// carried are the settings of this command line and environment as arguments of robotmem mcp.
+// Paths are absolute: the client starts the program in another folder.
+func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
+	given := g.given()
+	if g.Config != nil {
+		given["config"] = *g.Config
+	}
+	var args []string
+	for _, flag := range []string{"config", "db", "collection", "embedder", "taxonomy", "durability", "url", "log-level"} {
+		key := strings.ReplaceAll(flag, "-", "_")
+		value, ok := given[key].(string)
+		if !ok {
+			value, _ = env("ROBOTMEM_" + strings.ToUpper(key))
+		}
+		if value == "" {
+			continue
+		}
+		path, isModel := strings.CutPrefix(value, "model2vec:")
+		if flag == "config" || flag == "db" || flag == "taxonomy" || flag == "embedder" && isModel {
+			absolute, err := filepath.Abs(path)
+			if err != nil {
+				return nil, invalid(flag, "has no absolute path: %v", err)
+			}
+			value = strings.TrimSuffix(value, path) + absolute
+		}
+		args = append(args, "--"+flag, value)
+	}
+	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
+		args = append(args, "--read-only")
+	}
+	folders := g.AllowPath
+	if v, ok := env("ROBOTMEM_ALLOW_PATH"); ok && len(folders) == 0 {
+		folders = filepath.SplitList(v)
+	}
+	for _, dir := range folders {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return nil, invalid("allow-path", "has no absolute path: %v", err)
+		}
+		args = append(args, "--allow-path", absolute)
+	}
+	return args, nil
+}
+
+// thisProgram is the absolute path of the running program. A temporary program is refused.
+func thisProgram() (string, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", invalid("command", "this program's own path is unknown (%v); give it", err)
+	}
+	if slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") }) {
+		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
+	}
+	return path, nil
+}
+
+// setupState is the state of one client.
+type setupState struct {
+	Client    string `json:"client"`
+	Title     string `json:"title"`
+	Installed bool   `json:"installed"`
+	File      string `json:"file"`
+	// SetUp is the command that the client starts or the address that it asks, "" if
+	// robotmem is not in File.
+	SetUp   string `json:"set_up,omitempty"`
+	Problem string `json:"problem,omitempty"` // with File
+	Project string `json:"project_file,omitempty"`
+}
+
+// list shows every client.
+func (c *setupCmd) list(a *app, m clients.Machine) error {
+	var answer struct {
+		Clients []setupState `json:"clients"`
+	}
+	for _, client := range clients.All {
+		file, err := client.File(m, clients.ScopeUser)
+		if err != nil {
+			return err
+		}
+		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
+		command, address, err := client.Present(file)
+		if err != nil {
+			s.Problem = err.Error()
+		}
+		for i := range command {
+			if i > 0 {
+				command[i] = shellQuote(command[i])
+			}
+		}
+		s.SetUp = address + strings.Join(command, " ")
+		answer.Clients = append(answer.Clients, s)
+	}
+	return a.show(c.JSON, answer, func(w *lines) {
+		w.line("%-15s %-10s %s", "CLIENT", "INSTALLED", "FILE")
+		for _, s := range answer.Clients {
+			installed := "no"
+			if s.Installed {
+				installed = "yes"
+			}
+			w.line("%-15s %-10s %s", s.Client, installed, s.File)
+			switch {
+			case s.Problem != "":
+				w.line("%-26s cannot be read: %s", "", s.Problem)
+			case s.SetUp != "":
+				w.line("%-26s set up: %s", "", s.SetUp)
+			}
+		}
+	})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 )
@@ -24,15 +23,13 @@ type build struct {
 
 func (c *versionCmd) Run(a *app) error {
 	b := buildInfo()
-	if c.JSON {
-		return a.PrintJSON(b)
-	}
-	text := "robotmem " + b.Version
-	if b.Revision != "" {
-		text += " " + b.Revision
-	}
-	_, err := fmt.Fprintf(a.Stdout, "%s (%s, %s)\n", text, b.Go, b.Platform)
-	return err
+	return a.show(c.JSON, b, func(w *lines) {
+		text := "robotmem " + b.Version
+		if b.Revision != "" {
+			text += " " + b.Revision
+		}
+		w.line("%s (%s, %s)", text, b.Go, b.Platform)
+	})
 }
 
 func version() string { return buildInfo().Version }

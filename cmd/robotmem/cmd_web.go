@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -31,33 +34,52 @@ type webCmd struct {
 
 const (
 	shutdownTimeout = 10 * time.Second // for requests in flight at a signal
-	// defaultRate lets a page with a hundred thumbnails load at once, and stops
-	// a loop that has gone wild.
+	// defaultRate allows a page with a hundred thumbnails at once and stops a loop.
 	defaultRate = 100
+	maxRate     = 1_000_000
 )
 
-// Run serves until a signal comes. It prints its address once it can be asked.
-func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
-	if a.Config.URL != "" {
-		return invalid("url", "web serves a file; leave out --url and ROBOTMEM_URL, or ask the node at %s itself", a.Config.URL)
+// apply puts the flags over the settings.
+func (c *webCmd) apply(s *config) {
+	for flag, setting := range map[*string]*string{c.Addr: &s.Addr, c.TLSCert: &s.TLSCert, c.TLSKey: &s.TLSKey} {
+		if flag != nil {
+			*setting = *flag
+		}
 	}
-	set := c.settings(&a.Config)
-	tokens, err := openTokens(&a.Config, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
+	if c.Rate != nil {
+		s.Rate = strconv.FormatFloat(*c.Rate, 'g', -1, 64)
+	}
+	if len(c.AllowHost) > 0 {
+		s.AllowHost = c.AllowHost
+	}
+	if len(c.CORSOrigin) > 0 {
+		s.CORSOrigin = c.CORSOrigin
+	}
+}
+
+// Run serves until a signal comes. It prints its address when it can be asked.
+func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
+	set := &a.Config
+	if set.URL != "" {
+		return invalid("url", "web serves a file; leave out --url and ROBOTMEM_URL, or ask the node at %s itself", set.URL)
+	}
+	c.apply(set)
+	tokens, err := openTokens(set, func(err error) { a.Log.Error("tokens are as they were", "err", err) })
 	if err != nil {
 		return err
 	}
-	local, err := localOnly(set.addr)
+	local, err := localOnly(set.Addr)
 	if err != nil {
 		return err
 	}
 	if !local && len(tokens.Tokens()) == 0 {
-		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.addr)}
+		return &robotmem.Error{Kind: robotmem.Forbidden, Field: "addr", Err: fmt.Errorf("%q can be reached by other machines, and there is no token; make one with `robotmem token create NAME`, or use a loopback address such as 127.0.0.1:7878", set.Addr)}
 	}
-	options, err := set.options(local)
+	options, err := webOptions(set, local)
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := set.tls()
+	tlsConfig, err := loadTLS(set.TLSCert, set.TLSKey)
 	if err != nil {
 		return err
 	}
@@ -67,31 +89,87 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer warm(ctx, a, m)()
-	svc := inCollection(m, a.Config.Collection)
-	l, err := listen(ctx, set.addr)
+	svc := inCollection(m, set.Collection)
+	l, err := listen(ctx, set.Addr)
 	if err != nil {
 		return err
 	}
-	scheme := "http://"
+	address := "http://" + l.Addr().String()
 	if tlsConfig != nil {
-		scheme = "https://"
+		address = "https://" + l.Addr().String()
 	} else if !local {
 		fmt.Fprintln(a.Stderr, "robotmem: tokens pass over the network in the clear; give --tls-cert and --tls-key, or put a proxy with TLS in front")
 	}
-	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: scheme + l.Addr().String()})
+	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.Tokens, options.RequireToken = tools.Handler(), tokens.Tokens, !local
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
-	fmt.Fprintf(a.Stdout, "%s%s\n", scheme, l.Addr())
+	fmt.Fprintln(a.Stdout, address)
 	if c.ready != nil {
-		c.ready(scheme + l.Addr().String())
+		c.ready(address)
 	}
 	return serve(ctx, server, l)
 }
 
-// warm reads the indexes in the background: whoever serves will be asked, and
-// the first question should not wait. The returned func ends it.
+// webOptions are the limits of a node, which are less strict if only this machine reaches it.
+func webOptions(s *config, local bool) (o web.Options, err error) {
+	if !local {
+		o.Rate = defaultRate
+	}
+	if s.Rate != "" {
+		if o.Rate, err = strconv.ParseFloat(s.Rate, 64); err != nil || !(o.Rate >= 0 && o.Rate <= maxRate) {
+			return o, invalid("rate", "must be 0 to %d requests a second, not %q", maxRate, s.Rate)
+		}
+	}
+	check := http.NewCrossOriginProtection()
+	for _, origin := range s.CORSOrigin {
+		if err := check.AddTrustedOrigin(origin); err != nil && origin != "*" {
+			return o, invalid("cors-origin", "must be an origin such as https://fleet.example, or *, not %q", origin)
+		}
+	}
+	o.CORSOrigins = s.CORSOrigin
+	for _, host := range s.AllowHost {
+		if _, _, err := net.SplitHostPort(host); err == nil || host == "" {
+			return o, invalid("allow-host", "must be a name without a port, such as arm-7.local, not %q", host)
+		}
+	}
+	o.AllowedHosts = s.AllowHost
+	if host, _, _ := net.SplitHostPort(s.Addr); host != "" {
+		o.AllowedHosts = append(o.AllowedHosts[:len(s.AllowHost):len(s.AllowHost)], host)
+	}
+	return o, nil
+}
+
+// loadTLS returns nil for plain HTTP.
+func loadTLS(cert, key string) (*tls.Config, error) {
+	switch {
+	case cert == "" && key == "":
+		return nil, nil
+	case cert == "":
+		return nil, invalid("tls-cert", "is required with --tls-key")
+	case key == "":
+		return nil, invalid("tls-key", "is required with --tls-cert")
+	}
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, invalid("tls-cert", "%s and %s are no certificate with its key: %v", cert, key, err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// localOnly reports whether only this machine reaches the address.
+func localOnly(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, invalid("addr", "must be HOST:PORT such as 127.0.0.1:7878, not %q", addr)
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback(), nil
+}
+
+// warm loads the indexes in the background, so that the first question need not wait. The
+// returned func ends it.
 func warm(ctx context.Context, a *app, m *local.Node) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var reading sync.WaitGroup

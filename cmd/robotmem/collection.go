@@ -7,15 +7,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// collected is a Service whose callers mean name where they name no
-// collection. Readers that look into all collections still do.
+// collected is a Service with another default collection. Operations that read all collections
+// by default still do.
 type collected struct {
 	node
 	name string
 }
 
-// node is a memory that payloads can be streamed to and from, as all are that a
-// command opens.
+// node is a memory with payloads as streams.
 type node interface {
 	robotmem.Service
 	robotmem.Streams
@@ -29,8 +28,8 @@ func inCollection(m node, name string) node {
 	return &collected{m, name}
 }
 
-// set fills the collection of a request, which was copied from the caller's.
-// What belongs to a session is in the session's collection.
+// set sets the collection of a copy of a request. A request with a session belongs to the
+// collection of the session.
 func (c *collected) set(collection *string, session string) {
 	if *collection == "" && session == "" {
 		*collection = c.name

@@ -13,44 +13,43 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
-	"github.com/knadh/koanf/providers/file"
-	"github.com/knadh/koanf/v2"
 )
 
 // A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
 // and allow_path in the file. A flag wins over the environment, that over the
 // file, and that over the default.
 
-// config holds the settings, merged.
+// config holds the merged settings.
 type config struct {
-	Home       string   `koanf:"-"`
-	DB         string   `koanf:"db"`
-	Collection string   `koanf:"collection"`
-	Embedder   string   `koanf:"embedder"`
-	Taxonomy   string   `koanf:"taxonomy"`
-	Durability string   `koanf:"durability"`
-	ReadOnly   bool     `koanf:"read_only"`
-	AllowPath  []string `koanf:"allow_path"`
-	LogLevel   string   `koanf:"log_level"`
-	URL        string   `koanf:"url"`
-	Token      string   `koanf:"token"`
-	Addr       string   `koanf:"addr"`
-	OllamaURL  string   `koanf:"ollama_url"`
-	OpenAIURL  string   `koanf:"openai_url"`
-	OpenAIKey  string   `koanf:"openai_key"`
-	TLSCert    string   `koanf:"tls_cert"`
-	TLSKey     string   `koanf:"tls_key"`
-	AllowHost  []string `koanf:"allow_host"`
-	CORSOrigin []string `koanf:"cors_origin"`
-	Rate       string   `koanf:"rate"` // a number, "" for the default
+	Home       string   `mapstructure:"-"`
+	DB         string   `mapstructure:"db"`
+	Collection string   `mapstructure:"collection"`
+	Embedder   string   `mapstructure:"embedder"`
+	Taxonomy   string   `mapstructure:"taxonomy"`
+	Durability string   `mapstructure:"durability"`
+	ReadOnly   bool     `mapstructure:"read_only"`
+	AllowPath  []string `mapstructure:"allow_path"`
+	LogLevel   string   `mapstructure:"log_level"`
+	URL        string   `mapstructure:"url"`
+	Token      string   `mapstructure:"token"`
+	Addr       string   `mapstructure:"addr"`
+	OllamaURL  string   `mapstructure:"ollama_url"`
+	OpenAIURL  string   `mapstructure:"openai_url"`
+	OpenAIKey  string   `mapstructure:"openai_key"`
+	TLSCert    string   `mapstructure:"tls_cert"`
+	TLSKey     string   `mapstructure:"tls_key"`
+	AllowHost  []string `mapstructure:"allow_host"`
+	CORSOrigin []string `mapstructure:"cors_origin"`
+	Rate       string   `mapstructure:"rate"` // a number, "" for the default
 	// Retention are rules as --keep of retain takes them, MinFree a size.
-	Retention []string `koanf:"retention"`
-	MinFree   string   `koanf:"min_free"`
-	// Weights are what the ranked lists and real-world data count in a recall.
-	Weights map[string]float64 `koanf:"weights"`
+	Retention []string `mapstructure:"retention"`
+	MinFree   string   `mapstructure:"min_free"`
+	// Weights are the factors of the ranked lists and of real-world data in a recall.
+	Weights map[string]float64 `mapstructure:"weights"`
 
-	// collectionGiven: on the command line, and not as a standing default.
+	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
 }
@@ -58,8 +57,19 @@ type config struct {
 // pathSettings are resolved against the folder of the file that holds them.
 var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key"}
 
-// listSettings are lists of texts.
-var listSettings = []string{"allow_path", "retention", "allow_host", "cors_origin"}
+// listSettings are lists of texts, with the way to divide the value of a variable.
+var listSettings = map[string]func(string) []string{
+	"allow_path":  filepath.SplitList,
+	"retention":   splitAt(";"),
+	"allow_host":  splitAt(", "),
+	"cors_origin": splitAt(", "),
+}
+
+func splitAt(separators string) func(string) []string {
+	return func(s string) []string {
+		return strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(separators, r) })
+	}
+}
 
 func defaults() map[string]any {
 	return map[string]any{
@@ -71,99 +81,51 @@ func defaults() map[string]any {
 	}
 }
 
-// yamlParser reads the file with the YAML library that reads everything else.
-type yamlParser struct{}
-
-func (yamlParser) Unmarshal(data []byte) (map[string]any, error) {
-	out := map[string]any{}
-	if err := yaml.Unmarshal(data, &out); err != nil {
-		return nil, errors.New(yaml.FormatError(err, false, false))
-	}
-	return out, nil
-}
-
-func (yamlParser) Marshal(m map[string]any) ([]byte, error) { return yaml.Marshal(m) }
-
 // loadConfig merges defaults, file, environment and flags.
 func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
 	c := config{collectionGiven: g.Collection != nil}
 	c.Home, c.homeErr = home(env)
-	k := koanf.New(".")
-	for key, value := range defaults() {
-		if err := k.Set(key, value); err != nil {
+	settings := defaults()
+	if path, required := configPath(g, env, c.Home); path != "" {
+		if err := loadFile(settings, path, required, env); err != nil {
 			return c, err
 		}
 	}
-	path, required, err := configPath(g, env, c.Home)
-	if err != nil {
-		return c, err
-	}
-	if path != "" {
-		if err := loadFile(k, path, required, env); err != nil {
-			return c, err
+	for key := range settings {
+		v, _ := env("ROBOTMEM_" + strings.ToUpper(key))
+		if other := foreignNames[key]; v == "" && other != "" {
+			v, _ = env(other)
 		}
-	}
-	for key := range defaults() {
-		v, ok := env("ROBOTMEM_" + strings.ToUpper(key))
-		if other := foreignNames[key]; (!ok || v == "") && other != "" {
-			v, ok = env(other)
-		}
-		if !ok || v == "" {
+		if v == "" {
 			continue
 		}
 		var value any = v
-		switch key {
-		case "allow_path":
-			value = filepath.SplitList(v)
-		case "retention":
-			value = strings.FieldsFunc(v, func(r rune) bool { return r == ';' })
-		case "allow_host", "cors_origin":
-			value = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
-		case "read_only":
-			if value, err = parseSwitch(v); err != nil {
-				return c, invalid("read_only", "%v", err)
-			}
-		case "weights":
-			if value, err = parseWeights(v); err != nil {
-				return c, err
-			}
+		if split := listSettings[key]; split != nil {
+			value = split(v)
 		}
-		if err := k.Set(key, value); err != nil {
-			return c, err
+		var err error
+		if settings[key], err = settingValue(key, value); err != nil {
+			return c, invalid(key, "%v", err)
 		}
 	}
-	for key, value := range g.given() {
-		if err := k.Set(key, value); err != nil {
-			return c, err
-		}
-	}
-	if err := k.UnmarshalWithConf("", &c, koanf.UnmarshalConf{Tag: "koanf"}); err != nil {
+	maps.Copy(settings, g.given())
+	if err := mapstructure.Decode(settings, &c); err != nil {
 		return c, invalid("config", "%v", err)
 	}
 	return c, c.check()
 }
 
-// foreignNames are the variables of other programs that are read where ours is
-// not set.
+// foreignNames are variables of other programs. They are read if ours is not set.
 var foreignNames = map[string]string{"ollama_url": "OLLAMA_HOST", "openai_url": "OPENAI_BASE_URL", "openai_key": "OPENAI_API_KEY"}
-
-// parseSwitch reads true or false.
-func parseSwitch(s string) (bool, error) {
-	on, err := strconv.ParseBool(s)
-	if err != nil {
-		return false, fmt.Errorf("must be true or false, not %q", s)
-	}
-	return on, nil
-}
 
 // parseWeights reads "bm25=1,vector=0.8".
 func parseWeights(s string) (map[string]float64, error) {
 	out := map[string]float64{}
-	for _, part := range strings.Split(s, ",") {
+	for part := range strings.SplitSeq(s, ",") {
 		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
 		w, err := strconv.ParseFloat(number, 64)
 		if !ok || err != nil {
-			return nil, invalid("weights", "must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
+			return nil, fmt.Errorf("must be NAME=NUMBER with a comma between, such as bm25=1,vector=0.8, not %q", s)
 		}
 		out[name] = w
 	}
@@ -184,64 +146,61 @@ func home(env func(string) (string, bool)) (string, error) {
 	return filepath.Join(user, ".robotmem"), nil
 }
 
-// configPath is the file to read, "" for none, and whether it was asked for.
-func configPath(g *globals, env func(string) (string, bool), home string) (path string, required bool, err error) {
+// configPath is the file to read, "" for none, and whether the user named it.
+func configPath(g *globals, env func(string) (string, bool), home string) (path string, required bool) {
 	if g.Config != nil {
-		return *g.Config, true, nil
+		return *g.Config, true
 	}
-	if p, ok := env("ROBOTMEM_CONFIG"); ok && p != "" {
-		return p, true, nil
+	if p, _ := env("ROBOTMEM_CONFIG"); p != "" {
+		return p, true
 	}
 	if home == "" {
-		return "", false, nil
+		return "", false
 	}
-	return filepath.Join(home, "config.yaml"), false, nil
+	return filepath.Join(home, "config.yaml"), false
 }
 
-// loadFile reads the settings of one file. A key that is not known is refused:
-// a misspelt setting must not be silently without effect.
-func loadFile(k *koanf.Koanf, path string, required bool, env func(string) (string, bool)) error {
-	f := koanf.New(".")
-	err := f.Load(file.Provider(path), yamlParser{})
-	// A home below something that is not a folder has no settings either.
+// loadFile reads the settings of one file. Unknown keys are refused: a misspelt setting would
+// have no effect.
+func loadFile(settings map[string]any, path string, required bool, env func(string) (string, bool)) error {
+	data, err := os.ReadFile(path)
+	// A home below a file has no settings either.
 	if err != nil && !required && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) {
 		return nil
 	}
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return invalid("config", "%s cannot be read: %v", path, p.Err)
 	}
-	if err != nil {
-		return invalid("config", "%s is not YAML: %v", path, err)
+	raw := map[string]any{}
+	if err := yaml.Unmarshal(data, &raw); err != nil {
+		return invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
 	}
-	known := slices.Sorted(maps.Keys(defaults()))
-	raw := f.Raw()
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		value := raw[key]
-		if !slices.Contains(known, key) {
-			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(known, ", "))
+		if _, known := settings[key]; !known {
+			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
 		}
-		value, err := fileValue(key, value)
+		value, err := settingValue(key, raw[key])
 		if err != nil {
 			return invalid("config", "%s: %s %v", path, key, err)
 		}
 		if slices.Contains(pathSettings, key) {
 			value = resolvePaths(value, filepath.Dir(path), env)
 		}
-		if err := k.Set(key, value); err != nil {
-			return err
-		}
+		settings[key] = value
 	}
 	return nil
 }
 
-// fileValue is a setting as the file spells it: text, or for listSettings a
-// list of texts. A number or a flag is read as its text.
-func fileValue(key string, value any) (any, error) {
+// settingValue is a setting as the file or the environment spells it: text, a list of texts for
+// listSettings, or a section for weights.
+func settingValue(key string, value any) (any, error) {
 	switch v := value.(type) {
 	case nil:
 		return defaults()[key], nil
+	case []string:
+		return v, nil
 	case []any:
-		if !slices.Contains(listSettings, key) {
+		if listSettings[key] == nil {
 			return nil, errors.New("must be one value, not a list")
 		}
 		list := make([]string, len(v))
@@ -257,20 +216,25 @@ func fileValue(key string, value any) (any, error) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
 		}
-		return parseWeights(strings.Join(parts, ","))
+		value = strings.Join(parts, ",")
 	}
-	if key == "weights" {
-		return parseWeights(fmt.Sprint(value))
+	text := fmt.Sprint(value)
+	switch {
+	case key == "weights":
+		return parseWeights(text)
+	case key == "read_only":
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			err = fmt.Errorf("must be true or false, not %q", text)
+		}
+		return on, err
+	case listSettings[key] != nil:
+		return []string{text}, nil
 	}
-	if key == "read_only" {
-		return parseSwitch(fmt.Sprint(value))
-	}
-	if slices.Contains(listSettings, key) {
-		return []string{fmt.Sprint(value)}, nil
-	}
-	return fmt.Sprint(value), nil
+	return text, nil
 }
 
+// resolvePaths resolves the paths of a file in dir.
 func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 	resolve := func(p string) string {
 		if rest, ok := strings.CutPrefix(p, "~/"); ok {
@@ -283,19 +247,18 @@ func resolvePaths(value any, dir string, env func(string) (string, bool)) any {
 		}
 		return filepath.Join(dir, p)
 	}
-	if list, ok := value.([]string); ok {
-		out := make([]string, len(list))
-		for i := range list {
-			out[i] = resolve(list[i])
+	switch v := value.(type) {
+	case []string:
+		for i := range v {
+			v[i] = resolve(v[i])
 		}
-		return out
+	case string:
+		return resolve(v)
 	}
-	s, _ := value.(string)
-	return resolve(s)
+	return value
 }
 
-// check refuses what this program does not know. Durability and the rest are
-// the engine's to judge.
+// check checks the settings that only this program uses. The memory checks the others.
 func (c *config) check() error {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
@@ -310,7 +273,7 @@ func (c *config) check() error {
 	return nil
 }
 
-// logger writes to w what is at least as grave as the settings ask for.
+// logger writes to stderr from the level of the settings on.
 func (c *config) logger(a *app) *slog.Logger {
 	level := slog.LevelWarn
 	_ = level.UnmarshalText([]byte(c.LogLevel)) // checked when it was read

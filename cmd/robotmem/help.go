@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// exampleLines show each command in use, by its path.
+// exampleLines are the examples in the help of each command, by its path.
 var exampleLines = map[string][]string{
 	"learn": {
 		`robotmem learn "grip_force=12.5 N holds wet glass" --context '{"params":{"grip_force":12.5},"task":{"success":true}}'`,
@@ -57,8 +57,6 @@ var exampleLines = map[string][]string{
 	"eval":            {`robotmem eval beir/xquad-en`, `robotmem eval beir/locomo-dev --where category=1,2,3,4`},
 	"openapi":         {`robotmem openapi | npx openapi-typescript --default-non-nullable=false > robotmem.ts`},
 	"version":         {`robotmem version --json`},
-
-	"bench perception": {`robotmem bench perception --seconds 60`},
 }
 
 func examples(path string) string {

@@ -18,6 +18,7 @@ import (
 // The import of an archive is killed again and again, each time a little later,
 // and completed in the end: the node is then what one import makes of it.
 func TestImportKilledAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
 	open := func(name string) *local.Node {
 		t.Helper()

@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// gcPercent trades a little time for memory: the indexes of a node are large and
-// hold no pointers, so collecting often is cheap. GOGC overrides it.
+// gcPercent saves memory for a little time: the indexes of a node are large and have no
+// pointers, so that frequent collections are cheap. GOGC overrides it.
 const gcPercent = 25
 
 func main() {
@@ -22,10 +22,10 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run is the program without its process: arguments in, exit code out.
+// run runs the program and returns the exit code.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	// The first signal asks the command to finish what it has begun; with the
-	// handler gone, a second one ends the process.
+	// The first signal ends ctx, and the command completes what it has begun. The handler is
+	// then removed, so that a second signal ends the process.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	defer stop()

@@ -12,10 +12,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// The commands of single operations are made from robotmem.Ops: a request's
-// fields become flags, those with cli:"arg" positional arguments. Values are
-// taken as text and decoded by the operation itself, so that what is wrong
-// with them is said in the same words as over MCP and REST.
+// The commands of single operations are made from robotmem.Ops. Fields of a request become
+// flags, those with cli:"arg" positional arguments. The operation itself decodes the texts, so
+// that errors have the same words as over MCP and REST.
 
 // opCommands are those commands with the struct that kong parses them into.
 type opCommands struct {
@@ -37,8 +36,7 @@ type opField struct {
 	in   reflect.StructField
 }
 
-// extras are flags beside the request's own, by command. They come after the
-// fields of the request.
+// extras are flags that are not fields of the request, by command. They follow the fields.
 var extras = map[string][]reflect.StructField{
 	"save-perception": {extraFlag("File", "file", "PATH")},
 	"data":            {extraFlag("Output", "output", "FILE")},
@@ -173,9 +171,8 @@ func placeholder(t reflect.Type) string {
 	return "JSON"
 }
 
-// describe gives the parsed grammar its help texts and finds each command's
-// struct. Texts are set here and not in tags, which could not hold their
-// quotes.
+// describe sets the help texts of the parsed grammar and finds the struct of each command. Tags
+// could not hold the quotes of the texts.
 func (b *opCommands) describe(root *kong.Node) {
 	for _, n := range leaves(root) {
 		n.Detail = examples(commandPath(n))
@@ -235,7 +232,7 @@ func (c *opCommand) describe(n *kong.Node) {
 	}
 }
 
-// find returns the command of a node, nil if it is not one of an operation.
+// find returns the command of a node, nil if the node is no operation.
 func (b *opCommands) find(n *kong.Node) *opCommand {
 	if n == nil {
 		return nil

@@ -46,11 +46,11 @@ func (c *opCommand) run(ctx context.Context, a *app) error {
 		if p, ok := res.(*robotmem.PreviewResponse); ok && !asJSON {
 			return c.write(a, bytes.NewReader(p.DataBase64))
 		}
-		return show(a, res, asJSON)
+		return a.answer(asJSON, res)
 	})
 }
 
-// confirm asks before what cannot be undone.
+// confirm asks before an operation that cannot be undone.
 func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 	if c.op.Name != "forget" {
 		return nil
@@ -74,11 +74,9 @@ func (c *opCommand) confirm(a *app, request json.RawMessage) error {
 	return nil
 }
 
-func show(a *app, res any, asJSON bool) error {
-	if asJSON {
-		return a.PrintJSON(res)
-	}
-	return a.print(res)
+// answer prints the answer of an operation.
+func (a *app) answer(asJSON bool, res any) error {
+	return a.show(asJSON, res, func(w *lines) { printAnswer(w, res) })
 }
 
 // given reports whether an extra flag of the command was given.
@@ -109,7 +107,7 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, 
 	if err != nil {
 		return err
 	}
-	return show(a, res, asJSON)
+	return a.answer(asJSON, res)
 }
 
 // streamData writes a perception's bytes as they were saved.
@@ -155,9 +153,8 @@ func (c *opCommand) invalid(field, format string, args ...any) error {
 	return err
 }
 
-// collection is the namespace of the settings. What belongs to a session is in
-// the session's collection: only one named on the command line is held against
-// it.
+// collection is the namespace of the settings. With a session, whose collection counts, only
+// one of the command line is sent.
 func (c *opCommand) collection(a *app, values robotmem.Values) (string, bool) {
 	f, ok := c.op.In.FieldByName("Collection")
 	if !ok || a.Config.Collection == "" {
@@ -191,8 +188,7 @@ func textsOf(v reflect.Value) []string {
 	return nil
 }
 
-// write copies to the file of --output, or to stdout. A file appears whole or
-// not at all.
+// write copies to the file of --output, or to stdout.
 func (c *opCommand) write(a *app, data io.Reader) error {
 	if !c.given("Output") {
 		_, err := io.Copy(a.Stdout, data)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -14,14 +15,12 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// maxCell is how many characters of a text a table shows; --json and get show
-// all of it.
+// maxCell is how many characters of a text a table shows; --json and get show all of it.
 const maxCell = 80
 
-// print writes an answer for people: short, one line a thing.
-func (a *app) print(res any) error {
-	w := &lines{w: a.Stdout}
-	switch r := res.(type) {
+// printAnswer writes the answer of an operation as text: short, one line for each thing.
+func printAnswer(w *lines, answer any) {
+	switch r := answer.(type) {
 	case *robotmem.LearnResponse:
 		printLearn(w, r)
 	case *robotmem.RecallResponse:
@@ -31,22 +30,24 @@ func (a *app) print(res any) error {
 		w.detail("summary", r.Summary)
 		w.detail("sha256", r.SHA256)
 	case *robotmem.AuditResponse:
-		printAudit(w, r)
+		table(w, "AT\tACTION\tMEMORY\tWHO\tTHROUGH\tREASON", r.Entries, func(e robotmem.AuditEntry) []any {
+			of := e.SessionID
+			if e.MemoryID != 0 {
+				of = fmt.Sprint(e.MemoryID)
+			}
+			return []any{e.At, e.Action, of, e.Who, e.Tool, e.Reason}
+		})
+		w.next(r.Next)
 	case *robotmem.ForgetResponse:
-		if r.Purged != nil {
-			printPurged(w, r)
-			break
-		}
-		w.line("forgotten %d: %s", r.MemoryID, oneLine(r.Content))
-		w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
+		printForgotten(w, r)
 	case *robotmem.RestoreResponse:
 		w.line("%s %d: %s", r.Status, r.MemoryID, oneLine(r.Content))
 	case *robotmem.PinResponse:
 		w.line("%s %d", r.Status, r.MemoryID)
 	case *robotmem.UpdateResponse:
 		w.line("updated %d to version %d (%s, %.2f)", r.MemoryID, r.Version, r.AutoInferred.Category, r.AutoInferred.Confidence)
-		w.detail("was", oneLine(r.OldContent))
-		w.detail("is", oneLine(r.NewContent))
+		w.detail("was", r.OldContent)
+		w.detail("is", r.NewContent)
 	case *robotmem.StartSessionResponse:
 		w.line("%s", r.SessionID)
 		w.detail("collection", fmt.Sprintf("%s, %d active memories", r.Collection, r.ActiveMemoriesCount))
@@ -58,20 +59,23 @@ func (a *app) print(res any) error {
 	case *robotmem.HistoryResponse:
 		printHistory(w, r)
 	case *robotmem.ListResponse:
-		printList(w, r)
+		table(w, "ID\tOBSERVED\tCOLLECTION\tCATEGORY\tCONF\tCONTENT", r.Memories, func(m robotmem.Memory) []any {
+			return []any{m.MemoryID, m.ObservedAt, m.Collection, m.Category, fmt.Sprintf("%.2f", m.Confidence), m.Content}
+		})
+		w.page(len(r.Memories), r.Total, r.Page, r.Next)
 	case *robotmem.SessionResponse:
 		printSession(w, r)
 	case *robotmem.SessionsResponse:
-		printSessions(w, r)
+		table(w, "SESSION\tCOLLECTION\tSTATUS\tSTARTED\tMEMORIES\tOUTCOME", r.Sessions, func(s robotmem.Session) []any {
+			return []any{s.SessionID, s.Collection, s.Status, s.CreatedAt, s.MemoryCount, s.OutcomeScore}
+		})
+		w.page(len(r.Sessions), r.Total, r.Page, r.Next)
 	case *robotmem.CollectionsResponse:
-		w.table("COLLECTION\tACTIVE\tTOTAL\tSESSIONS", len(r.Collections), func(i int) string {
-			c := r.Collections[i]
-			return fmt.Sprintf("%s\t%d\t%d\t%d", c.Collection, c.Active, c.Total, c.Sessions)
+		table(w, "COLLECTION\tACTIVE\tTOTAL\tSESSIONS", r.Collections, func(c robotmem.CollectionCount) []any {
+			return []any{c.Collection, c.Active, c.Total, c.Sessions}
 		})
 	case *robotmem.CategoriesResponse:
-		w.table("CATEGORY\tCOUNT", len(r.Categories), func(i int) string {
-			return fmt.Sprintf("%s\t%d", r.Categories[i].Category, r.Categories[i].Count)
-		})
+		table(w, "CATEGORY\tCOUNT", r.Categories, func(c robotmem.CategoryCount) []any { return []any{c.Category, c.Count} })
 	case *robotmem.ActivityResponse:
 		printActivity(w, r)
 	case *robotmem.PathsResponse:
@@ -79,11 +83,17 @@ func (a *app) print(res any) error {
 	case *robotmem.PlacesResponse:
 		printPlaces(w, r)
 	case *robotmem.StatsResponse:
-		printStats(w, r)
-	default: // an operation that has no form of its own yet
-		return a.PrintJSON(res)
+		w.detail("active memories", fmt.Sprintf("%d in %d collections, %d sessions, %d of the last day", r.Total, r.Collections, r.Sessions, r.LastDay))
+		w.detail("by status", countsText(r.ByStatus))
+		w.detail("by type", countsText(r.ByType))
+		w.detail("by category", countsText(r.ByCategory))
+		w.detail("recalls", fmt.Sprintf("%d, %d of them found nothing", r.Recalls, r.ZeroHits))
+		w.detail("size", fmt.Sprintf("%s in the file, %s of payloads", sizeText(r.DBBytes), sizeText(r.PayloadBytes)))
+		w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
+		w.detail("schema", fmt.Sprint(r.SchemaVersion))
+	default: // an operation without a text form
+		w.line("%s", jsonText(answer))
 	}
-	return w.err
 }
 
 func printLearn(w *lines, r *robotmem.LearnResponse) {
@@ -99,7 +109,11 @@ func printLearn(w *lines, r *robotmem.LearnResponse) {
 
 func printRecall(w *lines, r *robotmem.RecallResponse) {
 	for i, m := range r.Memories {
-		w.line("%2d. %s [%d] %s", i+1, scoreText(m.Score), m.MemoryID, clip(oneLine(m.Content), 300))
+		score := "    -"
+		if m.Score != nil {
+			score = fmt.Sprintf("%.3f", *m.Score)
+		}
+		w.line("%2d. %s [%d] %s", i+1, score, m.MemoryID, clip(oneLine(m.Content), 300))
 		var why []string
 		if m.Distance != nil {
 			why = append(why, fmt.Sprintf("%.3g away", *m.Distance))
@@ -107,7 +121,7 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 		if m.Relevance != nil {
 			why = append(why, fmt.Sprintf("relevance %.2f", *m.Relevance))
 		}
-		why = append(why, m.Category, fmt.Sprintf("confidence %.2f", m.Confidence), m.ObservedAt.Local().Format(time.DateTime))
+		why = append(why, m.Category, fmt.Sprintf("confidence %.2f", m.Confidence), timeText(m.ObservedAt))
 		for _, f := range m.Found {
 			why = append(why, fmt.Sprintf("%s rank %d (%.3g)", f.List, f.Rank+1, f.Value))
 		}
@@ -131,17 +145,34 @@ func printRecall(w *lines, r *robotmem.RecallResponse) {
 	w.line("%d found, %s, %.1f ms", r.Total, r.Mode, r.QueryMS)
 }
 
-// spanText spells the bounds of a time, the later one left out of it.
+// spanText is a time span, whose end is exclusive.
 func spanText(after, before *time.Time) string {
 	switch {
 	case after == nil && before == nil:
 		return "no bound: it contradicts the other words"
 	case before == nil:
-		return "from " + after.Local().Format(time.DateTime)
+		return "from " + timeText(*after)
 	case after == nil:
-		return "before " + before.Local().Format(time.DateTime)
+		return "before " + timeText(*before)
 	}
-	return after.Local().Format(time.DateTime) + " to " + before.Local().Format(time.DateTime)
+	return timeText(*after) + " to " + timeText(*before)
+}
+
+func printForgotten(w *lines, r *robotmem.ForgetResponse) {
+	p := r.Purged
+	if p == nil {
+		w.line("forgotten %d: %s", r.MemoryID, oneLine(r.Content))
+		w.detail("undo", fmt.Sprintf("robotmem restore %d", r.MemoryID))
+		return
+	}
+	w.line("purged %d", r.MemoryID)
+	w.detail("past states", fmt.Sprint(p.Versions))
+	w.given("payload", p.Payload)
+	w.detail("old pages", p.OldPages)
+	if len(p.StoodFor) > 0 {
+		w.detail("superseded by it", strings.Trim(fmt.Sprint(p.StoodFor), "[]")+", which still have their own text")
+	}
+	w.detail("not reached", strings.Join(p.NotReached, "; "))
 }
 
 func printEnd(w *lines, r *robotmem.EndSessionResponse) {
@@ -151,7 +182,7 @@ func printEnd(w *lines, r *robotmem.EndSessionResponse) {
 	w.detail("consolidated", fmt.Sprintf("%d groups, %d superseded", c.MergedGroups, c.SupersededCount))
 	w.detail("faded", fmt.Sprintf("%d memories of the collection are below confidence 0.3", r.DecayedCount))
 	for _, m := range r.RelatedMemories {
-		w.detail("related", fmt.Sprintf("[%d] %s", m.MemoryID, oneLine(m.Summary)))
+		w.detail("related", fmt.Sprintf("[%d] %s", m.MemoryID, m.Summary))
 	}
 }
 
@@ -160,22 +191,25 @@ func printMemory(w *lines, m *robotmem.Memory) {
 	w.detail("memory", fmt.Sprintf("%d (%s), %s, %s, version %d", m.MemoryID, m.UID, m.Type, orDash(m.Status), m.Version))
 	w.detail("class", fmt.Sprintf("%s, confidence %.2f%s", m.Category, m.Confidence, tagText(m.Tags)))
 	w.detail("collection", m.Collection)
-	if m.SessionID != "" {
-		w.detail("session", m.SessionID)
-	}
+	w.given("session", m.SessionID)
 	w.detail("observed", m.ObservedAt.Format(time.RFC3339))
 	if m.SupersededBy != 0 {
 		w.detail("superseded by", fmt.Sprint(m.SupersededBy))
 	}
-	if m.Source != "" {
-		w.detail("source", oneLine(m.Source))
-	}
+	w.given("source", m.Source)
 	if p := m.Provenance; p != nil {
-		w.detail("stored by", provenanceText(p))
+		text := orDash(p.Who)
+		if p.Tool != "" {
+			text += " through " + p.Tool
+		}
+		if p.Robot != "" {
+			text += ", robot " + p.Robot
+		}
+		w.detail("stored by", text)
 	}
 	if m.Type == "perception" {
 		w.detail("payload", fmt.Sprintf("%s, %s, %s", m.PerceptionType, orDash(m.MediaType), sizeText(m.Bytes)))
-		w.detail("summary", oneLine(m.Summary))
+		w.detail("summary", m.Summary)
 	}
 	if len(m.Context) > 0 {
 		w.detail("context", contextText(m.Context))
@@ -186,34 +220,13 @@ func printHistory(w *lines, r *robotmem.HistoryResponse) {
 	for _, v := range r.Versions {
 		ended := ""
 		if v.To != nil {
-			ended = fmt.Sprintf(", %s %s", v.Change, v.To.Local().Format(time.DateTime))
+			ended = fmt.Sprintf(", %s %s", v.Change, timeText(*v.To))
 		}
 		if v.Reason != "" {
 			ended += " (" + oneLine(v.Reason) + ")"
 		}
-		w.line("version %d, %s, from %s%s", v.Version, v.Status, v.From.Local().Format(time.DateTime), ended)
+		w.line("version %d, %s, from %s%s", v.Version, v.Status, timeText(v.From), ended)
 		w.line("  %s", oneLine(v.Content))
-	}
-}
-
-func printList(w *lines, r *robotmem.ListResponse) {
-	w.table("ID\tOBSERVED\tCOLLECTION\tCATEGORY\tCONF\tCONTENT", len(r.Memories), func(i int) string {
-		m := r.Memories[i]
-		return fmt.Sprintf("%d\t%s\t%s\t%s\t%.2f\t%s", m.MemoryID, m.ObservedAt.Local().Format(time.DateTime),
-			m.Collection, m.Category, m.Confidence, clip(oneLine(m.Content), maxCell))
-	})
-	printPage(w, len(r.Memories), r.Total, r.Page, r.Next)
-}
-
-// printPage says which part of a list was shown, and how to go on.
-func printPage(w *lines, shown int, total int64, page int, next string) {
-	where := ""
-	if page > 0 {
-		where = fmt.Sprintf(", page %d", page)
-	}
-	w.line("%d of %d%s", shown, total, where)
-	if next != "" {
-		w.line("more: --cursor %s", next)
 	}
 }
 
@@ -228,7 +241,7 @@ func printSession(w *lines, s *robotmem.SessionResponse) {
 		w.detail("outcome", fmt.Sprintf("%.2f", *s.OutcomeScore))
 	}
 	if s.Summary != nil {
-		w.detail("summary", oneLine(s.Summary.Text))
+		w.detail("summary", s.Summary.Text)
 	}
 	if len(s.Context) > 0 {
 		w.detail("context", contextText(s.Context))
@@ -242,46 +255,51 @@ func printSession(w *lines, s *robotmem.SessionResponse) {
 	}
 }
 
-func printSessions(w *lines, r *robotmem.SessionsResponse) {
-	w.table("SESSION\tCOLLECTION\tSTATUS\tSTARTED\tMEMORIES\tOUTCOME", len(r.Sessions), func(i int) string {
-		s := r.Sessions[i]
-		outcome := "-"
-		if s.OutcomeScore != nil {
-			outcome = fmt.Sprintf("%.2f", *s.OutcomeScore)
-		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%d\t%s", s.SessionID, s.Collection, s.Status, s.CreatedAt.Local().Format(time.DateTime), s.MemoryCount, outcome)
-	})
-	printPage(w, len(r.Sessions), r.Total, r.Page, r.Next)
-}
-
-// printActivity leaves out the buckets in which nothing happened.
+// printActivity leaves out the buckets without activity.
 func printActivity(w *lines, r *robotmem.ActivityResponse) {
 	layout := time.DateOnly
 	if r.Bucket == "hour" {
 		layout = "2006-01-02 15:04"
 	}
-	var busy []robotmem.ActivityBucket
-	for _, b := range r.Buckets {
-		if b.Facts+b.Perceptions+b.Recalls > 0 {
-			busy = append(busy, b)
-		}
-	}
-	w.table("FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", len(busy), func(i int) string {
-		b := busy[i]
-		return fmt.Sprintf("%s\t%d\t%d\t%d\t%d\t%d", b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits)
+	busy := slices.DeleteFunc(slices.Clone(r.Buckets), func(b robotmem.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
+	table(w, "FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", busy, func(b robotmem.ActivityBucket) []any {
+		return []any{b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits}
 	})
 	w.line("%s with activity, of %s", count(int64(len(busy)), r.Bucket), count(int64(len(r.Buckets)), r.Bucket))
 }
 
-func printStats(w *lines, r *robotmem.StatsResponse) {
-	w.detail("active memories", fmt.Sprintf("%d in %d collections, %d sessions, %d of the last day", r.Total, r.Collections, r.Sessions, r.LastDay))
-	w.detail("by status", countsText(r.ByStatus))
-	w.detail("by type", countsText(r.ByType))
-	w.detail("by category", countsText(r.ByCategory))
-	w.detail("recalls", fmt.Sprintf("%d, %d of them found nothing", r.Recalls, r.ZeroHits))
-	w.detail("size", fmt.Sprintf("%s in the file, %s of payloads", sizeText(r.DBBytes), sizeText(r.PayloadBytes)))
-	w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
-	w.detail("schema", fmt.Sprint(r.SchemaVersion))
+func printPaths(w *lines, r *robotmem.PathsResponse) {
+	table(w, "PATH\tMEMORIES\tKINDS\tRANGE", r.Paths, func(p robotmem.ContextPath) []any {
+		span := ""
+		if p.Min != nil && p.Max != nil {
+			span = strings.TrimSpace(fmt.Sprintf("%.6g to %.6g %s", *p.Min, *p.Max, p.Unit))
+		}
+		return []any{p.Path, p.Memories, strings.Join(p.Kinds, ", "), span}
+	})
+	for _, p := range r.Paths {
+		for _, v := range p.Values {
+			w.line("%8d  %s", v.Memories, clip(oneLine(jsonText(v.Value)), maxCell))
+		}
+	}
+	if r.Total > len(r.Paths) {
+		w.line("%d of %d paths; name a prefix to see the others", len(r.Paths), r.Total)
+	}
+}
+
+func printPlaces(w *lines, r *robotmem.PlacesResponse) {
+	if len(r.Points) == 0 {
+		table(w, "FIELD\tFRAME\tMAP\tDIMS\tMEMORIES\tFROM\tTO", r.Fields, func(f robotmem.PlaceField) []any {
+			return []any{f.Field, f.FrameID, f.MapID, f.Dims, f.Memories, fmt.Sprintf("%.6g", f.Min), fmt.Sprintf("%.6g", f.Max)}
+		})
+		return
+	}
+	table(w, "ID\tX\tY\tZ\tSUCCESS\tSUMMARY", r.Points, func(p robotmem.PlacePoint) []any {
+		return []any{p.MemoryID, p.X, p.Y, p.Z, p.Success, p.Summary}
+	})
+	for _, c := range r.Cells {
+		w.line("cell at %.6g, %.6g (%.6g wide): %d memories, %d succeeded, %d failed", c.X, c.Y, r.Cell, c.Memories, c.Successes, c.Failures)
+	}
+	w.line("%d of %d points", len(r.Points), r.Total)
 }
 
 // lines writes lines and keeps the first error.
@@ -296,34 +314,83 @@ func (l *lines) line(format string, args ...any) {
 	}
 }
 
-func (l *lines) detail(name, text string) { l.line("  %s: %s", name, text) }
+func (l *lines) detail(name, text string) { l.line("  %s: %s", name, oneLine(text)) }
 
-// block writes a text of several lines as it is, without what would steer the
-// terminal.
+// given is detail for a text that is not empty.
+func (l *lines) given(name, text string) {
+	if text != "" {
+		l.detail(name, text)
+	}
+}
+
+// block writes a text of several lines.
 func (l *lines) block(text string) {
 	for s := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		l.line("%s", oneLine(s))
 	}
 }
 
-func (l *lines) table(header string, n int, row func(int) string) {
-	if n == 0 || l.err != nil {
-		return
+// page says which part of a list was shown, and how to continue.
+func (l *lines) page(shown int, total int64, page int, next string) {
+	where := ""
+	if page > 0 {
+		where = fmt.Sprintf(", page %d", page)
 	}
-	t := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
-	_, l.err = fmt.Fprintln(t, header)
-	for i := range n {
-		if l.err == nil {
-			_, l.err = fmt.Fprintln(t, row(i))
-		}
-	}
-	if err := t.Flush(); l.err == nil {
-		l.err = err
+	l.line("%d of %d%s", shown, total, where)
+	l.next(next)
+}
+
+func (l *lines) next(cursor string) {
+	if cursor != "" {
+		l.line("more: --cursor %s", cursor)
 	}
 }
 
-// oneLine shows a stored text on a terminal: line ends become spaces and
-// control characters, which could steer the terminal, are replaced.
+// table writes a row for each item. An empty list has no header.
+func table[T any](l *lines, header string, items []T, row func(T) []any) {
+	if len(items) == 0 || l.err != nil {
+		return
+	}
+	t := tabwriter.NewWriter(l.w, 0, 0, 2, ' ', 0)
+	inner := &lines{w: t}
+	inner.line("%s", header)
+	for _, item := range items {
+		var cells []string
+		for _, value := range row(item) {
+			cells = append(cells, cellText(value))
+		}
+		inner.line("%s", strings.Join(cells, "\t"))
+	}
+	l.err = cmp.Or(inner.err, t.Flush())
+}
+
+// cellText is a value in a table; - is an empty text or no value.
+func cellText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return orDash(clip(oneLine(v), maxCell))
+	case time.Time:
+		return timeText(v)
+	case float64:
+		return fmt.Sprintf("%.6g", v)
+	case *float64:
+		if v != nil {
+			return fmt.Sprintf("%.6g", *v)
+		}
+		return "-"
+	case *bool:
+		if v != nil {
+			return fmt.Sprint(*v)
+		}
+		return "-"
+	}
+	return fmt.Sprint(value)
+}
+
+func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }
+
+// oneLine shows a stored text on a terminal: line ends become spaces, and control characters,
+// which could steer the terminal, are replaced.
 func oneLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -343,19 +410,14 @@ func clip(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-func contextText(o robotmem.Object) string {
-	data, err := encode(o)
+func contextText(o robotmem.Object) string { return clip(oneLine(jsonText(o)), 500) }
+
+func jsonText(v any) string {
+	data, err := robotmem.EncodeJSON(v)
 	if err != nil {
 		return err.Error()
 	}
-	return clip(oneLine(strings.TrimSpace(string(data))), 500)
-}
-
-func scoreText(score *float64) string {
-	if score == nil {
-		return "    -"
-	}
-	return fmt.Sprintf("%.3f", *score)
+	return string(data)
 }
 
 func tagText(tags []string) string {
@@ -366,19 +428,42 @@ func tagText(tags []string) string {
 }
 
 func countsText(m map[string]int64) string {
-	if len(m) == 0 {
-		return "-"
-	}
 	var parts []string
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		parts = append(parts, fmt.Sprintf("%s %d", k, m[k]))
 	}
-	return strings.Join(parts, ", ")
+	return orDash(strings.Join(parts, ", "))
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
+// count is "1 message", "2 messages".
+func count(n int64, noun string) string { return plural(n, noun, noun+"s") }
+
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	return s
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func orDash(s string) string { return cmp.Or(s, "-") }
+
+// sizeText is a number of bytes in binary units.
+func sizeText(n int64) string {
+	const unit = 1024
+	f, u := float64(n), 0
+	for f >= unit && u < 4 {
+		f, u = f/unit, u+1
+	}
+	if u == 0 {
+		return fmt.Sprintf("%d B", n)
+	}
+	return fmt.Sprintf("%.1f %ciB", f, "KMGT"[u-1])
+}
+
+// shellQuote makes s one word of a POSIX shell.
+func shellQuote(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -19,8 +19,8 @@ const (
 	progressWidth = 24
 )
 
-// progress is a bar on one line of a terminal. On anything else than a
-// terminal it draws nothing. Its methods may be called from many goroutines.
+// progress is a bar on one line of a terminal. Elsewhere it draws nothing. Its methods may be
+// called concurrently.
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer // nil draws nothing
@@ -34,12 +34,14 @@ type progress struct {
 
 // newProgress starts a bar on the terminal's stderr. total 0 is unknown.
 func (a *app) newProgress(label string, total int64) *progress {
-	p := &progress{label: label, total: total, text: func(n int64) string { return fmt.Sprint(n) }, start: time.Now()}
+	p := &progress{label: label, total: total, text: numberText, start: time.Now()}
 	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		p.w = f
 	}
 	return p
 }
+
+func numberText(n int64) string { return fmt.Sprint(n) }
 
 // inBytes shows the amounts as sizes.
 func (p *progress) inBytes() *progress { p.text = sizeText; return p }
@@ -49,28 +51,36 @@ func (p *progress) Add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
+	p.redraw()
+}
+
+func (p *progress) redraw() {
 	if p.w != nil && time.Since(p.drawn) >= progressEvery {
 		p.draw()
 	}
 }
 
-// Set says how far it is, and how far there is to go.
+// Write counts the bytes of p as done.
+func (p *progress) Write(b []byte) (int, error) {
+	p.Add(int64(len(b)))
+	return len(b), nil
+}
+
+// Set sets the amount that is done and the total.
 func (p *progress) Set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total = done, total
-	if p.w != nil && time.Since(p.drawn) >= progressEvery {
-		p.draw()
-	}
+	p.redraw()
 }
 
-// Report shows how far an operation of the memory is.
+// Report shows the progress of an operation of the memory.
 func (p *progress) Report(now robotmem.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.label != now.Stage {
 		p.label, p.start = now.Stage, time.Now() // its rate is its own
-		p.text = func(n int64) string { return fmt.Sprint(n) }
+		p.text = numberText
 		if now.Unit == "bytes" {
 			p.text = sizeText
 		}
@@ -81,8 +91,8 @@ func (p *progress) Report(now robotmem.Progress) {
 	}
 }
 
-// watched lets the operations that are called with its context draw a bar on the
-// terminal's stderr. Where none would be drawn nothing is asked for.
+// watched returns a context whose operations draw a bar on the terminal's stderr. Without a
+// terminal no progress is computed.
 func (a *app) watched(ctx context.Context) (context.Context, *progress) {
 	bar := a.newProgress("", 0)
 	if bar.w != nil {
@@ -91,8 +101,7 @@ func (a *app) watched(ctx context.Context) (context.Context, *progress) {
 	return ctx, bar
 }
 
-// Clear takes the bar away until it is drawn again, so that a line can be
-// written in its place.
+// Clear removes the bar until it is drawn again, so that a line can be written.
 func (p *progress) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -124,17 +133,4 @@ func (p *progress) draw() {
 			strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), 100*part, p.text(p.total), p.text(int64(rate)))
 	}
 	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-}
-
-// sizeText is a number of bytes for people.
-func sizeText(n int64) string {
-	const unit = 1024
-	f, u := float64(n), 0
-	for f >= unit && u < 4 {
-		f, u = f/unit, u+1
-	}
-	if u == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %ciB", f, "KMGT"[u-1])
 }

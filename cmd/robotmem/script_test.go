@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,18 +21,42 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// testTemp is removed after all tests.
+var testTemp string
+
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"robotmem": main})
+	testscript.Main(temporary{m}, map[string]func(){"robotmem": main})
+}
+
+// temporary runs tests with a folder of their own and a home without settings.
+type temporary struct{ testscript.TestingM }
+
+func (t temporary) Run() int {
+	var err error
+	if testTemp, err = os.MkdirTemp("", "robotmem-test-"); err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(testTemp)
+	for name, value := range map[string]string{"ROBOTMEM_HOME": filepath.Join(testTemp, "home"), "ROBOTMEM_DURABILITY": "normal", "GOGC": "200"} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return t.TestingM.Run()
 }
 
 // TestScripts runs testdata/script: what a user types and what comes back.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROBOTMEM_HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
+			// What survives a power cut is tested elsewhere; here syncing only takes time.
+			e.Setenv("ROBOTMEM_DURABILITY", "normal")
+			e.Setenv("GOGC", "200")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -43,8 +68,38 @@ func TestScripts(t *testing.T) {
 			"get":    getCmd,
 			"url":    urlCmd,
 			"damage": damageCmd,
+			"demo":   demoMemoryCmd,
 		},
 	})
+}
+
+// runDemo runs the demo as a user does. It must succeed and print nothing on stderr.
+func runDemo(args ...string) (*demoReport, error) {
+	var out, errs bytes.Buffer
+	if code := run(append([]string{"demo", "--json"}, args...), strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
+		return nil, fmt.Errorf("exit code %d: %s", code, errs.String())
+	}
+	r := &demoReport{}
+	return r, json.Unmarshal(out.Bytes(), r)
+}
+
+// demoMemory is the folder of one run of the demo, which the tests share, and its report.
+var demoMemory = sync.OnceValues(func() (string, *demoReport) {
+	dir, err := os.MkdirTemp(testTemp, "demo-")
+	if err != nil {
+		panic(err)
+	}
+	r, err := runDemo("--dir", dir)
+	if err != nil {
+		panic(err)
+	}
+	return dir, r
+})
+
+// demo copies the memory of the demo to memory.db.
+func demoMemoryCmd(ts *testscript.TestScript, neg bool, args []string) {
+	_, r := demoMemory()
+	ts.Check(os.CopyFS(ts.MkAbs("."), os.DirFS(filepath.Dir(r.DB))))
 }
 
 // code N robotmem ARGS... runs the program and demands its exit code. Its
@@ -138,7 +193,9 @@ func signalCmd(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command("robotmem", args[2:]...)
 	cmd.Path = filepath.Join(strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator))[0], "robotmem")
 	cmd.Dir = ts.MkAbs(".")
-	cmd.Env = []string{"ROBOTMEM_HOME=" + ts.Getenv("ROBOTMEM_HOME"), "HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	for _, name := range []string{"ROBOTMEM_HOME", "HOME", "PATH", "ROBOTMEM_DURABILITY", "GOGC"} {
+		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
+	}
 	stdin, err := cmd.StdinPipe()
 	ts.Check(err)
 	defer stdin.Close()

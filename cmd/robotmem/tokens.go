@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,10 +19,100 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// tokens.yaml in the home holds those who may use the node over HTTP, each with
-// the hash of its secret: whoever reads the file cannot use the node, whoever
-// writes it can. A running node follows it.
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make a token and print its secret, which is shown once and not kept."`
+	List   tokenListCmd   `cmd:"" help:"List the tokens."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once."`
+}
 
+type tokenCreateCmd struct {
+	Name string `arg:"" name:"name" help:"What it is for; 1 to 64 letters, digits, dots, dashes and underscores. With --read-only it is for operations that change nothing."`
+}
+
+// tokenName keeps names readable in a log.
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// Run prints the secret and nothing else.
+func (c *tokenCreateCmd) Run(a *app, g *globals) error {
+	if !tokenName.MatchString(c.Name) {
+		return invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %q", c.Name)
+	}
+	path, err := a.ownTokens()
+	if err != nil {
+		return err
+	}
+	secret := web.NewSecret()
+	err = changeTokens(path, func(l *tokenList) error {
+		if slices.ContainsFunc(l.Tokens, func(t tokenEntry) bool { return t.Name == c.Name }) {
+			return &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", c.Name)}
+		}
+		hash := web.NewToken(c.Name, secret, g.ReadOnly).SHA256
+		l.Tokens = append(l.Tokens, tokenEntry{Name: c.Name, ReadOnly: g.ReadOnly, SHA256: hex.EncodeToString(hash[:]), Created: time.Now().UTC().Truncate(time.Second)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
+	fmt.Fprintln(a.Stdout, secret)
+	return nil
+}
+
+type tokenListCmd struct {
+	JSON bool `name:"json" help:"Print it as JSON."`
+}
+
+// Run lists the tokens without their secrets.
+func (c *tokenListCmd) Run(a *app) error {
+	path, err := a.ownTokens()
+	if err != nil {
+		return err
+	}
+	list, err := readTokens(path)
+	if err != nil {
+		return err
+	}
+	list.Tokens = append([]tokenEntry{}, list.Tokens...)
+	return a.show(c.JSON, list, func(w *lines) {
+		table(w, "TOKEN\tMAY\tCREATED", list.Tokens, func(t tokenEntry) []any {
+			may := "read and write"
+			if t.ReadOnly {
+				may = "read"
+			}
+			return []any{t.Name, may, t.Created}
+		})
+	})
+}
+
+type tokenRevokeCmd struct {
+	Name string `arg:"" name:"name" help:"Which, as list shows it."`
+}
+
+// Run removes the token.
+func (c *tokenRevokeCmd) Run(a *app) error {
+	path, err := a.ownTokens()
+	if err != nil {
+		return err
+	}
+	return changeTokens(path, func(l *tokenList) error {
+		before := len(l.Tokens)
+		if l.Tokens = slices.DeleteFunc(l.Tokens, func(t tokenEntry) bool { return t.Name == c.Name }); len(l.Tokens) == before {
+			return notFound("name", "there is no token %q; `robotmem token list` shows them", c.Name)
+		}
+		return nil
+	})
+}
+
+// ownTokens is the file of this machine.
+func (a *app) ownTokens() (string, error) {
+	if a.Config.URL != "" {
+		return "", invalid("url", "tokens are kept on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
+	}
+	return a.Config.tokensPath()
+}
+
+// tokenEntry is a token in tokens.yaml, which holds the hash of the secret: reading the file
+// gives no access to the node, writing it does. A running node follows the file.
 type tokenEntry struct {
 	Name     string    `yaml:"name" json:"name"`
 	ReadOnly bool      `yaml:"read_only" json:"read_only"`
@@ -29,10 +121,9 @@ type tokenEntry struct {
 }
 
 type tokenList struct {
-	Tokens []tokenEntry `yaml:"tokens"`
+	Tokens []tokenEntry `yaml:"tokens" json:"tokens"`
 }
 
-// tokensPath is where the home keeps them.
 func (c *config) tokensPath() (string, error) {
 	if c.homeErr != nil {
 		return "", invalid("token", "%v", c.homeErr)
@@ -50,11 +141,11 @@ func readTokens(path string) (list tokenList, err error) {
 		return list, invalid("token", "%s cannot be read: %v", path, p.Err)
 	}
 	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
-		return list, invalid("token", "%s is not a list of tokens: %s; mend it, or remove it and make them anew", path, yaml.FormatError(err, false, false))
+		return list, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
 	}
 	for _, t := range list.Tokens {
 		if _, err := t.token(); err != nil {
-			return list, invalid("token", "%s: the token %q %v; mend it, or remove the file and make them anew", path, t.Name, err)
+			return list, invalid("token", "%s: the token %q %v; correct it, or remove the file and create the tokens again", path, t.Name, err)
 		}
 	}
 	return list, nil
@@ -70,8 +161,8 @@ func (t tokenEntry) token() (web.Token, error) {
 	return out, nil
 }
 
-// changeTokens writes the file as change leaves it. Two commands at once take
-// turns: else the second would bring back what the first took away.
+// changeTokens changes the file. A lock orders concurrent commands: without it the second would
+// write back what the first removed.
 func changeTokens(path string, change func(*tokenList) error) error {
 	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", path, err) }
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -156,8 +247,7 @@ func (f *tokenFile) read() ([]web.Token, error) {
 	return tokens, nil
 }
 
-// Tokens are the present ones. While the file cannot be read those it last held
-// stay.
+// Tokens are the present ones, or while the file cannot be read the last ones.
 func (f *tokenFile) Tokens() []web.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,8 +264,8 @@ func (f *tokenFile) Tokens() []web.Token {
 		f.now, f.bad = now, ""
 		return now
 	}
-	// What ails it need not be seen from outside, nor what mends it: too many
-	// open files, a permission. So it is read again each time.
+	// The cause, such as too many open files, may end without a change of the file. The file
+	// is therefore read at each call until it can be.
 	if err.Error() != f.bad {
 		f.bad = err.Error()
 		f.failed(err)
@@ -188,8 +278,4 @@ func sameFile(a, b os.FileInfo) bool {
 		return a == nil && b == nil
 	}
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
-}
-
-func noToken(name string) error {
-	return &robotmem.Error{Kind: robotmem.NotFound, Field: "name", Err: fmt.Errorf("there is no token %q; `robotmem token list` shows them", name)}
 }

@@ -5,12 +5,11 @@ import (
 	"os"
 )
 
-// wholeFile writes a file that appears whole or not at all: it is written under
-// another name, which ends in .part, and synced before it takes its own. A
-// name under which none can be made is refused by the caller, in its own words.
+// wholeFile writes a file that appears complete or not at all: it is written to NAME.part,
+// synced and renamed. refuse makes the error for a name under which no file can be made.
 func wholeFile(name string, refuse func(error) error, write func(*os.File) error) error {
 	temp := name + ".part"
-	// What comes out of a memory is as private as the memory.
+	// The contents of a memory are private.
 	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return refuse(err)

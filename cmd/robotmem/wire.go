@@ -47,8 +47,7 @@ func (g *globals) given() map[string]any {
 	return out
 }
 
-// cli is the grammar: the commands made from robotmem.Ops, and those that are
-// more than one operation.
+// cli is the grammar: the commands of robotmem.Ops and the commands of this package.
 type cli struct {
 	globals `group:"settings"`
 
@@ -60,10 +59,10 @@ type cli struct {
 	MCP     mcpCmd     `cmd:"" name:"mcp" group:"node" help:"Serve the memory to a model over stdio."`
 	Web     webCmd     `cmd:"" group:"node" help:"Serve the dashboard, REST and MCP over HTTP."`
 	Token   tokenCmd   `cmd:"" group:"node" help:"Make, list and revoke the tokens that web asks for."`
-	Reembed reembedCmd `cmd:"" group:"node" help:"Make all vectors anew with the model of --embedder."`
+	Reembed reembedCmd `cmd:"" group:"node" help:"Compute all vectors again with the model of --embedder."`
 	Doctor  doctorCmd  `cmd:"" group:"node" help:"Check the node, and with --repair rebuild its indexes."`
 	Setup   setupCmd   `cmd:"" group:"node" help:"Tell an MCP client of this program: Claude Code, Claude Desktop, Cursor, VS Code, Codex or Gemini CLI."`
-	Retain  retainCmd  `cmd:"" group:"node" help:"Keep perceptions within a budget: list what would go, and with --apply let it go."`
+	Retain  retainCmd  `cmd:"" group:"node" help:"Keep perceptions within a budget: list what would be evicted, and with --apply evict it."`
 	Demo    demoCmd    `cmd:"" group:"try" help:"See what it does, on a file of its own."`
 	Bench   benchCmd   `cmd:"" group:"try" help:"Measure this machine, on a file of its own."`
 	Eval    evalCmd    `cmd:"" group:"try" help:"Measure retrieval on a data set in the BEIR layout."`
@@ -73,8 +72,7 @@ type cli struct {
 
 const description = "A memory for robots: it records what happened, recalls what worked here, and says why."
 
-// execute parses args and runs the command. The code is that of a run without
-// an error.
+// execute parses args and runs the command. The code is valid if there is no error.
 func (a *app) execute(ctx context.Context, args []string) (code int, err error) {
 	grammar := &cli{}
 	ops := newOpCommands()
@@ -121,7 +119,7 @@ func (a *app) execute(ctx context.Context, args []string) (code int, err error) 
 	return 0, k.Run(a)
 }
 
-// usage is a command line that cannot be understood.
+// usage is the error for a command line that cannot be parsed.
 func usage(err error) error {
 	help := "robotmem --help"
 	if p := (*kong.ParseError)(nil); errors.As(err, &p) && p.Context != nil && p.Context.Selected() != nil {
@@ -155,8 +153,7 @@ var exitCodes = map[robotmem.Kind]int{
 
 const exitUnhealthy = 4
 
-// fail says what went wrong and returns the exit code. What is not the
-// caller's business goes to the log.
+// fail prints an error and returns the exit code. The internal cause goes to the log.
 func (a *app) fail(err error) int {
 	code := exitCodes[robotmem.KindOf(err)]
 	exit := (*exitError)(nil)
@@ -178,7 +175,7 @@ func (a *app) fail(err error) int {
 	return code
 }
 
-// innermost is the error that all others were made around.
+// innermost is the first cause of an error.
 func innermost(err error) error {
 	for {
 		switch e := err.(type) {

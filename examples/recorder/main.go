@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,24 +85,11 @@ func run(recording context.Context, out string) (err error) {
 	return nil
 }
 
-// latency is how long the pushes of the control loop took.
-type latency struct {
-	n, late int // pushes, and those of a millisecond or more
-	worst   time.Duration
-}
-
-func (l *latency) add(took time.Duration) {
-	l.n++
-	if took >= period {
-		l.late++
-	}
-	l.worst = max(l.worst, took)
-}
-
 const period = time.Millisecond
 
-// record runs the control loop and the camera until ctx ends.
-func record(ctx context.Context, r *recorder.Recorder) (latency, error) {
+// record runs the control loop and the camera until ctx ends. It returns how long
+// each push of the control loop took.
+func record(ctx context.Context, r *recorder.Recorder) (pushes []time.Duration, err error) {
 	wrist, err := r.Trace("wrist/wrench", recorder.TraceOptions{
 		Channels:    []string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"},
 		Units:       []string{"N", "N", "N", "Nm", "Nm", "Nm"},
@@ -111,19 +99,19 @@ func record(ctx context.Context, r *recorder.Recorder) (latency, error) {
 		Context:     map[string]any{"robot": map[string]any{"arm": "left"}},
 	})
 	if err != nil {
-		return latency{}, err
+		return nil, err
 	}
 	camera, err := r.Frames("wrist/camera", recorder.FrameOptions{
 		MediaType:   "image/jpeg",
 		Description: "view of the wrist camera on the peg",
 	})
 	if err != nil {
-		return latency{}, err
+		return nil, err
 	}
 	begun := time.Now()
 	var filming sync.WaitGroup
 	filming.Go(func() { film(ctx, camera, begun) })
-	pushes := control(ctx, wrist, begun)
+	pushes = control(ctx, wrist, begun)
 	filming.Wait()
 	return pushes, nil
 }
@@ -134,7 +122,7 @@ const maxLate = 20 * period
 // control is the loop of 1 kHz; the sensor numbers and stamps its readings. Those
 // that the loop comes too late for are left out, and the account shows them as
 // missed.
-func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) (pushes latency) {
+func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) (pushes []time.Duration) {
 	for cycle := uint64(1); ctx.Err() == nil; cycle++ {
 		at := begun.Add(time.Duration(cycle) * period)
 		time.Sleep(time.Until(at))
@@ -144,7 +132,7 @@ func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) 
 		wrench := contactAt(at.Sub(begun)).wrench(cycle)
 		before := time.Now()
 		wrist.Push(cycle, at, wrench[:])
-		pushes.add(time.Since(before))
+		pushes = append(pushes, time.Since(before))
 	}
 	return pushes
 }
@@ -163,10 +151,15 @@ func film(ctx context.Context, camera *recorder.FrameSource, begun time.Time) {
 	}
 }
 
-func account(counts []recorder.SourceCount, pushes latency) {
+func account(counts []recorder.SourceCount, pushes []time.Duration) {
 	fmt.Printf("%-14s %9s %9s %9s %9s %10s\n", "source", "received", "stored", "dropped", "missed", "bytes")
 	for _, c := range counts {
 		fmt.Printf("%-14s %9d %9d %9d %9d %10d\n", c.Source, c.Received, c.Stored, c.Dropped, c.Missed, c.Bytes)
 	}
-	fmt.Printf("of %d pushes of the control loop %d took 1 ms or more; the worst %v\n", pushes.n, pushes.late, pushes.worst)
+	if len(pushes) == 0 {
+		return
+	}
+	slices.Sort(pushes)
+	at := func(share float64) time.Duration { return pushes[int(share*float64(len(pushes)-1))] }
+	fmt.Printf("%d pushes of the control loop: p50 %v, p99 %v, p99.9 %v, at most %v\n", len(pushes), at(0.5), at(0.99), at(0.999), at(1))
 }

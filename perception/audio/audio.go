@@ -207,19 +207,15 @@ func (h header) String() string {
 	if h.length > 0 {
 		s += ", " + h.seconds(h.length)
 	}
+	rate := ", " + strconv.Itoa(h.rate) + " Hz"
 	if h.rate >= 1000 {
-		s += ", " + strconv.FormatFloat(float64(h.rate)/1000, 'f', -1, 64) + " kHz"
-	} else {
-		s += ", " + strconv.Itoa(h.rate) + " Hz"
+		rate = ", " + strconv.FormatFloat(float64(h.rate)/1000, 'f', -1, 64) + " kHz"
 	}
-	switch h.channels {
-	case 1:
-		s += ", mono"
-	case 2:
-		s += ", stereo"
-	default:
-		s += ", " + strconv.Itoa(h.channels) + " channels"
+	channels, named := map[int]string{1: ", mono", 2: ", stereo"}[h.channels]
+	if !named {
+		channels = ", " + strconv.Itoa(h.channels) + " channels"
 	}
+	s += rate + channels
 	if h.bits > 0 {
 		s += ", " + strconv.Itoa(h.bits) + "-bit"
 	}
@@ -244,15 +240,13 @@ func (h header) time(i int) float64 { return float64(i) / float64(h.rate) }
 func (h header) samples(e *media.Envelope, start int) *media.Samples {
 	out := &media.Samples{Kind: "sound", TimeUnit: "s", RateHz: float64(h.rate), DurationS: h.time(int(h.length))}
 	e.Fill(out, start, h.time, func(c int) (name, unit string) {
-		switch {
-		case h.channels == 1:
-			name = "mono"
-		case h.channels == 2:
-			name = [2]string{"left", "right"}[c]
-		default:
-			name = "channel " + strconv.Itoa(c+1)
+		switch h.channels {
+		case 1:
+			return "mono", "1"
+		case 2:
+			return [2]string{"left", "right"}[c], "1"
 		}
-		return name, "1"
+		return "channel " + strconv.Itoa(c+1), "1"
 	})
 	return out
 }

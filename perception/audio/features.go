@@ -7,11 +7,10 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// Two sounds are alike if their power is spread alike over pitch and time. A vector
-// holds the logarithm of the power in mel bands, for equal parts of the recording.
-// The mean is subtracted, so that the distance to the microphone does not count.
-// Power far below the loudest cell is raised to a floor, so that faint noise does
-// not count.
+// Two sounds are alike if their power is spread alike over pitch and time. A vector holds the
+// logarithm of the power in mel bands, for equal parts of the recording. The mean is subtracted, so
+// that the distance to the microphone does not count. Power far below the loudest cell is raised to
+// a floor, so that faint noise does not count.
 const (
 	soundKind  = "sound/v1"
 	soundTimes = 8
@@ -115,8 +114,7 @@ func newSpectrum(rate, count int, low, high float64) *spectrum {
 
 func (s *spectrum) size() int { return len(s.window) }
 
-// add adds the power of the samples to the bands. There may be fewer samples than
-// a window has.
+// add adds the power of the samples to the bands. There may be fewer samples than a window has.
 func (s *spectrum) add(samples []float32, bands []float64) {
 	clear(s.windowed)
 	for i, v := range samples[:min(len(samples), len(s.window))] {

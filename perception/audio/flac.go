@@ -96,12 +96,17 @@ func decodeFLAC(data []byte) (*sound, error) {
 	frames := data[metadataEnd(data):]
 	s := &sound{header: h}
 	channels := int64(h.channels)
-	// In a short file the parts below would hold no whole frame, whatever length
-	// its header claims.
+	// In a short file the parts below would hold no whole frame, whatever length its header claims.
 	if h.claimed*channels <= maxSound || len(frames) < soundParts*maxFrameSearch {
 		all, err := r.stretch(frames, maxSound/channels)
 		if !errors.Is(err, errMoreSound) {
-			return s.whole(all, err), nil
+			if s.length = int64(len(all.samples)); s.length > 0 {
+				s.stretches = []stretch{all}
+			}
+			if !errors.Is(err, io.EOF) {
+				s.damage = err
+			}
+			return s, nil
 		}
 	}
 	for i := range soundParts {
@@ -120,21 +125,7 @@ func decodeFLAC(data []byte) (*sound, error) {
 	return s, nil
 }
 
-// whole returns a sound that was read to the end of the file, or to where it is
-// damaged.
-func (s *sound) whole(all stretch, err error) *sound {
-	s.length = int64(len(all.samples))
-	if len(all.samples) > 0 {
-		s.stretches = []stretch{all}
-	}
-	if !errors.Is(err, io.EOF) {
-		s.damage = err
-	}
-	return s
-}
-
-// end returns the number of samples up to the last whole frame; 0 if there is none
-// near the end.
+// end returns the number of samples up to the last whole frame; 0 if there is none near the end.
 func (r *flacReader) end(frames []byte) int64 {
 	tail := frames[max(0, len(frames)-2*maxFrameSearch):]
 	for at := len(tail) - 2; at >= 0; at-- {
@@ -163,9 +154,8 @@ func firstFrame(data []byte) []byte {
 	return nil
 }
 
-// stretch reads frames up to limit samples of one channel, but at least one frame.
-// It returns what it has read also with an error: errMoreSound at the limit, io.EOF
-// at the end, or what is damaged.
+// stretch reads frames up to limit samples of one channel, but at least one frame. It returns what
+// it has read also with an error: errMoreSound at the limit, io.EOF at the end, or what is damaged.
 func (r *flacReader) stretch(frames []byte, limit int64) (out stretch, err error) {
 	for at := bytes.NewReader(frames); ; {
 		f, err := r.nextFrame(at, func(n int64) bool { return len(out.samples) == 0 || int64(len(out.samples))+n <= limit })

@@ -53,12 +53,15 @@ func openWAV(data []byte) (w wavFile, err error) {
 	return w, nil
 }
 
-func decodeWAV(data []byte) (*sound, error) {
-	w, err := openWAV(data)
-	if err != nil {
-		return nil, err
+func readableWAV(data []byte) (w wavFile, sample func([]byte) float64, err error) {
+	if w, err = openWAV(data); err == nil {
+		sample, err = w.reader()
 	}
-	sample, err := w.reader()
+	return w, sample, err
+}
+
+func decodeWAV(data []byte) (*sound, error) {
+	w, sample, err := readableWAV(data)
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +127,7 @@ func (w *wavFile) reader() (func(b []byte) float64, error) {
 }
 
 func wavSamples(data []byte, o media.SamplesOptions) (*media.Samples, error) {
-	w, err := openWAV(data)
-	if err != nil {
-		return nil, err
-	}
-	sample, err := w.reader()
+	w, sample, err := readableWAV(data)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -21,8 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// maxInline is the largest file that is passed to the sink in memory. Larger ones are
-// streamed.
+// maxInline is the largest file that is passed to the sink in memory. Larger ones are streamed.
 const maxInline = 1 << 20
 
 // importFile stores one file. It returns only errors of the sink.
@@ -60,18 +60,12 @@ func (im *importer) perception(name string, siblings map[string]bool) (*importin
 	if err != nil {
 		return nil, err
 	}
-	f, err := im.root.Open(name)
+	f, info, err := importing.OpenFile(im.root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
 	switch size := info.Size(); {
-	case !info.Mode().IsRegular():
-		return nil, skipped{reason: "not a regular file"}
 	case size == 0:
 		return nil, skipped{reason: "empty"}
 	case size > im.o.MaxBytes:
@@ -82,20 +76,15 @@ func (im *importer) perception(name string, siblings map[string]bool) (*importin
 		return nil, err
 	}
 	p := &importing.Perception{
-		Origin:     im.origin(name + "@" + hex.EncodeToString(sum[:16])),
-		Type:       side.Type,
-		MediaType:  side.MediaType,
-		Metadata:   side.Metadata,
-		Context:    side.Context,
+		Origin:   im.origin(name + "@" + hex.EncodeToString(sum[:16])),
+		Metadata: side.Metadata, Context: side.Context,
 		ObservedAt: side.ObservedAt, Size: size, Messages: 1,
 	}
 	if err := im.describe(p, name, head, side); err != nil {
 		return nil, err
 	}
 	if p.ObservedAt.IsZero() {
-		if p.ObservedAt = timeIn(name); p.ObservedAt.IsZero() {
-			p.ObservedAt = importing.Clock(info.ModTime())
-		}
+		p.ObservedAt = cmp.Or(timeIn(name), importing.Clock(info.ModTime()))
 	}
 	if size <= maxInline {
 		p.Data = head
@@ -118,30 +107,15 @@ func digest(f fs.File, limit int64) (head []byte, size int64, sum [sha256.Size]b
 
 // describe sets what the sidecar does not say.
 func (im *importer) describe(p *importing.Perception, name string, head []byte, side *sidecar) error {
-	declared := p.MediaType
-	if declared == "" {
-		declared = mediaTypes[extension(name)]
-	}
 	var err error
-	if p.MediaType, err = perception.Sniff(wholeLines(head), declared); err != nil {
+	if p.MediaType, err = perception.Sniff(wholeLines(head), cmp.Or(side.MediaType, mediaTypes[extension(name)])); err != nil {
 		return skipped{fmt.Sprintf("%s: media_type %s", side.name, err), true}
 	}
-	if p.Type == "" {
-		p.Type = typeOf(name, p.MediaType, p.Metadata)
-	}
-	if p.Type == "" {
-		p.Type = im.o.Other
-	}
-	if p.Type == "" {
+	if p.Type = cmp.Or(side.Type, typeOf(name, p.MediaType, p.Metadata), im.o.Other); p.Type == "" {
 		return skipped{"its type is unknown (" + p.MediaType + "); give a sidecar with perception_type, or a type for all others (--type)", true}
 	}
-	p.Description = side.Description
-	if p.Description == "" {
-		p.Description = descriptionOf(name)
-	}
-	meta := map[string]any{"path": importing.Cut(name, 1024)}
-	maps.Copy(meta, p.Metadata)
-	p.Metadata = meta
+	p.Description = cmp.Or(side.Description, descriptionOf(name))
+	p.Metadata = merge(map[string]any{"path": importing.Cut(name, 1024)}, p.Metadata)
 	return nil
 }
 
@@ -157,12 +131,12 @@ func wholeLines(head []byte) []byte {
 	return head
 }
 
-// merge adds the keys of a file to those of the session; the file's own win.
-func merge(session, own map[string]any) map[string]any {
-	if len(session) == 0 {
+// merge adds the keys of a file to the others; its own win.
+func merge(others, own map[string]any) map[string]any {
+	if len(others) == 0 {
 		return own
 	}
-	out := maps.Clone(session)
+	out := maps.Clone(others)
 	maps.Copy(out, own)
 	return out
 }
@@ -220,12 +194,11 @@ func typeOf(name, mediaType string, metadata map[string]any) string {
 func typeByWords(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return !unicode.IsLetter(r) })
 	for _, s := range typeWords {
-		for _, word := range words {
-			for _, known := range s.words {
-				if strings.HasPrefix(word, known) {
-					return s.perceptionType
-				}
-			}
+		known := func(word string) bool {
+			return slices.ContainsFunc(s.words, func(known string) bool { return strings.HasPrefix(word, known) })
+		}
+		if slices.ContainsFunc(words, known) {
+			return s.perceptionType
 		}
 	}
 	return ""
@@ -263,9 +236,6 @@ func timeIn(name string) time.Time {
 	if m == nil {
 		return time.Time{}
 	}
-	t, err := time.Parse("20060102150405", strings.Join(m[1:], ""))
-	if err != nil {
-		return time.Time{} // such as a 13th month
-	}
+	t, _ := time.Parse("20060102150405", strings.Join(m[1:], "")) // zero for a 13th month
 	return importing.Clock(t)
 }

@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ type Options struct {
 }
 
 func (o *Options) check() error {
-	for _, pattern := range append(slices.Clone(o.Include), o.Exclude...) {
+	for _, pattern := range slices.Concat(o.Include, o.Exclude) {
 		if _, err := path.Match(pattern, "x"); err != nil {
 			return fmt.Errorf("the pattern %q: %w", pattern, err)
 		}
@@ -48,9 +49,7 @@ func (o *Options) check() error {
 	if o.MaxBytes < 0 {
 		return fmt.Errorf("the limit of %d bytes is less than 0", o.MaxBytes)
 	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
+	o.MaxBytes = cmp.Or(o.MaxBytes, DefaultMaxBytes)
 	return nil
 }
 

@@ -49,62 +49,45 @@ func (im *importer) sidecarOf(name string, siblings map[string]bool) (*sidecar, 
 		if side == base || side == sessionFile || !siblings[side] {
 			continue
 		}
-		data, err := im.read(path.Join(path.Dir(name), side))
+		s := &sidecar{name: side}
+		data, err := importing.ReadFile(im.root, path.Join(path.Dir(name), side), maxSidecar)
 		if err == nil {
-			var s *sidecar
-			if s, err = parseSidecar(data); err == nil {
-				s.name = side
-				return s, nil
-			}
+			err = s.parse(data)
 		}
-		return nil, skipped{"bad sidecar " + side + ": " + err.Error(), true}
+		if err != nil {
+			return nil, skipped{"bad sidecar " + side + ": " + err.Error(), true}
+		}
+		return s, nil
 	}
 	return new(sidecar), nil
 }
 
-func (im *importer) readSession(name string) (*session, error) {
-	data, err := im.read(name)
-	if err != nil {
-		return nil, err
-	}
-	return parseSession(data)
-}
-
-func (im *importer) read(name string) ([]byte, error) {
-	f, err := im.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
-	if err == nil && len(data) > maxSidecar {
-		err = fmt.Errorf("it has more than %d bytes", maxSidecar)
-	}
-	return data, err
-}
-
-func parseSidecar(data []byte) (*sidecar, error) {
-	s := new(sidecar)
+func (s *sidecar) parse(data []byte) error {
 	if err := decode(data, s); err != nil {
-		return nil, err
+		return err
 	}
-	if s.Type != "" && !slices.Contains(perceptionTypes, s.Type) {
-		return nil, fmt.Errorf("perception_type is %.40q; give one of %s", s.Type, strings.Join(perceptionTypes, ", "))
+	n := utf8.RuneCountInString(strings.TrimSpace(s.Description))
+	// The path is added to the metadata.
+	const maxMetadata = importing.MaxMetadata - 8<<10
+	metadata, err := json.Marshal(s.Metadata)
+	switch {
+	case s.Type != "" && !slices.Contains(perceptionTypes, s.Type):
+		return fmt.Errorf("perception_type is %.40q; give one of %s", s.Type, strings.Join(perceptionTypes, ", "))
+	case s.Description != "" && n < importing.MinDescription || len(s.Description) > importing.MaxDescription:
+		return fmt.Errorf("description has %d characters; give %d up to %d bytes", n, importing.MinDescription, importing.MaxDescription)
+	case !s.ObservedAt.Equal(importing.Clock(s.ObservedAt)):
+		return fmt.Errorf("observed_at is of the year %d; give %d to %d", s.ObservedAt.UTC().Year(), importing.MinYear, importing.MaxYear)
+	case err != nil || len(metadata) > maxMetadata:
+		return fmt.Errorf("metadata has %d bytes; the limit is %d", len(metadata), maxMetadata)
 	}
-	if n := utf8.RuneCountInString(strings.TrimSpace(s.Description)); s.Description != "" && n < importing.MinDescription || len(s.Description) > importing.MaxDescription {
-		return nil, fmt.Errorf("description has %d characters; give %d up to %d bytes", n, importing.MinDescription, importing.MaxDescription)
-	}
-	if !s.ObservedAt.Equal(importing.Clock(s.ObservedAt)) {
-		return nil, fmt.Errorf("observed_at is of the year %d; give %d to %d", s.ObservedAt.UTC().Year(), importing.MinYear, importing.MaxYear)
-	}
-	// The path is added to it.
-	if text, err := json.Marshal(s.Metadata); err != nil || len(text) > importing.MaxMetadata-8<<10 {
-		return nil, fmt.Errorf("metadata has %d bytes; the limit is %d", len(text), importing.MaxMetadata-8<<10)
-	}
-	return s, nil
+	return nil
 }
 
-func parseSession(data []byte) (*session, error) {
+func (im *importer) readSession(name string) (*session, error) {
+	data, err := importing.ReadFile(im.root, name, maxSidecar)
+	if err != nil {
+		return nil, err
+	}
 	s := new(session)
 	if err := decode(data, s); err != nil {
 		return nil, err

@@ -10,12 +10,11 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Two pictures are alike if their layout is: where they are light and dark, and where
-// they have which colour. A picture is averaged into a grid of cells, and the low
-// coefficients of the discrete cosine transform of the grid are kept: they survive
-// compression, scaling and a small shift. The mean and the contrast of the luma are
-// removed first, since light and exposure change. The chroma is kept as it is, after
-// the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
+// Two pictures are alike if their layout is: where they are light and dark, and where they have
+// which colour. A picture is averaged into a grid of cells, and the low coefficients of the
+// discrete cosine transform of the grid are kept: they survive compression, scaling and a small
+// shift. The mean and the contrast of the luma are removed first, since light and exposure change.
+// The chroma is kept as it is, after the Colour Layout Descriptor of MPEG-7 (ISO 15938-3).
 //
 // A vector of an image has 60 coefficients of the luma, its mean, and 10 coefficients
 // of each chroma. A vector of a depth image has 60 coefficients of the distances, and
@@ -101,6 +100,47 @@ func (p picture) grid() *grid {
 	return g
 }
 
+// Greys returns the mean of red, green and blue in side by side cells of a picture, 0 to 1, row
+// by row, each of 16 points. It is nil for floating-point values and for a picture that cannot be
+// decoded.
+func Greys(in media.Payload, side int) []float64 {
+	p, err := File{in}.decode()
+	if AcceptsPixels(in) {
+		var f frame
+		if f, err = (Pixels{in}).open(); f.encoding == "32FC1" {
+			return nil
+		}
+		p = f.picture()
+	}
+	if err != nil {
+		return nil
+	}
+	const points = 4 // a side
+	width, height := p.size()
+	out := make([]float64, side*side)
+	for i := range out {
+		for j := range points * points {
+			x := (2*(i%side*points+j%points) + 1) * width / (2 * side * points)
+			y := (2*(i/side*points+j/points) + 1) * height / (2 * side * points)
+			out[i] += p.grey(x, y) / (points * points)
+		}
+	}
+	return out
+}
+
+// grey is the mean of red, green and blue of a pixel, 0 to 1. A missing value is 0.
+func (p picture) grey(x, y int) float64 {
+	if p.values != nil {
+		if v := p.values.at(x, y); v > 0 {
+			return v / math.MaxUint16
+		}
+		return 0
+	}
+	at := p.colours.Bounds().Min
+	c := p.colours.RGBA64At(at.X+x, at.Y+y)
+	return (float64(c.R) + float64(c.G) + float64(c.B)) / (3 * math.MaxUint16)
+}
+
 // words returns ", grey, brightness 0.42".
 func (g *grid) words() string {
 	hue := "colour"
@@ -136,8 +176,7 @@ func (g *grid) lumaRange() (low, high, mean float64) {
 	return low, high, mean
 }
 
-// cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels
-// are black.
+// cellMean returns the mean red, green and blue of a cell, 0 to 1. Transparent pixels are black.
 func cellMean(img image.RGBA64Image, cell image.Rectangle) (mean [3]float64) {
 	var sum [4]uint64
 	var n uint64
@@ -349,12 +388,12 @@ func (s stats) words(unit string) string {
 	} else {
 		out = ", " + out + " " + unit
 	}
-	if s.missing == 0 {
+	switch share := 100 * float64(s.missing) / float64(s.missing+s.count); {
+	case share == 0:
 		return out
-	}
-	share := 100 * float64(s.missing) / float64(s.missing+s.count)
-	if share < 1 {
+	case share < 1:
 		return out + ", under 1% missing"
+	default:
+		return out + ", " + strconv.FormatFloat(share, 'f', 0, 64) + "% missing"
 	}
-	return out + ", " + strconv.FormatFloat(share, 'f', 0, 64) + "% missing"
 }

@@ -1,7 +1,6 @@
-// Package image reads pictures: PNG, JPEG and WebP files as a [File], and the frames
-// of a camera driver as [Pixels]. Each makes a summary, features and a preview. A
-// picture has colours, or one value per pixel, such as the distances of a depth
-// camera.
+// Package image reads pictures: PNG, JPEG and WebP files as a [File], and the frames of a camera
+// driver as [Pixels]. Each makes a summary, features and a preview. A picture has colours, or one
+// value per pixel, such as the distances of a depth camera.
 //
 // Most tests of this package are those of package perception, through its API.
 package image
@@ -227,17 +226,16 @@ func bytesPerPixel(data []byte, h header) int64 {
 		}
 		return 8
 	}
+	size := int64(4)
+	if h.ColorModel == color.RGBA64Model || h.ColorModel == color.NRGBA64Model {
+		size = 8
+	}
 	// An interlaced PNG holds each pass beside the whole.
 	const interlace = len(pngMagic) + 20
-	passes := int64(1)
 	if len(data) > interlace && data[interlace] != 0 {
-		passes = 2
+		size *= 2
 	}
-	switch h.ColorModel {
-	case color.RGBA64Model, color.NRGBA64Model:
-		return 8 * passes
-	}
-	return 4 * passes
+	return size
 }
 
 // greyValues reads 0 as a missing value, as depth cameras write it.
@@ -300,9 +298,8 @@ func videoColour(luma, blue, red float64) color.RGBA64 {
 	return color.RGBA64{level(luma + 1.596*red), level(luma - 0.813*red - 0.392*blue), level(luma + 2.017*blue), math.MaxUint16}
 }
 
-// webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L
-// (lossless) or VP8X (extended). The library's reader of headers needs more of the
-// file than the first bytes.
+// webpSize reads the size from the first chunk of a WebP file: VP8 (lossy), VP8L (lossless) or VP8X
+// (extended). The library's reader of headers needs more of the file than the first bytes.
 func webpSize(data []byte) (width, height int, err error) {
 	const header = 30
 	if len(data) < header {

@@ -17,11 +17,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw.
-// The metadata says how to read it, in the terms of ROS's sensor_msgs/Image: width,
-// height, encoding (rgb8, 32FC1, ...), step (bytes per row; the default has no gap
-// between rows) and is_bigendian. A .npy array whose kind is "image" or "depth" is
-// read likewise; its header replaces the metadata.
+// Pixels is a frame as a camera driver delivers it, of the media type image/x-raw. The metadata
+// says how to read it, in the terms of ROS's sensor_msgs/Image: width, height, encoding (rgb8,
+// 32FC1, ...), step (bytes per row; the default has no gap between rows) and is_bigendian. A .npy
+// array whose kind is "image" or "depth" is read likewise; its header replaces the metadata.
 type Pixels struct{ media.Payload }
 
 // AcceptsPixels reports whether the payload is raw pixels, or an array that the
@@ -70,17 +69,17 @@ func (p Pixels) header() (f frame, err error) {
 	if isArray(p.Payload) {
 		return arrayFrame(p.Data)
 	}
-	f.data, f.order = p.Data, binary.LittleEndian
+	f.data, f.order = p.Data, p.Metadata.Order()
 	if f.encoding = p.Metadata.Text("encoding"); f.encoding == "" {
 		return f, errors.New("metadata names no encoding of the pixels, such as rgb8 or 32FC1")
 	}
-	if f.layout, err = layoutOf(f.encoding); err != nil {
-		return f, err
+	if f.layout, err = layoutOf(f.encoding); err == nil {
+		f.width, err = p.side("width")
 	}
-	if f.width, err = p.side("width"); err != nil {
-		return f, err
+	if err == nil {
+		f.height, err = p.side("height")
 	}
-	if f.height, err = p.side("height"); err != nil {
+	if err != nil {
 		return f, err
 	}
 	row := f.width * f.layout.bytes
@@ -91,9 +90,6 @@ func (p Pixels) header() (f frame, err error) {
 			return f, fmt.Errorf("step is %v; a row of %d pixels of %s takes at least %d bytes, and the limit is %d", given, f.width, f.encoding, row, maxStep)
 		}
 		f.step = int(step)
-	}
-	if p.Metadata.BigEndian() {
-		f.order = binary.BigEndian
 	}
 	return f, nil
 }
@@ -150,11 +146,11 @@ func (p Pixels) Summary() string {
 		}
 		return "raw image, " + err.Error()
 	}
-	kind := "image"
+	kind := " image, "
 	if isDepth(p.Payload) && f.layout.colour == nil {
-		kind = "depth image"
+		kind = " depth image, "
 	}
-	s := "raw " + f.encoding + " " + kind + ", " + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
+	s := "raw " + f.encoding + kind + strconv.Itoa(f.width) + "x" + strconv.Itoa(f.height)
 	if p.IsHead() {
 		return s
 	}
@@ -195,8 +191,7 @@ func (p Pixels) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	return f.picture().preview(o)
 }
 
-// Samples returns an error: a picture has no samples. So an array of pixels is not
-// read as a trace.
+// Samples returns an error: a picture has no samples. So an array of pixels is not read as a trace.
 func (p Pixels) Samples(media.SamplesOptions) (*media.Samples, error) { return nil, errNoSamples }
 
 // layout is the arrangement of the bytes of a pixel. Either colour or value is nil.
@@ -206,8 +201,7 @@ type layout struct {
 	value  func(f *frame, x, y int) float64
 }
 
-// layoutOf finds a layout by any name of its encoding in ROS's
-// sensor_msgs/image_encodings.
+// layoutOf finds a layout by any name of its encoding in ROS's sensor_msgs/image_encodings.
 func layoutOf(encoding string) (layout, error) {
 	layouts := map[string]layout{
 		"mono8":       {1, channelsAt(0, 0, 0, -1), nil},

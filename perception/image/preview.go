@@ -24,8 +24,7 @@ const (
 	fewPixels = 128 * 128
 )
 
-// preview returns a smaller copy: a JPEG if the picture is opaque and large, and
-// otherwise a PNG.
+// preview returns a smaller copy: a JPEG if the picture is opaque and large, and otherwise a PNG.
 func (p picture) preview(o media.PreviewOptions) (*media.Preview, error) {
 	width, height := p.size()
 	if p.turn.sideways() {
@@ -114,8 +113,7 @@ func averages(img image.RGBA64Image, w, h int) image.Image {
 // The ends of the scale are too dark to tell from black.
 const turboLow, turboHigh = 0.08, 0.95
 
-// draw colours the values, near ones blue and far ones red. Missing values are
-// transparent.
+// draw colours the values, near ones blue and far ones red. Missing values are transparent.
 func (m *values) draw(w, h int) *image.NRGBA {
 	s := m.stats()
 	out := image.NewNRGBA(image.Rect(0, 0, w, h))

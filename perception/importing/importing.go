@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,8 +137,7 @@ func Origin(s string) string {
 	return Cut(s, MaxOrigin-len(tail)) + tail
 }
 
-// Clock returns t in UTC, or the zero time if its year cannot be stored: the clock was never
-// set.
+// Clock returns t in UTC, or the zero time if its year cannot be stored: the clock was never set.
 func Clock(t time.Time) time.Time {
 	if t = t.UTC(); t.Year() < MinYear || t.Year() > MaxYear {
 		return time.Time{}
@@ -148,6 +148,34 @@ func Clock(t time.Time) time.Time {
 // Cut shortens s to at most n bytes of valid UTF-8.
 func Cut(s string, n int) string {
 	return strings.ToValidUTF8(s[:min(n, len(s))], "")
+}
+
+// OpenFile opens a file of the folder. It refuses files that could block or never end, such as a
+// pipe. The root refuses a link that leads out of it.
+func OpenFile(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	info, err := root.Stat(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, errors.New("is not a regular file")
+	}
+	f, err := root.Open(name)
+	return f, info, err
+}
+
+// ReadFile reads a file of the folder of at most limit bytes.
+func ReadFile(root *os.Root, name string, limit int64) ([]byte, error) {
+	f, _, err := OpenFile(root, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("it has more than %d bytes", limit)
+	}
+	return data, err
 }
 
 // OpenFolder opens the folder of a source. If *name is "", it becomes the name of the folder.

@@ -10,9 +10,8 @@
 // The metadata of a trace names the videos that show the episode and where. A video spans
 // several episodes, so it is stored once, whole and without a session.
 //
-// The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0.
-// Without next.success it is the last next.reward if that is from 0 to 1, and otherwise
-// unknown.
+// The outcome of an episode is next.success: 1 if it is true in any frame, otherwise 0. Without
+// next.success it is the last next.reward if that is from 0 to 1, and otherwise unknown.
 //
 // # Example
 //
@@ -34,7 +33,6 @@
 //     so. The other episodes are imported.
 //   - Of compressions only Snappy is read, which LeRobot uses, and of encodings only those
 //     that pyarrow chooses by default.
-//   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left
-//     out.
+//   - Whole numbers beyond 2^53 lose their last digits. Texts other than the task are left out.
 //   - A missing number is NaN in a trace.
 package lerobot

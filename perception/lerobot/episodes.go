@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 const (
@@ -49,8 +51,7 @@ func (e *episode) check() error {
 	return nil
 }
 
-// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or
-// meta/tasks.jsonl.
+// readTasks reads meta/tasks.parquet, a pandas table whose index is the task, or meta/tasks.jsonl.
 func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	tasks := map[int64]string{}
 	if in.episodic {
@@ -80,28 +81,23 @@ func readTasks(root *os.Root, in *info) (map[int64]string, error) {
 	if index == nil || name == nil {
 		return nil, errors.New("the column task_index or the column of the tasks (task or __index_level_0__) is missing")
 	}
-	for g := range t.meta.RowGroups {
-		var at int64
-		var task string
-		err := t.rows(g, []*parquet.Column{index, name}, func(c int, v parquet.Value) error {
-			if c == 0 {
-				at, err = integer(v)
-				return err
-			}
+	var at int64
+	var task string
+	err = t.all([]*parquet.Column{index, name}, func(c int, v parquet.Value) (err error) {
+		if c == 0 {
+			at, err = integer(v)
+		} else {
 			task = text(v)
-			return nil
-		}, func() error {
-			if len(tasks) >= maxTasks {
-				return fmt.Errorf("more than %d tasks", maxTasks)
-			}
-			tasks[at] = task
-			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
-	return tasks, nil
+		return err
+	}, func() error {
+		if len(tasks) >= maxTasks {
+			return fmt.Errorf("more than %d tasks", maxTasks)
+		}
+		tasks[at] = task
+		return nil
+	})
+	return tasks, err
 }
 
 // readEpisodes reads meta/episodes/*/*.parquet or meta/episodes.jsonl, in order of the index.
@@ -187,10 +183,6 @@ func (in *info) episodeTable(root *os.Root, name string, add func(episode) error
 		return err
 	}
 	defer f.Close()
-	return in.episodeRows(t, add)
-}
-
-func (in *info) episodeRows(t *table, add func(episode) error) error {
 	var e episode
 	var columns []*parquet.Column
 	var read []func(parquet.Value) error
@@ -238,22 +230,16 @@ func (in *info) episodeRows(t *table, add func(episode) error) error {
 		return fmt.Errorf("the column %.200s is missing", strings.Join(missing, ", "))
 	}
 	e.videos = map[string]video{}
-	for g := range t.meta.RowGroups {
-		err := t.rows(g, columns, func(c int, v parquet.Value) error { return read[c](v) }, func() error {
-			err := add(e)
-			e.tasks, e.videos = nil, map[string]video{}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.all(columns, func(c int, v parquet.Value) error { return read[c](v) }, func() error {
+		err := add(e)
+		e.tasks, e.videos = nil, map[string]video{}
+		return err
+	})
 }
 
 // eachLine reads a .jsonl file. The error names the line.
 func eachLine(root *os.Root, name string, do func([]byte) error) error {
-	f, _, err := openRegular(root, name)
+	f, _, err := importing.OpenFile(root, name)
 	if err != nil {
 		return err
 	}

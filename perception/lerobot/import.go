@@ -24,9 +24,8 @@ type Options struct {
 	Name string
 	// Episodes chooses episodes; empty means all.
 	Episodes []Range
-	// ImageRate is how many images per second are stored of a camera whose images are in
-	// the data files, besides the first and the last of an episode. 0 is 1; less than 0
-	// stores none.
+	// ImageRate is how many images per second are stored of a camera whose images are in the data
+	// files, besides the first and the last of an episode. 0 is 1; less than 0 stores none.
 	ImageRate float64
 	// Videos stores the video files, too.
 	Videos bool
@@ -87,7 +86,7 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 
 func readInfo(root *os.Root) (*info, error) {
 	const name = "meta/info.json"
-	data, err := readAll(root, name, maxInfo)
+	data, err := importing.ReadFile(root, name, maxInfo)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s is missing; the folder is not a LeRobot dataset: %w", name, err)
 	}
@@ -151,24 +150,21 @@ type span struct {
 // importFile reads a data file twice: first the column of episode indexes, to find the
 // episodes that agree with the metadata, then the rows of those.
 func (im *importer) importFile(f *dataFile) {
-	lost := func(err error) {
-		n := int64(0)
-		for _, e := range f.episodes {
-			if im.o.wants(e.index) {
-				n += e.length
-			}
+	lost := int64(0)
+	for _, e := range f.episodes {
+		if im.o.wants(e.index) {
+			lost += e.length
 		}
-		im.report.Break(f.name, err, n)
 	}
 	t, file, err := openFile(im.root, f.name)
 	if err != nil {
-		lost(err)
+		im.report.Break(f.name, err, lost)
 		return
 	}
 	defer file.Close()
 	runs, err := scanRuns(t)
 	if err != nil {
-		lost(err)
+		im.report.Break(f.name, err, lost)
 		return
 	}
 	im.importSpans(t, f.name, im.spans(f, runs))
@@ -183,26 +179,21 @@ func scanRuns(t *table) ([]run, error) {
 	}
 	var runs []run
 	row, index := int64(0), int64(0)
-	for g := range t.meta.RowGroups {
-		err := t.rows(g, []*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
-			index, err = integer(v)
-			return err
-		}, func() error {
-			if n := len(runs); n == 0 || runs[n-1].episode != index {
-				if n == maxEpisodes {
-					return fmt.Errorf("there are more than %d episodes", maxEpisodes)
-				}
-				runs = append(runs, run{index, row, 0})
+	err := t.all([]*parquet.Column{column}, func(_ int, v parquet.Value) (err error) {
+		index, err = integer(v)
+		return err
+	}, func() error {
+		if n := len(runs); n == 0 || runs[n-1].episode != index {
+			if n == maxEpisodes {
+				return fmt.Errorf("there are more than %d episodes", maxEpisodes)
 			}
-			runs[len(runs)-1].rows++
-			row++
-			return nil
-		})
-		if err != nil {
-			return nil, err
+			runs = append(runs, run{index, row, 0})
 		}
-	}
-	return runs, nil
+		runs[len(runs)-1].rows++
+		row++
+		return nil
+	})
+	return runs, err
 }
 
 // spans returns the wanted episodes that agree with the metadata, in order of their rows. It
@@ -236,12 +227,16 @@ func (im *importer) spans(f *dataFile, runs []run) []span {
 func (im *importer) importSpans(t *table, name string, spans []span) {
 	rd := im.newReader(t, name)
 	row := int64(0)
-	for g := range t.meta.RowGroups {
-		end := row + t.meta.RowGroups[g].NumRows
+	// pending drops the spans before the row and reports whether there are more.
+	pending := func() bool {
 		for len(spans) > 0 && spans[0].first+spans[0].rows <= row {
 			spans = spans[1:]
 		}
-		if len(spans) == 0 {
+		return len(spans) > 0
+	}
+	for g := range t.meta.RowGroups {
+		end := row + t.meta.RowGroups[g].NumRows
+		if !pending() {
 			return
 		}
 		if spans[0].first >= end {
@@ -249,12 +244,9 @@ func (im *importer) importSpans(t *table, name string, spans []span) {
 			continue
 		}
 		err := t.rows(g, rd.leaves, rd.value, func() error {
-			for len(spans) > 0 && spans[0].first+spans[0].rows <= row {
-				spans = spans[1:]
-			}
-			at := row
+			wanted, at := pending() && spans[0].first <= row, row
 			row++
-			if len(spans) == 0 || at < spans[0].first {
+			if !wanted {
 				rd.clear()
 				return nil
 			}

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -70,38 +69,31 @@ func parseInfo(data []byte) (*info, error) {
 	case len(in.Features) == 0 || len(in.Features) > maxFeatures:
 		return nil, fmt.Errorf("there are %d features; 1 to %d are read", len(in.Features), maxFeatures)
 	}
-	for key, f := range in.Features {
+	if _, err := in.dataFile(episode{}); err != nil {
+		return nil, fmt.Errorf("data_path: %w", err)
+	}
+	in.sortedKeys = slices.Sorted(maps.Keys(in.Features))
+	for _, key := range in.sortedKeys {
+		f := in.Features[key]
 		if len(key) > maxKey || !utf8.ValidString(key) {
 			return nil, fmt.Errorf("the feature %.100q has a name of %d bytes; up to %d of UTF-8 are read", key, len(key), maxKey)
 		}
 		if err := f.check(); err != nil {
 			return nil, fmt.Errorf("feature %.100q: %w", key, err)
 		}
-		in.Features[key] = f
-		in.sortedKeys = append(in.sortedKeys, key)
-	}
-	slices.Sort(in.sortedKeys)
-	if _, err := in.dataFile(episode{}); err != nil {
-		return nil, fmt.Errorf("data_path: %w", err)
-	}
-	for _, key := range in.sortedKeys {
-		if in.Features[key].Type != "video" {
-			continue
-		}
-		if _, err := in.videoFile(key, episode{}, video{}); err != nil {
+		if _, err := in.videoFile(key, episode{}, video{}); err != nil && f.Type == "video" {
 			return nil, fmt.Errorf("video_path: %w", err)
 		}
+		in.Features[key] = f
 	}
 	return in, nil
 }
 
 func (in *info) checkVersion() error {
 	const convert = "python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 --repo-id=NAME --root=FOLDER --push-to-hub=false"
+	in.episodic = in.Version == "v2.1"
 	switch v := in.Version; {
-	case strings.HasPrefix(v, "v3."):
-		return nil
-	case v == "v2.1":
-		in.episodic = true
+	case strings.HasPrefix(v, "v3.") || in.episodic:
 		return nil
 	case v == "v2.0":
 		return errors.New("the dataset has the format v2.0; v3 and v2.1 are read: convert it with lerobot 0.3, python -m lerobot.datasets.v21.convert_dataset_v20_to_v21 --repo-id=NAME, then: " + convert)
@@ -145,26 +137,25 @@ func (f *feature) isNumeric() (wide, ok bool) {
 	return false, false
 }
 
-// channels returns the names of the numbers. In the file they are a list, or an object of
-// lists ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they
-// do not fit.
+// channels returns the names of the numbers. In the file they are a list, or an object of lists
+// ({"motors": [...]}) or of positions ({"delta_x": 0, ...}). It returns nil if they do not fit.
 func (f *feature) channels() []string {
 	var list []string
-	if json.Unmarshal(f.Names, &list) != nil {
-		list = nil
-		var groups map[string][]string
-		var places map[string]int
-		if json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1 {
-			for _, list = range groups {
-			}
-		} else if json.Unmarshal(f.Names, &places) == nil && len(places) == f.width {
-			list = make([]string, f.width)
-			for name, i := range places {
-				if i >= 0 && i < f.width {
-					list[i] = name
-				}
+	var groups map[string][]string
+	var places map[string]int
+	switch {
+	case json.Unmarshal(f.Names, &list) == nil:
+	case json.Unmarshal(f.Names, &groups) == nil && len(groups) == 1:
+		list = slices.Concat(slices.Collect(maps.Values(groups))...)
+	case json.Unmarshal(f.Names, &places) == nil && len(places) == f.width:
+		list = make([]string, f.width)
+		for name, i := range places {
+			if i >= 0 && i < f.width {
+				list[i] = name
 			}
 		}
+	default:
+		return nil
 	}
 	if len(list) != f.width || slices.Contains(list, "") {
 		return nil
@@ -173,27 +164,28 @@ func (f *feature) channels() []string {
 }
 
 func (in *info) dataFile(e episode) (string, error) {
-	if in.episodic {
-		return expand(in.DataPath, map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
-	}
-	return expand(in.DataPath, map[string]any{"chunk_index": e.chunk, "file_index": e.file})
+	return in.expand(in.DataPath, "", e, e.chunk, e.file)
 }
 
 func (in *info) videoFile(key string, e episode, v video) (string, error) {
 	if in.VideoPath == nil {
 		return "", errors.New("info.json names no video_path")
 	}
-	if in.episodic {
-		return expand(*in.VideoPath, map[string]any{"video_key": key, "episode_chunk": e.index / in.ChunkSize, "episode_index": e.index})
-	}
-	return expand(*in.VideoPath, map[string]any{"video_key": key, "chunk_index": v.chunk, "file_index": v.file})
+	return in.expand(*in.VideoPath, key, e, v.chunk, v.file)
 }
 
 var placeholder = regexp.MustCompile(`\{([a-z_]+)(?::0(\d)d)?\}`)
 
 // expand fills in a path template such as data/chunk-{chunk_index:03d}. It refuses a path that
 // leads out of the dataset's folder.
-func expand(template string, values map[string]any) (string, error) {
+func (in *info) expand(template, key string, e episode, chunk, file int64) (string, error) {
+	values := map[string]any{"chunk_index": chunk, "file_index": file}
+	if in.episodic {
+		values = map[string]any{"episode_chunk": e.index / in.ChunkSize, "episode_index": e.index}
+	}
+	if key != "" {
+		values["video_key"] = key
+	}
 	unknown := ""
 	path := placeholder.ReplaceAllStringFunc(template, func(m string) string {
 		part := placeholder.FindStringSubmatch(m)
@@ -214,16 +206,4 @@ func expand(template string, values map[string]any) (string, error) {
 		return "", fmt.Errorf("the template %.200q gives %.200q, which is not a path below the dataset's folder", template, path)
 	}
 	return path, nil
-}
-
-func readAll(root *os.Root, name string, limit int64) ([]byte, error) {
-	f, size, err := openRegular(root, name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > limit {
-		return nil, fmt.Errorf("has %d bytes; the limit is %d", size, limit)
-	}
-	return io.ReadAll(io.LimitReader(f, limit))
 }

@@ -1,6 +1,8 @@
 package lerobot
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -73,10 +75,7 @@ func checkSchema(schema []format.SchemaElement) error {
 		if len(left) > 0 {
 			left[len(left)-1]--
 		}
-		children := int32(0)
-		if e.NumChildren.Valid {
-			children = e.NumChildren.V
-		}
+		children := e.NumChildren.V // 0 unless it is valid
 		if children < 0 || int(children) > len(schema) || len(left) > maxSchemaDeep {
 			return fmt.Errorf("the parquet schema is damaged at %q", e.Name)
 		}
@@ -90,10 +89,7 @@ func checkSchema(schema []format.SchemaElement) error {
 // checkPages walks the pages of a column chunk. It refuses pages for which the library would
 // allocate more than their bytes can hold.
 func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
-	pos := c.DataPageOffset
-	if c.DictionaryPageOffset != 0 {
-		pos = c.DictionaryPageOffset
-	}
+	pos := cmp.Or(c.DictionaryPageOffset, c.DataPageOffset)
 	length := c.TotalCompressedSize
 	if pos < 4 || c.DataPageOffset < pos || length < 0 || pos > size || length > size-pos {
 		return fmt.Errorf("a column of %d bytes at %d is outside the file of %d bytes", length, pos, size)
@@ -119,10 +115,10 @@ func checkPages(r io.ReaderAt, size int64, c *format.ColumnMetaData) error {
 		if h.CompressedPageSize < 0 || int64(h.CompressedPageSize) > end-body {
 			return fmt.Errorf("the page at %d claims %d bytes; its column has %d left", pos, h.CompressedPageSize, end-body)
 		}
-		if err := checkPage(&h, c.Codec); err != nil {
-			return fmt.Errorf("the page at %d %w", pos, err)
+		if err = checkPage(&h, c.Codec); err == nil {
+			err = checkSnappy(r, body, &h, c.Codec)
 		}
-		if err := checkSnappy(r, body, &h, c.Codec); err != nil {
+		if err != nil {
 			return fmt.Errorf("the page at %d %w", pos, err)
 		}
 		pos = body + int64(h.CompressedPageSize)
@@ -191,10 +187,13 @@ func checkSnappy(r io.ReaderAt, body int64, h *format.PageHeader, codec format.C
 	return nil
 }
 
-// The parquet library allocates what a Thrift list or string claims to hold before it reads
-// it. thriftSize therefore walks the footer and each page header first, and compares each
-// claimed length with the bytes that are left. The encoding is the compact protocol of Apache
-// Thrift (thrift-compact-protocol.md).
+// thriftWalker skips the values of Thrift's compact protocol. The parquet library allocates
+// what a list or a string claims to hold before it reads it, so the footer and each page header
+// are walked first, and each claimed length is compared with the bytes that are left.
+type thriftWalker struct {
+	thrift.Reader
+	left *bytes.Reader
+}
 
 const (
 	// maxThriftDepth is twice the nesting of parquet.thrift.
@@ -204,114 +203,66 @@ const (
 	minThriftStruct = 3
 )
 
-// The kinds of Thrift values. A boolean field has its value as kind.
-const (
-	thriftTrue   = 1
-	thriftFalse  = 2
-	thriftByte   = 3
-	thriftInt16  = 4
-	thriftInt64  = 6
-	thriftDouble = 7
-	thriftBytes  = 8
-	thriftList   = 9
-	thriftSet    = 10
-	thriftStruct = 12
-)
-
 var errThrift = errors.New("the parquet metadata is damaged: a length in it is more than the bytes that are there")
 
 // thriftSize returns the bytes of the struct at the start of b.
 func thriftSize(b []byte) (int, error) {
-	w := thriftWalker{b: b}
-	w.structure(0)
-	if w.damaged {
+	left := bytes.NewReader(b)
+	w := thriftWalker{new(thrift.CompactProtocol).NewReader(left), left}
+	if w.skip(thrift.STRUCT, 0) != nil {
 		return 0, errThrift
 	}
-	return len(b) - len(w.b), nil
+	return len(b) - left.Len(), nil
 }
 
-// thriftWalker skips values. Once damaged it has no bytes left.
-type thriftWalker struct {
-	b       []byte // that are left
-	damaged bool
-}
-
-func (w *thriftWalker) fail() { w.b, w.damaged = nil, true }
-
-func (w *thriftWalker) skip(n uint64) {
-	if n > uint64(len(w.b)) {
-		w.fail()
-		return
-	}
-	w.b = w.b[n:]
-}
-
-func (w *thriftWalker) byte() byte {
-	if len(w.b) == 0 {
-		w.fail()
-		return 0
-	}
-	b := w.b[0]
-	w.b = w.b[1:]
-	return b
-}
-
-func (w *thriftWalker) varint() uint64 {
-	n, size := binary.Uvarint(w.b)
-	if size <= 0 {
-		w.fail()
-		return 0
-	}
-	w.b = w.b[size:]
-	return n
-}
-
-func (w *thriftWalker) structure(depth int) {
-	for head := w.byte(); head != 0; head = w.byte() {
-		if head>>4 == 0 { // the number of the field follows
-			w.varint()
-		}
-		if kind := head & 15; kind != thriftTrue && kind != thriftFalse {
-			w.value(kind, depth)
-		}
-	}
-}
-
-func (w *thriftWalker) value(kind byte, depth int) {
+func (w thriftWalker) skip(kind thrift.Type, depth int) (err error) {
 	if depth > maxThriftDepth {
-		w.fail()
+		return errThrift
 	}
-	switch {
-	case kind >= thriftTrue && kind <= thriftByte: // a list has its booleans as bytes
-		w.skip(1)
-	case kind >= thriftInt16 && kind <= thriftInt64:
-		w.varint()
-	case kind == thriftDouble:
-		w.skip(8)
-	case kind == thriftBytes:
-		w.skip(w.varint())
-	case kind == thriftList || kind == thriftSet:
-		w.list(depth + 1)
-	case kind == thriftStruct:
-		w.structure(depth + 1)
+	switch kind {
+	case thrift.TRUE, thrift.FALSE, thrift.I8:
+		_, err = w.ReadInt8()
+	case thrift.I16, thrift.I32, thrift.I64:
+		_, err = w.ReadInt64()
+	case thrift.DOUBLE:
+		_, err = w.ReadFloat64()
+	case thrift.BINARY:
+		n, err := w.ReadLength()
+		if err != nil || n > w.left.Len() {
+			return errThrift
+		}
+		_, err = w.left.Seek(int64(n), io.SeekCurrent)
+		return err
+	case thrift.LIST, thrift.SET:
+		list, err := w.ReadList()
+		least := 1
+		if list.Type == thrift.STRUCT {
+			least = minThriftStruct
+		}
+		if err != nil || int(list.Size) > w.left.Len()/least {
+			return errThrift
+		}
+		for range list.Size {
+			if err := w.skip(list.Type, depth+1); err != nil {
+				return err
+			}
+		}
+	case thrift.STRUCT:
+		for {
+			field, err := w.ReadField()
+			if err != nil || field.Type == thrift.STOP {
+				return err
+			}
+			// The type of a boolean field is its value.
+			if field.Type == thrift.TRUE || field.Type == thrift.FALSE {
+				continue
+			}
+			if err := w.skip(field.Type, depth+1); err != nil {
+				return err
+			}
+		}
 	default: // parquet.thrift has no maps
-		w.fail()
+		return errThrift
 	}
-}
-
-func (w *thriftWalker) list(depth int) {
-	head := w.byte()
-	n, kind, least := uint64(head>>4), head&15, uint64(1)
-	if n == 15 {
-		n = w.varint()
-	}
-	if kind == thriftStruct {
-		least = minThriftStruct
-	}
-	if n > uint64(len(w.b))/least {
-		w.fail()
-	}
-	for i := uint64(0); i < n && !w.damaged; i++ {
-		w.value(kind, depth)
-	}
+	return err
 }

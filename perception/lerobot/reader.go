@@ -2,6 +2,7 @@ package lerobot
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -162,11 +163,11 @@ func (rd *reader) begin(e episode) error {
 	if im.failed = im.ctx.Err(); im.failed != nil {
 		return im.failed
 	}
-	rd.task = strings.Join(e.tasks, "; ")
-	if rd.task == "" && rd.hasTask {
-		rd.task = im.tasks[rd.taskIndex]
+	task := strings.Join(e.tasks, "; ")
+	if task == "" && rd.hasTask {
+		task = im.tasks[rd.taskIndex]
 	}
-	rd.task = importing.Cut(rd.task, maxTaskBytes)
+	rd.task = importing.Cut(task, maxTaskBytes)
 	rd.context = map[string]any{"env": map[string]any{"dataset": im.o.Name, "episode_index": e.index}}
 	if rd.task != "" {
 		rd.context["task"] = map[string]any{"description": rd.task}
@@ -193,15 +194,9 @@ func (rd *reader) origin(e episode, parts ...string) string {
 }
 
 func (rd *reader) wantsImage(i, n int64) bool {
-	rate := rd.im.o.ImageRate
-	if rate < 0 {
-		return false
-	}
-	if rate == 0 {
-		rate = 1
-	}
+	rate := cmp.Or(rd.im.o.ImageRate, 1)
 	every := max(1, math.Round(rd.im.in.RateHz/rate))
-	return i == n-1 || math.Mod(float64(i), every) == 0
+	return rate > 0 && (i == n-1 || math.Mod(float64(i), every) == 0)
 }
 
 func (rd *reader) addImage(c *column, s span, i int64) error {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
 )
 
 // table is a parquet file that is read column by column, row group by row group.
@@ -41,33 +43,15 @@ func openTable(r io.ReaderAt, size int64) (t *table, err error) {
 
 // openFile opens a parquet file. The caller closes the file.
 func openFile(root *os.Root, name string) (*table, *os.File, error) {
-	f, size, err := openRegular(root, name)
+	f, info, err := importing.OpenFile(root, name)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := openTable(f, size)
+	t, err := openTable(f, info.Size())
 	if err != nil {
-		f.Close()
-		return nil, nil, err
+		return nil, nil, errors.Join(err, f.Close())
 	}
 	return t, f, nil
-}
-
-// openRegular refuses files that could block or never end, such as a pipe. The root refuses
-// a link that leads out of it.
-func openRegular(root *os.Root, name string) (*os.File, int64, error) {
-	info, err := root.Stat(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, errors.New("is not a regular file")
-	}
-	f, err := root.Open(name)
-	if err != nil {
-		return nil, 0, err
-	}
-	return f, info.Size(), nil
 }
 
 // leaf returns the column at the path, nil if there is none. It descends into lists, whose
@@ -169,6 +153,16 @@ func (c *cursor) row(each func(parquet.Value) error) (err error) {
 			return err
 		}
 	}
+}
+
+// all reads columns through all row groups, as rows does.
+func (t *table) all(columns []*parquet.Column, each func(column int, v parquet.Value) error, next func() error) error {
+	for g := range t.meta.RowGroups {
+		if err := t.rows(g, columns, each, next); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rows reads columns in parallel through a row group. It calls each for every value, and next

@@ -1,11 +1,14 @@
 package lerobot
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/importing"
@@ -19,12 +22,16 @@ const (
 	signals = "signals"
 )
 
-// traces returns the perceptions of an episode: one for each vector and one for all single
-// numbers.
+// traces returns the perceptions of an episode: one for each vector and one for all single numbers.
 func (rd *reader) traces(s span) ([]importing.Perception, error) {
-	videos, err := rd.videos(s.episode)
+	shown, err := rd.im.videos(s.episode)
 	if err != nil {
 		return nil, err
+	}
+	videos := map[string]any{}
+	for _, v := range shown[:min(len(shown), maxVideos)] {
+		v.part["origin"] = rd.im.origin(v.path)
+		videos[v.camera] = v.part
 	}
 	var out []importing.Perception
 	var single []*column
@@ -40,7 +47,11 @@ func (rd *reader) traces(s span) ([]importing.Perception, error) {
 		}
 	}
 	if len(single) > 0 {
-		out = append(out, rd.trace(s, signals, true, nil, keys(single), interleave(single, s.rows), videos))
+		keys := make([]string, len(single))
+		for i, c := range single {
+			keys[i] = c.key
+		}
+		out = append(out, rd.trace(s, signals, true, nil, keys, interleave(single, s.rows), videos))
 	}
 	return out, nil
 }
@@ -64,14 +75,10 @@ func (rd *reader) trace(s span, key string, wide bool, shape []int64, channels [
 	if len(videos) > 0 {
 		meta["videos"] = videos
 	}
-	kind := perceptionType(key)
-	if kind == "" {
-		kind = "proprioceptive"
-	}
 	return importing.Perception{
-		Origin: rd.origin(s.episode, key), Type: kind, MediaType: media.TypeSamples,
+		Origin: rd.origin(s.episode, key), Type: cmp.Or(perceptionType(key), "proprioceptive"), MediaType: media.TypeSamples,
 		Description: rd.describe(s.episode, fmt.Sprintf("%s, %d samples of %d channels at %.6g Hz", words(key), s.rows, width, rd.im.in.RateHz)),
-		Data:        append([]byte(nil), samples...), Metadata: meta, Context: rd.context, Messages: int(s.rows),
+		Data:        bytes.Clone(samples), Metadata: meta, Context: rd.context, Messages: int(s.rows),
 	}
 }
 
@@ -79,26 +86,16 @@ func (rd *reader) trace(s span, key string, wide bool, shape []int64, channels [
 // sensed nor commanded, such as next.reward.
 func perceptionType(key string) string {
 	lower := strings.ToLower(key)
-	for _, word := range []string{"force", "torque", "wrench", "tactile", "touch"} {
-		if strings.Contains(lower, word) {
-			return "tactile"
-		}
-	}
+	contains := func(word string) bool { return strings.Contains(lower, word) }
 	switch {
+	case slices.ContainsFunc([]string{"force", "torque", "wrench", "tactile", "touch"}, contains):
+		return "tactile"
 	case lower == "action" || strings.HasPrefix(lower, "action."):
 		return "procedural"
 	case strings.HasPrefix(lower, "observation."):
 		return "proprioceptive"
 	}
 	return ""
-}
-
-func keys(columns []*column) []string {
-	out := make([]string, len(columns))
-	for i, c := range columns {
-		out[i] = c.key
-	}
-	return out
 }
 
 func (c *column) at(i int64) float64 {
@@ -129,38 +126,40 @@ func (rd *reader) outcome() *float64 {
 		n := int64(len(c.samples)) / c.size()
 		switch c.key {
 		case "next.success":
-			score := 0.0
+			success = new(0.0)
 			for i := range n {
 				if c.at(i) == 1 {
-					score = 1
+					*success = 1
 				}
 			}
-			success = &score
 		case "next.reward":
 			if last := c.at(n - 1); last >= 0 && last <= 1 {
 				reward = &last
 			}
 		}
 	}
-	if success != nil {
-		return success
-	}
-	return reward
+	return cmp.Or(success, reward)
 }
 
-// videos returns where which video shows the episode.
-func (rd *reader) videos(e episode) (map[string]any, error) {
-	out := map[string]any{}
-	for _, key := range rd.im.in.sortedKeys {
+// shown is a part of a video that shows an episode.
+type shown struct {
+	camera, path string
+	part         map[string]any // from_s and to_s, the seconds in the file
+}
+
+// videos returns where which videos show the episode, in order of the cameras.
+func (im *importer) videos(e episode) ([]shown, error) {
+	var out []shown
+	for _, key := range im.in.sortedKeys {
 		v, ok := e.videos[key]
-		if !ok || len(out) == maxVideos {
+		if !ok {
 			continue
 		}
-		path, err := rd.im.in.videoFile(key, e, v)
+		path, err := im.in.videoFile(key, e, v)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
-		out[key] = map[string]any{"origin": rd.im.origin(path), "from_s": finite(v.from), "to_s": finite(v.to)}
+		out = append(out, shown{key, path, map[string]any{"from_s": finite(v.from), "to_s": finite(v.to)}})
 	}
 	return out, nil
 }
@@ -202,23 +201,19 @@ func (im *importer) importVideos(episodes []episode) error {
 		if !im.o.wants(e.index) {
 			continue
 		}
-		for _, key := range im.in.sortedKeys {
-			v, ok := e.videos[key]
-			if !ok {
-				continue
-			}
-			path, err := im.in.videoFile(key, e, v)
-			if err != nil {
-				im.report.Break(key, err, 1)
-				continue
-			}
-			f := byPath[path]
+		videos, err := im.videos(e)
+		if err != nil {
+			im.report.Break(fmt.Sprintf("episode %d", e.index), err, 1)
+		}
+		for _, v := range videos {
+			f := byPath[v.path]
 			if f == nil {
-				f = &videoFile{camera: key, path: path}
-				byPath[path] = f
+				f = &videoFile{camera: v.camera, path: v.path}
+				byPath[v.path] = f
 				files = append(files, f)
 			}
-			f.parts = append(f.parts, map[string]any{"episode_index": e.index, "from_s": finite(v.from), "to_s": finite(v.to)})
+			v.part["episode_index"] = e.index
+			f.parts = append(f.parts, v.part)
 		}
 	}
 	for _, f := range files {
@@ -234,13 +229,13 @@ func (im *importer) importVideo(camera, path string, parts []map[string]any) err
 		im.report.Skip(path, "videos are not asked for", 1)
 		return nil
 	}
-	file, size, err := openRegular(im.root, path)
+	file, info, err := importing.OpenFile(im.root, path)
 	if err != nil {
 		im.report.Break(path, err, 1)
 		return nil
 	}
 	file.Close()
-	if size == 0 {
+	if info.Size() == 0 {
 		im.report.Skip(path, "empty", 1)
 		return nil
 	}
@@ -249,10 +244,10 @@ func (im *importer) importVideo(camera, path string, parts []map[string]any) err
 		delete(meta, "episodes") // the traces of each episode name it, too
 	}
 	return im.report.Save(im.ctx, im.sink, "", importing.Perception{
-		Origin: im.origin(path), Type: "visual", MediaType: "video/mp4", Size: size,
+		Origin: im.origin(path), Type: "visual", MediaType: "video/mp4", Size: info.Size(),
 		Description: fmt.Sprintf("film of %s, %d episodes of %s", words(camera), len(parts), words(im.o.Name)),
 		Open: func() (io.ReadCloser, error) {
-			f, _, err := openRegular(im.root, path)
+			f, _, err := importing.OpenFile(im.root, path)
 			return f, err
 		},
 		Metadata: meta, Context: map[string]any{"env": map[string]any{"dataset": im.o.Name}}, Messages: 1,

@@ -6,10 +6,13 @@ package media
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
 	"mime"
+	"slices"
 	"strings"
 )
 
@@ -110,19 +113,17 @@ func (m Metadata) Text(key string) string {
 // IsKind reports whether the key kind holds this word, in any case.
 func (m Metadata) IsKind(kind string) bool { return strings.EqualFold(m.Text("kind"), kind) }
 
-// Unit returns the key units if it is a string, cleaned for a summary, and
-// otherwise the default.
+// Unit returns the key units if it is a string, cleaned for a summary, and otherwise the default.
 func (m Metadata) Unit(otherwise string) string {
-	if unit := Clean(m.Text("units"), MaxName); unit != "" {
-		return unit
-	}
-	return otherwise
+	return cmp.Or(Clean(m.Text("units"), MaxName), otherwise)
 }
 
-// BigEndian reports whether is_bigendian is true or a number other than 0.
-func (m Metadata) BigEndian() bool {
-	n, _ := Number(m["is_bigendian"])
-	return n != 0 || m["is_bigendian"] == true
+// Order is big-endian if is_bigendian is true or a number other than 0.
+func (m Metadata) Order() binary.ByteOrder {
+	if n, _ := Number(m["is_bigendian"]); n != 0 || m["is_bigendian"] == true {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
 }
 
 // Number returns a JSON number, however the caller decoded it.
@@ -154,7 +155,7 @@ func Integer(v any, limit int64) (int64, bool) {
 func Texts(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case []string:
-		return append([]string(nil), v...), true
+		return slices.Clone(v), true
 	case []any:
 		out := make([]string, len(v))
 		for i, e := range v {

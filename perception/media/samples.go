@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,13 +28,7 @@ const maxPreviewSide = 4096
 
 // Normal returns the options with the defaults filled in.
 func (o PreviewOptions) Normal() PreviewOptions {
-	if o.Width <= 0 {
-		o.Width = 640
-	}
-	if o.Height <= 0 {
-		o.Height = 360
-	}
-	return PreviewOptions{min(o.Width, maxPreviewSide), min(o.Height, maxPreviewSide)}
+	return PreviewOptions{min(cmp.Or(max(o.Width, 0), 640), maxPreviewSide), min(cmp.Or(max(o.Height, 0), 360), maxPreviewSide)}
 }
 
 // ErrNoPreview means that the format of an item has no preview.
@@ -42,10 +37,9 @@ var ErrNoPreview = errors.New("there is no preview of this format")
 // ErrNoSamples means that the format of an item holds no numbers.
 var ErrNoSamples = errors.New("there are no numbers to draw")
 
-// Samples are the numbers of an item, few enough to be drawn. If not all samples
-// between from and to fit, a trace or a sound is divided into buckets of equal
-// length with the smallest and the largest reading of each, and of points an even
-// part is kept that includes the first and the last.
+// Samples are the numbers of an item, few enough to be drawn. If not all samples between from and
+// to fit, a trace or a sound is divided into buckets of equal length with the smallest and the
+// largest reading of each, and of points an even part is kept that includes the first and the last.
 type Samples struct {
 	Kind    string `json:"kind" doc:"trace, sound, cloud, trajectory or scan."`
 	Total   int64  `json:"total" doc:"Samples between from and to; of a cloud, a path or a scan the points that have a position."`
@@ -122,10 +116,9 @@ func (n *Numbers) UnmarshalJSON(data []byte) error {
 
 // SamplesOptions selects a part of the samples. The zero value works.
 type SamplesOptions struct {
-	// From and To are in seconds since the first sample, or numbers of samples
-	// from 0 if the rate is unknown. Both ends belong to the part; nil is the first
-	// and the last sample. Of a recording of laser scans the first scan from From
-	// on is returned. A cloud has no time.
+	// From and To are in seconds since the first sample, or numbers of samples from 0 if the rate
+	// is unknown. Both ends belong to the part; nil is the first and the last sample. Of a
+	// recording of laser scans the first scan from From on is returned. A cloud has no time.
 	From, To *float64
 	// Points is the number of entries at most; 0 is 2,000 for traces and sounds and
 	// 50,000 for all else. With more than ten channels there are fewer.
@@ -144,12 +137,7 @@ const (
 	maxChannels = 1024
 )
 
-func (o SamplesOptions) points(usual int) int {
-	if o.Points <= 0 {
-		return usual
-	}
-	return min(o.Points, maxPoints)
-}
+func (o SamplesOptions) points(usual int) int { return min(cmp.Or(max(o.Points, 0), usual), maxPoints) }
 
 // SpacePoints returns the number of entries of a cloud, a path or a scan.
 func (o SamplesOptions) SpacePoints() int { return o.points(spacePoints) }

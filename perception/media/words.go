@@ -16,9 +16,8 @@ const (
 	MaxName = 40
 )
 
-// Clean returns s as one line: each run of white space and unprintable characters
-// becomes one space. A longer line than limit characters is cut and ends with an
-// ellipsis.
+// Clean returns s as one line: each run of white space and unprintable characters becomes one
+// space. A longer line than limit characters is cut and ends with an ellipsis.
 func Clean(s string, limit int) string {
 	var b strings.Builder
 	n, gap, lastLen := 0, false, 0
@@ -55,10 +54,10 @@ func CleanWord(word []byte) string {
 
 // Plural returns "1 byte", "1,234 bytes".
 func Plural(n int64, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
-	}
-	if noun == "vertex" {
+	case noun == "vertex":
 		return Thousands(n) + " vertices"
 	}
 	return Thousands(n) + " " + noun + "s"
@@ -92,8 +91,7 @@ func Sides[F float32 | float64](low, high [3]F) string {
 	return strings.Join(sides, " x ")
 }
 
-// Clock formats all times of one recording in one unit, so that they can be
-// compared.
+// Clock formats all times of one recording in one unit, so that they can be compared.
 type Clock struct {
 	Unit     string // "" if the duration is unknown
 	scale    float64

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,8 +14,7 @@ import (
 // after the encapsulation. XCDR2 aligns eight-byte numbers at four, and puts the length in
 // bytes before a collection of anything but primitives.
 
-// Representation identifiers, the second byte of a message: DDS-XTypes 1.3,
-// table 60.
+// Representation identifiers, the second byte of a message: DDS-XTypes 1.3, table 60.
 const (
 	cdrBE   = 0x00
 	cdrLE   = 0x01
@@ -41,12 +41,13 @@ func (s *Schema) Decode(data []byte) (*Value, error) {
 		return nil, err
 	}
 	v := &Value{}
-	if err := d.structure(v, s.Root); err != nil {
-		return nil, err
+	if d.structure(v, s.Root); d.err != nil {
+		return nil, d.err
 	}
 	return v, nil
 }
 
+// decoder reads one message. After its first error it reads nothing more.
 type decoder struct {
 	data     []byte // with the encapsulation
 	at       int
@@ -54,123 +55,114 @@ type decoder struct {
 	maxAlign int
 	xcdr2    bool
 	values   int
+	err      error
+}
+
+func (d *decoder) fail(format string, args ...any) {
+	if d.err == nil {
+		d.err = fmt.Errorf(format, args...)
+	}
+}
+
+// list returns n values, nil if the message holds too many.
+func (d *decoder) list(n int) []Value {
+	if d.values += n; d.values > maxValues {
+		d.fail("the message holds more than %d values", maxValues)
+		return nil
+	}
+	return make([]Value, n)
 }
 
 func newDecoder(data []byte) (*decoder, error) {
 	if len(data) < encapsulation {
 		return nil, fmt.Errorf("a CDR message of %d bytes is too short; the encapsulation takes %d", len(data), encapsulation)
 	}
-	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8}
-	if data[0] != 0 {
-		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], data[1])
-	}
-	switch data[1] {
-	case cdrLE:
-	case cdrBE:
-		d.order = binary.BigEndian
-	case cdr2LE:
-		d.maxAlign, d.xcdr2 = 4, true
-	case cdr2BE:
-		d.order, d.maxAlign, d.xcdr2 = binary.BigEndian, 4, true
-	case plCdrBE, plCdrLE:
+	switch kind := data[1]; {
+	case data[0] != 0:
+		return nil, fmt.Errorf("CDR representation %#02x%02x is unknown", data[0], kind)
+	case kind == plCdrBE || kind == plCdrLE:
 		return nil, errors.New("CDR parameter lists (PL_CDR) are not read")
-	default:
-		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", data[1])
+	case kind != cdrBE && kind != cdrLE && kind != cdr2BE && kind != cdr2LE:
+		return nil, fmt.Errorf("CDR representation %#02x is not read; plain CDR (0 and 1) and XCDR2 (6 and 7) are", kind)
+	}
+	d := &decoder{data: data, at: encapsulation, order: binary.LittleEndian, maxAlign: 8, xcdr2: data[1] >= cdr2BE}
+	if d.xcdr2 {
+		d.maxAlign = 4
+	}
+	if data[1]&1 == 0 {
+		d.order = binary.BigEndian
 	}
 	return d, nil
 }
 
 var errShort = errors.New("the message ends there")
 
-func (d *decoder) structure(v *Value, t *Type) error {
+func (d *decoder) structure(v *Value, t *Type) {
 	v.Kind, v.Names = Struct, t.names
 	if len(t.Fields) == 0 {
-		_, err := d.take(1, 1)
-		return err
+		d.take(1, 1)
+		return
 	}
-	if d.values += len(t.Fields); d.values > maxValues {
-		return fmt.Errorf("the message holds more than %d values", maxValues)
-	}
-	v.List = make([]Value, len(t.Fields))
-	for i := range t.Fields {
-		f := &t.Fields[i]
-		if err := d.field(&v.List[i], f); err != nil {
-			return fmt.Errorf("%s at byte %d: %w", f.Name, d.at, err)
+	v.List = d.list(len(t.Fields))
+	for i := range v.List {
+		if d.field(&v.List[i], &t.Fields[i]); d.err != nil {
+			d.err = fmt.Errorf("%s at byte %d: %w", t.Fields[i].Name, d.at, d.err)
+			return
 		}
 	}
-	return nil
 }
 
-func (d *decoder) field(v *Value, f *Field) error {
+func (d *decoder) field(v *Value, f *Field) {
+	if f.Array == Single {
+		d.one(v, f)
+		return
+	}
+	if d.xcdr2 && f.Kind.size() == 0 {
+		d.take(4, 4) // the length in bytes
+	}
 	count := f.Len
-	switch f.Array {
-	case Single:
-		return d.one(v, f)
-	case Fixed:
-		if err := d.delimiter(f); err != nil {
-			return err
+	if f.Array == Sequence {
+		if count = d.count(f.elementSize()); f.Len > 0 && count > f.Len {
+			d.fail("%d elements; at most %d are allowed", count, f.Len)
 		}
-	case Sequence:
-		if err := d.delimiter(f); err != nil {
-			return err
-		}
-		n, err := d.count(f.elementSize())
-		if err != nil {
-			return err
-		}
-		if f.Len > 0 && n > f.Len {
-			return fmt.Errorf("%d elements; at most %d are allowed", n, f.Len)
-		}
-		count = n
 	}
 	if left := len(d.data) - d.at; count > left/max(f.elementSize(), 1) {
-		return fmt.Errorf("%d elements in %d bytes: %w", count, left, errShort)
+		d.fail("%d elements in %d bytes: %w", count, left, errShort)
+	}
+	if d.err != nil {
+		return
 	}
 	switch size := f.Kind.size(); {
 	case size == 1:
-		raw, err := d.take(count, 1)
-		v.Kind, v.Data, v.Offset = Bytes, raw, d.at-len(raw)
-		return err
+		v.Kind, v.Data = Bytes, d.take(count, 1)
+		v.Offset = d.at - len(v.Data)
 	case size > 1:
-		return d.numbers(v, f.Kind, count)
-	}
-	if d.values += count; d.values > maxValues {
-		return fmt.Errorf("the message holds more than %d values", maxValues)
-	}
-	v.Kind, v.List = List, make([]Value, count)
-	for i := range v.List {
-		if err := d.one(&v.List[i], f); err != nil {
-			return fmt.Errorf("[%d]: %w", i, err)
+		d.numbers(v, f.Kind, count)
+	default:
+		v.Kind, v.List = List, d.list(count)
+		for i := range v.List {
+			if d.one(&v.List[i], f); d.err != nil {
+				d.err = fmt.Errorf("[%d]: %w", i, d.err)
+				return
+			}
 		}
 	}
-	return nil
 }
 
-// delimiter skips the length that XCDR2 puts before collections of anything but primitives.
-func (d *decoder) delimiter(f *Field) error {
-	if !d.xcdr2 || f.Kind.size() > 0 {
-		return nil
-	}
-	_, err := d.take(4, 4)
-	return err
-}
-
-func (d *decoder) one(v *Value, f *Field) error {
+func (d *decoder) one(v *Value, f *Field) {
 	switch f.Kind {
 	case Struct:
-		return d.structure(v, f.Type)
+		d.structure(v, f.Type)
 	case String:
-		return d.text(v)
+		d.text(v)
 	case WString:
-		return d.wide(v)
+		d.wide(v)
+	default:
+		size := f.Kind.size()
+		if raw := d.take(size, size); raw != nil {
+			*v = d.primitive(raw, f.Kind)
+		}
 	}
-	size := f.Kind.size()
-	raw, err := d.take(size, size)
-	if err != nil {
-		return err
-	}
-	*v = d.primitive(raw, f.Kind)
-	return nil
 }
 
 func (d *decoder) primitive(raw []byte, k Kind) Value {
@@ -210,58 +202,38 @@ func (d *decoder) primitive(raw []byte, k Kind) Value {
 }
 
 // numbers reads an array of primitives of two bytes or more.
-func (d *decoder) numbers(v *Value, k Kind, count int) error {
+func (d *decoder) numbers(v *Value, k Kind, count int) {
 	v.Kind = Numbers
-	if count == 0 {
-		return nil
-	}
 	size := k.size()
-	raw, err := d.take(count*size, size)
-	if err != nil {
-		return err
+	raw := d.take(count*size, size)
+	if raw == nil {
+		return
 	}
-	v.Offset = d.at - len(raw)
 	v.Numbers = make([]float64, count)
 	for i := range v.Numbers {
 		v.Numbers[i] = d.primitive(raw[i*size:], k).Float
 	}
-	return nil
 }
 
-func (d *decoder) text(v *Value) error {
-	n, err := d.count(1)
-	if err != nil {
-		return err
-	}
-	raw, err := d.take(n, 1)
-	if err != nil {
-		return err
-	}
+func (d *decoder) text(v *Value) {
+	raw := d.take(d.count(1), 1)
 	// The length includes a zero at the end, which some writers omit.
-	if n > 0 && raw[n-1] == 0 {
-		raw = raw[:n-1]
-	}
-	v.Kind, v.Text, v.Offset = String, string(raw), d.at-n
-	return nil
+	v.Kind, v.Text = String, string(bytes.TrimSuffix(raw, []byte{0}))
 }
 
-func (d *decoder) wide(v *Value) error {
-	n, err := d.count(2)
-	if err != nil {
-		return err
-	}
+func (d *decoder) wide(v *Value) {
+	n := d.count(2)
 	v.Kind = WString
 	left := d.data[d.at:]
 	if runes, ok := d.wide4(left, n); ok {
 		v.Text, d.at = string(runes), d.at+4*n
-		return nil
+		return
 	}
 	units := make([]uint16, n)
 	for i := range units {
 		units[i] = d.order.Uint16(left[2*i:])
 	}
 	v.Text, d.at = string(utf16.Decode(units)), d.at+2*n
-	return nil
 }
 
 // wide4 reads n characters of four bytes. Two characters of two bytes together are more than
@@ -281,30 +253,32 @@ func (d *decoder) wide4(raw []byte, n int) ([]rune, bool) {
 	return runes, true
 }
 
-// count reads a length and checks that the message can hold that many elements.
-func (d *decoder) count(elementSize int) (int, error) {
-	raw, err := d.take(4, 4)
-	if err != nil {
-		return 0, err
+// count reads a length and checks that the message can hold that many elements. It is 0 after an
+// error.
+func (d *decoder) count(elementSize int) int {
+	raw := d.take(4, 4)
+	if raw == nil {
+		return 0
 	}
-	n := d.order.Uint32(raw)
-	left := len(d.data) - d.at
+	n, left := d.order.Uint32(raw), len(d.data)-d.at
 	if uint64(n)*uint64(max(elementSize, 1)) > uint64(left) {
-		return 0, fmt.Errorf("a length of %d where %d bytes are left: %w", n, left, errShort)
+		d.fail("a length of %d where %d bytes are left: %w", n, left, errShort)
+		return 0
 	}
-	return int(n), nil
+	return int(n)
 }
 
-// take returns n bytes from the next multiple of align.
-func (d *decoder) take(n, align int) ([]byte, error) {
+// take returns n bytes from the next multiple of align, nil for none and after an error.
+func (d *decoder) take(n, align int) []byte {
 	align = min(align, d.maxAlign)
 	at := d.at + (align-(d.at-encapsulation)%align)%align
-	if n == 0 {
-		return nil, nil
+	if n == 0 || d.err != nil {
+		return nil
 	}
 	if at > len(d.data) || n > len(d.data)-at {
-		return nil, errShort
+		d.err = errShort
+		return nil
 	}
 	d.at = at + n
-	return d.data[at:d.at:d.at], nil
+	return d.data[at:d.at:d.at]
 }

@@ -4,8 +4,7 @@
 //
 // # Nouns
 //
-//   - A [Schema] is a parsed message definition: a root [Type] with its fields and their
-//     types.
+//   - A [Schema] is a parsed message definition: a root [Type] with its fields and their types.
 //   - A [Value] is a decoded message, or a part of one.
 //
 // # Example

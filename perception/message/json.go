@@ -8,8 +8,7 @@ import (
 	"io"
 )
 
-// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is
-// Numbers.
+// decodeJSON reads one JSON value. Its numbers are Float64; a list of only numbers is Numbers.
 func decodeJSON(data []byte) (*Value, error) {
 	d := jsonDecoder{dec: json.NewDecoder(bytes.NewReader(data))}
 	v := &Value{}
@@ -94,13 +93,12 @@ func (d *jsonDecoder) list(v *Value, depth int) error {
 		}
 		numbers = numbers && element.Kind == Float64
 	}
-	if !numbers || len(v.List) == 0 {
-		return nil
+	if numbers && len(v.List) > 0 {
+		v.Kind, v.Numbers = Numbers, make([]float64, len(v.List))
+		for i := range v.List {
+			v.Numbers[i] = v.List[i].Float
+		}
+		v.List = nil
 	}
-	v.Kind, v.Numbers = Numbers, make([]float64, len(v.List))
-	for i := range v.List {
-		v.Numbers[i] = v.List[i].Float
-	}
-	v.List = nil
 	return nil
 }

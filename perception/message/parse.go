@@ -16,11 +16,10 @@ const (
 	maxFixedLength = 1 << 28
 )
 
-// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which
-// the types of the fields follow the root type, each after a line of equals signs and "MSG:
-// pkg/Type"; or jsonschema, which is not used, since JSON describes itself. For an empty
-// ros2msg text the built-in [Definition] is used. The error names the line, or wraps
-// [ErrEncoding].
+// Parse reads a definition. The encoding is that of MCAP's schema records: ros2msg, in which the
+// types of the fields follow the root type, each after a line of equals signs and "MSG: pkg/Type";
+// or jsonschema, which is not used, since JSON describes itself. For an empty ros2msg text the
+// built-in [Definition] is used. The error names the line, or wraps [ErrEncoding].
 func Parse(name, encoding string, text []byte) (*Schema, error) {
 	switch encoding {
 	case "ros2msg":
@@ -37,11 +36,11 @@ func Parse(name, encoding string, text []byte) (*Schema, error) {
 			text = []byte(known)
 		}
 	}
-	p := &parser{types: map[string]*Type{}}
-	if err := p.parse(ShortName(name), string(text)); err != nil {
+	types, err := parse(ShortName(name), string(text))
+	if err != nil {
 		return nil, fmt.Errorf("definition of %.80s: %w", name, err)
 	}
-	return &Schema{Root: p.order[0]}, nil
+	return &Schema{Root: types[0]}, nil
 }
 
 type parser struct {
@@ -51,14 +50,11 @@ type parser struct {
 	fields int
 }
 
-func (p *parser) parse(root, text string) error {
-	p.refs = map[*Type][]string{}
+// parse returns the types in their order, the root first.
+func parse(root, text string) ([]*Type, error) {
+	p := &parser{types: map[string]*Type{}, refs: map[*Type][]string{}}
 	current, err := p.add(root)
-	if err != nil {
-		return err
-	}
-	divided := false
-	number := 0
+	divided, number := false, 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimSpace(line)
@@ -69,7 +65,7 @@ func (p *parser) parse(root, text string) error {
 		case divided && line != "":
 			name, ok := strings.CutPrefix(line, "MSG:")
 			if !ok {
-				return fmt.Errorf("line %d: expected MSG: and the name of a type, got %.60q", number, line)
+				return nil, fmt.Errorf("line %d: expected MSG: and the name of a type, got %.60q", number, line)
 			}
 			current, err = p.add(ShortName(strings.TrimSpace(name)))
 			divided = false
@@ -77,10 +73,10 @@ func (p *parser) parse(root, text string) error {
 			err = p.line(current, line)
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", number, err)
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
-	return p.link()
+	return p.order, p.link()
 }
 
 func (p *parser) add(name string) (*Type, error) {
@@ -193,9 +189,8 @@ func ShortName(name string) string {
 	return name
 }
 
-// link finds the type of each field: by its full name, in the package of the type that has
-// the field, or std_msgs/Header for Header. A type that the text does not define may be built
-// in.
+// link finds the type of each field: by its full name, in the package of the type that has the
+// field, or std_msgs/Header for Header. A type that the text does not define may be built in.
 func (p *parser) link() error {
 	for i := 0; i < len(p.order); i++ {
 		t := p.order[i]
@@ -204,11 +199,10 @@ func (p *parser) link() error {
 			if ref == "" {
 				continue
 			}
-			found, err := p.find(t, ref)
-			if err != nil {
+			var err error
+			if t.Fields[j].Type, err = p.find(t, ref); err != nil {
 				return err
 			}
-			t.Fields[j].Type = found
 		}
 	}
 	_, err := p.order[0].measure(0)
@@ -227,7 +221,7 @@ func (p *parser) find(in *Type, ref string) (*Type, error) {
 		}
 	}
 	for _, name := range names {
-		text, ok := builtInText(name)
+		text, ok := builtInTexts()[name]
 		if !ok {
 			continue
 		}
@@ -311,28 +305,22 @@ var builtInTexts = sync.OnceValue(func() map[string]string {
 	return texts
 })
 
-func builtInText(name string) (string, bool) {
-	text, ok := builtInTexts()[name]
-	return text, ok
-}
-
 // Definition returns the built-in definition of a type, such as sensor_msgs/msg/Imu, as
 // ros2msg text with the types of its fields.
 func Definition(name string) (string, bool) {
 	root := ShortName(name)
-	text, ok := builtInText(root)
+	text, ok := builtInTexts()[root]
 	if !ok {
 		return "", false
 	}
 	var b strings.Builder
 	b.WriteString(text)
-	p := &parser{types: map[string]*Type{}}
-	if p.parse(root, text) != nil {
+	types, err := parse(root, text)
+	if err != nil {
 		return "", false
 	}
-	for _, t := range p.order[1:] {
-		own, _ := builtInText(t.Name)
-		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + own)
+	for _, t := range types[1:] {
+		b.WriteString(strings.Repeat("=", 80) + "\nMSG: " + t.Name + "\n" + builtInTexts()[t.Name])
 	}
 	return b.String(), true
 }

@@ -129,8 +129,7 @@ func (v *Value) Field(name string) *Value {
 	return nil
 }
 
-// At follows names from field to field. If one is missing, it returns an empty value, never
-// nil.
+// At follows names from field to field. If one is missing, it returns an empty value, never nil.
 func (v *Value) At(names ...string) *Value {
 	for _, name := range names {
 		v = v.Field(name)

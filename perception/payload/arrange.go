@@ -50,8 +50,7 @@ func (l layout) arrange(dst, src []byte) {
 		above := uint64(0)
 		from, to := c*l.element, c*s.column
 		for range rows {
-			number := src[from : from+l.element]
-			v := l.load(number)
+			v := l.gather(src[from:], 1)
 			d := v
 			if l.delta {
 				d, above = l.zigzag(v-above), v
@@ -72,10 +71,10 @@ func (l layout) restore(dst, src []byte) {
 		for range rows {
 			v := l.gather(src[from:], s.byte)
 			if l.delta {
-				v = l.unzigzag(v) + above
+				v = (v>>1 ^ -(v & 1)) + above
 				above = v
 			}
-			l.store(dst[to:to+l.element], v)
+			l.scatter(dst[to:], 1, v)
 			from += s.row
 			to += row
 		}
@@ -90,54 +89,38 @@ func (l layout) zigzag(d uint64) uint64 {
 	return uint64(signed<<1 ^ signed>>63)
 }
 
-func (l layout) unzigzag(z uint64) uint64 { return z>>1 ^ -(z & 1) }
-
-// load reads one number. The common sizes are one instruction each.
-func (l layout) load(b []byte) uint64 {
-	switch {
-	case len(b) == 4 && !l.bigEndian:
-		return uint64(binary.LittleEndian.Uint32(b))
-	case len(b) == 8 && !l.bigEndian:
-		return binary.LittleEndian.Uint64(b)
-	case len(b) == 2 && !l.bigEndian:
-		return uint64(binary.LittleEndian.Uint16(b))
-	}
-	v := uint64(0)
-	for i := range b {
-		v |= uint64(b[i]) << l.shift(i)
-	}
-	return v
-}
-
-func (l layout) store(b []byte, v uint64) {
-	switch {
-	case len(b) == 4 && !l.bigEndian:
-		binary.LittleEndian.PutUint32(b, uint32(v))
-	case len(b) == 8 && !l.bigEndian:
-		binary.LittleEndian.PutUint64(b, v)
-	case len(b) == 2 && !l.bigEndian:
-		binary.LittleEndian.PutUint16(b, uint16(v))
-	default:
-		for i := range b {
-			b[i] = byte(v >> l.shift(i))
-		}
-	}
-}
-
-// scatter writes the bytes of v, in the order of the payload, a stride apart.
+// scatter writes the bytes of v, in the order of the payload, a stride apart. The common sizes
+// are one instruction each.
 func (l layout) scatter(b []byte, stride int, v uint64) {
-	if stride == 1 {
-		l.store(b[:l.element], v)
-		return
+	if stride == 1 && !l.bigEndian {
+		switch l.element {
+		case 2:
+			binary.LittleEndian.PutUint16(b, uint16(v))
+			return
+		case 4:
+			binary.LittleEndian.PutUint32(b, uint32(v))
+			return
+		case 8:
+			binary.LittleEndian.PutUint64(b, v)
+			return
+		}
 	}
 	for i := range l.element {
 		b[i*stride] = byte(v >> l.shift(i))
 	}
 }
 
+// gather reads what scatter writes.
 func (l layout) gather(b []byte, stride int) uint64 {
-	if stride == 1 {
-		return l.load(b[:l.element])
+	if stride == 1 && !l.bigEndian {
+		switch l.element {
+		case 2:
+			return uint64(binary.LittleEndian.Uint16(b))
+		case 4:
+			return uint64(binary.LittleEndian.Uint32(b))
+		case 8:
+			return binary.LittleEndian.Uint64(b)
+		}
 	}
 	v := uint64(0)
 	for i := range l.element {

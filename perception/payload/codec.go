@@ -131,10 +131,9 @@ func (c Codec) Encode(raw []byte) ([]byte, error) {
 	return w.encode(l, nil, raw)
 }
 
-// Decode returns the payload of size bytes from its stored form. Except for an unknown codec
-// the error wraps [ErrDamaged], also if the size differs or bytes follow the end. It
-// allocates at most twice the size, and nothing for a size that stored cannot hold. Raw
-// returns its argument.
+// Decode returns the payload of size bytes from its stored form. Except for an unknown codec the
+// error wraps [ErrDamaged], also if the size differs or bytes follow the end. It allocates at most
+// twice the size, and nothing for a size that stored cannot hold. Raw returns its argument.
 func (c Codec) Decode(stored []byte, size int64) ([]byte, error) {
 	l, err := c.parse()
 	if err != nil {

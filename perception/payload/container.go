@@ -201,22 +201,16 @@ func (c *container) rawSize(i int) int {
 
 // read decodes block i into raw, which is as long as the block.
 func (c *container) read(i int, raw []byte) error {
-	b := c.blocks[i]
-	if b.raw {
-		if b.stored != len(raw) {
-			return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, len(raw))
-		}
-		if _, err := c.file.ReadAt(raw, b.at); err != nil {
-			return cut(err)
-		}
-	} else {
-		stored := make([]byte, b.stored)
-		if _, err := c.file.ReadAt(stored, b.at); err != nil {
-			return cut(err)
-		}
-		if err := checkFrame(stored, int64(len(raw))); err != nil {
-			return fmt.Errorf("block %d: %w", i, err)
-		}
+	b, stored := c.blocks[i], raw
+	if !b.raw {
+		stored = make([]byte, b.stored)
+	} else if b.stored != len(raw) {
+		return fmt.Errorf("block %d has %d bytes and should have %d", i, b.stored, len(raw))
+	}
+	if _, err := c.file.ReadAt(stored, b.at); err != nil {
+		return cut(err)
+	}
+	if !b.raw {
 		w := borrow()
 		defer w.release()
 		if err := w.decode(c.layout, raw, stored); err != nil {

@@ -35,7 +35,7 @@ func contain(t testing.TB, c Codec, block int, data []byte) []byte {
 func lay(t testing.TB, f Folder, data, file []byte) (sum [32]byte, path string) {
 	t.Helper()
 	sum = sha256.Sum256(data)
-	_, path = f.paths(sum)
+	path = f.locations(sum, Zstd)[0].path
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, file, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -96,25 +96,28 @@ func checkReads(t *testing.T, f Folder, c Codec, block int, data []byte) {
 
 // Every flipped bit of a file is noticed, wherever it is.
 func TestContainersNoticeEveryBit(t *testing.T) {
-	f := Folder{Dir: t.TempDir()}
 	data := append(ramp(600), noiseBlock(600)...) // blocks of both kinds
 	for _, c := range someCodecs {
-		file := contain(t, c, 256, data)
-		for at := range file {
-			bad := bytes.Clone(file)
-			bad[at] ^= 1 << (at % 8)
-			sum, _ := lay(t, f, data, bad)
-			if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
-				t.Fatalf("%s: bit of byte %d of %d: got %v, want ErrDamaged", c, at, len(file), err)
+		t.Run(string(c), func(t *testing.T) {
+			t.Parallel()
+			f := Folder{Dir: t.TempDir()}
+			file := contain(t, c, 256, data)
+			for at := range file {
+				bad := bytes.Clone(file)
+				bad[at] ^= 1 << (at % 8)
+				sum, _ := lay(t, f, data, bad)
+				if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
+					t.Fatalf("bit of byte %d of %d: got %v, want ErrDamaged", at, len(file), err)
+				}
+				checkNoWrongBytes(t, f, sum, c, data)
 			}
-			checkNoWrongBytes(t, f, sum, c, data)
-		}
-		for length := 0; length < len(file); length += 7 {
-			sum, _ := lay(t, f, data, file[:length])
-			if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
-				t.Fatalf("%s: %d bytes of %d: got %v, want ErrDamaged", c, length, len(file), err)
+			for length := 0; length < len(file); length += 7 {
+				sum, _ := lay(t, f, data, file[:length])
+				if err := f.Verify(t.Context(), sum, c, int64(len(data)), nil); !errors.Is(err, ErrDamaged) {
+					t.Fatalf("%d bytes of %d: got %v, want ErrDamaged", length, len(file), err)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -9,8 +9,7 @@
 //     codec is tried on the bytes before it is used.
 //   - A [Folder] holds the large payloads, one file each. [Folder.Write] returns small ones
 //     encoded, for the caller to store elsewhere.
-//   - A [Reader] reads a stored payload from any offset, and decodes only the blocks that
-//     it needs.
+//   - A [Reader] reads a stored payload from any offset, and decodes only the blocks that it needs.
 //
 // # Example
 //

@@ -3,7 +3,6 @@ package payload
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -17,10 +16,9 @@ import (
 	"time"
 )
 
-// Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256,
-// in a subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes
-// unchanged or, with the suffix .z, in compressed blocks. Several goroutines and processes
-// may use one folder.
+// Folder is a folder of payloads. The file of a payload is named by the hexadecimal SHA-256, in a
+// subfolder of the first two digits, with mode 0600 in 0700. It holds the bytes unchanged or, with
+// the suffix .z, in compressed blocks. Several goroutines and processes may use one folder.
 type Folder struct {
 	Dir  string // created when first needed
 	Disk Disk   // makes all changes; OS if nil
@@ -41,76 +39,81 @@ const (
 	suffix     = ".z"
 )
 
-func (f Folder) paths(sum [32]byte) (plain, coded string) {
+// location is a name under which a payload may be stored.
+type location struct {
+	path  string
+	coded bool // in compressed blocks
+}
+
+// locations returns both names of a payload, first that of the codec.
+func (f Folder) locations(sum [32]byte, c Codec) [2]location {
 	name := hex.EncodeToString(sum[:])
-	plain = filepath.Join(f.Dir, name[:2], name)
-	return plain, plain + suffix
-}
-
-func (f Folder) path(sum [32]byte, c Codec) string {
-	plain, coded := f.paths(sum)
+	path := filepath.Join(f.Dir, name[:2], name)
+	plain, coded := location{path, false}, location{path + suffix, true}
 	if c == Raw {
-		return plain
+		return [2]location{plain, coded}
 	}
-	return coded
+	return [2]location{coded, plain}
 }
 
-// find returns an undamaged payload under either name, nil if there is none.
+func (f Folder) subfolder(sum [32]byte) string {
+	return filepath.Join(f.Dir, hex.EncodeToString(sum[:1]))
+}
+
+// onDisk marks an error of the file system.
+func onDisk(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrDisk, err)
+}
+
+func missing(sum [32]byte) error { return fmt.Errorf("%w: %x", ErrMissing, sum) }
+
+// find returns an undamaged payload under either name, after reading all of it. A size below 0
+// is unknown.
 func (f Folder) find(ctx context.Context, sum [32]byte, size int64) (*Written, error) {
-	plain, coded := f.paths(sum)
-	for _, path := range []string{plain, coded} {
-		r, err := openFile(path, sum, size, path == coded)
+	none := missing(sum)
+	for _, at := range f.locations(sum, Raw) {
+		r, err := openFile(at, sum)
+		if err == nil && size >= 0 {
+			err = r.expect(size)
+		}
 		if err == nil {
 			err = r.verify(ctx, nil)
 			_ = r.Close()
 		}
-		if errors.Is(err, ErrMissing) || errors.Is(err, ErrDamaged) {
-			continue
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			return &Written{Sum: sum, Size: r.size, Stored: r.length, Codec: r.codec()}, nil
+		case errors.Is(err, ErrDamaged):
+			none = err
+		case !errors.Is(err, ErrMissing):
 			return nil, err
 		}
-		return r.stored(path)
 	}
-	return nil, nil
-}
-
-func (r *Reader) stored(path string) (*Written, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
-	}
-	w := &Written{Codec: Raw, Stored: info.Size()}
-	if r.coded != nil {
-		w.Codec = r.coded.layout.codec()
-	}
-	return w, nil
+	return nil, none
 }
 
 // place renames a finished file. There is no undamaged file of the payload, so that a file
 // of the other codec is damaged and removed.
 func (f Folder) place(temp string, sum [32]byte, c Codec) error {
-	path := f.path(sum, c)
-	if err := f.disk().MkdirAll(filepath.Dir(path), folderMode); err != nil {
-		return err
+	both := f.locations(sum, c)
+	err := f.disk().MkdirAll(filepath.Dir(both[0].path), folderMode)
+	if err == nil {
+		err = f.disk().Rename(temp, both[0].path)
 	}
-	if err := f.disk().Rename(temp, path); err != nil {
-		return err
+	if err == nil {
+		_ = f.disk().Remove(both[1].path) // usually it does not exist
 	}
-	plain, coded := f.paths(sum)
-	for _, other := range []string{plain, coded} {
-		if other != path {
-			_ = f.disk().Remove(other) // usually it does not exist
-		}
-	}
-	return nil
+	return onDisk(err)
 }
 
-// syncNames syncs the names of a payload's file, of its subfolder and of the folder.
+// syncNames syncs the names of the files in a subfolder, of the subfolder and of the folder.
 func (f Folder) syncNames(folder string) error {
 	for _, dir := range []string{folder, filepath.Clean(f.Dir), filepath.Dir(filepath.Clean(f.Dir))} {
 		if err := f.disk().SyncFolder(dir); err != nil {
-			return fmt.Errorf("%w: %w", ErrDisk, err)
+			return onDisk(err)
 		}
 	}
 	return nil
@@ -119,28 +122,24 @@ func (f Folder) syncNames(folder string) error {
 // Remove removes a payload. A missing payload is not an error, so that an interrupted removal
 // can be repeated.
 func (f Folder) Remove(sum [32]byte) error {
-	plain, coded := f.paths(sum)
-	removed := false
-	for _, path := range []string{plain, coded} {
-		err := f.disk().Remove(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%w: %w", ErrDisk, err)
+	removed := ""
+	for _, at := range f.locations(sum, Raw) {
+		err := f.disk().Remove(at.path)
+		if err == nil {
+			removed = at.path
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return onDisk(err)
 		}
-		removed = removed || err == nil
 	}
-	if !removed {
+	if removed == "" {
 		return nil
 	}
-	if err := f.disk().SyncFolder(filepath.Dir(plain)); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
-	}
-	return nil
+	return onDisk(f.disk().SyncFolder(filepath.Dir(removed)))
 }
 
-// List returns the sums of all payloads in ascending order. In stray it returns everything
-// else in the folder, as slash-separated paths below it: files that a crash or a running
-// [Folder.Write] left unfinished, and foreign files. It reads no contents. A folder that
-// does not exist is empty.
+// List returns the sums of all payloads in ascending order. In stray it returns everything else in
+// the folder, as slash-separated paths below it: files that a crash or a running [Folder.Write]
+// left unfinished, and foreign files. It reads no contents. A folder that does not exist is empty.
 func (f Folder) List() (sums [][32]byte, stray []string, err error) {
 	folders, err := readDir(f.Dir)
 	if err != nil {
@@ -172,10 +171,7 @@ func readDir(path string) ([]fs.DirEntry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
-	}
-	return entries, nil
+	return entries, onDisk(err)
 }
 
 // payloadSum parses a file name. A name in upper case is a foreign file.
@@ -211,7 +207,7 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 			continue // its writer has just finished
 		}
 		if err != nil {
-			return removed, fmt.Errorf("%w: %w", ErrDisk, err)
+			return removed, onDisk(err)
 		}
 		removed = append(removed, name)
 	}
@@ -223,93 +219,43 @@ func (f Folder) SweepStrays(before time.Time) (removed []string, err error) {
 // reading and comparing all of it. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk],
 // or is the context's.
 func (f Folder) Describe(ctx context.Context, sum [32]byte) (*Written, error) {
-	plain, coded := f.paths(sum)
-	err := fmt.Errorf("%w: %x", ErrMissing, sum)
-	for _, path := range []string{plain, coded} {
-		size, serr := claimedSize(path, path == coded)
-		if errors.Is(serr, fs.ErrNotExist) {
-			continue
-		}
-		if serr != nil {
-			err = fmt.Errorf("%w: %w", ErrDamaged, serr)
-			continue
-		}
-		var w *Written
-		if w, err = f.find(ctx, sum, size); err != nil {
-			return nil, err
-		}
-		if w != nil {
-			w.Sum, w.Size = sum, size
-			return w, nil
-		}
-		err = fmt.Errorf("%w: %x", ErrDamaged, sum)
-	}
-	return nil, err
-}
-
-func claimedSize(path string, coded bool) (int64, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return 0, err
-	}
-	if !coded {
-		return info.Size(), nil
-	}
-	size := make([]byte, 8)
-	if _, err := file.ReadAt(size, max(0, info.Size()-trailerSize+32)); err != nil {
-		return 0, err
-	}
-	return int64(binary.LittleEndian.Uint64(size)), nil
+	return f.find(ctx, sum, -1)
 }
 
 // Modified returns the time when the payload was written. The error wraps [ErrMissing] or
 // [ErrDisk].
 func (f Folder) Modified(sum [32]byte) (time.Time, error) {
-	plain, coded := f.paths(sum)
-	for _, path := range []string{plain, coded} {
-		info, err := os.Lstat(path)
+	for _, at := range f.locations(sum, Raw) {
+		info, err := os.Lstat(at.path)
 		if err == nil {
 			return info.ModTime(), nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return time.Time{}, fmt.Errorf("%w: %w", ErrDisk, err)
+			return time.Time{}, onDisk(err)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%w: %x", ErrMissing, sum)
+	return time.Time{}, missing(sum)
 }
 
-// Share adds the payload to another folder: as a hard link, or as a synced copy if the file
-// system has no such links or is another one. It reports whether it made a link. A file of
-// the same name stays. Share does not compare bytes, which [Folder.Verify] does. The name
-// survives a loss of power only after [Folder.Settle]. The error wraps [ErrMissing] or
-// [ErrDisk], or is the context's.
+// Share adds the payload to another folder: as a hard link, or as a synced copy if the file system
+// has no such links or is another one. It reports whether it made a link. A file of the same name
+// stays. Share does not compare bytes, which [Folder.Verify] does. The name survives a loss of
+// power only after [Folder.Settle]. The error wraps [ErrMissing] or [ErrDisk], or is the context's.
 func (f Folder) Share(ctx context.Context, sum [32]byte, c Codec, to Folder) (linked bool, err error) {
-	plain, coded := f.paths(sum)
-	from := []string{plain, coded}
-	if c != Raw {
-		from = []string{coded, plain}
-	}
-	for _, path := range from {
-		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(path)), filepath.Base(path))
-		linked, err = to.share(ctx, path, target)
+	for _, at := range f.locations(sum, c) {
+		target := filepath.Join(to.Dir, filepath.Base(filepath.Dir(at.path)), filepath.Base(at.path))
+		linked, err = to.share(ctx, at.path, target)
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}
 	switch {
-	case err == nil:
-		return linked, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && err != nil:
 		return false, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist):
-		return false, fmt.Errorf("%w: %x", ErrMissing, sum)
+		return false, missing(sum)
 	}
-	return false, fmt.Errorf("%w: %w", ErrDisk, err)
+	return linked, onDisk(err)
 }
 
 // share fails with fs.ErrNotExist if the file does not exist.
@@ -378,7 +324,7 @@ func (f Folder) Settle() error {
 	for _, folder := range folders {
 		if folder.IsDir() {
 			if err := f.disk().SyncFolder(filepath.Join(f.Dir, folder.Name())); err != nil {
-				return fmt.Errorf("%w: %w", ErrDisk, err)
+				return onDisk(err)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"regexp"
 	"strconv"
@@ -46,7 +47,7 @@ func HintOf(mediaType string, metadata map[string]any, head []byte) Hint {
 		return Hint{}
 	}
 	m := media.Metadata(metadata)
-	h := Hint{Columns: 1, BigEndian: m.BigEndian()}
+	h := Hint{Columns: 1, BigEndian: m.Order() == binary.BigEndian}
 	switch {
 	case bytes.HasPrefix(head, []byte(media.NPYMagic)):
 		h = npyHint(head)
@@ -102,11 +103,9 @@ func (h *Hint) encoding(text string) bool {
 	}
 	bits, _ := strconv.Atoi(m[1] + m[4])
 	h.Element = bits / 8
-	switch m[3] {
-	case "":
+	if m[3] == "" {
 		h.Columns, _ = strconv.Atoi(m[2])
-	case "mono":
-	default:
+	} else if m[3] != "mono" {
 		h.Columns = len(m[3])
 	}
 	return true

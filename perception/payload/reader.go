@@ -16,10 +16,11 @@ import (
 // are for one. Reading damaged bytes fails with [ErrDamaged] as far as the damage can be
 // detected: see the package documentation.
 type Reader struct {
-	file *os.File
-	size int64
-	sum  [32]byte
-	pos  int64
+	file   *os.File
+	length int64 // of the file
+	size   int64 // of the payload
+	sum    [32]byte
+	pos    int64
 
 	// hash is of the bytes before hashed, which were read from the beginning.
 	hash   hash.Hash
@@ -33,72 +34,85 @@ type Reader struct {
 	loaded int        // its number; -1 before the first
 }
 
-// Open opens the payload of size bytes. c is the codec that it was stored with; if there is
-// no such file, one of another codec is opened. The error wraps [ErrMissing], [ErrDamaged]
-// or [ErrDisk].
+// Open opens the payload of size bytes. c is the codec that it was stored with; if there is no such
+// file, one of another codec is opened. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk].
 func (f Folder) Open(sum [32]byte, c Codec, size int64) (*Reader, error) {
 	if _, err := c.parse(); err != nil {
 		return nil, err
 	}
-	plain, coded := f.paths(sum)
-	paths := []string{plain, coded}
-	if c != Raw {
-		paths = []string{coded, plain}
-	}
-	for _, path := range paths {
-		r, err := openFile(path, sum, size, path == coded)
+	for _, at := range f.locations(sum, c) {
+		r, err := openFile(at, sum)
+		if err == nil {
+			err = r.expect(size)
+		}
+		if err == nil {
+			return r, nil
+		}
 		if !errors.Is(err, ErrMissing) {
-			return r, err
+			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%w: %x", ErrMissing, sum)
+	return nil, missing(sum)
 }
 
-func openFile(path string, sum [32]byte, size int64, coded bool) (*Reader, error) {
-	file, err := os.Open(path)
+func openFile(at location, sum [32]byte) (*Reader, error) {
+	file, err := os.Open(at.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %x", ErrMissing, sum)
+		return nil, missing(sum)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
+		return nil, onDisk(err)
 	}
-	r := &Reader{file: file, size: size, sum: sum, hash: sha256.New(), loaded: -1}
-	if err := r.check(coded); err != nil {
+	r := &Reader{file: file, sum: sum, hash: sha256.New(), loaded: -1}
+	if err := r.check(at.coded); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
 	return r, nil
 }
 
-// check compares the size and the header, without reading the payload.
+// check reads the size and the header, without reading the payload.
 func (r *Reader) check(coded bool) error {
 	info, err := r.file.Stat()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	if !info.Mode().IsRegular() {
 		return r.damaged(errors.New("it is not a regular file"))
 	}
+	r.length, r.size = info.Size(), info.Size()
 	if !coded {
-		if info.Size() != r.size {
-			return r.damaged(fmt.Errorf("it has %d bytes and should have %d", info.Size(), r.size))
-		}
 		return nil
 	}
-	c, err := openContainer(r.file, info.Size())
-	if err != nil {
+	if r.coded, err = openContainer(r.file, r.length); err != nil {
 		return r.damaged(err)
 	}
-	if c.sum != r.sum || c.size != r.size {
-		return r.damaged(fmt.Errorf("its file holds the payload %x of %d bytes", c.sum, c.size))
+	if r.size = r.coded.size; r.coded.sum != r.sum {
+		return r.damaged(fmt.Errorf("its file holds the payload %x", r.coded.sum))
 	}
-	r.coded = c
 	return nil
+}
+
+// expect closes a payload that is not of this size.
+func (r *Reader) expect(size int64) error {
+	if r.size == size {
+		return nil
+	}
+	_ = r.Close()
+	return r.damaged(fmt.Errorf("it has %d bytes and should have %d", r.size, size))
+}
+
+// codec returns the codec of the file.
+func (r *Reader) codec() Codec {
+	if r.coded == nil {
+		return Raw
+	}
+	return r.coded.layout.codec()
 }
 
 func (r *Reader) damaged(err error) error {
 	if disk, ok := errors.AsType[diskError](err); ok {
-		return fmt.Errorf("%w: %w", ErrDisk, disk.err)
+		return onDisk(disk.err)
 	}
 	return fmt.Errorf("%w: %x: %w", ErrDamaged, r.sum, err)
 }
@@ -161,12 +175,11 @@ func (r *Reader) ReadAt(p []byte, at int64) (int, error) {
 	wanted := p[:min(int64(len(p)), r.size-at)]
 	n, err := r.readInside(wanted, at)
 	if err != nil {
-		return n, r.damaged(err)
+		err = r.damaged(err)
+	} else if n < len(p) {
+		err = io.EOF
 	}
-	if len(wanted) < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
+	return n, err
 }
 
 // readInside reads bytes that are within the payload.
@@ -210,9 +223,8 @@ func (r *Reader) load(i int) error {
 // Close implements [io.Closer].
 func (r *Reader) Close() error { return r.file.Close() }
 
-// Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes
-// of each piece. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk], or is the
-// context's.
+// Verify reads the whole payload in pieces. It calls count, unless it is nil, with the bytes of
+// each piece. The error wraps [ErrMissing], [ErrDamaged] or [ErrDisk], or is the context's.
 func (f Folder) Verify(ctx context.Context, sum [32]byte, c Codec, size int64, count func(int)) error {
 	r, err := f.Open(sum, c, size)
 	if err != nil {
@@ -226,7 +238,7 @@ func (r *Reader) verify(ctx context.Context, count func(int)) error {
 	if r.size == 0 && sha256.Sum256(nil) != r.sum {
 		return r.damaged(errors.New("its sum does not match"))
 	}
-	chunk := make([]byte, sampleSize)
+	chunk := make([]byte, min(r.size+1, sampleSize))
 	for {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("verifying a payload: %w", context.Cause(ctx))

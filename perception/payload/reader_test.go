@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -162,6 +163,19 @@ func parts(res *http.Response) ([][]byte, error) {
 
 // The last bytes of a damaged plain file are not given out by a reader that came
 // from the beginning, and not by the same one when it comes again.
+// A damaged database may claim any size.
+func TestOpenRefusesAnotherSize(t *testing.T) {
+	f := newFolder(t)
+	for _, data := range [][]byte{noise(1000), bytes.Repeat([]byte("abc"), 1000)} {
+		w := write(t, f, data, payload.Options{Inline: -1})
+		for _, size := range []int64{-1, 0, w.Size - 1, w.Size + 1, math.MaxInt64, math.MinInt64} {
+			if r, err := f.Open(w.Sum, w.Codec, size); r != nil || !errors.Is(err, payload.ErrDamaged) {
+				t.Errorf("%s of %d bytes, opened as %d: got %v", w.Codec, w.Size, size, err)
+			}
+		}
+	}
+}
+
 func TestAReaderChecksTheSumAsItGoes(t *testing.T) {
 	f, data := newFolder(t), noise(1<<20)
 	w := write(t, f, data, payload.Options{})
@@ -183,9 +197,9 @@ func TestAReaderChecksTheSumAsItGoes(t *testing.T) {
 // Half a gigabyte passes through a few megabytes.
 func TestMemoryStaysFlat(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a gigabyte takes a while")
+		t.Skip("128 MiB take a while")
 	}
-	const size, limit = 512 << 20, 32 << 20
+	const size, limit = 128 << 20, 32 << 20
 	f := newFolder(t)
 	hint := func([]byte) payload.Hint { return payload.Hint{Element: 8, Columns: 1} }
 	var peak uint64

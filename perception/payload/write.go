@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -43,13 +44,8 @@ type Written struct {
 }
 
 func (o Options) normal() Options {
-	if o.Limit <= 0 {
-		o.Limit = DefaultLimit
-	}
-	if o.Inline == 0 {
-		o.Inline = DefaultInline
-	}
-	o.Inline = min(max(o.Inline, -1), MaxWhole)
+	o.Limit = cmp.Or(max(o.Limit, 0), DefaultLimit)
+	o.Inline = min(max(cmp.Or(o.Inline, DefaultInline), -1), MaxWhole)
 	o.HeadLimit = max(o.HeadLimit, o.Inline, sampleSize)
 	return o
 }
@@ -97,12 +93,12 @@ func (f Folder) Write(ctx context.Context, r io.Reader, o Options) (*Written, er
 // writeFile writes a temporary file, syncs it and renames it.
 func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Written) (err error) {
 	if err := f.disk().MkdirAll(f.Dir, folderMode); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	name := filepath.Join(f.Dir, tempPrefix+rand.Text())
 	temp, err := f.disk().Create(name, fileMode)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	defer func() {
 		if !w.New {
@@ -116,22 +112,22 @@ func (f Folder) writeFile(ctx context.Context, r io.Reader, src *source, w *Writ
 	}
 	sum := src.sum()
 	known, err := f.find(ctx, sum, src.size)
-	if err != nil {
-		return err
-	}
-	if known != nil {
+	switch {
+	case err == nil:
 		w.Codec, w.Stored = known.Codec, known.Stored
 		// Its writer may have crashed before it synced the names.
-		return f.syncNames(filepath.Dir(f.path(sum, known.Codec)))
+		return f.syncNames(f.subfolder(sum))
+	case !errors.Is(err, ErrMissing) && !errors.Is(err, ErrDamaged):
+		return err
 	}
 	if err := errors.Join(temp.Sync(), temp.Close()); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	if err := f.place(name, sum, w.Codec); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return err
 	}
 	w.New = true
-	return f.syncNames(filepath.Dir(f.path(sum, w.Codec)))
+	return f.syncNames(f.subfolder(sum))
 }
 
 // encodeTo writes the bytes of r, encoded, and returns how many it wrote.
@@ -151,10 +147,7 @@ type diskWriter struct{ file File }
 
 func (d diskWriter) Write(p []byte) (int, error) {
 	n, err := d.file.Write(p)
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrDisk, err)
-	}
-	return n, err
+	return n, onDisk(err)
 }
 
 // source counts, hashes and limits the bytes that are read, and keeps the first ones. Its
@@ -187,8 +180,7 @@ func (s *source) Read(p []byte) (int, error) {
 	s.size += int64(n)
 	s.hash.Write(p[:n])
 	s.head = append(s.head, p[:min(int64(n), s.options.HeadLimit-int64(len(s.head)))]...)
-	s.idle++
-	if n > 0 {
+	if s.idle++; n > 0 {
 		s.idle = 0
 	}
 	s.err = s.check(err)

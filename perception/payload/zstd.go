@@ -64,8 +64,11 @@ func (w *workspace) encode(l layout, dst, raw []byte) ([]byte, error) {
 	return w.encoder.EncodeAll(raw, dst), nil
 }
 
-// decode fills raw from a frame that checkFrame accepted.
+// decode fills raw from stored, which must be exactly one frame of that size.
 func (w *workspace) decode(l layout, raw, stored []byte) error {
+	if err := checkFrame(stored, int64(len(raw))); err != nil {
+		return err
+	}
 	into := raw
 	if l.element > 0 {
 		into = w.room(len(raw))

@@ -1,12 +1,12 @@
-// Package pointcloud reads point clouds and laser scans. A [File] or a [ScanFile]
-// makes a summary, features, a view from above and samples of one; [Decode] returns
-// the points.
+// Package pointcloud reads point clouds and laser scans. A [File] or a [ScanFile] makes a summary,
+// features, a view from above and samples of one; [Decode] returns the points.
 //
 // The tests of this package are those of package perception, through its API.
 package pointcloud
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -32,8 +32,7 @@ type Cloud struct {
 	Min, Max [3]float32
 }
 
-// maxPoints is the number of points that are kept: 64 MiB with positions, colours and
-// intensities.
+// maxPoints is the number of points that are kept: 64 MiB with positions, colours and intensities.
 const maxPoints = 4 << 20
 
 var errNoPoint = errors.New("the point cloud holds no point with a position")
@@ -45,12 +44,10 @@ var errNoPoint = errors.New("the point cloud holds no point with a position")
 //   - application/x-pointcloud2: the data of a ROS sensor_msgs/PointCloud2, with the
 //     rest of the message in metadata: fields (a list of name, offset, datatype and
 //     count), point_step, width, height, row_step and is_bigendian;
-//   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind
-//     "cloud".
+//   - NumPy .npy of N by 3 (x y z) or N by 4 (and intensity) with metadata kind "cloud".
 //
-// If there are more points than limit, every second, fourth and so on is kept. A
-// limit of 0, or above 4,194,304, is 4,194,304. The error says why the data is no
-// cloud.
+// If there are more points than limit, every second, fourth and so on is kept. A limit of 0, or
+// above 4,194,304, is 4,194,304. The error says why the data is no cloud.
 func Decode(in media.Payload, limit int) (*Cloud, error) {
 	f, err := open(in)
 	if err != nil {
@@ -59,10 +56,7 @@ func Decode(in media.Payload, limit int) (*Cloud, error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
-	if limit <= 0 || limit > maxPoints {
-		limit = maxPoints
-	}
-	c := newCollector(f, limit)
+	c := newCollector(f, min(cmp.Or(max(limit, 0), maxPoints), maxPoints))
 	if err := f.each(c.add); err != nil {
 		return nil, err
 	}
@@ -193,13 +187,11 @@ func (c *collector) add(v *values) {
 			return
 		}
 	}
+	if c.valid == 0 {
+		c.cloud.Min, c.cloud.Max = p, p
+	}
 	for i := range p {
-		if c.valid == 0 || p[i] < c.cloud.Min[i] {
-			c.cloud.Min[i] = p[i]
-		}
-		if c.valid == 0 || p[i] > c.cloud.Max[i] {
-			c.cloud.Max[i] = p[i]
-		}
+		c.cloud.Min[i], c.cloud.Max[i] = min(c.cloud.Min[i], p[i]), max(c.cloud.Max[i], p[i])
 	}
 	c.valid++
 	if !c.isKept() {
@@ -264,11 +256,9 @@ func (f File) Summary() string {
 	if err != nil {
 		return ""
 	}
-	s := src.what + ", "
+	s := src.what + ", " + media.Plural(src.points, "point")
 	if src.faces > 0 {
-		s += media.Plural(src.points, "vertex") + ", " + media.Plural(src.faces, "face")
-	} else {
-		s += media.Plural(src.points, "point")
+		s = src.what + ", " + media.Plural(src.points, "vertex") + ", " + media.Plural(src.faces, "face")
 	}
 	var names []string
 	for _, field := range src.fields {
@@ -345,12 +335,9 @@ func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 // decimal returns the float64 of the shortest decimal number that stands for v: 0.1
 // where the nearest float32 is 0.10000000149011612.
 func decimal(v float32) float64 {
-	if float32(math.Trunc(float64(v))) == v || !media.Finite(float64(v)) {
+	if float32(math.Trunc(float64(v))) == v {
 		return float64(v)
 	}
-	short, err := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64)
-	if err != nil {
-		return float64(v)
-	}
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(float64(v), 'g', -1, 32), 64) // also of NaN
 	return short
 }

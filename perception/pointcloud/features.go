@@ -112,9 +112,5 @@ func pairHistogram(points [][3]float64) []float32 {
 		distances[i] = shape.Distance(points[random.IntN(len(points))], points[random.IntN(len(points))])
 		sum += distances[i]
 	}
-	h := make(shape.Histogram, pairBins)
-	for _, d := range distances {
-		h.Add(d / sum * pairs / 3)
-	}
-	return h.Roots()
+	return shape.DistanceRoots(distances, sum, pairBins)
 }

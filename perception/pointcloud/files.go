@@ -31,10 +31,9 @@ func headerLines(data []byte, f func(words []string) bool) (rest []byte, ended b
 	return nil, false
 }
 
-// A PCD file of the Point Cloud Library is a header of lines, each a word and its
-// values, of which the last is DATA. Then come the points: a line each (ascii), as
-// records (binary), or field after field behind the compressed and the full size, of
-// 32 bits each (binary_compressed).
+// A PCD file of the Point Cloud Library is a header of lines, each a word and its values, of which
+// the last is DATA. Then come the points: a line each (ascii), as records (binary), or field after
+// field behind the compressed and the full size, of 32 bits each (binary_compressed).
 
 // IsPCD looks at the first line that is not a comment. Files of the library begin with
 // the comment "# .PCD", but other files may not.
@@ -62,10 +61,10 @@ func openPCD(data []byte) (*source, error) {
 	}
 	f := &source{what: "point cloud", form: words["DATA"][0]}
 	var err error
-	if f.points, err = pcdPoints(words); err != nil {
-		return nil, err
+	if f.points, err = pcdPoints(words); err == nil {
+		f.fields, err = pcdFields(words)
 	}
-	if f.fields, err = pcdFields(words); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	points := &element{"point", f.points, f.fields}
@@ -251,6 +250,9 @@ var plyTypes = map[string]string{
 	"int8": "i1", "uint8": "u1", "int16": "i2", "uint16": "u2", "int32": "i4", "uint32": "u4", "float32": "f4", "float64": "f8",
 }
 
+// plyOrders are the orders of the bytes by format, nil for text.
+var plyOrders = map[string]binary.ByteOrder{"ascii": nil, "binary_little_endian": binary.LittleEndian, "binary_big_endian": binary.BigEndian}
+
 func openPLY(data []byte) (*source, error) {
 	f := &source{what: "point cloud"}
 	var elements []element
@@ -280,25 +282,16 @@ func openPLY(data []byte) (*source, error) {
 	if !ended {
 		return nil, fmt.Errorf("the PLY header has no end_header within %d bytes", maxHeader)
 	}
-	var order binary.ByteOrder
-	switch f.form {
-	case "ascii":
-	case "binary_little_endian":
-		order = binary.LittleEndian
-	case "binary_big_endian":
-		order = binary.BigEndian
-	default:
+	order, ok := plyOrders[f.form]
+	if !ok {
 		return nil, fmt.Errorf("PLY format %q is not known; use ascii, binary_little_endian or binary_big_endian", media.Clean(f.form, media.MaxName))
 	}
-	vertex := -1
-	for i, e := range elements {
-		switch {
-		case e.name == "vertex" && vertex < 0:
-			vertex = i
-		case e.name == "face":
+	for _, e := range elements {
+		if e.name == "face" {
 			f.faces = e.count
 		}
 	}
+	vertex := slices.IndexFunc(elements, func(e element) bool { return e.name == "vertex" })
 	if vertex < 0 {
 		return nil, errors.New("the PLY header names no element vertex")
 	}

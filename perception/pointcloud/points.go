@@ -92,8 +92,7 @@ func (r *records) each(fields []field, f func(*values)) {
 	}
 }
 
-// element is a run of points, or of other things in a file with points, that have the
-// same fields.
+// element is a run of points, or of other things in a file with points, that have the same fields.
 type element struct {
 	name   string
 	count  int64
@@ -206,9 +205,8 @@ func (e *element) readLine(line []byte, v *values) error {
 	return nil
 }
 
-// packedColor reads a colour that is written as a float. It stands for its bits, so
-// with an alpha of 0 or 255 it is tiny or huge. Old files hold the bits as a number,
-// "4.2108e+06".
+// packedColor reads a colour that is written as a float. It stands for its bits, so with an alpha
+// of 0 or 255 it is tiny or huge. Old files hold the bits as a number, "4.2108e+06".
 func packedColor(word []byte, value float64) float64 {
 	if value >= 1 && value <= 0xffffff {
 		return math.Trunc(value)
@@ -235,12 +233,11 @@ func nextWord(line []byte) (word, rest []byte) {
 func openPointCloud2(in media.Payload) (*source, error) {
 	sizes := map[string]int64{"height": 1}
 	for _, key := range []string{"point_step", "width", "height", "row_step"} {
-		given, isGiven := in.Metadata[key]
-		if !isGiven && key == "row_step" {
+		if key == "row_step" {
 			sizes[key] = sizes["width"] * sizes["point_step"]
-			continue
 		}
-		if !isGiven && key == "height" {
+		given, isGiven := in.Metadata[key]
+		if _, optional := sizes[key]; optional && !isGiven {
 			continue
 		}
 		n, ok := media.Integer(given, math.MaxInt32)
@@ -254,10 +251,7 @@ func openPointCloud2(in media.Payload) (*source, error) {
 		data: in.Data, width: sizes["width"], height: sizes["height"], rowStep: sizes["row_step"],
 		stride: func(field) int { return int(step) },
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if in.Metadata.BigEndian() {
-		order = binary.BigEndian
-	}
+	order := in.Metadata.Order()
 	f := &source{what: "point cloud", form: "PointCloud2", points: r.width * r.height}
 	if f.points > math.MaxInt32 {
 		return nil, errPointCount

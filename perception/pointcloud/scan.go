@@ -68,8 +68,7 @@ func (s *Scan) returned(i int) bool {
 
 func (s *Scan) angle(i int) float64 { return s.start + float64(i)*s.increment }
 
-// span is the angle that the rays cover, a whole turn if they leave out no more than
-// one ray.
+// span is the angle that the rays cover, a whole turn if they leave out no more than one ray.
 func (s *Scan) span() float64 {
 	n, step := float64(len(s.ranges)), math.Abs(s.increment)
 	const whole = 2 * math.Pi
@@ -104,10 +103,9 @@ func (s *Scan) Samples(m media.Metadata, o media.SamplesOptions) *media.Samples 
 	return out
 }
 
-// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a
-// LaserScan, or one row or column of numbers with metadata kind laser_scan and the
-// other fields in metadata. A range that is null, NaN or infinite is a ray without a
-// return.
+// ScanFile is a payload that may be a laser scan: a JSON object with the fields of a LaserScan, or
+// one row or column of numbers with metadata kind laser_scan and the other fields in metadata. A
+// range that is null, NaN or infinite is a ray without a return.
 type ScanFile struct{ media.Payload }
 
 // AcceptsScan reports whether the payload is JSON with the fields of a scan, or
@@ -129,7 +127,7 @@ func (f ScanFile) decode() (*Scan, error) {
 	if f.Encoding() == media.JSON {
 		return decodeScanJSON(f.Data)
 	}
-	series, err := timeseries.Read(media.Payload{Type: f.Type, Data: f.Data})
+	series, err := timeseries.Decode(media.Payload{Type: f.Type, Data: f.Data})
 	if err != nil {
 		return nil, err
 	}
@@ -177,15 +175,15 @@ func decodeScanJSON(data []byte) (*Scan, error) {
 		"angle_min": o.AngleMin, "angle_max": o.AngleMax, "angle_increment": o.AngleIncrement, "range_min": o.RangeMin, "range_max": o.RangeMax,
 	}
 	return NewScan(func(key string) (float64, bool) {
-		if v := fields[key]; v != nil {
-			return *v, true
+		v := fields[key]
+		if v == nil {
+			return 0, false
 		}
-		return 0, false
+		return *v, true
 	}, ranges.Values, intensities)
 }
 
-// Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays
-// without return".
+// Summary returns "laser scan, 360 rays over 270°, nearest 0.42 m at -12°, 17 rays without return".
 func (f ScanFile) Summary() string {
 	s, err := f.decode()
 	if err != nil {
@@ -212,10 +210,7 @@ func (f ScanFile) Summary() string {
 
 // degrees formats an angle in radians, "-12°".
 func degrees(radians float64) string {
-	d := math.Round(radians * 180 / math.Pi)
-	if d == 0 {
-		d = 0 // not "-0"
-	}
+	d := math.Round(radians*180/math.Pi) + 0 // not "-0"
 	return strconv.FormatFloat(d, 'f', 0, 64) + "°"
 }
 
@@ -270,10 +265,10 @@ func (f ScanFile) Features() (kind string, vector []float32, ok bool) {
 
 // ScanDistance compares two vectors of the kind scan/v1.
 func ScanDistance(a, b []float32) float64 {
-	if len(a) != len(b) {
-		return math.Inf(1)
-	}
 	best := math.Inf(1)
+	if len(a) != len(b) {
+		return best
+	}
 	for shift := range a {
 		sum := 0.0
 		for i := range a {

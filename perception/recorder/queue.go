@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"math"
 	"sync/atomic"
@@ -144,10 +145,7 @@ func (c *chunk) reset() {
 func (c *chunk) describe(source map[string]any) map[string]any {
 	m := maps.Clone(source)
 	n := c.len()
-	m["dtype"] = "<f8"
-	if c.size == 4 {
-		m["dtype"] = "<f4"
-	}
+	m["dtype"] = fmt.Sprintf("<f%d", c.size)
 	m["shape"] = []any{n, c.width} // as JSON would give it
 	m["first_seq"], m["last_seq"] = c.first, c.last
 	m["missed"], m["dropped"] = c.missed, c.dropped

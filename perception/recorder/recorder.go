@@ -1,12 +1,11 @@
 // Package recorder gathers the samples and frames of a control loop, which must never
 // wait, for a sink, which may take its time.
 //
-// Each source has its own queue: a ring of bytes with one goroutine that writes it, the
-// caller's, and one that reads it, the recorder's. They share two counters and no lock,
-// so that a Push takes the time of a copy, however long the sink takes. Since no source
-// can use the queue of another, a camera that floods its queue costs the force sensor
-// nothing. What does not fit is dropped and counted: the oldest is kept and the newest
-// is lost.
+// Each source has its own queue: a ring of bytes with one goroutine that writes it, the caller's,
+// and one that reads it, the recorder's. They share two counters and no lock, so that a Push takes
+// the time of a copy, however long the sink takes. Since no source can use the queue of another, a
+// camera that floods its queue costs the force sensor nothing. What does not fit is dropped and
+// counted: the oldest is kept and the newest is lost.
 //
 // # Example
 //
@@ -25,6 +24,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,11 +38,10 @@ import (
 
 // Sink stores what a [Recorder] gathered.
 type Sink interface {
-	// Keep stores the items and adds the counts, all or nothing. It may take long, and
-	// the recorder goes on gathering meanwhile. It is called by one goroutine at a time
-	// and returns soon after ctx ends. After an error the same items are offered again,
-	// unless the error wraps [ErrRefused]. The batch, and the bytes of its items, are
-	// valid until Keep returns.
+	// Keep stores the items and adds the counts, all or nothing. It may take long, and the recorder
+	// goes on gathering meanwhile. It is called by one goroutine at a time and returns soon after
+	// ctx ends. After an error the same items are offered again, unless the error wraps
+	// [ErrRefused]. The batch, and the bytes of its items, are valid until Keep returns.
 	Keep(ctx context.Context, b Batch) error
 }
 
@@ -68,10 +67,9 @@ type Recorded struct {
 	ObservedAt  time.Time      // by the sensor's clock, of the first sample; UTC
 }
 
-// SourceCount is what happened to a source: in a [Batch] since the last batch that was
-// stored, from [Recorder.Counts] since the source began. Samples and frames are counted,
-// not items. At the end Received is the sum of Stored and Dropped; before, the difference
-// is in the queue or on its way.
+// SourceCount is what happened to a source: in a [Batch] since the last batch that was stored, from
+// [Recorder.Counts] since the source began. Samples and frames are counted, not items. At the end
+// Received is the sum of Stored and Dropped; before, the difference is in the queue or on its way.
 type SourceCount struct {
 	Source   string
 	Received uint64 // offered by the caller
@@ -128,15 +126,9 @@ type Recorder struct {
 
 // New starts a recorder. [Recorder.Close] ends it.
 func New(sink Sink, o Options) *Recorder {
-	if o.QueueBytes <= 0 {
-		o.QueueBytes = defaultQueueBytes
-	}
-	if o.Chunk <= 0 {
-		o.Chunk = defaultChunk
-	}
-	if o.BatchEvery <= 0 {
-		o.BatchEvery = defaultBatchEvery
-	}
+	o.QueueBytes = cmp.Or(max(o.QueueBytes, 0), defaultQueueBytes)
+	o.Chunk = cmp.Or(max(o.Chunk, 0), defaultChunk)
+	o.BatchEvery = cmp.Or(max(o.BatchEvery, 0), defaultBatchEvery)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -166,20 +158,17 @@ func (r *Recorder) Counts() []SourceCount {
 // error includes the last error of the sink.
 func (r *Recorder) Flush(ctx context.Context) error {
 	flushed := make(chan struct{})
-	select {
-	case r.flushes <- flushed:
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return r.timeout("flush the recorder", ctx.Err())
-	}
-	select {
-	case <-flushed:
-		return nil
-	case <-r.done:
-		return r.err
-	case <-ctx.Done():
-		return r.timeout("flush the recorder", ctx.Err())
+	for offer := r.flushes; ; {
+		select {
+		case offer <- flushed:
+			offer = nil // it is taken
+		case <-flushed:
+			return nil
+		case <-r.done:
+			return r.err
+		case <-ctx.Done():
+			return r.timeout("flush the recorder", ctx.Err())
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 package recorder
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -74,28 +76,28 @@ type about struct {
 	metadata    map[string]any // never changed: each item gets a copy
 }
 
+// extended returns a copy that can be added to.
+func extended(metadata map[string]any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, metadata)
+	return out
+}
+
 // add makes a source with a queue of this many bytes.
 func (r *Recorder) add(name string, bytes int, a about, c *chunk) (*source, error) {
 	if name == "" || len(name) > maxSourceName || !utf8.ValidString(name) {
 		return nil, fmt.Errorf("the name of a source is 1 to %d bytes of UTF-8, such as wrist/wrench", maxSourceName)
 	}
-	if a.description == "" {
-		a.description = "recording of " + name
-	}
-	a.context = maps.Clone(a.context)
-	metadata := map[string]any{}
-	maps.Copy(metadata, a.metadata)
-	metadata["source"] = name
-	a.metadata = metadata
+	a.description = cmp.Or(a.description, "recording of "+name)
+	a.context, a.metadata = maps.Clone(a.context), extended(a.metadata)
+	a.metadata["source"] = name
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errors.New("the recorder is closed")
 	}
-	for _, s := range r.sources {
-		if s.name == name {
-			return nil, fmt.Errorf("the recorder has a source %q already", name)
-		}
+	if slices.ContainsFunc(r.sources, func(s *source) bool { return s.name == name }) {
+		return nil, fmt.Errorf("the recorder has a source %q already", name)
 	}
 	if bytes > r.free {
 		return nil, fmt.Errorf("source %q asks for a queue of %d bytes, and %d of the recorder's %d are left; give the recorder or the source another QueueBytes", name, bytes, r.free, r.o.QueueBytes)
@@ -231,21 +233,18 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	case !(o.RateHz >= 0 && o.RateHz <= maxRateHz):
 		return nil, fmt.Errorf("source %q has a rate of %g Hz; give a rate above 0 and at most %g, or 0 if it is unknown", name, o.RateHz, maxRateHz)
 	}
-	if o.Type == "" {
-		o.Type = "proprioceptive"
-		if o.Kind == "wrench" {
-			o.Type = "tactile"
-		}
+	if o.Type == "" && o.Kind == "wrench" {
+		o.Type = "tactile"
 	}
+	o.Type = cmp.Or(o.Type, "proprioceptive")
 	bytes, err := o.queueBytes()
 	if err != nil {
 		return nil, fmt.Errorf("source %q: %w", name, err)
 	}
-	metadata := map[string]any{}
-	maps.Copy(metadata, o.Metadata)
-	metadata["channels"] = append([]string(nil), o.Channels...)
+	metadata := extended(o.Metadata)
+	metadata["channels"] = slices.Clone(o.Channels)
 	if len(o.Units) > 0 {
-		metadata["units"] = append([]string(nil), o.Units...)
+		metadata["units"] = slices.Clone(o.Units)
 	}
 	if o.Kind != "" {
 		metadata["kind"] = o.Kind
@@ -258,11 +257,15 @@ func (r *Recorder) Trace(name string, o TraceOptions) (*TraceSource, error) {
 	return &TraceSource{s: s, width: width, narrow: o.Float32}, nil
 }
 
-func (o *TraceOptions) queueBytes() (int, error) {
-	sample := headerBytes + 8*len(o.Channels)
-	if o.Float32 {
-		sample = headerBytes + 4*len(o.Channels)
+func readingBytes(narrow bool) int {
+	if narrow {
+		return 4
 	}
+	return 8
+}
+
+func (o *TraceOptions) queueBytes() (int, error) {
+	sample := headerBytes + readingBytes(o.Float32)*len(o.Channels)
 	switch {
 	case o.QueueBytes == 0 && o.RateHz == 0:
 		return queueOfUnknownRate * sample, nil
@@ -276,17 +279,13 @@ func (o *TraceOptions) queueBytes() (int, error) {
 }
 
 // Push takes a copy of a sample: one value for each channel, stored bit for bit unless
-// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261.
-// Push never waits and allocates nothing. It returns false if the sample was dropped,
-// because there is no room or because it has another number of values; dropped samples
-// are counted.
+// TraceOptions.Float32 is set. at is by the sensor's clock, in the years 1678 to 2261. Push never
+// waits and allocates nothing. It returns false if the sample was dropped, because there is no room
+// or because it has another number of values; dropped samples are counted.
 //
 // One goroutine pushes at a time. A sample that another one pushes meanwhile is dropped.
 func (t *TraceSource) Push(seq uint64, at time.Time, values []float64) bool {
-	size := 8
-	if t.narrow {
-		size = 4
-	}
+	size := readingBytes(t.narrow)
 	return t.s.push(seq, at, size*t.width, len(values) == t.width, func(pos uint64) {
 		var b [8]byte
 		for _, v := range values {
@@ -333,22 +332,16 @@ type FrameSource struct{ s *source }
 // Frames adds a source of frames. The error says that the name is taken or no name, or
 // that QueueBytes is not available.
 func (r *Recorder) Frames(name string, o FrameOptions) (*FrameSource, error) {
-	if o.Type == "" {
-		o.Type = "visual"
-	}
-	if o.QueueBytes <= 0 {
-		o.QueueBytes = max(r.o.QueueBytes/4, headerBytes)
-	}
-	s, err := r.add(name, o.QueueBytes, about{o.Type, o.MediaType, o.Description, o.Context, o.Metadata}, nil)
+	bytes := cmp.Or(max(o.QueueBytes, 0), max(r.o.QueueBytes/4, headerBytes))
+	s, err := r.add(name, bytes, about{cmp.Or(o.Type, "visual"), o.MediaType, o.Description, o.Context, o.Metadata}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return &FrameSource{s}, nil
 }
 
-// Push takes a copy of a frame. at is by the sensor's clock, in the years 1678 to 2261.
-// Push never waits and allocates nothing. It returns false if the frame was dropped,
-// which is counted.
+// Push takes a copy of a frame. at is by the sensor's clock, in the years 1678 to 2261. Push never
+// waits and allocates nothing. It returns false if the frame was dropped, which is counted.
 //
 // One goroutine pushes at a time. A frame that another one pushes meanwhile is dropped.
 func (f *FrameSource) Push(seq uint64, at time.Time, data []byte) bool {

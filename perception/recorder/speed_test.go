@@ -79,7 +79,7 @@ func benchmarkPush(b *testing.B, r *recorder.Recorder, push func(seq uint64) boo
 
 // TestRecorderSoak runs a control loop of 1 kHz and a camera of 30 fps for 3 s
 // beside two goroutines that make garbage, into a sink that takes 5 ms a batch.
-// How long Push takes is logged, and measured by robotmem bench perception.
+// How long Push takes is logged; examples/recorder measures it in front of a real node.
 func TestRecorderSoak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 3 s")

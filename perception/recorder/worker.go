@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 )
 
@@ -137,40 +138,29 @@ func (w *worker) append(s *source, it Recorded, n uint64) {
 
 // changed reports whether the sink does not have the latest counts.
 func (w *worker) changed() bool {
-	for _, s := range w.all() {
-		if s.counts.read(s.name) != s.reported {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(w.all(), func(s *source) bool { return s.counts.read(s.name) != s.reported })
 }
 
 // offer has the sink store the batch, and drops what cannot be stored.
 func (w *worker) offer(ctx context.Context) {
 	err := w.keep(ctx, w.items, w.from)
-	switch {
-	case err == nil:
-		return
-	case !errors.Is(err, ErrRefused):
-		for _, o := range w.from {
-			w.lost += o.drop()
-		}
+	if err == nil {
 		return
 	}
 	for i := range w.items {
 		err := err
-		if len(w.items) > 1 {
+		if len(w.items) > 1 && errors.Is(err, ErrRefused) {
 			err = w.keep(ctx, w.items[i:i+1], w.from[i:i+1])
 		}
 		if err == nil {
 			continue
 		}
 		n := w.from[i].drop()
-		if !errors.Is(err, ErrRefused) {
+		if errors.Is(err, ErrRefused) {
+			w.o.Log.Warn("dropped what the sink refused", "source", w.items[i].Source, "samples", n, "error", err)
+		} else {
 			w.lost += n
-			continue
 		}
-		w.o.Log.Warn("dropped what the sink refused", "source", w.items[i].Source, "samples", n, "error", err)
 	}
 }
 

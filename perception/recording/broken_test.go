@@ -13,7 +13,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/recording"
-	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 )
 
 func write(t testing.TB, name string, data []byte) string {
@@ -28,7 +27,7 @@ func write(t testing.TB, name string, data []byte) string {
 func syntheticBytes(t testing.TB, size int64) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := recordingtest.Write(&b, size, 1); err != nil {
+	if err := writeSynthetic(&b, size, 1); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()

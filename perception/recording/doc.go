@@ -25,10 +25,9 @@
 //
 // # What a message becomes
 //
-// A stored message can be restored byte for byte. A payload is stored as it is, under its
-// own media type; the bytes before and after it in the message go to the metadata,
-// envelope.prefix and envelope.suffix in base64. All other messages are copied into
-// segments, see [segment.Segment].
+// A stored message can be restored byte for byte. A payload is stored as it is, under its own media
+// type; the bytes before and after it in the message go to the metadata, envelope.prefix and
+// envelope.suffix in base64. All other messages are copied into segments, see [segment.Segment].
 //
 //	sensor_msgs/CompressedImage  image/jpeg, image/png: as its bytes show
 //	sensor_msgs/Image            image/x-raw; metadata width, height, encoding, step,

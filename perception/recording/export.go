@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"encoding/base64"
@@ -9,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,13 +51,12 @@ const (
 	exportChunk   = 4 << 20
 )
 
-// Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come
-// in the order of their ObservedAt, the manifest of a recording before its messages.
-// Recorded messages are written byte for byte as they were, with their channels, schemas,
-// times and sequence numbers, merged by log time. Without a manifest they get the built-in
-// schemas. Everything else becomes JSON: images foxglove.CompressedImage, facts
-// foxglove.Log, traces one message per sample, other memories robotmem.Memory with all
-// their bytes.
+// Export writes memories as an MCAP file with an index, in chunks of zstd. Items must come in the
+// order of their ObservedAt, the manifest of a recording before its messages. Recorded messages are
+// written byte for byte as they were, with their channels, schemas, times and sequence numbers,
+// merged by log time. Without a manifest they get the built-in schemas. Everything else becomes
+// JSON: images foxglove.CompressedImage, facts foxglove.Log, traces one message per sample, other
+// memories robotmem.Memory with all their bytes.
 //
 // It holds at most 256 MiB of overlapping segments and one item in memory. An error of an
 // item or of w ends the export and comes with the report so far.
@@ -78,10 +79,7 @@ func Export(ctx context.Context, w io.Writer, items iter.Seq2[Exported, error]) 
 			return e.report, err
 		}
 	}
-	if err := e.drain(0, true); err != nil {
-		return e.report, err
-	}
-	if err := e.begin(); err != nil {
+	if err := cmp.Or(e.drain(0, true), e.begin()); err != nil {
 		return e.report, err
 	}
 	e.report.Topics = len(e.topics)
@@ -121,13 +119,11 @@ func (e *exporter) item(item *Exported) error {
 		return e.manifest(item.Data)
 	}
 	cursors, err := e.original(item)
+	if err == nil && cursors == nil {
+		cursors, err = e.asJSON(item)
+	}
 	if err != nil {
 		return err
-	}
-	if cursors == nil {
-		if cursors, err = e.asJSON(item); err != nil {
-			return err
-		}
 	}
 	until := uint64(0)
 	for _, c := range cursors {
@@ -154,22 +150,23 @@ func (e *exporter) manifest(data []byte) error {
 		e.report.Skipped["manifest that is not JSON"]++
 		return nil
 	}
+	m.Channels = slices.DeleteFunc(m.Channels, func(c ChannelInfo) bool { return c.Channel == nil })
 	// The header comes before the first channel and has the profile of all.
 	for _, c := range m.Channels {
 		e.foreign = e.foreign || c.MessageEncoding != "cdr"
 	}
 	for _, c := range m.Channels {
-		own := &Channel{Topic: c.Topic, SchemaName: c.SchemaName, SchemaEncoding: c.SchemaEncoding, SchemaData: c.Schema, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
-		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = own
-		if _, err := e.channel(own); err != nil {
+		e.known[knownKey(m.Recording, c.Topic, c.SchemaName)] = c.Channel
+		if _, err := e.channel(c.Channel); err != nil {
 			return err
 		}
 	}
 	for _, r := range m.Metadata {
-		if err := e.begin(); err != nil {
-			return err
+		err := e.begin()
+		if err == nil {
+			err = e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values})
 		}
-		if err := e.out.WriteMetadata(&mcap.Metadata{Name: r.Name, Metadata: r.Values}); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -287,7 +284,14 @@ func (e *exporter) drain(until uint64, all bool) error {
 		if err != nil {
 			return err
 		}
-		e.count(c, m.LogTime)
+		if e.report.Messages == 0 || m.LogTime < e.report.Start {
+			e.report.Start = m.LogTime
+		}
+		e.report.End = max(e.report.End, m.LogTime)
+		e.report.Messages++
+		if c.original {
+			e.report.Originals++
+		}
 		if c.messages = c.messages[1:]; len(c.messages) == 0 {
 			e.open -= c.bytes
 			heap.Pop(&e.cursors)
@@ -296,17 +300,6 @@ func (e *exporter) drain(until uint64, all bool) error {
 		}
 	}
 	return nil
-}
-
-func (e *exporter) count(c *cursor, logTime uint64) {
-	if e.report.Messages == 0 || logTime < e.report.Start {
-		e.report.Start = logTime
-	}
-	e.report.End = max(e.report.End, logTime)
-	e.report.Messages++
-	if c.original {
-		e.report.Originals++
-	}
 }
 
 // The schemas of memories that were no messages. Those of images and logs are Foxglove's,
@@ -322,8 +315,6 @@ type jsonTime struct {
 	Sec  uint64 `json:"sec"`
 	Nsec uint64 `json:"nsec"`
 }
-
-func jsonTimeOf(t uint64) jsonTime { return jsonTime{t / 1e9, t % 1e9} }
 
 type jsonImage struct {
 	Timestamp jsonTime `json:"timestamp"`
@@ -361,7 +352,7 @@ const (
 // asJSON writes a memory that was no message.
 func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
 	at := uint64(max(item.ObservedAt.UnixNano(), 0))
-	stamp := jsonTimeOf(at)
+	stamp := jsonTime{at / 1e9, at % 1e9}
 	if item.Fact {
 		level := levelInfo
 		switch item.Category {
@@ -382,7 +373,7 @@ func (e *exporter) asJSON(item *Exported) ([]*cursor, error) {
 
 func (e *exporter) memory(item *Exported, at uint64) ([]*cursor, error) {
 	return e.one("/robotmem/memories", "robotmem.Memory", memSchema, at, jsonMemory{
-		jsonTimeOf(at), item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
+		jsonTime{at / 1e9, at % 1e9}, item.UID, item.Type, item.Description, item.MediaType, item.Data, item.Metadata, item.Context,
 	})
 }
 
@@ -402,39 +393,39 @@ func (e *exporter) cursor(topic, name, schema string, messages []segment.Message
 
 // trace writes one message per sample, with a field per channel, and the memory itself. A
 // missing reading is null.
-func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cursor, error) {
+func (e *exporter) trace(item *Exported, t *timeseries.Series, at uint64) ([]*cursor, error) {
 	names := traceNames(t)
 	properties := make([]string, 0, len(names))
 	for i, name := range names {
 		quoted, err := json.Marshal(name)
+		unit := []byte(`""`)
+		if err == nil && i < len(t.Units) {
+			unit, err = json.Marshal(t.Units[i])
+		}
 		if err != nil {
 			return nil, err
 		}
-		unit := ""
-		if i < len(t.Units) && t.Units[i] != "" {
-			text, err := json.Marshal(t.Units[i])
-			if err != nil {
-				return nil, err
-			}
-			unit = `,"description":` + string(text)
+		description := ""
+		if len(unit) > len(`""`) {
+			description = `,"description":` + string(unit)
 		}
-		properties = append(properties, string(quoted)+`:{"type":"number"`+unit+`}`)
+		properties = append(properties, string(quoted)+`:{"type":"number"`+description+`}`)
 		names[i] = string(quoted)
 	}
 	schema := `{"title":"robotmem.Trace","type":"object","properties":{"timestamp":` + timeSchema + "," + strings.Join(properties, ",") + `}}`
-	messages := make([]segment.Message, 0, len(t.Samples))
+	messages := make([]segment.Message, 0, t.Len())
 	total := 0
-	for i, row := range t.Samples {
+	for i := range t.Len() {
 		when := at + uint64(math.Round(float64(i)/t.RateHz*1e9))
 		b := append([]byte(`{"timestamp":{"sec":`), strconv.FormatUint(when/1e9, 10)...)
 		b = append(append(b, `,"nsec":`...), strconv.FormatUint(when%1e9, 10)...)
 		b = append(b, '}')
-		for c, v := range row {
+		for c, v := range t.Row(i) {
 			b = append(append(append(b, ','), names[c]...), ':')
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				b = append(b, "null"...)
-			} else {
+			if media.Finite(v) {
 				b = strconv.AppendFloat(b, v, 'g', -1, 64)
+			} else {
+				b = append(b, "null"...)
 			}
 		}
 		b = append(b, '}')
@@ -450,8 +441,8 @@ func (e *exporter) trace(item *Exported, t *timeseries.Trace, at uint64) ([]*cur
 }
 
 // traceNames returns a different name for each channel.
-func traceNames(t *timeseries.Trace) []string {
-	names := make([]string, len(t.Samples[0]))
+func traceNames(t *timeseries.Series) []string {
+	names := make([]string, t.Width)
 	seen := map[string]bool{"timestamp": true}
 	for c := range names {
 		if c < len(t.Channels) {

@@ -26,12 +26,11 @@ const (
 	maxBroken       = 100
 )
 
-// Import stores a recording as one session. A damaged recording is imported up to the
-// damage, and beyond it if the rest can be read; the report says where it is damaged. Any
-// other error ends the import and comes with the report so far. What was saved stays;
-// importing the same file again with the same options continues, since the sink knows
-// each Origin. A recording that was imported to its end fails with [importing.ErrEnded].
-// The report is nil only if nothing was read.
+// Import stores a recording as one session. A damaged recording is imported up to the damage, and
+// beyond it if the rest can be read; the report says where it is damaged. Any other error ends the
+// import and comes with the report so far. What was saved stays; importing the same file again with
+// the same options continues, since the sink knows each Origin. A recording that was imported to
+// its end fails with [importing.ErrEnded]. The report is nil only if nothing was read.
 func Import(ctx context.Context, src Source, o Options, sink importing.Sink, progress func(Progress)) (*Report, error) {
 	o, err := o.normal()
 	if err != nil {
@@ -168,14 +167,10 @@ func (imp *importer) channel(c *Channel) *channel {
 		}
 		imp.topics[c.Topic] = t
 	}
-	one := &channel{Channel: c, topic: t, pose: poseKindOf(c)}
+	one := &channel{Channel: c, topic: t, pose: poseKindOf(c), hasPayload: slices.Contains(payloadTypes, message.ShortName(c.SchemaName))}
 	var err error
 	if one.schema, err = c.Schema(); err != nil {
 		one.problem = err.Error()
-	}
-	switch message.ShortName(c.SchemaName) {
-	case "sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage:
-		one.hasPayload = true
 	}
 	imp.channels[c] = one
 	return one
@@ -232,10 +227,9 @@ func (c *channel) decode(m *Message) *message.Value {
 	if c.schema == nil {
 		return nil
 	}
-	v, err := c.schema.Decode(m.Data)
+	v, err := c.schema.Decode(m.Data) // nil with an error
 	if err != nil {
 		c.topic.report.Notes["undecodable, kept as bytes"]++
-		return nil
 	}
 	return v
 }

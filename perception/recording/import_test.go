@@ -296,6 +296,20 @@ func (c *counter) Save(_ context.Context, _ string, ps []importing.Perception) (
 	return len(ps), nil
 }
 
+// A manifest can be saved by anyone: entries without a channel are left out.
+func TestExportOfAManifestWithoutChannels(t *testing.T) {
+	items := func(yield func(recording.Exported, error) bool) {
+		yield(recording.Exported{UID: "a", Perception: importing.Perception{
+			MediaType: recording.ManifestType, Data: []byte(`{"channels":[{},null,{"messages":3},{"topic":"/a","message_encoding":"json"}]}`),
+		}}, nil)
+	}
+	var out bytes.Buffer
+	report, err := recording.Export(t.Context(), &out, items)
+	if err != nil || report.Topics != 1 || !bytes.Contains(out.Bytes(), []byte("/a")) {
+		t.Errorf("got %+v, %v", report, err)
+	}
+}
+
 func TestJSONExport(t *testing.T) {
 	at := time.Unix(1_700_000_000, 5)
 	items := func(yield func(recording.Exported, error) bool) {

@@ -86,11 +86,11 @@ func (m *mcapFile) readSummary(info *Info) bool {
 	if m.size < magicSize+footerSize {
 		return false
 	}
-	_, head, _, err := newRecords(m.file, magicSize, m.size).next(only(mcap.OpHeader))
+	op, head, _, err := newRecords(m.file, magicSize, m.size).next(nil)
 	if err != nil {
 		return false
 	}
-	if h, err := mcap.ParseHeader(head); err == nil {
+	if h, err := mcap.ParseHeader(head); err == nil && op == mcap.OpHeader {
 		info.Profile = h.Profile
 	}
 	tail := make([]byte, magicSize)
@@ -98,7 +98,7 @@ func (m *mcapFile) readSummary(info *Info) bool {
 		return false
 	}
 	at := m.size - footerSize
-	op, body, _, err := newRecords(m.file, at, m.size-magicSize).next(anyRecord)
+	op, body, _, err := newRecords(m.file, at, m.size-magicSize).next(nil)
 	if err != nil || op != mcap.OpFooter {
 		return false
 	}
@@ -108,7 +108,7 @@ func (m *mcapFile) readSummary(info *Info) bool {
 	}
 	var stats *mcap.Statistics
 	for s := newRecords(m.file, int64(footer.SummaryStart), at); ; {
-		op, body, _, err := s.next(anyRecord)
+		op, body, _, err := s.next(nil)
 		if err == io.EOF {
 			break
 		}
@@ -161,7 +161,7 @@ func (m *mcapFile) summaryRecord(info *Info, op mcap.OpCode, body []byte, stats 
 		if i.Offset > uint64(m.size) {
 			return outside
 		}
-		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(only(mcap.OpMetadata))
+		op, body, _, err := newRecords(m.file, int64(i.Offset), m.size).next(nil)
 		if err != nil || op != mcap.OpMetadata {
 			return fmt.Errorf("there is no metadata where the index points: %w", err)
 		}
@@ -187,8 +187,7 @@ func (m *mcapFile) definition(info *Info, op mcap.OpCode, body []byte) error {
 			return err
 		}
 		if _, known := m.schemas[s.ID]; !known {
-			s.Data = slices.Clone(s.Data)
-			m.schemas[s.ID] = s
+			m.schemas[s.ID] = s // with a copy of its data
 		}
 	case mcap.OpChannel:
 		c, err := mcap.ParseChannel(body)
@@ -210,15 +209,16 @@ func (m *mcapFile) channel(c *mcap.Channel) error {
 	if _, known := m.channels[c.ID]; known {
 		return nil
 	}
-	own := &Channel{Topic: c.Topic, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata}
-	if c.SchemaID != 0 {
-		s, ok := m.schemas[c.SchemaID]
-		if !ok {
-			return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
-		}
-		own.SchemaName, own.SchemaEncoding, own.SchemaData = s.Name, s.Encoding, s.Data
+	s, ok := m.schemas[c.SchemaID]
+	if c.SchemaID == 0 {
+		s, ok = &mcap.Schema{}, true
 	}
-	m.channels[c.ID] = own
+	if !ok {
+		return fmt.Errorf("channel %d (%.80s) names schema %d, which the file does not have", c.ID, c.Topic, c.SchemaID)
+	}
+	m.channels[c.ID] = &Channel{
+		Topic: c.Topic, SchemaName: s.Name, SchemaEncoding: s.Encoding, SchemaData: s.Data, MessageEncoding: c.MessageEncoding, Metadata: c.Metadata,
+	}
 	return nil
 }
 
@@ -286,7 +286,7 @@ func (m *mcapFile) indexed(ctx context.Context) iter.Seq2[*numbered, error] {
 	return func(yield func(*numbered, error) bool) {
 		var (
 			open  = queue[*openChunk]{less: (*openChunk).less} // the chunk with the earliest message first
-			spare []*openChunk
+			spare *openChunk                                   // for reuse
 			msg   numbered
 			last  uint64
 			seen  uint64
@@ -302,11 +302,11 @@ func (m *mcapFile) indexed(ctx context.Context) iter.Seq2[*numbered, error] {
 					yield(nil, ctx.Err())
 					return
 				}
-				c := &openChunk{}
-				if n := len(spare); n > 0 {
-					c, spare = spare[n-1], spare[:n-1]
+				c := spare
+				if c == nil {
+					c = &openChunk{}
 				}
-				c.order = at
+				c.order, spare = at, nil
 				var err error
 				body, err = m.load(m.chunks[at], c, body)
 				if err != nil && !broken(at, err) {
@@ -326,7 +326,7 @@ func (m *mcapFile) indexed(ctx context.Context) iter.Seq2[*numbered, error] {
 			if c.next++; c.next == len(c.refs) {
 				heap.Pop(&open)
 				bytes -= len(c.data)
-				spare = append(spare[:0], c)
+				spare = c
 			} else {
 				heap.Fix(&open, 0)
 			}
@@ -356,7 +356,7 @@ func (m *mcapFile) load(index *mcap.ChunkIndex, c *openChunk, buf []byte) ([]byt
 	}
 	s := newRecords(m.file, int64(index.ChunkStartOffset), int64(index.ChunkStartOffset+index.ChunkLength))
 	s.buf = buf
-	op, body, _, err := s.next(anyRecord)
+	op, body, _, err := s.next(nil)
 	if err == nil && op != mcap.OpChunk {
 		err = fmt.Errorf("there is a record of kind %d where the index names a chunk", op)
 	}
@@ -376,7 +376,7 @@ func (m *mcapFile) unfold(body []byte, c *openChunk) error {
 	if c.data, err = m.inflate.inflate(head, c.data); err != nil {
 		return err
 	}
-	err = walkChunk(c.data, func(op mcap.OpCode, body []byte) error {
+	err = segment.EachRecord(c.data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
 			return m.definition(nil, op, body)
 		}

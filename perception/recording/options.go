@@ -1,18 +1,19 @@
 package recording
 
 import (
-	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"image"
-	_ "image/jpeg" // for keyframes
-	_ "image/png"  // likewise
+	"maps"
 	"math"
 	"path"
 	"slices"
 
+	"github.com/robotmem/robotmem-go/perception/image"
+	"github.com/robotmem/robotmem-go/perception/internal/shape"
+	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
@@ -50,15 +51,9 @@ const (
 )
 
 func (o Options) normal() (Options, error) {
-	if o.SegmentSeconds <= 0 {
-		o.SegmentSeconds = segmentSeconds
-	}
-	if o.SegmentBytes <= 0 {
-		o.SegmentBytes = segmentBytes
-	}
-	if o.SegmentMessages <= 0 {
-		o.SegmentMessages = segmentMessages
-	}
+	o.SegmentSeconds = cmp.Or(max(o.SegmentSeconds, 0), segmentSeconds)
+	o.SegmentBytes = cmp.Or(max(o.SegmentBytes, 0), segmentBytes)
+	o.SegmentMessages = cmp.Or(max(o.SegmentMessages, 0), segmentMessages)
 	if o.SegmentBytes > maxSegmentBytes {
 		return o, fmt.Errorf("segments of %d bytes are too large; at most %d", o.SegmentBytes, maxSegmentBytes)
 	}
@@ -97,14 +92,7 @@ func (o Options) hash() string {
 }
 
 func (o Options) globs() []string {
-	all := slices.Concat(o.Topics, o.Exclude)
-	for glob := range o.RateHz {
-		all = append(all, glob)
-	}
-	for glob := range o.Keyframes {
-		all = append(all, glob)
-	}
-	return all
+	return slices.Concat(o.Topics, o.Exclude, slices.Collect(maps.Keys(o.RateHz)), slices.Collect(maps.Keys(o.Keyframes)))
 }
 
 func (o Options) includes(topic string) bool {
@@ -113,10 +101,7 @@ func (o Options) includes(topic string) bool {
 }
 
 func matches(glob, topic string) bool {
-	if ok, err := path.Match(glob, topic); err == nil && ok {
-		return true
-	}
-	if glob == "*" {
+	if ok, err := path.Match(glob, topic); err == nil && ok || glob == "*" {
 		return true
 	}
 	n := len(glob) - 1
@@ -177,10 +162,14 @@ type keyframe struct {
 
 func keyframeOf(m *Message, v *message.Value) *keyframe {
 	switch message.ShortName(m.SchemaName) {
-	case "sensor_msgs/CompressedImage":
-		return imageThumbnail(v.At("data").Data)
-	case "sensor_msgs/Image":
-		return pixelThumbnail(v)
+	case "sensor_msgs/CompressedImage", "sensor_msgs/Image":
+		const side = 16 // of the thumbnail, in cells
+		if p, ok := unwrap(m, v); ok {
+			if levels := image.Greys(media.New(p.mediaType, p.data, 0, p.metadata), side); levels != nil {
+				return &keyframe{levels: levels}
+			}
+		}
+		return nil
 	case "sensor_msgs/LaserScan":
 		return &keyframe{levels: v.At("ranges").Numbers}
 	case "nav_msgs/Odometry", "geometry_msgs/PoseWithCovarianceStamped":
@@ -197,11 +186,7 @@ func keyframeOf(m *Message, v *message.Value) *keyframe {
 
 func (a *keyframe) differs(b *keyframe, least float64) bool {
 	if a.pose != nil && b.pose != nil {
-		d := 0.0
-		for i := range a.pose.position {
-			d += (a.pose.position[i] - b.pose.position[i]) * (a.pose.position[i] - b.pose.position[i])
-		}
-		return math.Sqrt(d) >= least || angle(a.pose.orientation, b.pose.orientation) >= least
+		return shape.Distance(a.pose.position, b.pose.position) >= least || angle(a.pose.orientation, b.pose.orientation) >= least
 	}
 	if len(a.levels) != len(b.levels) {
 		return true
@@ -209,92 +194,10 @@ func (a *keyframe) differs(b *keyframe, least float64) bool {
 	sum, n := 0.0, 0
 	for i := range a.levels {
 		// The range of a beam that hits nothing is infinite.
-		if d := math.Abs(a.levels[i] - b.levels[i]); !math.IsNaN(d) && !math.IsInf(d, 0) {
+		if d := math.Abs(a.levels[i] - b.levels[i]); media.Finite(d) {
 			sum += d
 			n++
 		}
 	}
 	return n == 0 || sum/float64(n) >= least
-}
-
-const (
-	thumbnailCells = 16 // the side of the thumbnail
-	// Larger images are not compared but stored: images of more than maxPixels, and those
-	// that decode to more than decodeFloor bytes and decodeFactor times their own, at
-	// pixelBytes each. A blank image of many megapixels takes only kilobytes.
-	maxPixels    = 50e6
-	pixelBytes   = 8
-	decodeFloor  = 64 << 20
-	decodeFactor = 64
-)
-
-// imageThumbnail returns the thumbnail of a JPEG or PNG, nil for other data.
-func imageThumbnail(data []byte) *keyframe {
-	config, _, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width < 1 || config.Height < 1 {
-		return nil
-	}
-	pixels := float64(config.Width) * float64(config.Height)
-	if pixels > maxPixels || pixels*pixelBytes > max(decodeFloor, decodeFactor*float64(len(data))) {
-		return nil
-	}
-	img, _, err := image.Decode(bytes.NewReader(data))
-	if err != nil {
-		return nil
-	}
-	b := img.Bounds()
-	return thumbnail(b.Dx(), b.Dy(), func(x, y int) float64 {
-		r, g, bl, _ := img.At(b.Min.X+x, b.Min.Y+y).RGBA()
-		return (float64(r) + float64(g) + float64(bl)) / (3 * 0xffff)
-	})
-}
-
-// pixelThumbnail returns the thumbnail of 8- and 16-bit pixels, nil for other encodings.
-func pixelThumbnail(v *message.Value) *keyframe {
-	width, height, step := int(v.At("width").Int), int(v.At("height").Int), int(v.At("step").Int)
-	data := v.At("data").Data
-	channels, size := 0, 1
-	switch v.At("encoding").Text {
-	case "mono8", "8UC1":
-		channels = 1
-	case "rgb8", "bgr8", "8UC3":
-		channels = 3
-	case "rgba8", "bgra8", "8UC4":
-		channels = 4
-	case "mono16", "16UC1":
-		channels, size = 1, 2
-	}
-	if channels == 0 || width < 1 || height < 1 || step/(channels*size) < width || len(data)/step < height {
-		return nil
-	}
-	high := 0 // the more significant byte
-	if size == 2 && v.At("is_bigendian").Int == 0 {
-		high = 1
-	}
-	return thumbnail(width, height, func(x, y int) float64 {
-		at := y*step + x*channels*size
-		sum := 0.0
-		for c := range min(channels, 3) {
-			sum += float64(data[at+c*size+high])
-		}
-		return sum / float64(255*min(channels, 3))
-	})
-}
-
-// thumbnail averages 16 points in each cell.
-func thumbnail(width, height int, at func(x, y int) float64) *keyframe {
-	const points = 4 // a side
-	k := &keyframe{levels: make([]float64, 0, thumbnailCells*thumbnailCells)}
-	for j := range thumbnailCells {
-		for i := range thumbnailCells {
-			sum := 0.0
-			for p := range points * points {
-				x := (2*(i*points+p%points) + 1) * width / (2 * thumbnailCells * points)
-				y := (2*(j*points+p/points) + 1) * height / (2 * thumbnailCells * points)
-				sum += at(x, y)
-			}
-			k.levels = append(k.levels, sum/(points*points))
-		}
-	}
-	return k
 }

@@ -2,6 +2,7 @@ package recording
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -26,38 +27,24 @@ const SegmentType = media.TypeMCAP
 
 // Manifest describes a recording so that it can be written again.
 type Manifest struct {
-	Version     int               `json:"version"`
-	Recording   string            `json:"recording"` // its ID
-	Name        string            `json:"name"`
-	Format      string            `json:"format"`
-	Profile     string            `json:"profile,omitempty"`
-	Start       string            `json:"start"` // log times, ns
-	End         string            `json:"end"`
-	Messages    uint64            `json:"messages"`
-	Channels    []ManifestChannel `json:"channels"`
-	Metadata    []Metadata        `json:"metadata,omitempty"`
-	Attachments []Attachment      `json:"attachments,omitempty"`
-}
-
-// ManifestChannel is a channel of a manifest.
-type ManifestChannel struct {
-	Topic           string            `json:"topic"`
-	SchemaName      string            `json:"schema_name,omitempty"`
-	SchemaEncoding  string            `json:"schema_encoding,omitempty"`
-	Schema          []byte            `json:"schema_base64,omitempty"`
-	MessageEncoding string            `json:"message_encoding"`
-	Metadata        map[string]string `json:"metadata,omitempty"`
-	Messages        uint64            `json:"messages"`
+	Version     int           `json:"version"`
+	Recording   string        `json:"recording"` // its ID
+	Name        string        `json:"name"`
+	Format      string        `json:"format"`
+	Profile     string        `json:"profile,omitempty"`
+	Start       string        `json:"start"` // log times, ns
+	End         string        `json:"end"`
+	Messages    uint64        `json:"messages"`
+	Channels    []ChannelInfo `json:"channels"`
+	Metadata    []Metadata    `json:"metadata,omitempty"`
+	Attachments []Attachment  `json:"attachments,omitempty"`
 }
 
 func (imp *importer) manifest() (importing.Perception, error) {
 	m := Manifest{
 		Version: 1, Recording: imp.id, Name: imp.name, Format: imp.info.Format, Profile: imp.info.Profile,
 		Start: decimal(imp.info.Start), End: decimal(imp.info.End), Messages: imp.info.Messages,
-		Channels: []ManifestChannel{}, Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
-	}
-	for _, c := range imp.info.Channels {
-		m.Channels = append(m.Channels, ManifestChannel{c.Topic, c.SchemaName, c.SchemaEncoding, c.SchemaData, c.MessageEncoding, c.Metadata, c.Messages})
+		Channels: append([]ChannelInfo{}, imp.info.Channels...), Metadata: imp.info.Metadata, Attachments: imp.info.Attachments,
 	}
 	data, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -127,10 +114,7 @@ func (imp *importer) metadata(c *Channel, first segment.Message, count int) map[
 // describe writes "/camera/front sensor_msgs/msg/CompressedImage at 12.3 s", the time
 // since the recording began.
 func (imp *importer) describe(c *Channel, logTime uint64, count int) string {
-	name := c.SchemaName
-	if name == "" {
-		name = c.MessageEncoding + " messages"
-	}
+	name := cmp.Or(c.SchemaName, c.MessageEncoding+" messages")
 	at := (float64(logTime) - float64(imp.info.Start)) * 1e-9
 	s := strings.ToValidUTF8(fmt.Sprintf("%.*s %.*s at %.1f s", maxTopic, c.Topic, maxTopic, name, at), "?")
 	if count > 1 {
@@ -155,10 +139,7 @@ func (imp *importer) context(v *message.Value, logTime uint64) map[string]any {
 }
 
 func frameOf(v *message.Value) string {
-	if f := v.At("header", "frame_id"); f.Text != "" {
-		return f.Text
-	}
-	return v.At("frame_id").Text
+	return cmp.Or(v.At("header", "frame_id").Text, v.At("frame_id").Text)
 }
 
 // maxSkew is the most nanoseconds between a header's time stamp and the log time of one
@@ -196,6 +177,9 @@ const maxEnvelope = 8 << 10
 
 const foxgloveImage = "foxglove.CompressedImage"
 
+// payloadTypes are the types of messages that have a [payload].
+var payloadTypes = []string{"sensor_msgs/CompressedImage", "sensor_msgs/Image", "sensor_msgs/PointCloud2", foxgloveImage}
+
 // payload is the part of a message that other programs can open: the JPEG of a compressed
 // image, the pixels of a raw one, the points of a cloud. The bytes before and after it go
 // to the envelope, so that prefix, payload and suffix are the message, byte for byte.
@@ -207,23 +191,18 @@ type payload struct {
 	metadata       map[string]any
 }
 
-// unwrap finds the payload of a decoded message; ok is false if it has none or an empty
-// one.
+// unwrap finds the payload of a decoded message; ok is false if it has none or an empty one.
 func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
-	data := v.At("data")
 	if m.SchemaName == foxgloveImage {
 		return unwrapJSON(m, v)
 	}
-	if data.Kind != message.Bytes || len(data.Data) == 0 {
+	data := v.At("data")
+	if data.Kind != message.Bytes || len(data.Data) == 0 || len(m.Data)-len(data.Data) > maxEnvelope {
 		return p, false
 	}
 	switch message.ShortName(m.SchemaName) {
 	case "sensor_msgs/CompressedImage":
-		sniffed, err := perception.Sniff(data.Data, "")
-		if err != nil {
-			return p, false
-		}
-		p.mediaType = sniffed
+		p.mediaType, _ = perception.Sniff(data.Data, "") // fails only for a declared type
 		p.metadata = map[string]any{"format": v.At("format").Text}
 	case "sensor_msgs/Image":
 		p.mediaType = media.TypePixels
@@ -243,16 +222,11 @@ func unwrap(m *Message, v *message.Value) (p payload, ok bool) {
 	default:
 		return p, false
 	}
-	end := data.Offset + len(data.Data)
-	if len(m.Data)-len(data.Data) > maxEnvelope {
-		return p, false
-	}
-	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[end:]
+	p.data, p.prefix, p.suffix = data.Data, m.Data[:data.Offset], m.Data[data.Offset+len(data.Data):]
 	return p, true
 }
 
-// unwrapJSON decodes an image from base64, unless encoding it again would give another
-// text.
+// unwrapJSON decodes an image from base64, unless encoding it again would give another text.
 func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
 	text := v.At("data").Text
 	data, err := base64.StdEncoding.DecodeString(text)
@@ -263,14 +237,10 @@ func unwrapJSON(m *Message, v *message.Value) (p payload, ok bool) {
 	if !found || len(m.Data)-len(text) > maxEnvelope {
 		return p, false
 	}
-	mediaType, err := perception.Sniff(data, "")
-	if err != nil {
-		return p, false
-	}
-	end := len(m.Data) - len(suffix) - 1
+	mediaType, _ := perception.Sniff(data, "")
 	return payload{
 		mediaType: mediaType, data: data, base64: true,
-		prefix: m.Data[:len(prefix)+1], suffix: m.Data[end:],
+		prefix: m.Data[:len(prefix)+1], suffix: m.Data[len(m.Data)-len(suffix)-1:],
 		metadata: map[string]any{"format": v.At("format").Text},
 	}, true
 }

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/num/quat"
+
+	"github.com/robotmem/robotmem-go/perception/media"
 	"github.com/robotmem/robotmem-go/perception/message"
 )
 
@@ -51,7 +54,7 @@ const (
 // transform is the pose of a child in its parent: x' = rotation(x) + position.
 type transform struct {
 	position    [3]float64
-	orientation [4]float64 // unit quaternion x, y, z, w
+	orientation quat.Number // of length 1
 }
 
 type sample struct {
@@ -108,15 +111,10 @@ func (p *poses) robot(v *message.Value, child string, pose *message.Value, logTi
 }
 
 func (p *poses) robotFrame() string {
-	if p.base != "" {
-		return p.base
+	if _, ok := p.links["base_footprint"]; ok && p.base == "" {
+		return "base_footprint"
 	}
-	for _, name := range []string{"base_footprint", "base_link"} {
-		if _, ok := p.links[name]; ok {
-			return name
-		}
-	}
-	return "base_link"
+	return cmp.Or(p.base, "base_link")
 }
 
 // cleanFrame drops the leading slash that old programs write.
@@ -139,11 +137,10 @@ func (p *poses) put(parent, child string, static bool, s sample) {
 		l.parent, l.static, l.samples = parent, static, l.samples[:0]
 	}
 	at, found := slices.BinarySearchFunc(l.samples, s.time, sample.compare)
-	if found {
-		l.samples[at] = s
-	} else {
+	if !found {
 		l.samples = slices.Insert(l.samples, at, s)
 	}
+	l.samples[at] = s
 	old := 0
 	newest := l.samples[len(l.samples)-1].time
 	for newest-l.samples[old].time > poseSeconds*1e9 || len(l.samples)-old > maxSamples {
@@ -159,7 +156,7 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 		if tr, root, ok := p.chain(f, t); ok {
 			out := map[string]any{
 				"position":    []any{tr.position[0], tr.position[1], tr.position[2]},
-				"orientation": []any{tr.orientation[0], tr.orientation[1], tr.orientation[2], tr.orientation[3]},
+				"orientation": []any{tr.orientation.Imag, tr.orientation.Jmag, tr.orientation.Kmag, tr.orientation.Real},
 				"frame_id":    root,
 			}
 			if stamp := timeOf(t); !stamp.IsZero() {
@@ -177,7 +174,7 @@ func (p *poses) of(frame string, t uint64) (map[string]any, bool) {
 // chain follows the parents to map. If they end before, or are unknown at that time, it
 // returns the transform to odom.
 func (p *poses) chain(frame string, t uint64) (tr transform, root string, ok bool) {
-	tr.orientation[3] = 1
+	tr.orientation.Real = 1
 	var atOdom transform
 	odom := false
 	for range maxChain {
@@ -210,72 +207,49 @@ func (l *link) at(t uint64) (transform, bool) {
 		return l.samples[0].transform, true
 	}
 	i, _ := slices.BinarySearchFunc(l.samples, t, sample.compare)
-	near := func(s sample) (transform, bool) {
+	if i == 0 || i == n || l.samples[i].time == t {
+		s := l.samples[min(i, n-1)]
 		return s.transform, max(s.time, t)-min(s.time, t) <= poseStale*1e9
-	}
-	switch {
-	case i == n:
-		return near(l.samples[n-1])
-	case i == 0 || l.samples[i].time == t:
-		return near(l.samples[i])
 	}
 	a, b := l.samples[i-1], l.samples[i]
 	return a.towards(b.transform, float64(t-a.time)/float64(b.time-a.time)), true
 }
 
 func (t transform) finite() bool {
-	for _, v := range append(t.position[:], t.orientation[:]...) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+	for _, v := range t.position {
+		if !media.Finite(v) {
 			return false
 		}
 	}
-	return true
+	return !quat.IsNaN(t.orientation) && !quat.IsInf(t.orientation)
 }
 
 func transformOf(position, orientation *message.Value) transform {
-	var t transform
-	for i, axis := range []string{"x", "y", "z", "w"} {
-		if i < 3 {
-			t.position[i] = position.At(axis).Float
-		}
-		t.orientation[i] = orientation.At(axis).Float
+	at := func(v *message.Value, axis string) float64 { return v.At(axis).Float }
+	p, q := position, orientation
+	return transform{
+		[3]float64{at(p, "x"), at(p, "y"), at(p, "z")},
+		unit(quat.Number{Real: at(q, "w"), Imag: at(q, "x"), Jmag: at(q, "y"), Kmag: at(q, "z")}),
 	}
-	return transform{t.position, unit(t.orientation)}
 }
 
 // unit scales a quaternion to length 1. A quaternion of length 0 becomes the identity.
-func unit(q [4]float64) [4]float64 {
-	n := math.Sqrt(q[0]*q[0] + q[1]*q[1] + q[2]*q[2] + q[3]*q[3])
+func unit(q quat.Number) quat.Number {
+	n := quat.Abs(q)
 	if n < 1e-9 {
-		return [4]float64{0, 0, 0, 1}
+		return quat.Number{Real: 1}
 	}
-	for i := range q {
-		q[i] /= n
-	}
-	return q
+	return quat.Scale(1/n, q)
 }
 
 // times applies b first, then t.
 func (t transform) times(b transform) transform {
-	p := rotate(t.orientation, b.position)
-	for i := range p {
-		p[i] += t.position[i]
+	q, p := t.orientation, b.position
+	r := quat.Mul(quat.Mul(q, quat.Number{Imag: p[0], Jmag: p[1], Kmag: p[2]}), quat.Conj(q))
+	return transform{
+		[3]float64{t.position[0] + r.Imag, t.position[1] + r.Jmag, t.position[2] + r.Kmag},
+		unit(quat.Mul(q, b.orientation)),
 	}
-	return transform{p, unit(product(t.orientation, b.orientation))}
-}
-
-func product(a, b [4]float64) [4]float64 {
-	return [4]float64{
-		a[3]*b[0] + a[0]*b[3] + a[1]*b[2] - a[2]*b[1],
-		a[3]*b[1] - a[0]*b[2] + a[1]*b[3] + a[2]*b[0],
-		a[3]*b[2] + a[0]*b[1] - a[1]*b[0] + a[2]*b[3],
-		a[3]*b[3] - a[0]*b[0] - a[1]*b[1] - a[2]*b[2],
-	}
-}
-
-func rotate(q [4]float64, v [3]float64) [3]float64 {
-	r := product(product(q, [4]float64{v[0], v[1], v[2], 0}), [4]float64{-q[0], -q[1], -q[2], q[3]})
-	return [3]float64{r[0], r[1], r[2]}
 }
 
 // towards interpolates from t to b: the position linearly, the orientation spherically.
@@ -285,27 +259,17 @@ func (t transform) towards(b transform, f float64) transform {
 	for i := range out.position {
 		out.position[i] = t.position[i] + f*(b.position[i]-t.position[i])
 	}
-	dot := 0.0
-	for i := range t.orientation {
-		dot += t.orientation[i] * b.orientation[i]
-	}
-	sign := 1.0
-	if dot < 0 {
-		dot, sign = -dot, -1
-	}
 	from, to := 1-f, f
 	// Between nearly equal rotations the sine is too small to divide by.
-	if angle := math.Acos(min(dot, 1)); angle > 1e-3 {
+	dot := dot(t.orientation, b.orientation)
+	if angle := math.Acos(min(math.Abs(dot), 1)); angle > 1e-3 {
 		from, to = math.Sin((1-f)*angle)/math.Sin(angle), math.Sin(f*angle)/math.Sin(angle)
 	}
-	for i := range out.orientation {
-		out.orientation[i] = from*t.orientation[i] + sign*to*b.orientation[i]
-	}
-	out.orientation = unit(out.orientation)
+	out.orientation = unit(quat.Add(quat.Scale(from, t.orientation), quat.Scale(math.Copysign(to, dot), b.orientation)))
 	return out
 }
 
-func angle(a, b [4]float64) float64 {
-	dot := math.Abs(a[0]*b[0] + a[1]*b[1] + a[2]*b[2] + a[3]*b[3])
-	return 2 * math.Acos(min(dot, 1))
-}
+func dot(a, b quat.Number) float64 { return quat.Mul(quat.Conj(a), b).Real }
+
+// angle is the rotation from a to b in radians.
+func angle(a, b quat.Number) float64 { return 2 * math.Acos(min(math.Abs(dot(a, b)), 1)) }

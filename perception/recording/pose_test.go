@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/num/quat"
 )
 
 func turned(x, y, yaw float64) transform {
-	return transform{[3]float64{x, y, 0}, [4]float64{0, 0, math.Sin(yaw / 2), math.Cos(yaw / 2)}}
+	return transform{[3]float64{x, y, 0}, quat.Number{Kmag: math.Sin(yaw / 2), Real: math.Cos(yaw / 2)}}
 }
 
 const second = uint64(1e9)

@@ -17,10 +17,12 @@ import (
 	"github.com/foxglove/mcap/go/mcap"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"github.com/robotmem/robotmem-go/perception/segment"
 )
 
 const (
-	recordHead = 1 + 8
+	recordHead = segment.RecordHead
 	// maxRecord bounds a record, and a chunk when it is decompressed, in bytes. Recorders
 	// write chunks of up to some ten megabytes.
 	maxRecord = 256 << 20
@@ -43,14 +45,8 @@ func newRecords(r io.ReaderAt, from, to int64) *records {
 	return &records{r: bufio.NewReaderSize(io.NewSectionReader(r, from, to-from), 256<<10), at: from, end: to}
 }
 
-func anyRecord(mcap.OpCode) bool { return true }
-
-func only(kind mcap.OpCode) func(mcap.OpCode) bool {
-	return func(op mcap.OpCode) bool { return op == kind }
-}
-
-// next returns the kind, the body, which is valid until the next call, and where the
-// record begins. Unwanted bodies are skipped. The error at the end is io.EOF.
+// next returns the kind, the body, which is valid until the next call, and where the record begins.
+// Bodies that are not wanted are skipped, unless wanted is nil. The error at the end is io.EOF.
 func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []byte, start int64, err error) {
 	start = s.at
 	left := s.end - s.at
@@ -71,7 +67,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes where %d are left", length, left)
 	}
 	s.at += recordHead + int64(length)
-	if !wanted(op) {
+	if wanted != nil && !wanted(op) {
 		_, err := s.r.Discard(int(length))
 		return op, nil, start, err
 	}
@@ -84,24 +80,6 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 	body = s.buf[:length]
 	_, err = io.ReadFull(s.r, body)
 	return op, body, start, err
-}
-
-func walkChunk(data []byte, visit func(op mcap.OpCode, body []byte) error) error {
-	for at := 0; at < len(data); {
-		if len(data)-at < recordHead {
-			return fmt.Errorf("the head of a record takes %d bytes where the chunk has %d left", recordHead, len(data)-at)
-		}
-		length := binary.LittleEndian.Uint64(data[at+1:])
-		body := data[at+recordHead:]
-		if length > uint64(len(body)) {
-			return fmt.Errorf("a record takes %d bytes where the chunk has %d left", length, len(body))
-		}
-		if err := visit(mcap.OpCode(data[at]), body[:length:length]); err != nil {
-			return err
-		}
-		at += recordHead + int(length)
-	}
-	return nil
 }
 
 // chunk is what is needed of a chunk's head, and its compressed records.
@@ -141,13 +119,7 @@ type inflater struct {
 
 // inflate returns the records of a chunk, in buf if it is large enough.
 func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
-	ratio := uint64(1)
-	switch c.compression {
-	case "zstd":
-		ratio = zstdRatio
-	case "lz4":
-		ratio = lz4Ratio
-	}
+	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[c.compression])
 	if c.size > maxRecord || c.size > uint64(len(c.records))*ratio+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", c.size, len(c.records), c.compression, maxRecord)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
 	"os"
@@ -17,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/perception/message"
 	"github.com/robotmem/robotmem-go/perception/segment"
 )
@@ -48,22 +48,18 @@ type bagFile struct {
 func openBag(path string) (_ Source, err error) {
 	const metadata = "metadata.yaml"
 	name := filepath.Base(path)
-	f, err := os.Open(filepath.Join(path, metadata))
+	// The root also refuses a link within the folder that leads out of it.
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var file bagFile
+	text, err := importing.ReadFile(root, metadata, maxMetadataFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("%s has no %s and %w", name, metadata, ErrFormat)
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxMetadataFile+1))
-	if err != nil {
-		return nil, err
-	}
-	var file bagFile
-	if len(text) > maxMetadataFile {
-		err = fmt.Errorf("it takes more than %d bytes", maxMetadataFile)
-	} else {
+	if err == nil {
 		err = yaml.Unmarshal(text, &file)
 	}
 	if err != nil {
@@ -75,12 +71,6 @@ func openBag(path string) (_ Source, err error) {
 	if n := len(file.Info.Files); n == 0 || n > maxFiles {
 		return nil, fmt.Errorf("%s of %s names %d files; 1 to %d are read", metadata, name, n, maxFiles)
 	}
-	// The root also refuses a link within the folder that leads out of it.
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
 	all := &bag{name: name}
 	defer func() {
 		if err != nil {
@@ -168,9 +158,8 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	}
 }
 
-// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023,
-// one of message definitions. It is never written. None of these may be a view, which
-// could run forever.
+// db3File is a rosbag2 database. It has the tables topics and messages and, since 2023, one of
+// message definitions. It is never written. None of these may be a view, which could run forever.
 type db3File struct {
 	path     string
 	db       *sqlite3.Conn
@@ -206,54 +195,41 @@ func openDB3(path string) (Source, error) {
 
 func (f *db3File) readSchema(ctx context.Context) error {
 	f.db.Limit(sqlite3.LIMIT_LENGTH, maxRecord)
-	if err := f.db.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8192"); err != nil {
-		return err
+	err := f.db.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8192")
+	query := func(sql string, row func(*sqlite3.Stmt)) {
+		if err == nil {
+			err = f.query(ctx, sql, func(s *sqlite3.Stmt) bool { row(s); return true })
+		}
 	}
 	tables := map[string]bool{}
-	err := f.query(ctx, "SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) error {
+	query("SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) {
 		tables[s.ColumnText(0)] = !strings.Contains(strings.ToUpper(s.ColumnText(1)), "VIRTUAL")
-		return nil
 	})
-	if err != nil {
-		return err
-	}
-	if !tables["topics"] || !tables["messages"] {
+	if err == nil && (!tables["topics"] || !tables["messages"]) {
 		return errors.New("it has no tables topics and messages")
 	}
 	definitions := map[string][2]string{} // encoding and text by type
 	if tables["message_definitions"] {
-		err := f.query(ctx, "SELECT topic_type, encoding, encoded_message_definition FROM message_definitions", func(s *sqlite3.Stmt) error {
+		query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions", func(s *sqlite3.Stmt) {
 			definitions[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
-			return nil
 		})
-		if err != nil {
-			return err
-		}
 	}
 	qos := "''"
-	err = f.query(ctx, "SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) error {
+	query("SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) {
 		qos = s.ColumnText(0)
-		return nil
 	})
-	if err != nil {
-		return err
-	}
-	err = f.query(ctx, "SELECT id, name, type, serialization_format, "+qos+" FROM topics", func(s *sqlite3.Stmt) error {
+	query("SELECT id, name, type, serialization_format, "+qos+" FROM topics", func(s *sqlite3.Stmt) {
 		c := builtIn(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3))
 		c.Metadata = map[string]string{"offered_qos_profiles": s.ColumnText(4)}
 		if d := definitions[c.SchemaName]; d[1] != "" {
 			c.SchemaEncoding, c.SchemaData = d[0], []byte(d[1])
 		}
 		f.channels[s.ColumnInt64(0)] = c
-		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return f.query(ctx, "SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) error {
+	query("SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) {
 		f.indexed = true
-		return nil
 	})
+	return err
 }
 
 func builtIn(topic, schema, encoding string) *Channel {
@@ -264,21 +240,17 @@ func builtIn(topic, schema, encoding string) *Channel {
 	return c
 }
 
-// query calls row for each row. The context interrupts it.
-func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt) error) (err error) {
+// query calls row for each row until it returns false. The context interrupts it.
+func (f *db3File) query(ctx context.Context, sql string, row func(*sqlite3.Stmt) bool) error {
 	old := f.db.SetInterrupt(ctx)
 	defer f.db.SetInterrupt(old)
 	s, _, err := f.db.Prepare(sql)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.Close()) }() // reports the errors of Step
-	for s.Step() {
-		if err := row(s); err != nil {
-			return err
-		}
+	for s.Step() && row(s) {
 	}
-	return nil
+	return s.Close() // the error of Step
 }
 
 func (f *db3File) Name() string { return filepath.Base(f.path) }
@@ -293,10 +265,10 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 	}
 	info := &Info{Format: "rosbag2 sqlite3", Profile: "ros2"}
 	counts := map[int64]uint64{}
-	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM messages GROUP BY topic_id", func(s *sqlite3.Stmt) error {
+	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM messages GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
 		counts[s.ColumnInt64(0)] = uint64(s.ColumnInt64(1))
 		info.span(uint64(s.ColumnInt64(2)), uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(1)))
-		return nil
+		return true
 	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -320,22 +292,19 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 			order = "timestamp, id"
 		}
 		var last uint64
-		var lost int
-		stopped := errors.New("stopped")
-		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+order, func(s *sqlite3.Stmt) error {
+		lost, stopped := 0, false
+		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+order, func(s *sqlite3.Stmt) bool {
 			c, ok := f.channels[s.ColumnInt64(0)]
 			if !ok {
 				lost++
-				return nil
+				return true
 			}
 			last = uint64(s.ColumnInt64(1))
-			if !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: s.ColumnRawBlob(2)}}, nil) {
-				return stopped
-			}
-			return nil
+			stopped = !yield(&Message{c, segment.Message{LogTime: last, PublishTime: last, Data: s.ColumnRawBlob(2)}}, nil)
+			return !stopped
 		})
 		switch {
-		case errors.Is(err, stopped):
+		case stopped:
 			return
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())

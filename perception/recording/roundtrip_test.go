@@ -11,7 +11,6 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/robotmem/robotmem-go/perception/recording"
-	"github.com/robotmem/robotmem-go/perception/recording/recordingtest"
 )
 
 func byTime(rows []row) {
@@ -120,7 +119,7 @@ func synthetic(t testing.TB, size int64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := recordingtest.Write(f, size, 1); err != nil {
+	if err := writeSynthetic(f, size, 1); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

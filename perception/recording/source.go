@@ -23,8 +23,7 @@ import (
 // Channel is a topic as one program published it.
 type Channel = segment.Channel
 
-// Message is one message of a recording. It and its Data are valid until the next one is
-// read.
+// Message is one message of a recording. It and its Data are valid until the next one is read.
 type Message struct {
 	*Channel
 	segment.Message
@@ -44,7 +43,7 @@ type Info struct {
 // ChannelInfo is a channel with the number of its messages.
 type ChannelInfo struct {
 	*Channel
-	Messages uint64
+	Messages uint64 `json:"messages"`
 }
 
 // Metadata is a metadata record of MCAP.

@@ -21,9 +21,8 @@ type File struct{ media.Payload }
 // Accepts reports whether the payload begins as an MCAP file.
 func Accepts(in media.Payload) bool { return bytes.HasPrefix(in.Data, []byte(media.MCAPMagic)) }
 
-// Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over
-// 10.00 s; Fz peak -62 N at 0.08 s", or the beginning of the first text in the messages
-// instead of a peak.
+// Summary returns "42 messages of geometry_msgs/msg/WrenchStamped on /wrist/wrench over 10.00 s; Fz
+// peak -62 N at 0.08 s", or the beginning of the first text in the messages instead of a peak.
 func (f File) Summary() string {
 	seg, err := Decode(f.Data)
 	if err != nil {
@@ -106,9 +105,8 @@ func (f File) series() (*timeseries.Series, error) {
 	return seg.series()
 }
 
-// Samples returns messages with a pose (odometry, a localisation, a transform) as a
-// trajectory, one laser scan, the first from From on, and the numbers of all other
-// messages as a trace.
+// Samples returns messages with a pose (odometry, a localisation, a transform) as a trajectory, one
+// laser scan, the first from From on, and the numbers of all other messages as a trace.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
 	seg, err := Decode(f.Data)
 	if err != nil {
@@ -172,9 +170,8 @@ func (s *Segment) decodeAll(f func(i int, v *message.Value) error) ([]float64, e
 		stamps = append(stamps, stamp)
 	}
 	if !slices.IsSorted(stamps) {
-		stamps = stamps[:0]
-		for _, m := range s.Messages {
-			stamps = append(stamps, m.LogTime)
+		for i, m := range s.Messages {
+			stamps[i] = m.LogTime
 		}
 	}
 	if !slices.IsSorted(stamps) || len(stamps) < 2 || stamps[0] == stamps[len(stamps)-1] {
@@ -221,9 +218,9 @@ func (s *Segment) trajectory() (*trajectory.Trajectory, error) {
 	times, err := s.decodeAll(func(i int, v *message.Value) (err error) {
 		var ok bool
 		if poses[i], ok = poseOf(v); !ok {
-			return fmt.Errorf("message %d holds no pose", i+1)
+			err = fmt.Errorf("message %d holds no pose", i+1)
 		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -320,15 +317,14 @@ type readings []reading
 // appendTo appends the values in the order of the names; NaN if one is missing.
 func (r readings) appendTo(values []float64, names []string) []float64 {
 	for c, name := range names {
-		at := c
+		at, value := c, math.NaN()
 		if c >= len(r) || r[c].name != name {
 			at = slices.IndexFunc(r, func(other reading) bool { return other.name == name })
 		}
-		if at < 0 {
-			values = append(values, math.NaN())
-		} else {
-			values = append(values, r[at].value)
+		if at >= 0 {
+			value = r[at].value
 		}
+		values = append(values, value)
 	}
 	return values
 }
@@ -336,8 +332,7 @@ func (r readings) appendTo(values []float64, names []string) []float64 {
 const (
 	// maxChannels is more than a plot can show.
 	maxChannels = 64
-	// maxArray is the longest array that is a set of channels. A longer one is a scan
-	// or a picture.
+	// maxArray is the longest array that is a set of channels. A longer one is a scan or a picture.
 	maxArray = 16
 )
 
@@ -391,13 +386,8 @@ func (r *readings) walk(v *message.Value, path []string) {
 // channelName joins the path without the parts that all messages of a type have: Fz for
 // wrench.force.z, position.x for pose.pose.position.x.
 func channelName(path []string) string {
-	if n := len(path); n > 1 && len(path[n-1]) == 1 {
-		switch path[n-2] {
-		case "force":
-			return "F" + path[n-1]
-		case "torque":
-			return "T" + path[n-1]
-		}
+	if n := len(path); n > 1 && len(path[n-1]) == 1 && (path[n-2] == "force" || path[n-2] == "torque") {
+		return strings.ToUpper(path[n-2][:1]) + path[n-1]
 	}
 	for len(path) > 1 && (path[0] == "pose" || path[0] == "twist" || path[0] == "transform" || path[0] == "accel") {
 		path = path[1:]
@@ -416,8 +406,8 @@ var units = map[string]string{
 }
 
 func channelUnit(path []string) string {
-	for i := len(path) - 1; i >= 0; i-- {
-		unit, ok := units[path[i]]
+	for i, name := range slices.Backward(path) {
+		unit, ok := units[name]
 		if ok && i > 0 && path[i-1] == "accel" {
 			return unit + "²"
 		}

@@ -1,7 +1,6 @@
-// Package segment reads and writes segments: runs of messages of one topic, each a
-// small MCAP file of one channel with its schema and the messages, without chunks and
-// without an index. A [File] makes a summary, features, a preview and samples of the
-// numbers in the messages.
+// Package segment reads and writes segments: runs of messages of one topic, each a small MCAP file
+// of one channel with its schema and the messages, without chunks and without an index. A [File]
+// makes a summary, features, a preview and samples of the numbers in the messages.
 //
 // The tests of this package are those of package perception, through its API.
 package segment
@@ -24,12 +23,12 @@ const Library = "robotmem"
 
 // Channel is a topic as one program published it.
 type Channel struct {
-	Topic           string
-	SchemaName      string // sensor_msgs/msg/Image
-	SchemaEncoding  string // ros2msg, jsonschema, protobuf …; "" without a schema
-	SchemaData      []byte
-	MessageEncoding string            // cdr, json, protobuf …
-	Metadata        map[string]string // offered_qos_profiles …
+	Topic           string            `json:"topic"`
+	SchemaName      string            `json:"schema_name,omitempty"`     // sensor_msgs/msg/Image
+	SchemaEncoding  string            `json:"schema_encoding,omitempty"` // ros2msg, jsonschema, protobuf …; "" without a schema
+	SchemaData      []byte            `json:"schema_base64,omitempty"`
+	MessageEncoding string            `json:"message_encoding"`   // cdr, json, protobuf …
+	Metadata        map[string]string `json:"metadata,omitempty"` // offered_qos_profiles …
 }
 
 // Schema parses the schema by which the messages are decoded.
@@ -72,8 +71,8 @@ type Segment struct {
 	Messages []Message
 }
 
-// recordHead is the bytes of the kind and the length of an MCAP record.
-const recordHead = 1 + 8
+// RecordHead is the bytes of the kind and the length of an MCAP record.
+const RecordHead = 1 + 8
 
 // Decode reads a segment. The data of its messages are parts of the given data. The
 // error says why the data is not a segment. Recordings with chunks or several channels are
@@ -84,30 +83,41 @@ func Decode(data []byte) (*Segment, error) {
 	}
 	s := &Segment{}
 	channels := 0
-	for at := len(media.MCAPMagic); at < len(data); {
-		if len(data)-at < recordHead {
-			return nil, fmt.Errorf("the segment is cut at byte %d", at)
-		}
-		op, length := mcap.OpCode(data[at]), binary.LittleEndian.Uint64(data[at+1:])
-		rest := data[at+recordHead:]
-		if length > uint64(len(rest)) {
-			return nil, fmt.Errorf("the record at byte %d takes %d bytes where %d are left", at, length, len(rest))
-		}
-		if op == mcap.OpDataEnd || op == mcap.OpFooter {
-			break // only an index can follow
-		}
+	err := EachRecord(data, len(media.MCAPMagic), func(op mcap.OpCode, body []byte) error {
 		if op == mcap.OpChannel {
 			channels++
 		}
-		if err := s.record(op, rest[:length:length], channels); err != nil {
-			return nil, fmt.Errorf("the record at byte %d: %w", at, err)
-		}
-		at += recordHead + int(length)
+		return s.record(op, body, channels)
+	})
+	if err != nil && !errors.Is(err, errEnd) {
+		return nil, err
 	}
 	if channels == 0 {
 		return nil, errors.New("the segment has no channel")
 	}
 	return s, nil
+}
+
+// errEnd means that only an index can follow.
+var errEnd = errors.New("the data ends")
+
+// EachRecord calls visit with the kind and the body of each MCAP record of data, from a byte on, until
+// visit returns an error. It checks the lengths first, which the functions of the library do not.
+func EachRecord(data []byte, from int, visit func(op mcap.OpCode, body []byte) error) error {
+	for at := from; at < len(data); {
+		if len(data)-at < RecordHead {
+			return fmt.Errorf("the head of the record at byte %d takes %d bytes where %d are left", at, RecordHead, len(data)-at)
+		}
+		length, body := binary.LittleEndian.Uint64(data[at+1:]), data[at+RecordHead:]
+		if length > uint64(len(body)) {
+			return fmt.Errorf("the record at byte %d takes %d bytes where %d are left", at, length, len(body))
+		}
+		if err := visit(mcap.OpCode(data[at]), body[:length:length]); err != nil {
+			return fmt.Errorf("the record at byte %d: %w", at, err)
+		}
+		at += RecordHead + int(length)
+	}
+	return nil
 }
 
 func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
@@ -138,6 +148,8 @@ func (s *Segment) record(op mcap.OpCode, body []byte, channels int) error {
 		s.Messages = append(s.Messages, Message{m.Sequence, m.LogTime, m.PublishTime, m.Data})
 	case mcap.OpChunk:
 		return errors.New("the segment has chunks")
+	case mcap.OpDataEnd, mcap.OpFooter:
+		return errEnd
 	}
 	return nil
 }

@@ -72,8 +72,7 @@ func readJSON(data []byte) (*Series, error) {
 	return s, nil
 }
 
-// parseColumns reads {"Fx": [1, 2], "Fy": [3, 4]} from valid JSON, in the order of
-// the text.
+// parseColumns reads {"Fx": [1, 2], "Fy": [3, 4]} from valid JSON, in the order of the text.
 func parseColumns(data []byte) (*Series, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if open, err := dec.Token(); err != nil || open != json.Delim('{') {
@@ -207,21 +206,16 @@ func readNPY(data []byte) (*Series, error) {
 	if len(h.Shape) != 1 && len(h.Shape) != 2 {
 		return nil, fmt.Errorf("the .npy array has %d dimensions; a trace has one or two", len(h.Shape))
 	}
-	rows, width := h.Shape[0], 1
-	if len(h.Shape) == 2 {
-		width = h.Shape[1]
-	}
-	if rows == 0 || width == 0 {
+	rows, width := h.Shape[0], append(h.Shape, 1)[1]
+	switch count := int64(rows) * int64(width); { // both are below 2^31
+	case count == 0:
 		return nil, errEmpty
-	}
-	count := int64(rows) * int64(width) // both are below 2^31
-	if count > int64(len(h.Rest)/e.Size) {
+	case count > int64(len(h.Rest)/e.Size):
 		return nil, fmt.Errorf("the .npy array needs %d elements of %d bytes; the file has %d bytes of them", count, e.Size, len(h.Rest))
-	}
-	if count > maxReadings {
+	case count > maxReadings:
 		return nil, errTooLong
 	}
-	s := &Series{Width: width, Values: e.Floats(h.Rest, int(count))}
+	s := &Series{Width: width, Values: e.Floats(h.Rest, rows*width)}
 	if h.Fortran {
 		s.Values = transpose(s.Values, rows)
 	}
@@ -257,10 +251,10 @@ func readRaw(in media.Payload) (*Series, error) {
 	if names, ok := media.Texts(in.Metadata["channels"]); ok && len(names) > 0 {
 		width = len(names)
 	}
-	if count == 0 {
+	switch {
+	case count == 0:
 		return nil, errEmpty
-	}
-	if count > maxReadings {
+	case count > maxReadings:
 		return nil, errTooLong
 	}
 	if given := in.Metadata["shape"]; given != nil {

@@ -15,14 +15,13 @@ import (
 // its readings. Two impacts of equal force a few samples apart differ in the first
 // and agree in the second, which costs nothing, unlike an alignment in time.
 //
-// Every reading enters as its square root with its sign. The squared distance of two
-// channels, divided by the sum of the magnitudes of their readings, is a Hellinger
-// distance: 0 for equal channels, 1 if one of them is zero throughout, and the same
-// in any unit. So a channel of small readings, such as a torque, counts as much as
-// one of large readings, such as a force, and an impact of 3,000 N does not hide the
-// rest. The distance of two traces is the mean over their channels. No weight is
-// learnt, but the method was chosen among many by its results on the robot failures
-// of the examples, so these results are an upper bound of what to expect elsewhere.
+// Every reading enters as its square root with its sign. The squared distance of two channels,
+// divided by the sum of the magnitudes of their readings, is a Hellinger distance: 0 for equal
+// channels, 1 if one of them is zero throughout, and the same in any unit. So a channel of small
+// readings, such as a torque, counts as much as one of large readings, such as a force, and an
+// impact of 3,000 N does not hide the rest. The distance of two traces is the mean over their
+// channels. No weight is learnt, but the method was chosen among many by its results on the robot
+// failures of the examples, so these results are an upper bound of what to expect elsewhere.
 
 const (
 	// Kind begins the kind of the vectors. The number of channels follows.
@@ -61,8 +60,8 @@ func (s *Series) Features() (kind string, vector []float32, ok bool) {
 // equal parts of a long channel, interpolated readings of a short one.
 func (s *Series) appendCourse(vector, readings []float32) []float32 {
 	switch {
-	case s.times != nil:
-		return appendTimed(vector, readings, s.times)
+	case s.Times != nil:
+		return appendTimed(vector, readings, s.Times)
 	case len(readings) <= traceSteps:
 		return appendEven(vector, readings)
 	}
@@ -85,10 +84,9 @@ func appendEven(vector, readings []float32) []float32 {
 	return vector
 }
 
-// appendTimed goes by the time stamps instead of the number of readings. It
-// interpolates in a short channel. Of a long one it takes the mean of the readings
-// within each part of the time, or the value between two readings if the part has
-// none.
+// appendTimed goes by the time stamps instead of the number of readings. It interpolates in a short
+// channel. Of a long one it takes the mean of the readings within each part of the time, or the
+// value between two readings if the part has none.
 func appendTimed(vector, readings []float32, times []float64) []float32 {
 	span, from := times[len(times)-1], 0
 	if len(readings) <= traceSteps {

@@ -9,11 +9,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// A plot draws the channels of one unit or quantity in one panel with up to six
-// lines. The panels are stacked in one or two columns and share the time axis, which
-// is labelled under the lowest panel of each column. Channels without room are
-// counted at the bottom: "and 12 more channels". A picture that is too small for axes
-// has the lines only.
+// A plot draws the channels of one unit or quantity in one panel with up to six lines. The panels
+// are stacked in one or two columns and share the time axis, which is labelled under the lowest
+// panel of each column. Channels without room are counted at the bottom: "and 12 more channels". A
+// picture that is too small for axes has the lines only.
 
 const (
 	maxPanels     = 6
@@ -199,9 +198,8 @@ func newTicks(low, high float64, want int, least float64) draw.Ticks {
 	return draw.NewTicks(low, high, max(draw.Step((high-low)/count), least))
 }
 
-// drawTimes draws the ticks of the time axis, and below the lowest panel their
-// labels, the last with the unit: "100", "200", "300 ms". Without a rate samples are
-// counted from 1.
+// drawTimes draws the ticks of the time axis, and below the lowest panel their labels, the last
+// with the unit: "100", "200", "300 ms". Without a rate samples are counted from 1.
 func (p *plot) drawTimes(frame draw.Box, lowest bool) {
 	if p.s.Len() == 1 {
 		return
@@ -302,8 +300,7 @@ func textWidth(s string) float64 {
 	return width
 }
 
-// fitText shortens a text to the room and keeps its end, where the names of channels
-// differ.
+// fitText shortens a text to the room and keeps its end, where the names of channels differ.
 func fitText(s string, room float64) string {
 	if textWidth(s) <= room {
 		return s
@@ -319,19 +316,17 @@ func fitText(s string, room float64) string {
 // so that the extent of a panel does not overflow.
 func (s *Series) plotted(i, c int) float64 {
 	const largest = 1e300
-	v := s.at(i, c)
-	if !media.Finite(v) {
-		return math.NaN()
+	if v := s.at(i, c); media.Finite(v) {
+		return max(-largest, min(v, largest))
 	}
-	return max(-largest, min(v, largest))
+	return math.NaN()
 }
 
 func (p *panel) y(v float64, frame draw.Box) float64 {
 	return frame.Bottom - (v-p.low)/(p.high-p.low)*frame.Height()
 }
 
-// extent returns the limits of an axis that shows all readings of the channels, with
-// a margin.
+// extent returns the limits of an axis that shows all readings of the channels, with a margin.
 func (s *Series) extent(channels []int) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, c := range channels {
@@ -373,7 +368,7 @@ func (p *plot) path(c int, frame draw.Box, panel panel) string {
 				pen.lift()
 			}
 			if !math.IsNaN(v) {
-				pen.to(p.x(i, frame), panel.y(v, frame))
+				pen.to(frame.Left+p.share(i)*frame.Width(), panel.y(v, frame))
 			}
 		}
 		return pen.path()
@@ -401,17 +396,13 @@ func (p *plot) path(c int, frame draw.Box, panel panel) string {
 
 // share is where sample i lies on the time axis, 0 to 1.
 func (p *plot) share(i int) float64 {
-	if p.s.times != nil {
-		return p.s.times[i] / p.s.times[p.s.Len()-1]
+	if p.s.Times != nil {
+		return p.s.Times[i] / p.s.Times[p.s.Len()-1]
 	}
-	return float64(i) / float64(max(p.s.Len()-1, 1))
-}
-
-func (p *plot) x(i int, frame draw.Box) float64 {
 	if p.s.Len() == 1 {
-		return (frame.Left + frame.Right) / 2
+		return 0.5
 	}
-	return frame.Left + p.share(i)*frame.Width()
+	return float64(i) / float64(p.s.Len()-1)
 }
 
 func (p *plot) column(i, columns int) int {
@@ -419,7 +410,7 @@ func (p *plot) column(i, columns int) int {
 }
 
 func (p *plot) gapBefore(i int) bool {
-	return i > 0 && p.s.times != nil && p.s.times[i]-p.s.times[i-1] >= p.gap
+	return i > 0 && p.s.Times != nil && p.s.Times[i]-p.s.Times[i-1] >= p.gap
 }
 
 type pen struct {

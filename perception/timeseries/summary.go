@@ -63,13 +63,7 @@ func (s *Series) peakOf(channels []int) string {
 	if sample < 0 {
 		return ""
 	}
-	text := "peak " + media.Figure(s.at(sample, channel))
-	if name := s.label(channel); name != "" {
-		text = name + " " + text
-	}
-	if unit := s.unit(channel); unit != "" {
-		text += " " + unit
-	}
+	text := strings.TrimSpace(s.label(channel) + " peak " + media.Figure(s.at(sample, channel)) + " " + s.unit(channel))
 	if clock := media.NewClock(s.seconds()); clock.Unit != "" {
 		return text + " at " + clock.At(s.time(sample))
 	}
@@ -112,12 +106,12 @@ const gapFactor = 3
 
 // gapFrom is the shortest gap in seconds; infinite if the samples are even.
 func (s *Series) gapFrom() float64 {
-	if s.times == nil {
+	if s.Times == nil {
 		return math.Inf(1)
 	}
-	intervals := make([]float64, len(s.times)-1)
+	intervals := make([]float64, len(s.Times)-1)
 	for i := range intervals {
-		intervals[i] = s.times[i+1] - s.times[i]
+		intervals[i] = s.Times[i+1] - s.Times[i]
 	}
 	slices.Sort(intervals)
 	if median := intervals[len(intervals)/2]; median > 0 {
@@ -128,12 +122,12 @@ func (s *Series) gapFrom() float64 {
 
 // longestGap is where the longest gap begins, and its length, in seconds.
 func (s *Series) longestGap() (at, length float64, ok bool) {
-	if s.times == nil {
+	if s.Times == nil {
 		return 0, 0, false
 	}
-	for i := 1; i < len(s.times); i++ {
-		if interval := s.times[i] - s.times[i-1]; interval > length {
-			at, length = s.times[i-1], interval
+	for i := 1; i < len(s.Times); i++ {
+		if interval := s.Times[i] - s.Times[i-1]; interval > length {
+			at, length = s.Times[i-1], interval
 		}
 	}
 	return at, length, length >= s.gapFrom()
@@ -181,20 +175,14 @@ func isAcceleration(name string) bool {
 	return strings.Contains(name, "acc") || len(name) == 2 && name[0] == 'a'
 }
 
-// jointParts are the suffixes of a channel's name that tell which quantity of the
-// joint it is.
+// jointParts are the suffixes of a channel's name that tell which quantity of the joint it is.
 var jointParts = [][]string{{"position", "pos", "q"}, {"velocity", "vel", "qd", "dq"}, {"effort", "eff", "torque", "tau", "current", "temperature"}}
 
 // jointPart returns the index in jointParts; 0 is a position or unknown.
 func jointPart(name string) int {
-	for part, suffixes := range jointParts {
-		for _, suffix := range suffixes {
-			if _, ok := cutPart(name, suffix); ok {
-				return part
-			}
-		}
-	}
-	return 0
+	return max(0, slices.IndexFunc(jointParts, func(suffixes []string) bool {
+		return slices.ContainsFunc(suffixes, func(suffix string) bool { _, ok := cutPart(name, suffix); return ok })
+	}))
 }
 
 // cutPart removes a suffix that follows a separator.
@@ -212,11 +200,9 @@ func (s *Series) joints() int {
 	names := map[string]bool{}
 	for c := range s.Channels {
 		name := strings.ToLower(s.name(c, 2*media.MaxName))
-		for _, suffixes := range jointParts {
-			for _, suffix := range suffixes {
-				if stem, ok := cutPart(name, suffix); ok {
-					name = stem
-				}
+		for _, suffix := range slices.Concat(jointParts...) {
+			if stem, ok := cutPart(name, suffix); ok {
+				name = stem
 			}
 		}
 		names[name] = true
@@ -233,9 +219,8 @@ const wrenchForces = 3
 // isWrench reports whether metadata calls the six channels a wrench.
 func (s *Series) isWrench() bool { return s.kind == kindWrench && s.Width == len(wrenchAxes) }
 
-// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and
-// whether the channels are a wrench: by their names, in any order, or in the usual
-// order because metadata says so.
+// wrenchOrder returns the axis (0 to 5, as in wrenchAxes) of each channel, and whether the channels
+// are a wrench: by their names, in any order, or in the usual order because metadata says so.
 func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	if s.Width != len(axes) {
 		return axes, false

@@ -11,11 +11,10 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// readText reads a table of numbers with one sample per line. Blank lines and
-// comments (#) are skipped. A field in quotes may hold the separator but no line
-// break. The first line is a header if any of its fields is not a number. A comment
-// above the first sample is a header if it has as many fields, as numpy.savetxt
-// writes it.
+// readText reads a table of numbers with one sample per line. Blank lines and comments (#) are
+// skipped. A field in quotes may hold the separator but no line break. The first line is a header
+// if any of its fields is not a number. A comment above the first sample is a header if it has as
+// many fields, as numpy.savetxt writes it.
 func readText(data []byte, minSamples int) (*Series, error) {
 	t := table{s: &Series{}}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -211,9 +210,7 @@ func (t *table) name() {
 		t.header[c], units[c] = SplitUnit(name)
 	}
 	t.s.Channels = t.header
-	if strings.Join(units, "") != "" {
-		t.s.Units = units
-	}
+	t.s.setUnits(units)
 	t.s.adoptTime()
 }
 
@@ -274,10 +271,11 @@ func (s *Series) timeScale(c int) (float64, bool) {
 	if c < len(s.Units) && s.Units[c] != "" {
 		unit = strings.ToLower(s.Units[c])
 	}
-	if unit == "" {
-		if math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds {
-			return 0, true
-		}
+	switch {
+	case unit != "":
+	case math.Abs(s.at(s.Len()-1, c)) >= maxPlainSeconds:
+		return 0, true
+	default:
 		return 1, true
 	}
 	// Any other word makes it another quantity, such as t_motor.
@@ -308,21 +306,19 @@ func (s *Series) takeStamps(c int, seconds float64) {
 		s.Stamps[i] = (s.at(i, c) - start) * seconds
 	}
 	if !even {
-		s.times = s.Stamps
+		s.Times = s.Stamps
 	}
 }
 
 func (s *Series) dropChannel(c int) {
 	out := s.Values[:0]
 	for i := range s.Len() {
-		row := s.row(i)
+		row := s.Row(i)
 		out = append(append(out, row[:c]...), row[c+1:]...)
 	}
 	s.Values, s.Width, s.Channels = out, s.Width-1, slices.Delete(s.Channels, c, c+1)
-	if s.Units != nil {
-		s.Units = slices.Delete(s.Units, c, c+1)
-		if strings.Join(s.Units, "") == "" {
-			s.Units = nil
-		}
+	if units := s.Units; units != nil {
+		s.Units = nil
+		s.setUnits(slices.Delete(units, c, c+1))
 	}
 }

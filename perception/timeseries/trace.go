@@ -9,67 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/media"
 )
-
-// Trace is a time series of several channels.
-type Trace struct {
-	// Channels names the columns; nil if they have no names.
-	Channels []string
-	// Units holds one unit per channel, "" if unknown; nil if all are unknown.
-	Units []string
-	// RateHz is samples per second, the mean if Times are given; 0 if unknown.
-	RateHz float64
-	// Times holds the seconds of each sample since the first, never falling; nil if
-	// the samples are evenly spaced or have no times.
-	Times []float64
-	// Samples[i][c] is the reading of channel c at sample i. All rows have one
-	// length. A missing reading is NaN.
-	Samples [][]float64
-}
-
-// Decode reads a payload as a trace of at most 16,777,216 readings. It accepts
-//
-//   - text (text/csv, text/tab-separated-values, text/plain): one sample per line,
-//     separated by tabs, semicolons, commas or spaces, with or without a line of
-//     names, each of which may have its unit, "Fx (N)". Between tabs or semicolons
-//     numbers may have a decimal comma;
-//   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
-//     either form beside the keys below, or with columns, an object of one list per
-//     channel: {"columns": {"Fx": [...], "Fy": [...]}};
-//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte
-//     order, in C or Fortran order, with one dimension (one channel) or two (samples
-//     by channels);
-//   - raw samples (application/x-samples, or a media type that says nothing) if
-//     metadata has dtype ("<f4", "<f8", "<i2" or "float32" and the like) or shape,
-//     [samples, channels]. Without dtype they are float32. Without shape there are as
-//     many channels as names, or one.
-//
-// A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
-// (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
-//
-// These keys of the metadata add to and override what the data says: channels (a
-// list of names), units (a list, one string for all channels, or an object by
-// channel name, or by force and torque for a wrench), and the first that is given of
-// rate_hz, sample_interval_s and duration_s (the number of samples times their
-// interval). A key that does not fit the data, such as five names for six channels,
-// is ignored.
-//
-// The error says why the data is not a trace, and where.
-func Decode(in media.Payload) (*Trace, error) {
-	s, err := Read(in)
-	if err != nil {
-		return nil, err
-	}
-	t := &Trace{Channels: s.Channels, Units: s.Units, RateHz: s.RateHz, Times: s.times, Samples: make([][]float64, s.Len())}
-	for i := range t.Samples {
-		t.Samples[i] = s.row(i)
-	}
-	return t, nil
-}
 
 // maxReadings bounds a trace: about 45 minutes of six channels at 1 kHz.
 const maxReadings = 16 << 20
@@ -78,20 +23,19 @@ var errTooLong = fmt.Errorf("the trace holds more than %d readings; save it in p
 
 var errEmpty = errors.New("the trace holds no samples")
 
-// Series is a [Trace] in one slice: a slice per sample would take more memory than
-// the readings of a narrow trace.
+// Series is a trace: a time series of several channels. Its readings are in one slice, since a
+// slice for each sample would take more memory than the readings of a narrow trace.
 type Series struct {
-	Channels []string // nil, or one per channel
-	Units    []string // nil, or one per channel
-	RateHz   float64  // 0 is unknown
-	Width    int      // channels, at least 1
-	Values   []float64
-	// Stamps are the times in seconds since the first sample, also if they are even;
-	// nil if the data has none.
-	Stamps []float64
-	times  []float64 // Stamps if they are uneven, otherwise nil
-	kind   string    // the kind in the metadata: wrench, joint_state, imu
-	nested bool      // JSON with a list per sample
+	Channels []string  // nil, or one name per channel
+	Units    []string  // nil, or one per channel, "" if unknown
+	RateHz   float64   // samples per second, the mean if they are uneven; 0 is unknown
+	Width    int       // channels, at least 1
+	Values   []float64 // sample after sample; a missing reading is NaN
+	// Stamps are the times in seconds since the first sample, never falling; nil if the
+	// data has none. Times are the same if they are uneven, and otherwise nil.
+	Stamps, Times []float64
+	kind          string // the kind in the metadata: wrench, joint_state, imu
+	nested        bool   // JSON with a list per sample
 }
 
 // MakeValues makes room for the readings of this many samples. It fails if they are more than
@@ -109,24 +53,23 @@ func (s *Series) Len() int { return len(s.Values) / s.Width }
 
 func (s *Series) at(i, c int) float64 { return s.Values[i*s.Width+c] }
 
-func (s *Series) row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width : (i+1)*s.Width] }
+// Row returns the readings of sample i.
+func (s *Series) Row(i int) []float64 { return s.Values[i*s.Width : (i+1)*s.Width : (i+1)*s.Width] }
 
-// seconds is the duration of all samples, each of which lasts for one interval; 0
-// is unknown.
+// seconds is the duration of all samples, each of which lasts for one interval; 0 is unknown.
 func (s *Series) seconds() float64 {
-	if n := float64(s.Len()); s.times != nil {
-		return s.times[s.Len()-1] * n / (n - 1)
+	if n := float64(s.Len()); s.Times != nil {
+		return s.Times[s.Len()-1] * n / (n - 1)
 	} else if s.RateHz != 0 {
 		return n / s.RateHz
 	}
 	return 0
 }
 
-// time is when sample i was taken, in seconds since the first. The duration must be
-// known.
+// time is when sample i was taken, in seconds since the first. The duration must be known.
 func (s *Series) time(i int) float64 {
-	if s.times != nil {
-		return s.times[i]
+	if s.Times != nil {
+		return s.Times[i]
 	}
 	return float64(i) / s.RateHz
 }
@@ -152,8 +95,7 @@ func (s *Series) name(c, limit int) string {
 	return ""
 }
 
-// label names a channel by its number if it has no name. The only channel of a
-// trace needs no name.
+// label names a channel by its number if it has no name. The only channel of a trace needs no name.
 func (s *Series) label(c int) string {
 	if name := s.name(c, media.MaxName); name != "" || s.Width == 1 {
 		return name
@@ -161,8 +103,31 @@ func (s *Series) label(c int) string {
 	return "channel " + strconv.Itoa(c+1)
 }
 
-// Read reads a payload as [Decode] does.
-func Read(in media.Payload) (s *Series, err error) {
+// Decode reads a payload as a trace of at most 16,777,216 readings. It accepts
+//
+//   - text (text/csv, text/tab-separated-values, text/plain): one sample per line, separated by
+//     tabs, semicolons, commas or spaces, with or without a line of names, each of which may have
+//     its unit, "Fx (N)". Between tabs or semicolons numbers may have a decimal comma;
+//   - JSON: [[...], ...], a flat list (one channel), or an object with samples in
+//     either form beside the keys below, or with columns, an object of one list per
+//     channel: {"columns": {"Fx": [...], "Fy": [...]}};
+//   - NumPy .npy: booleans, integers and floats of at most 64 bits and either byte order, in C or
+//     Fortran order, with one dimension (one channel) or two (samples by channels);
+//   - raw samples (application/x-samples, or a media type that says nothing) if metadata has dtype
+//     ("<f4", "<f8", "<i2" or "float32" and the like) or shape, [samples, channels]. Without dtype
+//     they are float32. Without shape there are as many channels as names, or one.
+//
+// A channel named t, time, stamp or timestamp, alone or with its unit (t_ms, "time
+// (s)"), gives the rate, and the times if they are uneven. It is not a channel then.
+//
+// These keys of the metadata add to and override what the data says: channels (a list of names),
+// units (a list, one string for all channels, or an object by channel name, or by force and torque
+// for a wrench), and the first that is given of rate_hz, sample_interval_s and duration_s (the
+// number of samples times their interval). A key that does not fit the data, such as five names for
+// six channels, is ignored.
+//
+// The error says why the data is not a trace, and where.
+func Decode(in media.Payload) (s *Series, err error) {
 	if err := in.Whole(); err != nil {
 		return nil, err
 	}
@@ -199,7 +164,7 @@ func (s *Series) describe(m media.Metadata) {
 		s.Channels = names
 	}
 	if s.Channels == nil && s.isWrench() {
-		s.Channels = append([]string(nil), wrenchAxes[:]...)
+		s.Channels = slices.Clone(wrenchAxes[:])
 	}
 	s.describeUnits(m["units"])
 	for _, clock := range []struct {
@@ -212,19 +177,17 @@ func (s *Series) describe(m media.Metadata) {
 	} {
 		if v, ok := media.Number(m[clock.key]); ok && v > 0 && !math.IsInf(v, 1) {
 			s.SetRate(clock.rate(v))
-			s.Stamps = s.times // the metadata replaces an even clock
+			s.Stamps = s.Times // the metadata replaces an even clock
 			return
 		}
 	}
 }
 
 func (s *Series) describeUnits(given any) {
-	units := make([]string, 0, 8)
+	var units []string
 	switch given := given.(type) {
 	case string:
-		for range s.Width {
-			units = append(units, given)
-		}
+		units = slices.Repeat([]string{given}, s.Width)
 	case map[string]any:
 		if len(s.Channels) != s.Width {
 			return
@@ -240,6 +203,11 @@ func (s *Series) describeUnits(given any) {
 	default:
 		units, _ = media.Texts(given)
 	}
+	s.setUnits(units)
+}
+
+// setUnits keeps one unit per channel, unless all are unknown.
+func (s *Series) setUnits(units []string) {
 	if len(units) == s.Width && strings.Join(units, "") != "" {
 		s.Units = units
 	}
@@ -254,7 +222,7 @@ func Accepts(in media.Payload) bool { return isRaw(in) || in.Encoding() != media
 // Summary returns "6-axis wrench, 15 samples over 315 ms, Fz peak -62 N at 84 ms",
 // and "" if the payload is not a trace.
 func (f File) Summary() string {
-	s, err := Read(f.Payload)
+	s, err := Decode(f.Payload)
 	if err != nil {
 		return ""
 	}
@@ -263,7 +231,7 @@ func (f File) Summary() string {
 
 // Features returns a vector of the kind trace/v2.
 func (f File) Features() (kind string, vector []float32, ok bool) {
-	s, err := Read(f.Payload)
+	s, err := Decode(f.Payload)
 	if err != nil {
 		return "", nil, false
 	}
@@ -272,7 +240,7 @@ func (f File) Features() (kind string, vector []float32, ok bool) {
 
 // Preview draws a plot.
 func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
-	s, err := Read(f.Payload)
+	s, err := Decode(f.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +249,7 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 
 // Samples returns the readings by channel.
 func (f File) Samples(o media.SamplesOptions) (*media.Samples, error) {
-	s, err := Read(f.Payload)
+	s, err := Decode(f.Payload)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +271,7 @@ func (s *Series) Samples(o media.SamplesOptions) (*media.Samples, error) {
 		return nil, err
 	}
 	for i := lo; i < hi; i++ {
-		e.Add(s.row(i))
+		e.Add(s.Row(i))
 	}
 	e.Fill(out, lo, s.stamp, func(c int) (name, unit string) {
 		if name = s.name(c, 2*media.MaxName); name == "" {

@@ -27,8 +27,7 @@ const (
 	turnBins   = 12
 	// grain is the smallest detail, as a part of the extent.
 	grain = 1.0 / 48
-	// lag is the number of points over which a direction is taken, so that noise
-	// counts little.
+	// lag is the number of points over which a direction is taken, so that noise counts little.
 	lag = 4
 
 	straightWeight = 0.7
@@ -114,11 +113,7 @@ func pairHistogram(points [][3]float64) []float32 {
 			sum += d
 		}
 	}
-	h := make(shape.Histogram, pairBins)
-	for _, d := range distances {
-		h.Add(d / max(sum, math.SmallestNonzeroFloat64) * float64(len(distances)) / 3)
-	}
-	return h.Roots()
+	return shape.DistanceRoots(distances, max(sum, math.SmallestNonzeroFloat64), pairBins)
 }
 
 // direction is from point i to the point lag further; it has any length.

@@ -2,6 +2,7 @@ package trajectory
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,10 +95,7 @@ func (t *Trajectory) readJSON(data []byte) error {
 		if p.Position == nil || p.Position.count < 2 {
 			return fmt.Errorf("pose %d has no position of two or three numbers", n)
 		}
-		if p.Stamp == nil {
-			p.Stamp = p.Header.Stamp
-		}
-		pose := Pose{Time: (*float64)(p.Stamp), Position: [3]float64(p.Position.values[:3])}
+		pose := Pose{Time: (*float64)(cmp.Or(p.Stamp, p.Header.Stamp)), Position: [3]float64(p.Position.values[:3])}
 		if p.Orientation != nil && p.Orientation.count == 4 {
 			pose.Orientation = &p.Orientation.values
 		}

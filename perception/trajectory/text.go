@@ -75,10 +75,7 @@ func firstLine(data []byte) []byte {
 	return nil
 }
 
-const separators = " \t,;\r\n\v\f"
-
 func startsWithNumber(line []byte) bool {
-	line = bytes.TrimLeft(line, " \t\r\n\v\f")
 	if end := bytes.IndexAny(line, " \t\r\n\v\f,"); end >= 0 {
 		line = line[:end]
 	}
@@ -199,20 +196,12 @@ func eachLine(data []byte, width int, f func(v []float64)) error {
 	return nil
 }
 
+func isSeparator(r rune) bool { return r == ' ' || r == ',' || r == ';' || '\t' <= r && r <= '\r' }
+
 // parseLine reads a line of numbers, which must be width unless that is 0.
 func parseLine(line []byte, width int) ([]float64, error) {
 	v := make([]float64, 0, max(width, tumColumns))
-	for {
-		line = bytes.TrimLeft(line, separators)
-		if len(line) == 0 {
-			break
-		}
-		end := bytes.IndexAny(line, separators)
-		if end < 0 {
-			end = len(line)
-		}
-		word := line[:end]
-		line = line[end:]
+	for word := range bytes.FieldsFuncSeq(line, isSeparator) {
 		x, err := strconv.ParseFloat(string(word), 64)
 		if err != nil {
 			return nil, fmt.Errorf("has %q, which is not a number", media.CleanWord(word))
@@ -260,9 +249,7 @@ func namedColumns(header []byte, metadata media.Metadata) (columns, error) {
 	for i, field := range strings.FieldsFunc(string(header), split) {
 		name, unit := timeseries.SplitUnit(string(timeseries.Unquote([]byte(field))))
 		name, suffix, _ := strings.Cut(strings.ToLower(name), "_")
-		if unit == "" {
-			unit = suffix
-		}
+		unit = cmp.Or(unit, suffix)
 		place, ok := places[name]
 		if !ok || *place >= 0 {
 			return c, errHeader

@@ -1,6 +1,5 @@
-// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A
-// [File] makes a summary, features, a view from above and samples of one; [Decode]
-// returns the poses.
+// Package trajectory reads poses over time: TUM and KITTI text, tables and JSON. A [File] makes a
+// summary, features, a view from above and samples of one; [Decode] returns the poses.
 //
 // The tests of this package are those of package perception, through its API.
 package trajectory
@@ -9,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/perception/internal/draw"
@@ -22,8 +22,7 @@ type Trajectory struct {
 	Times []float64
 	// Positions are x, y, z in metres, in the frame of the data.
 	Positions [][3]float64
-	// Orientations are unit quaternions x, y, z, w, one per pose; nil if there are
-	// none.
+	// Orientations are unit quaternions x, y, z, w, one per pose; nil if there are none.
 	Orientations [][4]float64
 }
 
@@ -46,10 +45,9 @@ const MinPoses = 2
 //   - JSON: a list of poses, or an object with poses, each with position (a list or x,
 //     y, z), and perhaps orientation and stamp; also a ROS PoseStamped.
 //
-// Text without a header is TUM or KITTI if metadata format says tum or kitti, if the
-// media type is text/x-tum or text/x-kitti, or if the numbers can hardly be anything
-// else: times that never fall before quaternions of length 1, or rotation matrices. A
-// pose without a position is left out.
+// Text without a header is TUM or KITTI if metadata format says tum or kitti, if the media type is
+// text/x-tum or text/x-kitti, or if the numbers can hardly be anything else: times that never fall
+// before quaternions of length 1, or rotation matrices. A pose without a position is left out.
 //
 // The error says why the data is not a trajectory.
 func Decode(in media.Payload) (*Trajectory, error) {
@@ -71,17 +69,16 @@ func decode(in media.Payload) (*Trajectory, error) {
 	default:
 		err = fmt.Errorf("%s is not read as a trajectory; give TUM or KITTI text, CSV or JSON", media.Clean(in.Type, media.MaxName))
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = t.Finish()
 	}
-	if err := t.Finish(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return t, nil
 }
 
-// Accepts reports whether the payload looks like poses or, in JSON, like the steps of
-// a procedure.
+// Accepts reports whether the payload looks like poses or, in JSON, like the steps of a procedure.
 func Accepts(in media.Payload) bool {
 	switch in.Encoding() {
 	case media.Table, media.FreeText:
@@ -128,22 +125,13 @@ func (t *Trajectory) Finish() error {
 	if len(t.Positions) < MinPoses {
 		return errors.New("a trajectory has at least two poses with a position")
 	}
-	if len(t.Times) != len(t.Positions) || !rising(t.Times) {
+	if len(t.Times) != len(t.Positions) || !slices.IsSorted(t.Times) {
 		t.Times = nil
 	}
 	if len(t.Orientations) != len(t.Positions) {
 		t.Orientations = nil
 	}
 	return nil
-}
-
-func rising(times []float64) bool {
-	for i := 1; i < len(times); i++ {
-		if times[i] < times[i-1] {
-			return false
-		}
-	}
-	return true
 }
 
 // seconds is the duration; 0 if unknown.
@@ -206,10 +194,9 @@ func (t *Trajectory) Samples(m media.Metadata, o media.SamplesOptions) *media.Sa
 // File is a payload that may be a trajectory, or the steps of a procedure in JSON.
 type File struct{ media.Payload }
 
-// Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from
-// its start, within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what
-// is there, "beginning of a trajectory, …". Of a procedure it returns "12 steps:
-// reach, grasp, lift, …".
+// Summary returns "trajectory, 1,204 poses over 60.20 s, 14.3 m path, ends 0.8 m from its start,
+// within 5.1 x 3.2 x 0.1 m". Of the first bytes of a payload it says what is there, "beginning of a
+// trajectory, …". Of a procedure it returns "12 steps: reach, grasp, lift, …".
 func (f File) Summary() string {
 	t, err := decode(f.Payload)
 	if err != nil {
@@ -292,9 +279,8 @@ func (f File) Preview(o media.PreviewOptions) (*media.Preview, error) {
 	return v.Done(), nil
 }
 
-// plane returns the two axes of the picture: x and y, unless the path goes clearly
-// further along z than along one of them, as that of a camera does, whose z points
-// ahead and whose y points down.
+// plane returns the two axes of the picture: x and y, unless the path goes clearly further along z
+// than along one of them, as that of a camera does, whose z points ahead and whose y points down.
 func plane(low, high [3]float64) (across, up int) {
 	dx, dy, dz := high[0]-low[0], high[1]-low[1], high[2]-low[2]
 	const clearly, some = 2, 0.1

@@ -1,6 +1,5 @@
-// Package archive is the form in which memories move from one node to another:
-// records that name each other by uid, never by a node's own numbers, and a file
-// of them with their payloads.
+// Package archive is the form in which memories move between nodes: records that refer to each
+// other by uid, never by the numbers of a node, and a file of them with their payloads.
 //
 // # Nouns
 //
@@ -29,8 +28,8 @@
 // programs open, and each part is checked before anything of it is believed. A
 // file without SHA256SUMS was cut off.
 //
-// Unknown fields of a record are read past; what a node stores with a memory and
-// this version has no field for is kept under extra.
+// Readers ignore unknown fields of a record. Columns of a node for which this version has no
+// field are kept under extra.
 //
 // # Example
 //
@@ -40,7 +39,6 @@
 //
 // # Caveats
 //
-// A reader believes no number that an archive claims before the bytes are there:
-// parts, lines, payloads and their counts have limits. It follows no path: names
-// are compared with the only ones there can be.
+// A reader allocates nothing for a claimed size before the bytes arrive: parts, lines, payloads
+// and their counts have limits. It follows no path: only the names above are allowed.
 package archive

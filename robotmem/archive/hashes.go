@@ -13,8 +13,7 @@ import (
 //	HASH  payload SIZE
 //	HASH  link
 //
-// A payload's hash is that of its bytes. One that the node has lost is not
-// listed.
+// The hash of a payload is that of its bytes. A payload that the node has lost is not listed.
 type Hashes struct{ w io.Writer }
 
 var _ Sink = (*Hashes)(nil)

@@ -18,17 +18,15 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// What can be wrong with an archive. Every error of a [Reader] wraps one, or is
-// that of the reader below it.
+// The errors of an archive. Every error of a [Reader] wraps one, or is that of the reader below it.
 var (
-	// ErrDamaged says that bytes are not those that were written, or are missing
-	// at the end.
+	// ErrDamaged means that bytes are missing or are not those that were written.
 	ErrDamaged = errors.New("the archive is damaged")
-	// ErrFormat says that it is no archive, or one that nothing of ours wrote.
+	// ErrFormat means that the file is not an archive, or was not written by robotmem.
 	ErrFormat = errors.New("not an archive of robotmem")
-	// ErrLimit says that something in it is larger than allowed.
+	// ErrLimit means that a part is larger than allowed.
 	ErrLimit = errors.New("the archive is over a limit")
-	// ErrNewer says that a newer robotmem wrote it.
+	// ErrNewer means that a newer robotmem wrote it.
 	ErrNewer = errors.New("the archive is of a newer robotmem")
 )
 
@@ -37,8 +35,8 @@ type ReaderOptions struct {
 	MaxPayload int64 // bytes of one payload; 4 GiB if zero
 }
 
-// Reader is the [Source] of a file. It checks a part before it returns anything
-// of it, and a payload while it is read.
+// Reader is the [Source] of a file. It checks a part before it returns anything of it, and a
+// payload while it is read.
 type Reader struct {
 	tar     *tar.Reader
 	zip     *zstd.Decoder
@@ -62,15 +60,15 @@ var (
 	zstdMagic      = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// HeadBytes is how much of a file [Recognizes] wants to see of a tar.
+// HeadBytes is how much of a file [Recognizes] needs to recognize a tar.
 const HeadBytes = 512
 
-// Recognizes reports whether what begins so is to be read as an archive: a tar,
-// compressed or not. What is compressed and ends before that shows may be one.
+// Recognizes reports whether r begins like an archive: a tar, compressed or not. A compressed
+// file that ends before that shows may be one.
 func Recognizes(r io.Reader) bool {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(zstdMagic)); bytes.Equal(head, zstdMagic) {
-		zip, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
+		zip, err := unzip(in)
 		if err != nil {
 			return false
 		}
@@ -81,6 +79,10 @@ func Recognizes(r io.Reader) bool {
 	}
 	head, _ := in.Peek(HeadBytes)
 	return isTar(head)
+}
+
+func unzip(in io.Reader) (*zstd.Decoder, error) {
+	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes))
 }
 
 func isTar(head []byte) bool { return len(head) >= 262 && string(head[257:262]) == "ustar" }
@@ -98,7 +100,7 @@ func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
 	}
 	r = in
 	if bytes.Equal(head, zstdMagic) {
-		if a.zip, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxDecoderBytes), zstd.WithDecoderMaxWindow(maxDecoderBytes)); err != nil {
+		if a.zip, err = unzip(in); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 		}
 		r = a.zip
@@ -107,7 +109,7 @@ func NewReader(r io.Reader, o ReaderOptions) (*Reader, error) {
 	return a, nil
 }
 
-// Close frees what decompressing takes.
+// Close frees the decoder.
 func (a *Reader) Close() error {
 	if a.zip != nil {
 		a.zip.Close()
@@ -115,7 +117,7 @@ func (a *Reader) Close() error {
 	return nil
 }
 
-// Next implements Source. An error stays.
+// Next implements Source. After an error it returns that error again.
 func (a *Reader) Next() (*Entry, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -202,7 +204,7 @@ func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
 	if h.Size > limit {
 		return nil, fmt.Errorf("%w: %s has %d bytes; the limit is %d", ErrLimit, shown(h.Name), h.Size, limit)
 	}
-	// The buffer grows with what is there, not with what is claimed.
+	// Not of the claimed size: the buffer grows as bytes arrive.
 	data, err := io.ReadAll(a.tar)
 	if err != nil {
 		return nil, a.broken(err)
@@ -210,7 +212,7 @@ func (a *Reader) readAll(h *tar.Header, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// broken gives an error of reading its class.
+// broken returns an error of reading with its class.
 func (a *Reader) broken(err error) error {
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
 		return fmt.Errorf("%w: decompressing it takes more than %d bytes of memory", ErrLimit, maxDecoderBytes)
@@ -221,7 +223,7 @@ func (a *Reader) broken(err error) error {
 	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// passed notes the line that SHA256SUMS has to hold of a file.
+// passed notes the line that SHA256SUMS must have for a file.
 func (a *Reader) passed(name string, data []byte) {
 	sum := sha256.Sum256(data)
 	a.noteSum(hex.EncodeToString(sum[:]), name)
@@ -298,7 +300,7 @@ func readLines[T any](data []byte, name string) ([]T, error) {
 	return out, nil
 }
 
-// readSums compares the last file with what was read. It is the end.
+// readSums compares the last file with the sums of the others.
 func (a *Reader) readSums(h *tar.Header) error {
 	got := sha256.New()
 	n, err := io.Copy(got, io.LimitReader(a.tar, a.rollSize+1))
@@ -316,8 +318,7 @@ func (a *Reader) readSums(h *tar.Header) error {
 	return err
 }
 
-// finishPayload reads what nobody has read of the last payload, so that it is
-// checked all the same.
+// finishPayload reads the rest of the last payload, to check it.
 func (a *Reader) finishPayload() error {
 	if a.open == nil {
 		return nil
@@ -331,7 +332,7 @@ func (a *Reader) finishPayload() error {
 	return nil
 }
 
-// payloadReader reads a payload and fails at its end if it is another.
+// payloadReader reads a payload and fails at its end if the hash is another.
 type payloadReader struct {
 	a         *Reader
 	sum, name string
@@ -358,7 +359,7 @@ func (p *payloadReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// shown is a name from an archive, made safe to print.
+// shown is a name from an archive that is safe to print.
 func shown(name string) string {
 	const most = 120
 	if len(name) > most {

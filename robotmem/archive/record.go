@@ -8,61 +8,61 @@ import (
 	"io"
 )
 
-// Memory is one memory with its past. Times are RFC 3339 in UTC.
+// Memory is one memory with its versions. Times are RFC 3339 in UTC. An import checks
+// the rules in the tags, which are those of robotmem.Validate.
 type Memory struct {
-	UID        string          `json:"uid"`
-	Type       string          `json:"type"` // fact or perception
-	Collection string          `json:"collection"`
-	Session    string          `json:"session_id,omitempty"`
-	Content    string          `json:"content"`
-	Summary    string          `json:"summary"`
+	UID        string          `json:"uid" validate:"uid"`
+	Type       string          `json:"type" validate:"oneof=fact perception"` // fact or perception
+	Collection string          `json:"collection" validate:"required,collection"`
+	Session    string          `json:"session_id,omitempty" validate:"omitempty,uid"`
+	Content    string          `json:"content" validate:"utf8,maxbytes=16384"`
+	Summary    string          `json:"summary" validate:"utf8,maxbytes=16384"`
 	Context    json.RawMessage `json:"context,omitempty"` // an object; absent when it is empty
 
-	PerceptionType string          `json:"perception_type,omitempty"`
-	MediaType      string          `json:"media_type,omitempty"`
+	PerceptionType string          `json:"perception_type,omitempty" validate:"utf8,maxbytes=1024"`
+	MediaType      string          `json:"media_type,omitempty" validate:"utf8,maxbytes=1024"`
 	Metadata       json.RawMessage `json:"metadata,omitempty"`
 	Payload        *Payload        `json:"payload,omitempty"`
 
-	Category      string   `json:"category"`
-	Confidence    float64  `json:"confidence"` // as stored, before any fading
-	DecayRate     float64  `json:"decay_rate"` // a day
+	Category      string   `json:"category" validate:"utf8,maxbytes=1024"`
+	Confidence    float64  `json:"confidence" validate:"finite,min=0,max=1"` // as stored, before any fading
+	DecayRate     float64  `json:"decay_rate" validate:"finite,min=0,max=1"` // a day
 	Pinned        bool     `json:"pinned,omitempty"`
-	Source        string   `json:"source,omitempty"`
-	Tags          []string `json:"tags,omitempty"`      // those that the rules gave, sorted
-	UserTags      []string `json:"user_tags,omitempty"` // those that a caller gave, sorted
-	ScopeFiles    []string `json:"scope_files,omitempty"`
-	ScopeEntities []string `json:"scope_entities,omitempty"`
+	Source        string   `json:"source,omitempty" validate:"utf8,maxbytes=1024"`
+	Tags          []string `json:"tags,omitempty" validate:"dive,tag"`      // those that the rules gave, sorted
+	UserTags      []string `json:"user_tags,omitempty" validate:"dive,tag"` // those that a caller gave, sorted
+	ScopeFiles    []string `json:"scope_files,omitempty" validate:"dive,utf8,maxbytes=1024"`
+	ScopeEntities []string `json:"scope_entities,omitempty" validate:"dive,utf8,maxbytes=1024"`
 
-	Status       string `json:"status"` // active, superseded or invalidated
+	Status       string `json:"status" validate:"oneof=active superseded invalidated"` // active, superseded or invalidated
 	SupersededBy string `json:"superseded_by,omitempty"`
 
-	Sightings    int64  `json:"sightings"`
-	AccessCount  int64  `json:"access_count,omitempty"`
-	ReturnCount  int64  `json:"return_count,omitempty"`
+	Sightings    int64  `json:"sightings" validate:"min=0"`
+	AccessCount  int64  `json:"access_count,omitempty" validate:"min=0"`
+	ReturnCount  int64  `json:"return_count,omitempty" validate:"min=0"`
 	LastAccessed string `json:"last_accessed,omitempty"`
 
-	Version    int64      `json:"version"`
+	Version    int64      `json:"version" validate:"min=1"`
 	ValidFrom  string     `json:"valid_from"` // when the present state began
 	ObservedAt string     `json:"observed_at"`
 	CreatedAt  string     `json:"created_at"`
 	UpdatedAt  string     `json:"updated_at"`
-	Versions   []Version  `json:"versions,omitempty"` // past states, oldest first
+	Versions   []Version  `json:"versions,omitempty" validate:"dive"` // past states, oldest first
 	Evictions  []Eviction `json:"evictions,omitempty"`
 
-	// Extra is what the node stores beside these, by the names of its columns.
-	// A node that has no such column counts it.
+	// Extra are the columns that have no field here, by name. A node without such a column counts it.
 	Extra map[string]any `json:"extra,omitempty"`
 
-	// Where a source found it, for errors; Vector is what its source knows of
-	// its meaning. Neither is part of the record.
+	// Where is the position in the source, for errors; Vector is its embedding there. Neither is
+	// part of the record.
 	Where  string    `json:"-"`
 	Vector []float32 `json:"-"`
 }
 
 // Payload names the bytes of a perception.
 type Payload struct {
-	SHA256 string `json:"sha256"` // hex
-	Bytes  int64  `json:"bytes,omitempty"`
+	SHA256 string `json:"sha256" validate:"len=64,hexadecimal"` // hex
+	Bytes  int64  `json:"bytes,omitempty" validate:"min=0"`
 	Lost   bool   `json:"lost,omitempty"` // the node has only its name: evicted, or damaged
 }
 
@@ -71,18 +71,18 @@ type Version struct {
 	Version      int64           `json:"version"`
 	ValidFrom    string          `json:"valid_from"`
 	ValidTo      string          `json:"valid_to"`
-	Content      string          `json:"content"`
-	Summary      string          `json:"summary"`
+	Content      string          `json:"content" validate:"maxbytes=16384"`
+	Summary      string          `json:"summary" validate:"maxbytes=16384"`
 	Context      json.RawMessage `json:"context,omitempty"`
 	Category     string          `json:"category"`
-	Confidence   float64         `json:"confidence"`
+	Confidence   float64         `json:"confidence" validate:"finite,min=0,max=1"`
 	Status       string          `json:"status"`
 	SupersededBy string          `json:"superseded_by,omitempty"`
 	Change       string          `json:"change"` // what ended it
 	Reason       string          `json:"reason,omitempty"`
 }
 
-// Eviction is the account of a payload that a budget took away.
+// Eviction records that a budget removed a payload.
 type Eviction struct {
 	PerceptionType string `json:"perception_type"`
 	Bytes          int64  `json:"bytes"`
@@ -92,32 +92,32 @@ type Eviction struct {
 
 // Session is one episode.
 type Session struct {
-	SessionID  string          `json:"session_id"`
-	Collection string          `json:"collection"`
+	SessionID  string          `json:"session_id" validate:"uid"`
+	Collection string          `json:"collection" validate:"required,collection"`
 	Context    json.RawMessage `json:"context,omitempty"`
-	Status     string          `json:"status"` // active or ended
+	Status     string          `json:"status" validate:"oneof=active ended"` // active or ended
 	ClientType string          `json:"client_type,omitempty"`
 	Count      int64           `json:"session_count"`
 	Summary    json.RawMessage `json:"summary,omitempty"`
 	CreatedAt  string          `json:"created_at"`
 	UpdatedAt  string          `json:"updated_at"`
 	EndedAt    string          `json:"ended_at,omitempty"`
-	Outcomes   []Outcome       `json:"outcomes,omitempty"`
-	Streams    []Stream        `json:"streams,omitempty"`
+	Outcomes   []Outcome       `json:"outcomes,omitempty" validate:"dive"`
+	Streams    []Stream        `json:"streams,omitempty" validate:"dive"`
 
 	Where string `json:"-"`
 }
 
-// Outcome is how an episode went, 0 to 1.
+// Outcome is the success of an episode, 0 to 1.
 type Outcome struct {
-	Score     float64 `json:"score"`
+	Score     float64 `json:"score" validate:"finite,min=0,max=1"`
 	CreatedAt string  `json:"created_at"`
 }
 
-// Stream is what became of the samples of one source.
+// Stream counts the samples of one source.
 type Stream struct {
 	Collection string `json:"collection"`
-	Source     string `json:"source"`
+	Source     string `json:"source" validate:"utf8,maxbytes=1024"`
 	Received   int64  `json:"received"`
 	Stored     int64  `json:"stored"`
 	Dropped    int64  `json:"dropped"`
@@ -141,10 +141,10 @@ type Link struct {
 	SessionID    string `json:"session_id,omitempty"`
 	Used         bool   `json:"used,omitempty"`
 	Collection   string `json:"collection,omitempty"`
-	Origin       string `json:"origin,omitempty"`
+	Origin       string `json:"origin,omitempty" validate:"utf8,maxbytes=1024"`
 }
 
-// Manifest says what an archive holds.
+// Manifest describes the contents of an archive.
 type Manifest struct {
 	Format    string `json:"format"`
 	Version   int    `json:"version"`
@@ -155,7 +155,7 @@ type Manifest struct {
 	Counts
 }
 
-// Counts is how much of each an archive holds; none has more.
+// Counts are the numbers of records that an archive holds at most.
 type Counts struct {
 	Sessions     int64 `json:"sessions"`
 	Memories     int64 `json:"memories"`
@@ -203,7 +203,7 @@ func sortedKeys(v any) ([]byte, error) {
 	return encode(plain)
 }
 
-// encode is the JSON of v on a line of its own, characters as they are.
+// encode is the JSON of v in one line, without HTML escapes.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -214,32 +214,31 @@ func encode(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// Sink takes the records of a node in this order: Begin, the sessions, the
-// memories, the links, Close. It is called by one goroutine.
+// Sink takes the records of a node in this order: Begin, sessions, memories, links, Close. One
+// goroutine calls it.
 type Sink interface {
 	Begin(*Manifest) error
 	Session(*Session) error
-	// Memory takes a memory; bytes is nil when it has no payload or the node
-	// has lost it.
+	// Memory takes a memory; bytes is nil without a payload, or if the node has lost it.
 	Memory(m *Memory, bytes *Bytes) error
 	Link(*Link) error
-	// Close ends what was begun: without it a file is known to be cut off.
+	// Close completes the archive: without it a reader sees that the file is cut off.
 	Close() error
 }
 
-// Bytes are those of a memory's payload.
+// Bytes are the payload of a memory.
 type Bytes struct {
 	Open  func() (io.ReadCloser, error)
 	First bool // no memory before this one names them
 }
 
-// Source gives records. A manifest comes first; the payloads that memories name
-// come right after them. io.EOF follows the last.
+// Source returns records: the manifest first, and payloads right after the memories that name
+// them. io.EOF follows the last.
 type Source interface {
 	Next() (*Entry, error)
 }
 
-// Entry is some of an archive: one field is set.
+// Entry is a part of an archive: one field is set.
 type Entry struct {
 	Manifest *Manifest
 	Sessions []Session
@@ -248,11 +247,10 @@ type Entry struct {
 	Payload  *Data
 }
 
-// Data is a payload on its way in.
+// Data is a payload that is being read.
 type Data struct {
 	SHA256 string // hex
 	Bytes  int64
-	// Reader is good until the next call of Next. It fails when the bytes are
-	// not those of the sum.
+	// Reader is valid until the next call of Next. It fails if the bytes have another hash.
 	Reader io.Reader
 }

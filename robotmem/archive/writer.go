@@ -18,7 +18,7 @@ const (
 	manifestName = "manifest.json"
 	sumsName     = "SHA256SUMS"
 
-	// A part is ended by whichever comes first.
+	// A part ends at the first of these limits.
 	maxPartLines    = 500
 	partBytes       = 4 << 20
 	partPayloads    = 16 << 20 // bytes of the payloads that come after it
@@ -28,13 +28,13 @@ const (
 	maxDecoderBytes = 64 << 20 // what decompressing may take
 )
 
-// WriterOptions is how a file is made. The zero value works.
+// WriterOptions configure a Writer. The zero value works.
 type WriterOptions struct {
 	Zstd bool // compress it
 }
 
-// Writer is the [Sink] that makes a file. What it keeps in memory is one part;
-// the sums lie in a temporary file until the end.
+// Writer is the [Sink] that writes a file. It keeps one part in memory, and the sums in a
+// temporary file.
 type Writer struct {
 	zip      *zstd.Encoder // nil when nothing is compressed
 	tar      *tar.Writer
@@ -62,7 +62,7 @@ var _ Sink = (*Writer)(nil)
 func NewWriter(w io.Writer, o WriterOptions) *Writer {
 	a := &Writer{}
 	if o.Zstd {
-		// A bad option is the only error, and these are good.
+		// Fails only for bad options.
 		a.zip, _ = zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 		w = a.zip
 	}
@@ -128,7 +128,7 @@ func (a *Writer) line(kind string, v any) error {
 	return nil
 }
 
-// flush writes the part that was gathered, with its payloads.
+// flush writes the current part with its payloads.
 func (a *Writer) flush() error {
 	if a.count == 0 {
 		return nil
@@ -154,8 +154,8 @@ func partName(kind string, number int, sum string) string {
 
 func payloadName(sum string) string { return "payloads/" + sum[:2] + "/" + sum }
 
-// payload copies one. One that cannot be opened any more, because it was taken
-// away meanwhile, is left out: who reads the archive counts it as missing.
+// payload copies a payload. One that was removed meanwhile is left out, and a reader counts it
+// as missing.
 func (a *Writer) payload(p pendingBytes) error {
 	r, err := p.open()
 	if err != nil {
@@ -198,7 +198,7 @@ func (a *Writer) sum(sum, name string) error {
 	return err
 }
 
-// Close implements Sink. It closes no writer that it was given.
+// Close implements Sink. It does not close the writer of NewWriter.
 func (a *Writer) Close() error {
 	err := a.flush()
 	if err == nil {
@@ -214,7 +214,7 @@ func (a *Writer) Close() error {
 		err = a.tar.Close()
 	}
 	if a.zip != nil {
-		// What is broken is not given an end that looks whole.
+		// A broken archive must not get an end that looks complete.
 		if err == nil {
 			err = a.zip.Close()
 		} else {
@@ -224,8 +224,7 @@ func (a *Writer) Close() error {
 	return errors.Join(err, a.Discard())
 }
 
-// Discard removes the temporary file of an archive that is not carried through.
-// After Close it does nothing.
+// Discard removes the temporary file of an unfinished archive. After Close it does nothing.
 func (a *Writer) Discard() error {
 	if a.sums == nil {
 		return nil

@@ -72,12 +72,17 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	return out, nil
 }
 
-// setHeaders sets the headers of every request.
-func (c *Client) setHeaders(req *http.Request, accept string) {
+// newRequest returns a request with the headers that all have.
+func (c *Client) newRequest(ctx context.Context, op *robotmem.Op, path string, body io.Reader, accept string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+path, body)
+	if err != nil {
+		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
+	}
 	req.Header.Set("Accept", accept)
 	if c.opts.Token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.opts.Token)
 	}
+	return req, nil
 }
 
 // request returns the HTTP request for in: the wildcards of the route in the path, the
@@ -116,15 +121,11 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 		}
 		body = bytes.NewReader(data)
 	}
-	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+path, body)
-	if err != nil {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
-	}
-	if body != nil {
+	req, err := c.newRequest(ctx, op, path, body, "application/json")
+	if err == nil && body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	c.setHeaders(req, "application/json")
-	return req, nil
+	return req, err
 }
 
 // text returns a JSON value as a query or path value: a string without its quotes, any

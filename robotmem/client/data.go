@@ -58,11 +58,10 @@ func (b *remoteBytes) fail(kind robotmem.Kind, format string, args ...any) error
 
 func (b *remoteBytes) get(from int64) (*http.Response, error) {
 	path := strings.ReplaceAll(b.op.Path(), "{memory_id}", strconv.FormatInt(b.id, 10))
-	req, err := http.NewRequestWithContext(b.ctx, http.MethodGet, b.c.base+path, nil)
+	req, err := b.c.newRequest(b.ctx, b.op, path, nil, "*/*")
 	if err != nil {
-		return nil, b.fail(robotmem.Invalid, "the address of the node: %w", err)
+		return nil, err
 	}
-	b.c.setHeaders(req, "*/*")
 	req.Header.Set("Accept-Encoding", "identity") // ranges and the length must be those of the payload
 	want := http.StatusOK
 	if from > 0 {
@@ -162,11 +161,10 @@ func (c *Client) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePercept
 	source := &source{data, make(chan error, 1)}
 	go func() { in.CloseWithError(writeForm(form, fields, source)) }()
 	defer out.Close() // ends the goroutine if the node answers before the end
-	req, err := http.NewRequestWithContext(ctx, op.Method(), c.base+op.Path(), out)
+	req, err := c.newRequest(ctx, op, op.Path(), out, "application/json")
 	if err != nil {
-		return nil, &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Err: fmt.Errorf("the address of the node: %w", err)}
+		return nil, err
 	}
-	c.setHeaders(req, "application/json")
 	req.Header.Set("Content-Type", form.FormDataContentType())
 	res, err := answer[robotmem.SavePerceptionResponse](c, op, req)
 	if err == nil {

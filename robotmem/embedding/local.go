@@ -64,7 +64,6 @@ func openLocal(kind, dir string, r Runtime, o Options) (robotmem.Embedder, error
 	return newEmbedder(identity, prompted, localBackend{model}, o, model.Close), nil
 }
 
-// hashFiles returns the SHA-256 of the files one after the other.
 func hashFiles(dir string, names []string) ([]byte, error) {
 	hash := sha256.New()
 	for _, name := range names {
@@ -89,17 +88,14 @@ func fileError(dir string, err error) *robotmem.Error {
 	return invalid("the model in %s: %w", dir, err)
 }
 
-// localBackend asks a model in this process.
 type localBackend struct{ Model }
 
 var _ backend = localBackend{}
 
-// embed implements backend.
 func (b localBackend) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	return b.Embed(ctx, texts)
 }
 
-// explain implements backend.
 func (b localBackend) explain(err error) *robotmem.Error {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
 		return e

@@ -33,12 +33,10 @@ type model2Vec struct {
 
 var _ Model = (*model2Vec)(nil)
 
-// model2vecRuntime reads Model2Vec models.
 func model2vecRuntime() Runtime {
 	return Runtime{Files: []string{"model.safetensors", "tokenizer.json"}, Open: openModel2Vec}
 }
 
-// openModel2Vec reads the model in dir.
 func openModel2Vec(dir string) (Model, error) {
 	weights, err := os.ReadFile(filepath.Join(dir, "model.safetensors"))
 	if err != nil {
@@ -103,7 +101,7 @@ func (m *model2Vec) validate() error {
 		return fmt.Errorf("%d tokens, but a mapping of %d", tokens, m.rows.rows)
 	}
 	for i := range m.rows.rows {
-		if row := m.rows.float(i); row < 0 || row >= float64(m.vectors.rows) || row != math.Trunc(row) {
+		if row := m.rows.at(i); row < 0 || row >= float64(m.vectors.rows) || row != math.Trunc(row) {
 			return fmt.Errorf("token %d is mapped to row %v of %d", i, row, m.vectors.rows)
 		}
 	}
@@ -139,10 +137,10 @@ func (m *model2Vec) vector(text string) []float32 {
 		known++
 		row, weight := token, float32(1)
 		if m.rows != nil {
-			row = int(m.rows.float(token))
+			row = int(m.rows.at(token))
 		}
 		if m.weights != nil {
-			weight = float32(m.weights.float(token))
+			weight = float32(m.weights.at(token))
 		}
 		m.vectors.addRow(mean, row, weight)
 	}

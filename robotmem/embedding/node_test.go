@@ -10,14 +10,13 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
-	"github.com/robotmem/robotmem-go/robotmem/embedding/embedtest"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A node recalls by meaning with Ollama, by words while the server is down, and
 // computes the missing vectors when it is back.
 func TestNodeWithOllama(t *testing.T) {
-	server := embedtest.StartOllama(t)
+	server := startOllama(t)
 	server.CreateModel("tiny")
 	var mu sync.Mutex
 	now := time.Now()

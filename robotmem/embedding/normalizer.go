@@ -64,14 +64,10 @@ func readNormalizer(c *component) (normalizer, error) {
 	return nil, fmt.Errorf("the normalizer %q is not supported", c.Type)
 }
 
-// normalizers returns a normalizer that applies several in order.
 func normalizers(list []component) (normalizer, error) {
-	steps := make([]normalizer, len(list))
-	for i := range steps {
-		var err error
-		if steps[i], err = readNormalizer(&list[i]); err != nil {
-			return nil, err
-		}
+	steps, err := readAll(list, readNormalizer)
+	if err != nil {
+		return nil, err
 	}
 	return func(s string) string {
 		for _, step := range steps {
@@ -136,7 +132,6 @@ func bertNormalizer(c *component) normalizer {
 // strings.ToLower drops the dot.
 func lower(s string) string { return strings.ToLower(strings.ReplaceAll(s, "İ", "i\u0307")) }
 
-// without removes the runes of a table.
 func without(table *unicode.RangeTable, s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf && unicode.Is(table, r) {

@@ -31,7 +31,6 @@ const (
 	searchInterval = 3 * time.Minute
 )
 
-// ollama gets the vectors of one model from Ollama.
 type ollama struct {
 	service
 	client *api.Client
@@ -60,7 +59,6 @@ func openOllama(model string, o Options) (robotmem.Embedder, error) {
 	return e, nil
 }
 
-// ollamaClient returns a client for the Ollama at o.OllamaURL.
 func ollamaClient(o Options) (*api.Client, *url.URL, *http.Client, error) {
 	raw := o.OllamaURL
 	if raw == "" {
@@ -97,7 +95,6 @@ func (e *embedder) load(ctx context.Context) {
 	_, _ = e.request(ctx, loadTimeout, []string{})
 }
 
-// embed implements backend.
 func (b *ollama) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	res, err := b.client.Embed(ctx, &api.EmbedRequest{Model: b.model, Input: texts, KeepAlive: &api.Duration{Duration: keepLoaded}})
 	if err != nil {

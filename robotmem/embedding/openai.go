@@ -67,7 +67,6 @@ type openAIResponse struct {
 	} `json:"data"`
 }
 
-// embed implements backend.
 func (b *openAI) embed(ctx context.Context, texts []string) ([][]float32, error) {
 	body, err := json.Marshal(openAIRequest{Model: b.model, Input: texts, EncodingFormat: "float"})
 	if err != nil {

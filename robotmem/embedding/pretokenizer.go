@@ -69,14 +69,10 @@ func readPreTokenizer(c *component) (preTokenizer, error) {
 	return nil, fmt.Errorf("the pre-tokenizer %q is not supported", c.Type)
 }
 
-// preTokenizers returns a pre-tokenizer that applies several in order.
 func preTokenizers(list []component) (preTokenizer, error) {
-	steps := make([]preTokenizer, len(list))
-	for i := range steps {
-		var err error
-		if steps[i], err = readPreTokenizer(&list[i]); err != nil {
-			return nil, err
-		}
+	steps, err := readAll(list, readPreTokenizer)
+	if err != nil {
+		return nil, err
 	}
 	return func(text string, first bool) []string {
 		words := []string{text}

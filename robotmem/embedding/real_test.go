@@ -12,7 +12,6 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/embedding"
-	"github.com/robotmem/robotmem-go/robotmem/embedding/embedtest"
 )
 
 // clock is a clock that tests set.
@@ -80,7 +79,7 @@ func largestDifference(t testing.TB, a, b []float32) float64 {
 }
 
 func TestRealOllama(t *testing.T) {
-	server := embedtest.StartOllama(t)
+	server := startOllama(t)
 	server.CreateModel("tiny")
 	now := newClock()
 	options := embedding.Options{OllamaURL: server.URL, Clock: now.Now, QuestionTimeout: 20 * time.Second}
@@ -90,7 +89,7 @@ func TestRealOllama(t *testing.T) {
 		texts := []string{"wet glass slips at 12.5 N", "the door opens to the left", "wet glass slips at 12.5 N", "湿玻璃会滑"}
 		batch := embed(t, e, robotmem.ForMemory, texts...)
 		for i, v := range batch {
-			if got, want := len(v), embedtest.Dim; got != want {
+			if got, want := len(v), ggufDim; got != want {
 				t.Errorf("vector %d has %d numbers, want %d", i, got, want)
 			}
 			if slices.ContainsFunc(v, func(x float32) bool { return math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) }) {
@@ -127,8 +126,8 @@ func TestRealOllama(t *testing.T) {
 	})
 
 	t.Run("a long text", func(t *testing.T) {
-		if got := len(embed(t, e, robotmem.ForMemory, strings.Repeat("grip force ", 50_000))[0]); got != embedtest.Dim {
-			t.Errorf("got %d numbers, want %d", got, embedtest.Dim)
+		if got := len(embed(t, e, robotmem.ForMemory, strings.Repeat("grip force ", 50_000))[0]); got != ggufDim {
+			t.Errorf("got %d numbers, want %d", got, ggufDim)
 		}
 	})
 

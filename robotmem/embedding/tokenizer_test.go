@@ -290,7 +290,7 @@ func FuzzTensors(f *testing.F) {
 			if tensor.rows == 0 || tensor.cols == 0 {
 				continue
 			}
-			tensor.float(tensor.rows*tensor.cols - 1)
+			tensor.at(tensor.rows*tensor.cols - 1)
 			tensor.addRow(make([]float32, tensor.cols), tensor.rows-1, 1)
 		}
 	})

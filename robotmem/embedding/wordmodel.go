@@ -16,7 +16,6 @@ type wordModel interface {
 	lookUp(tokens []int, word string) []int
 }
 
-// wordLevel knows whole words only.
 type wordLevel struct {
 	vocabulary map[string]int
 	unknown    int // -1: unknown words have no token
@@ -187,7 +186,6 @@ func (u *unigram) lookUp(tokens []int, word string) []int {
 	return u.appendPath(tokens, word, best)
 }
 
-// improve replaces p by other if other scores higher.
 func (p *path) improve(other path) {
 	if p.from < 0 || other.score > p.score {
 		*p = other

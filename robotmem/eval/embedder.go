@@ -10,11 +10,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// WordVectors stands for a model where speed is measured: what is measured is the
-// search, not the model. A text's vector is the sum of its words' vectors, each
-// drawn at random with the word as its seed (random indexing; Sahlgren 2005),
-// so that texts of the same words lie close together, as real ones do. The zero
-// value is ready; vectors have 384 dimensions.
+// WordVectors is an embedder to measure the speed of the search without a model. The vector of a
+// text is the sum of random vectors of its words, with the word as the seed (random indexing;
+// Sahlgren 2005), so texts with common words are near each other. The zero value is ready; vectors
+// have 384 dimensions.
 type WordVectors struct {
 	mu    sync.Mutex // guards words
 	words map[string][]float32
@@ -44,8 +43,7 @@ func (b *WordVectors) Embed(_ context.Context, _ robotmem.Purpose, texts []strin
 	return out, nil
 }
 
-// word draws the vector of a word. Numbers, of which there is no end, are drawn
-// anew each time.
+// word returns the vector of a word. Those of numbers, of which there is no end, are not kept.
 func (b *WordVectors) word(word string) []float32 {
 	if v, ok := b.words[word]; ok {
 		return v

@@ -40,20 +40,11 @@ type Query struct {
 // Load reads the data set in dir.
 func Load(dir string) (*Set, error) {
 	s := &Set{Name: filepath.Base(filepath.Clean(dir)), Judged: map[string]Judged{}}
-	if err := readLines(filepath.Join(dir, "corpus.jsonl"), func(line []byte) error {
-		var d Doc
-		err := unmarshal(line, &d, &d.ID)
-		s.Docs = append(s.Docs, d)
-		return err
-	}); err != nil {
+	var err error
+	if s.Docs, err = readObjects(filepath.Join(dir, "corpus.jsonl"), func(d *Doc) string { return d.ID }); err != nil {
 		return nil, err
 	}
-	if err := readLines(filepath.Join(dir, "queries.jsonl"), func(line []byte) error {
-		var q Query
-		err := unmarshal(line, &q, &q.ID)
-		s.Queries = append(s.Queries, q)
-		return err
-	}); err != nil {
+	if s.Queries, err = readObjects(filepath.Join(dir, "queries.jsonl"), func(q *Query) string { return q.ID }); err != nil {
 		return nil, err
 	}
 	qrels := filepath.Join(dir, "qrels.tsv")
@@ -92,20 +83,25 @@ func (s *Set) judge(line string) error {
 	return nil
 }
 
-func unmarshal(line []byte, to any, id *string) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.UseNumber() // so that meta reads as it is written
-	if err := dec.Decode(to); err != nil {
-		return err
-	}
-	if *id == "" {
-		return errors.New("_id is missing")
-	}
-	return nil
+// readObjects reads a JSON object from each line of a file.
+func readObjects[T any](path string, id func(*T) string) (all []T, err error) {
+	err = readLines(path, func(line []byte) error {
+		var object T
+		dec := json.NewDecoder(bytes.NewReader(line))
+		dec.UseNumber() // so that meta reads as it is written
+		if err := dec.Decode(&object); err != nil {
+			return err
+		}
+		if id(&object) == "" {
+			return errors.New("_id is missing")
+		}
+		all = append(all, object)
+		return nil
+	})
+	return all, err
 }
 
-// readLines calls f for each line that is not blank, and names file and line
-// in its errors.
+// readLines calls f for each line that is not blank. Its errors name the file and the line.
 func readLines(path string, f func([]byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {

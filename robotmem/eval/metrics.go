@@ -5,11 +5,9 @@ import "math"
 // Ten is the depth of the metrics that have one.
 const Ten = 10
 
-// Judged holds the documents that answer a query with their grades; those that
-// are absent or at 0 do not answer it.
+// Judged are the grades of documents for a query. Documents that are absent or at 0 do not answer it.
 type Judged map[string]int
 
-// relevant counts the documents that answer.
 func (j Judged) relevant() int {
 	n := 0
 	for _, grade := range j {
@@ -28,8 +26,7 @@ func Hit1(ranked []string, j Judged) float64 {
 	return 0
 }
 
-// Recall is the part of the answering documents that is among the first k,
-// 0 to 1. It is 0 when none answers.
+// Recall is the share of the answering documents among the first k, 0 if none answers.
 func Recall(ranked []string, j Judged, k int) float64 {
 	relevant := j.relevant()
 	if relevant == 0 {
@@ -44,8 +41,7 @@ func Recall(ranked []string, j Judged, k int) float64 {
 	return float64(found) / float64(relevant)
 }
 
-// ReciprocalRank is 1/rank of the first document that answers, rank from 1,
-// and 0 when none is found. Its mean over queries is the MRR.
+// ReciprocalRank is 1/rank of the first document that answers, from rank 1, or 0 without one.
 func ReciprocalRank(ranked []string, j Judged) float64 {
 	for i, id := range ranked {
 		if j[id] > 0 {
@@ -55,9 +51,8 @@ func ReciprocalRank(ranked []string, j Judged) float64 {
 	return 0
 }
 
-// NDCG is the normalized discounted cumulative gain of the first k, 0 to 1,
-// with the gain as the grade and log2 as the discount (Järvelin and
-// Kekäläinen 2002), as trec_eval computes it.
+// NDCG is the normalized discounted cumulative gain of the first k, 0 to 1, with the grade as gain
+// and log2 as discount (Järvelin and Kekäläinen 2002), as trec_eval computes it.
 func NDCG(ranked []string, j Judged, k int) float64 {
 	grades := make([]int, 0, len(j))
 	for _, g := range j {

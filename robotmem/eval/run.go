@@ -13,14 +13,11 @@ import (
 // Options narrow a run. The zero value asks every query that is judged.
 type Options struct {
 	Where []Condition
-	// Progress is called after each step with how many documents and queries
-	// are done of all; nil is not called.
+	// Progress is called after each step with the done and all documents and queries, unless it is nil.
 	Progress func(done, total int)
-	// Learnt is called once the corpus is learnt, before the first query; nil
-	// is not called.
+	// Learnt is called once the corpus is learnt, before the first query, unless it is nil.
 	Learnt func(ctx context.Context) error
-	// Lists are asked every query too: nodes that hold the same memories and
-	// rank by one list alone, say.
+	// Lists are asked every query too, such as nodes with the same memories that rank by one list alone.
 	Lists []List
 }
 
@@ -39,7 +36,7 @@ type Figures struct {
 	QueryMS  float64 `json:"query_ms"` // a query
 }
 
-// Result is what a run found.
+// Result is the result of a run.
 type Result struct {
 	Set      string `json:"set"`
 	Docs     int    `json:"docs"`
@@ -123,7 +120,7 @@ type runner struct {
 	docs     map[int64]string  // document ids by memory
 }
 
-// collection gives every conv a name that a collection may have.
+// collection returns the collection of a conv.
 func (r *runner) collection(conv string) string {
 	if r.names[conv] == "" {
 		r.names[conv] = fmt.Sprintf("eval-%d", len(r.names))

@@ -2,9 +2,8 @@ package eval
 
 import "github.com/robotmem/robotmem-go/robotmem/internal/text"
 
-// Terms returns the search terms of a text in text order, lower case and not
-// stemmed. It is what a node indexes, for programs that work out right answers
-// by a search of their own.
+// Terms returns the search terms of a text in text order, lower case and not stemmed, as a node
+// indexes them, for programs that compute right answers themselves.
 func Terms(s string) []string { return text.Terms(s) }
 
 // QueryTerms returns the distinct terms of a question without its stop words.
@@ -13,5 +12,5 @@ func QueryTerms(s string) []string {
 	return content
 }
 
-// Stem returns what the index stores for a term.
+// Stem returns the stored form of a term.
 func Stem(term string) string { return text.Stem(term) }

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/faultdisk"
+	"github.com/robotmem/robotmem-go/robotmem/internal/faultdisk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 

@@ -306,7 +306,7 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		if in.o.Collection != "" && l.Origin != "" {
 			l.Collection = in.o.Collection
 		}
-		if len(l.Origin) > store.MaxArchivedName || l.Origin != "" && store.CheckNames(l.Collection) != nil {
+		if robotmem.Validate("", l) != nil || l.Origin != "" && store.CheckNames(l.Collection) != nil {
 			return robotmem.Errorf(robotmem.Invalid, "links", "an origin is out of range")
 		}
 	}

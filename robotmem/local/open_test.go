@@ -88,6 +88,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another application id", foreign("CREATE TABLE t(x); PRAGMA application_id=7"), robotmem.Corrupt, "another program"},
 		{"an empty database of another program", foreign("PRAGMA application_id=7; PRAGMA user_version=3; CREATE TABLE a(b)"), robotmem.Corrupt, "another program"},
 		{"a newer version", foreign("CREATE TABLE t(x); PRAGMA application_id=0x7262746d; PRAGMA user_version=9999"), robotmem.Conflict, "newer robotmem"},
+		{"a negative version", foreign("CREATE TABLE t(x); PRAGMA application_id=0x7262746d; PRAGMA user_version=-1"), robotmem.Corrupt, "header is damaged"},
 		{"no database at all", file(strings.Repeat("not a database\n", 100)), robotmem.Corrupt, "not a SQLite database"},
 		{"a folder", func(t *testing.T) string { return t.TempDir() }, robotmem.Unavailable, "--db"},
 		{"below a file", func(t *testing.T) string { return filepath.Join(file("x")(t), "memory.db") }, robotmem.Unavailable, "--db"},

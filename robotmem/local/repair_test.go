@@ -55,6 +55,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 	}
 	for _, damage := range []string{
 		"DELETE FROM points",
+		"UPDATE points SET x = x + 0.125 WHERE memory_id = 3",
 		"UPDATE features SET vector = x'00000000'",
 		"UPDATE attributes SET value = 99 WHERE rowid IS NULL OR 1",
 		"DELETE FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = 'params.i')",

@@ -61,20 +61,19 @@ func (s *Server) readMemory(ctx context.Context, uri *url.URL) (string, []byte, 
 	if err != nil {
 		return "", nil, err
 	}
-	m, err := s.svc.Get(ctx, &robotmem.GetRequest{MemoryID: id})
-	if err != nil {
-		return "", nil, err
-	}
-	data, err := robotmem.EncodeJSON(m)
-	return mediaJSON, data, err
+	return document(s.svc.Get(ctx, &robotmem.GetRequest{MemoryID: id}))
 }
 
 func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
-	session, err := s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: strings.Trim(uri.Path, "/")})
+	return document(s.svc.Session(ctx, &robotmem.SessionRequest{SessionID: strings.Trim(uri.Path, "/")}))
+}
+
+// document is a response as a resource.
+func document[T any](response *T, err error) (string, []byte, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	data, err := robotmem.EncodeJSON(session)
+	data, err := robotmem.EncodeJSON(response)
 	return mediaJSON, data, err
 }
 

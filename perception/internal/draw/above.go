@@ -8,9 +8,8 @@ import (
 	"github.com/robotmem/robotmem-go/perception/media"
 )
 
-// Above is a view along one axis, usually from above: both axes of the picture are
-// lengths to one scale. It has its own background, so that it can be read on any
-// page.
+// Above is a view along one axis, usually from above: both axes of the picture are lengths to one
+// scale. It has its own background, so that it can be read on any page.
 type Above struct {
 	*Canvas
 	Frame    Box

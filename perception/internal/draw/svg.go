@@ -1,5 +1,4 @@
-// Package draw writes previews as SVG: text, ticks, colour scales and views from
-// above.
+// Package draw writes previews as SVG: text, ticks, colour scales and views from above.
 package draw
 
 import (
@@ -76,8 +75,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// Step returns the smallest of 1, 2 and 5 times a power of ten that is at least
-// least.
+// Step returns the smallest of 1, 2 and 5 times a power of ten that is at least least.
 func Step(least float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, m := range []float64{1, 2, 5} {

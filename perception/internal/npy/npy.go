@@ -1,9 +1,8 @@
 // Package npy reads the header of NumPy's .npy files and the numbers of arrays in
 // NumPy's element types.
 //
-// A .npy file (NumPy enhancement proposal 1) is a magic string, a version of two
-// bytes, the length of the header (two bytes in version 1, four in 2 and 3), the
-// header as the text of a Python dict
+// A .npy file (NumPy enhancement proposal 1) is a magic string, a version of two bytes, the length
+// of the header (two bytes in version 1, four in 2 and 3), the header as the text of a Python dict
 //
 //	{'descr': '<f8', 'fortran_order': False, 'shape': (15, 6), }
 //

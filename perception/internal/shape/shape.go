@@ -51,6 +51,15 @@ func (h Histogram) Roots() []float32 {
 	return out
 }
 
+// DistanceRoots returns the roots of a histogram of distances up to three times their mean.
+func DistanceRoots(distances []float64, sum float64, bins int) []float32 {
+	h := make(Histogram, bins)
+	for _, d := range distances {
+		h.Add(d / sum * float64(len(distances)) / 3)
+	}
+	return h.Roots()
+}
+
 // Moments are the first two moments of a set of points.
 type Moments struct {
 	Mean       [3]float64

@@ -13,24 +13,29 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// A context is stored as JSON and indexed as attributes, one row for each
-// value at each path (an object is there through its values), and as points, one
-// for each list of two or three numbers. A quantity ("12.5 N", or an object of
-// value and unit) has a further row: its number in the canonical unit, at a path
-// that names the unit, so that a range finds what was given in any other.
+// A context is stored as JSON and indexed as attributes, one row for each value at each path, and
+// as points, one for each list of two or three numbers. A quantity has a second row: its number in
+// the canonical unit, at a path that names the unit, so that a range finds values in any unit.
 
-// Attribute is a path with its value as SQLite compares it: int64, float64,
-// string, or a blob for all else.
+// Attribute is a path with its value as SQLite compares it: int64, float64, string, otherwise a blob.
 type Attribute struct {
 	Path  string
 	Value any
 }
 
-// Place is a coordinate in a context with the frame and the map it is in.
+// Place is a coordinate in a context with its frame and map.
 type Place struct {
 	Path         string
 	XYZ          []float64
 	Frame, MapID string
+}
+
+// Z is the third coordinate, nil of a point in the plane.
+func (p *Place) Z() any {
+	if len(p.XYZ) < 3 {
+		return nil
+	}
+	return p.XYZ[2]
 }
 
 // Blobs that stand for values that are neither number nor text.
@@ -78,11 +83,10 @@ func Digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// QuantityMark stands between a path and a unit. It is a control character, so
-// that no key of a caller's is likely to read like it.
+// QuantityMark separates a path and a unit: a control character, which keys hardly contain.
 const QuantityMark = "\x1f"
 
-// QuantityPath is where a quantity at a path is indexed.
+// QuantityPath is the path of the row of a quantity.
 func QuantityPath(path, unit string) string { return path + QuantityMark + unit }
 
 // quantityOf reads a JSON value as a quantity.
@@ -129,13 +133,13 @@ func Flatten(context robotmem.Object) (attrs []Attribute, places []Place) {
 		}
 	}
 	walk("", context, "", "")
-	// The order of a map is random; that of the rows is not.
+	// The order of a map is random.
 	slices.SortFunc(attrs, func(a, b Attribute) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
 	return attrs, places
 }
 
-// Coordinates reads a list of two or three numbers; nil if it is anything else.
+// Coordinates reads a list of two or three numbers, nil if v is something else.
 func Coordinates(v []any) []float64 {
 	if len(v) != 2 && len(v) != 3 {
 		return nil
@@ -155,8 +159,7 @@ func Coordinates(v []any) []float64 {
 	return xyz
 }
 
-// CompareValues orders two stored values of one type the way SQLite does; ok
-// is false when the types differ or the type has no order.
+// CompareValues orders two stored values like SQLite; ok is false without a common order.
 func CompareValues(a, b any) (order int, ok bool) {
 	switch a := a.(type) {
 	case int64:

@@ -1,6 +1,5 @@
-// Package filter reads context filters and puts them to memories. A stored context
-// is flattened into attributes, one for each value at each path, and into places;
-// a store keeps both as indexes and answers a [Condition] from them.
+// Package filter reads context filters and applies them to memories. A stored context is flattened
+// into attributes and places; a store indexes both and answers a [Condition] from the indexes.
 package filter
 
 import (
@@ -19,13 +18,11 @@ const (
 	maxFilterDepth = 8
 )
 
-// Condition is one node: a leaf compares the values at a path, the others
-// combine.
+// Condition is a node of a filter: a leaf compares the values at a path, other nodes combine.
 type Condition struct {
 	Op   string // "$eq", "$lt", …; "$and", "$or", "$not"
 	Path string
-	// Values are the operands as stored, quantities as units.Quantity: one, or
-	// several for $in.
+	// Values are the operands as stored, quantities as units.Quantity.
 	Values []any
 	exists bool
 	Kids   []Condition
@@ -174,8 +171,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 	return c.positive(), nil
 }
 
-// operands are what a value is compared with: itself, and if it is a quantity
-// its number in the canonical unit.
+// operands are the values to compare with: v, and for a quantity its number in the canonical unit.
 func operands(v any) []any {
 	out := []any{attributeValue(v)}
 	if q, ok := quantityOf(v); ok {
@@ -184,8 +180,7 @@ func operands(v any) []any {
 	return out
 }
 
-// positive rewrites the operators that a missing path matches as the negation
-// of those that it does not.
+// positive rewrites operators that match a missing path as the negation of ones that do not.
 func (c Condition) positive() Condition {
 	negate := func(op string) Condition {
 		c.Op = op
@@ -203,17 +198,12 @@ func (c Condition) positive() Condition {
 	return c
 }
 
-// OwnField reports whether a path names a field of the memory itself, which
-// wins over a context key of the same name.
+// OwnField reports whether a path is a field of the memory, which wins over a key of that name.
 func OwnField(path string) bool {
-	switch path {
-	case "category", "confidence", "perception_type", "session_id", "observed_at":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"category", "confidence", "perception_type", "session_id", "observed_at"}, path)
 }
 
-// View is one memory, as a filter sees it.
+// View is a memory as filters see it.
 type View struct {
 	Context        robotmem.Object
 	Category       string
@@ -223,23 +213,13 @@ type View struct {
 	Observed       time.Time
 }
 
-// Match puts the condition to one memory.
+// Match applies the condition to a memory.
 func (c *Condition) Match(v *View) bool {
 	switch c.Op {
 	case "$and":
-		for i := range c.Kids {
-			if !c.Kids[i].Match(v) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(c.Kids, func(kid Condition) bool { return !kid.Match(v) })
 	case "$or":
-		for i := range c.Kids {
-			if c.Kids[i].Match(v) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.Kids, func(kid Condition) bool { return kid.Match(v) })
 	case "$not":
 		return !c.Kids[0].Match(v)
 	}
@@ -249,16 +229,10 @@ func (c *Condition) Match(v *View) bool {
 	if c.Op == "$exists" && !OwnField(c.Path) {
 		return pathExists(v.Context, c.Path)
 	}
-	for _, value := range v.values(c.Path) {
-		if c.Holds(value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.values(c.Path), c.Holds)
 }
 
-// pathExists reports whether a context has a value at a path or below it. A key
-// that holds dots itself counts as the path that it spells.
+// pathExists reports whether a context has a value at a path or below, also under a key with dots.
 func pathExists(context robotmem.Object, path string) bool {
 	attrs, _ := Flatten(context)
 	return slices.ContainsFunc(attrs, func(a Attribute) bool {
@@ -303,7 +277,7 @@ func collect(m map[string]any, path string, out *[]any) {
 	}
 }
 
-// Holds puts a leaf to one value.
+// Holds applies a leaf to one value.
 func (c *Condition) Holds(value any) bool {
 	switch c.Op {
 	case "$exists":
@@ -329,8 +303,7 @@ func orderHolds(op string, order int) bool {
 	return false
 }
 
-// MatchTime compares instants: the operands are times as text. What is no time
-// matches nothing.
+// MatchTime compares instants. An operand that is not a time matches nothing.
 func (c *Condition) MatchTime(observed int64) bool {
 	if c.Op == "$exists" {
 		return true
@@ -349,7 +322,7 @@ func (c *Condition) MatchTime(observed int64) bool {
 	return false
 }
 
-// Paths lists every path that a filter names.
+// Paths appends every path of the filter.
 func (c *Condition) Paths(into []string) []string {
 	if c == nil {
 		return into
@@ -363,8 +336,7 @@ func (c *Condition) Paths(into []string) []string {
 	return into
 }
 
-// NamesObject reports whether a leaf compares with an object, which the index
-// holds only through its values.
+// NamesObject reports whether a leaf compares with an object, which the index does not hold.
 func (c *Condition) NamesObject() bool {
 	return (c.Op == "$eq" || c.Op == "$in") && slices.ContainsFunc(c.Values, func(v any) bool {
 		b, ok := v.([]byte)

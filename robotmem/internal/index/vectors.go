@@ -112,7 +112,7 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	v := make([]float32, dims)
 	return func(id, at int64, raw []byte) error {
 		*seq = at
-		if len(raw) != 4*dims || !store.DecodeUnit(v, raw) {
+		if id < 1 || id > vector.MaxID || len(raw) != 4*dims || !store.DecodeUnit(v, raw) {
 			return nil // doctor names it and a repair lets it be made anew
 		}
 		return visit(id, v)

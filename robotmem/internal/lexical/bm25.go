@@ -66,19 +66,13 @@ func (c *saturation) value(more, length uint32) float64 {
 	return c.compute(more+1, length)
 }
 
-// collectionStats are the figures that BM25 needs of a set of documents.
-type collectionStats struct {
-	rows  int   // documents
-	terms int64 // in all of them, with repetitions
-}
-
 // average is the mean length. It is 1 if no document has a term, because the
 // formula divides by it.
-func (s collectionStats) average() float64 {
-	if s.terms == 0 {
+func (s Stats) average() float64 {
+	if s.Terms == 0 {
 		return 1
 	}
-	return float64(s.terms) / float64(s.rows)
+	return float64(s.Terms) / float64(s.Rows)
 }
 
 // A Scorer scores texts that are not in the index by the statistics that the index

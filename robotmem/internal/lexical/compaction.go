@@ -152,7 +152,6 @@ func (w *compaction) copyRest(to, from *postingList, rest int, lengths []uint32)
 	}
 }
 
-// freeSlots frees the slots of stems that no document holds.
 func (c *collection) freeSlots() {
 	for slot, stem := range c.stems {
 		if stem != "" && c.lists[slot].length == 0 {

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type Index struct {
 	collections []*collection // nil where a collection was dropped
 	free        []uint32      // indices of dropped collections, to use again
 	locations   locationMap
-	live        collectionStats // of all collections
+	live        Stats // of all collections
 	counter     termCounter
 }
 
@@ -66,12 +67,12 @@ func (x *Index) Apply(put []Document, remove []int64) {
 		c := x.collection(d.Collection)
 		doc := c.add(d, &x.counter)
 		x.locations.set(d.ID, location{c.number, doc})
-		x.live.rows++
-		x.live.terms += int64(len(d.Terms))
+		x.live.Rows++
+		x.live.Terms += int64(len(d.Terms))
 		touched[c] += len(d.Terms)
 	}
 	for c, added := range touched {
-		if c.live.rows == 0 {
+		if c.live.Rows == 0 {
 			x.drop(c)
 		} else {
 			x.compact(c, added)
@@ -79,7 +80,6 @@ func (x *Index) Apply(put []Document, remove []int64) {
 	}
 }
 
-// remove deletes a document and returns its collection, or nil.
 func (x *Index) remove(id int64) *collection {
 	at, ok := x.locations.get(id)
 	if !ok {
@@ -87,13 +87,12 @@ func (x *Index) remove(id int64) *collection {
 	}
 	c := x.collections[at.collection-1]
 	x.locations.remove(id)
-	x.live.rows--
-	x.live.terms -= int64(c.lengths[at.doc])
+	x.live.Rows--
+	x.live.Terms -= int64(c.lengths[at.doc])
 	c.markDeleted(at.doc)
 	return c
 }
 
-// collection returns the collection of a name and creates it if needed.
 func (x *Index) collection(name string) *collection {
 	c, ok := x.names[name]
 	if ok {
@@ -111,7 +110,23 @@ func (x *Index) collection(name string) *collection {
 	return c
 }
 
-// drop removes a collection without live documents.
+// selected are the collection of a name, or all of them.
+func (x *Index) selected(name string) iter.Seq[*collection] {
+	return func(yield func(*collection) bool) {
+		if name != All {
+			if c := x.names[name]; c != nil {
+				yield(c)
+			}
+			return
+		}
+		for _, c := range x.collections {
+			if c != nil && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
 func (x *Index) drop(c *collection) {
 	delete(x.names, c.name)
 	x.collections[c.number-1] = nil
@@ -133,7 +148,7 @@ type collection struct {
 	lengths    []uint32          // by document number, in terms
 	deleted    bitmap            // document numbers
 	deletions  []uint32          // the members of deleted in the order of their deletion
-	live       collectionStats
+	live       Stats
 	compaction *compaction // in progress, or nil
 }
 
@@ -141,7 +156,6 @@ func newCollection(name string, place uint32) *collection {
 	return &collection{name: name, number: place, slots: map[string]uint32{}}
 }
 
-// termCount is a term of the document that is being added, with its occurrences.
 type termCount struct {
 	slot  uint32
 	count uint32
@@ -166,13 +180,12 @@ func (t *termCounter) add(slot uint32) {
 	t.counts = append(t.counts, termCount{slot, 1})
 }
 
-// add appends a document and returns its number.
 func (c *collection) add(d Document, t *termCounter) uint32 {
 	doc, length := uint32(len(c.ids)), uint32(len(d.Terms))
 	c.ids = append(c.ids, d.ID)
 	c.lengths = append(c.lengths, length)
-	c.live.rows++
-	c.live.terms += int64(length)
+	c.live.Rows++
+	c.live.Terms += int64(length)
 	t.counts = t.counts[:0]
 	for _, stem := range d.Terms {
 		slot, ok := c.slots[stem]
@@ -205,12 +218,11 @@ func (c *collection) slot(stem string) uint32 {
 	return slot
 }
 
-// markDeleted marks a document as deleted.
 func (c *collection) markDeleted(doc uint32) {
 	c.deleted.set(doc)
 	c.deletions = append(c.deletions, doc)
-	c.live.rows--
-	c.live.terms -= int64(c.lengths[doc])
+	c.live.Rows--
+	c.live.Terms -= int64(c.lengths[doc])
 }
 
 // postings returns the posting list of a stem and its document frequency among live
@@ -231,7 +243,6 @@ func (c *collection) postings(stem string) (*postingList, int) {
 // an isolated one costs a whole page.
 const pageSize = 64
 
-// locationMap finds documents by their identifier.
 type locationMap map[int64]*locationPage
 
 type locationPage struct {
@@ -277,7 +288,6 @@ func (d locationMap) remove(id int64) {
 	}
 }
 
-// compare orders by collection, then by document number.
 func (p location) compare(o location) int {
 	return cmp.Or(cmp.Compare(p.collection, o.collection), cmp.Compare(p.doc, o.doc))
 }
@@ -296,11 +306,15 @@ type Stats struct {
 func (x *Index) Stats(collection string) Stats {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
+	return x.stats(collection)
+}
+
+func (x *Index) stats(collection string) Stats {
 	if collection == All {
-		return Stats{x.live.rows, x.live.terms}
+		return x.live
 	}
 	if c := x.names[collection]; c != nil {
-		return Stats{c.live.rows, c.live.terms}
+		return c.live
 	}
 	return Stats{}
 }
@@ -314,51 +328,12 @@ func (x *Index) Collections() []string {
 
 // DocumentFrequency returns how many documents of a collection, or of All, hold
 // a stem.
-func (x *Index) DocumentFrequency(collection, stem string) int {
+func (x *Index) DocumentFrequency(collection, stem string) (n int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if collection != All {
-		if c := x.names[collection]; c != nil {
-			_, n := c.postings(stem)
-			return n
-		}
-		return 0
-	}
-	n := 0
-	for _, c := range x.names {
+	for c := range x.selected(collection) {
 		_, df := c.postings(stem)
 		n += df
 	}
 	return n
-}
-
-// Find returns the collection of a document and its length in terms. ok is false if
-// it is not in the index.
-func (x *Index) Find(id int64) (collection string, length int, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	at, ok := x.locations.get(id)
-	if !ok {
-		return "", 0, false
-	}
-	c := x.collections[at.collection-1]
-	return c.name, int(c.lengths[at.doc]), true
-}
-
-// Terms returns the stems of a document with their occurrences, or nil if it is not
-// in the index. It reads every list of the collection.
-func (x *Index) Terms(id int64) map[string]int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	at, ok := x.locations.get(id)
-	if !ok {
-		return nil
-	}
-	c, counts := x.collections[at.collection-1], map[string]int{}
-	for slot := range c.lists {
-		if n := c.lists[slot].count(at.doc); n > 0 {
-			counts[c.stems[slot]] = int(n)
-		}
-	}
-	return counts
 }

@@ -3,6 +3,8 @@ package lexical
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/bits-and-blooms/bitset"
 )
 
 // A cursor reads one posting list in document order, for one query. It decodes a
@@ -22,19 +24,16 @@ type cursor struct {
 	maxRepeats uint32  // largest number of repetitions in a document of the window
 }
 
-// reset moves the cursor before the first posting.
 func (c *cursor) reset(l *postingList, idf float64, term int) {
 	c.list, c.idf, c.term = l, idf, term
 	c.block, c.n, c.at, c.doc, c.boundBlock = -1, 0, 0, 0, 0
 }
 
-// load decodes the i-th block.
 func (c *cursor) load(i int) {
 	c.n = c.list.decode(i, &c.decoded)
 	c.block, c.at, c.doc = i, 0, c.docs[0]
 }
 
-// next moves to the next posting.
 func (c *cursor) next() {
 	if c.at++; c.at < c.n {
 		c.doc = c.docs[c.at]
@@ -99,7 +98,6 @@ func (c *cursor) windowBound(from, to uint32, v *saturation) float64 {
 	return top * c.idf
 }
 
-// pastBlock reports whether doc is after the decoded block.
 func (c *cursor) pastBlock(doc uint32) bool {
 	return c.doc < doc && (c.block < 0 || c.docs[c.n-1] < doc)
 }
@@ -142,12 +140,14 @@ const (
 type traversal struct {
 	*scratch
 	collection *collection
-	filter     filter
+	within     *bitset.BitSet // identifiers, or nil for all
 }
 
-// admits reports whether a document is live and passes the filter.
 func (t *traversal) admits(doc uint32) bool {
-	return !t.collection.deleted.has(doc) && (t.filter.any || t.filter.admits(t.collection.ids[doc]))
+	if t.collection.deleted.has(doc) {
+		return false
+	}
+	return t.within == nil || t.within.Test(uint(t.collection.ids[doc])) // a negative one is above all members
 }
 
 // maxScore adds the documents that may be among the best. In each window the lists
@@ -193,7 +193,6 @@ func (t *traversal) boundWindow(from, to uint32) []*cursor {
 	return t.order
 }
 
-// optional returns the number of optional lists, at least from.
 func (t *traversal) optional(from int) int {
 	for from < len(t.order) && t.prefixBounds[from+1] < t.top.threshold {
 		from++
@@ -292,7 +291,6 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	return t.top.add(Hit{t.collection.ids[doc], total})
 }
 
-// scoreAll adds every match.
 func (t *traversal) scoreAll() {
 	if len(t.totals) == 0 {
 		t.totals, t.touched = make([]float64, window), make(bitmap, window/64)

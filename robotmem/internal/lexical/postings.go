@@ -32,13 +32,11 @@ const (
 	bitmapSize = blockSize / 8
 )
 
-// decoded holds the decoded postings of a block or a tail.
 type decoded struct {
 	docs    [blockSize]uint32
 	repeats [blockSize]uint32 // occurrences, less the first
 }
 
-// appendPosting appends a posting to a tail.
 func appendPosting(data []byte, gap, count uint32) []byte {
 	number := uint64(gap-1) << 1
 	if count > 1 {
@@ -229,7 +227,6 @@ func (l *postingList) add(doc, count, length uint32) {
 	}
 }
 
-// max returns the block maximum of all postings.
 func (l *postingList) max() blockMax {
 	p := l.packedMax
 	p.merge(l.tailMax)
@@ -249,7 +246,6 @@ func (l *postingList) decode(i int, r *decoded) int {
 // blockCount is the number of blocks including the tail.
 func (l *postingList) blockCount() int { return (int(l.length) + blockSize - 1) / blockSize }
 
-// block returns the i-th block.
 func (l *postingList) block(i int) block {
 	if i < len(l.blocks) {
 		return l.blocks[i]
@@ -286,7 +282,6 @@ func (l *postingList) find(i int, doc uint32) int {
 	return i
 }
 
-// count returns how often doc holds the term.
 func (l *postingList) count(doc uint32) uint32 {
 	i := l.find(0, doc)
 	if i == l.blockCount() {
@@ -370,7 +365,6 @@ func (l *postingList) countDeleted(all bitmap) (gone uint32) {
 	return gone
 }
 
-// bitmap is a set of document numbers.
 type bitmap []uint64
 
 func (b bitmap) has(doc uint32) bool {
@@ -378,7 +372,6 @@ func (b bitmap) has(doc uint32) bool {
 	return word < uint32(len(b)) && b[word]>>(doc&63)&1 != 0
 }
 
-// set adds doc and grows b if needed.
 func (b *bitmap) set(doc uint32) {
 	if need := int(doc>>6) + 1; need > len(*b) {
 		*b = append(*b, make([]uint64, need-len(*b))...)

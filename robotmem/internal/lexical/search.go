@@ -112,31 +112,21 @@ func (x *Index) release(s *scratch) {
 	}
 }
 
-// prepare looks up the terms and computes their weights.
 func (s *scratch) prepare(x *Index, q Query) {
 	width := q.width()
 	s.df = append(s.df[:0], make([]int, width)...)
 	s.lists, s.collections = s.lists[:0], s.collections[:0]
-	stats := x.live
-	if q.Collection == All {
-		for _, c := range x.collections {
-			if c != nil {
-				s.addCollection(c, q)
-			}
-		}
-	} else if c := x.names[q.Collection]; c != nil {
-		stats = c.live
+	for c := range x.selected(q.Collection) {
 		s.addCollection(c, q)
-	} else {
-		stats = collectionStats{}
 	}
+	stats := x.stats(q.Collection)
 	// The slice of lists may have been reallocated while it grew.
 	for i := range s.collections {
 		s.collections[i].lists = s.lists[i*width:][:width]
 	}
 	s.idf = s.idf[:0]
 	for _, df := range s.df {
-		s.idf = append(s.idf, idf(stats.rows, df))
+		s.idf = append(s.idf, idf(stats.Rows, df))
 	}
 	s.curve.set(x.params(stats.average()), stats.average())
 }
@@ -149,7 +139,6 @@ func (q *Query) width() int {
 	return len(q.Terms)
 }
 
-// addCollection adds c if it holds any of the terms.
 func (s *scratch) addCollection(c *collection, q Query) {
 	postings, had := 0, len(s.lists)
 	for i := range q.width() {
@@ -199,7 +188,7 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 			break
 		}
 		s.openCursors(p)
-		w := traversal{scratch: s, collection: p.collection, filter: newFilter(q.Within)}
+		w := traversal{scratch: s, collection: p.collection, within: q.Within}
 		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {
@@ -226,27 +215,6 @@ func (s *scratch) openCursors(p *matchedCollection) {
 	s.prefixBounds = append(s.prefixBounds[:0], make([]float64, len(s.order)+1)...)
 }
 
-// filter admits identifiers.
-type filter struct {
-	any   bool
-	words []uint64
-}
-
-func newFilter(b *bitset.BitSet) filter {
-	if b == nil {
-		return filter{any: true}
-	}
-	return filter{words: b.Words()}
-}
-
-func (f filter) admits(id int64) bool {
-	if f.any {
-		return true
-	}
-	word := uint64(id) >> 6 // of a negative identifier: above all words
-	return word < uint64(len(f.words)) && f.words[word]>>(id&63)&1 != 0
-}
-
 // The last word of a query that is being typed may become many words. Their lists
 // are merged into one list for the query, so that they weigh as one term and the
 // evaluation is the same.
@@ -257,32 +225,19 @@ func (f filter) admits(id int64) bool {
 func (x *Index) Frequent(collection string, n int, wanted func(stem string) bool) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	var found frequentStems
-	if collection != All {
-		if c := x.names[collection]; c != nil {
-			c.each(wanted, func(stem string, count uint32) { found.add(frequency{stem, int(count)}, n) })
-		}
-		return found.stems()
-	}
 	counts := map[string]int{}
-	for _, c := range x.collections {
-		if c != nil {
-			c.each(wanted, func(stem string, count uint32) { counts[stem] += int(count) })
+	for c := range x.selected(collection) {
+		for slot, stem := range c.stems {
+			if count := c.lists[slot].length; count > 0 && wanted(stem) {
+				counts[stem] += int(count)
+			}
 		}
 	}
+	var found frequentStems
 	for stem, count := range counts {
 		found.add(frequency{stem, count}, n)
 	}
 	return found.stems()
-}
-
-// each visits the wanted stems with their number of documents.
-func (c *collection) each(wanted func(string) bool, visit func(stem string, count uint32)) {
-	for slot, stem := range c.stems {
-		if count := c.lists[slot].length; count > 0 && wanted(stem) {
-			visit(stem, count)
-		}
-	}
 }
 
 type frequency struct {

@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -96,21 +97,22 @@ func (c *collection) freeze() frozenCollection {
 // WriteTo writes a snapshot for Read. It returns the number of bytes and the error
 // of w.
 func (f *Frozen) WriteTo(w io.Writer) (int64, error) {
-	s := checksumWriter{w: w, buf: append(make([]byte, 0, writeSize+binary.MaxVarintLen64), magic...)}
+	sum := &checksumWriter{w: w}
+	s := snapshotWriter{bufio.NewWriterSize(sum, 1<<16)}
+	s.bytes([]byte(magic))
 	s.number(len(f.collections))
 	for i := range f.collections {
-		f.collections[i].write(&s)
+		f.collections[i].write(s)
 	}
-	s.flush()
-	s.buf = binary.LittleEndian.AppendUint32(s.buf, s.crc)
-	s.flush()
-	if s.err != nil {
-		return s.n, fmt.Errorf("write lexical snapshot: %w", s.err)
+	err := s.Flush()
+	s.bytes(binary.LittleEndian.AppendUint32(nil, sum.crc))
+	if err = cmp.Or(err, s.Flush()); err != nil {
+		return sum.n, fmt.Errorf("write lexical snapshot: %w", err)
 	}
-	return s.n, nil
+	return sum.n, nil
 }
 
-func (f *frozenCollection) write(s *checksumWriter) {
+func (f *frozenCollection) write(s snapshotWriter) {
 	s.section([]byte(f.name))
 	var part []byte
 	last := int64(0)
@@ -152,49 +154,29 @@ func (f *frozenCollection) write(s *checksumWriter) {
 	}
 }
 
-// writeSize is the size of a buffered write in bytes.
-const writeSize = 1 << 16
+// snapshotWriter keeps the first error until Flush.
+type snapshotWriter struct{ *bufio.Writer }
 
-// checksumWriter writes and computes the checksum until the first error.
-type checksumWriter struct {
-	w   io.Writer
-	buf []byte
-	crc uint32
-	n   int64
-	err error
-}
+func (s snapshotWriter) bytes(b []byte) { _, _ = s.Write(b) }
 
-func (s *checksumWriter) number(n int) { s.buf = binary.AppendUvarint(s.buf, uint64(n)) }
+func (s snapshotWriter) number(n int) { s.bytes(binary.AppendUvarint(s.AvailableBuffer(), uint64(n))) }
 
-func (s *checksumWriter) section(b []byte) {
+func (s snapshotWriter) section(b []byte) {
 	s.number(len(b))
 	s.bytes(b)
 }
 
-func (s *checksumWriter) bytes(b []byte) {
-	if len(s.buf)+len(b) > writeSize {
-		s.flush()
-	}
-	if len(b) > writeSize {
-		s.put(b)
-		return
-	}
-	s.buf = append(s.buf, b...)
+type checksumWriter struct {
+	w   io.Writer
+	crc uint32
+	n   int64
 }
 
-func (s *checksumWriter) flush() {
-	s.put(s.buf)
-	s.buf = s.buf[:0]
-}
-
-func (s *checksumWriter) put(b []byte) {
-	if s.err != nil || len(b) == 0 {
-		return
-	}
+func (s *checksumWriter) Write(b []byte) (int, error) {
 	s.crc = crc32.Update(s.crc, castagnoli, b)
 	n, err := s.w.Write(b)
 	s.n += int64(n)
-	s.err = err
+	return n, err
 }
 
 // Read returns the index of a snapshot, which must end where r ends. A stream that is
@@ -215,7 +197,6 @@ func Read(r io.Reader, params func(averageLength float64) Params) (*Index, error
 	return x, nil
 }
 
-// storedCollection holds the sections of a collection.
 type storedCollection struct {
 	name                                        string
 	ids, lengths, deleted, dictionary, postings []byte
@@ -263,55 +244,38 @@ const readSize = 1 << 20
 // take reads n bytes. It allocates memory for all of them when all have arrived.
 func (s *checksumReader) take(n uint64) []byte {
 	var chunks [][]byte
-	for left := n; left > 0 && s.err == nil; {
-		b := make([]byte, min(left, readSize))
-		if _, err := io.ReadFull(s.r, b); err != nil {
-			s.err = cutOff(err)
-			return nil
-		}
+	for ; n > 0 && s.err == nil; n -= min(n, readSize) {
+		b := make([]byte, min(n, readSize))
+		_, s.err = io.ReadFull(s.r, b)
 		s.crc = crc32.Update(s.crc, castagnoli, b)
-		left -= uint64(len(b))
 		chunks = append(chunks, b)
 	}
-	if len(chunks) == 1 {
+	switch {
+	case errors.Is(s.err, io.EOF), errors.Is(s.err, io.ErrUnexpectedEOF):
+		s.err = errors.New("the stream is cut off")
+	case s.err == nil && len(chunks) == 1:
 		return chunks[0]
+	case s.err == nil:
+		return slices.Concat(chunks...)
 	}
-	var all []byte
-	if len(chunks) > 1 {
-		all = make([]byte, 0, n)
+	return nil
+}
+
+// ReadByte implements io.ByteReader.
+func (s *checksumReader) ReadByte() (byte, error) {
+	b := s.take(1)
+	if s.err != nil {
+		return 0, s.err
 	}
-	for _, b := range chunks {
-		all = append(all, b...)
-	}
-	return all
+	return b[0], nil
 }
 
 func (s *checksumReader) number() uint64 {
-	var b []byte
-	for s.err == nil && len(b) < binary.MaxVarintLen64 {
-		one := s.take(1)
-		if s.err != nil {
-			return 0
-		}
-		if b = append(b, one[0]); one[0] < 0x80 {
-			n, size := binary.Uvarint(b)
-			if size <= 0 {
-				break
-			}
-			return n
-		}
-	}
+	n, err := binary.ReadUvarint(s)
 	if s.err == nil {
-		s.err = errors.New("a number is too long")
+		s.err = err // a number over 64 bits
 	}
-	return 0
+	return n
 }
 
 func (s *checksumReader) section() []byte { return s.take(s.number()) }
-
-func cutOff(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
-		return errors.New("the stream is cut off")
-	}
-	return err
-}

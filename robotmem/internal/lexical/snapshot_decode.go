@@ -16,7 +16,6 @@ var (
 	errPostings   = errors.New("the postings are not sound")
 )
 
-// varints reads the numbers of a section.
 type varints struct {
 	data []byte
 	bad  bool
@@ -47,7 +46,6 @@ func (n *varints) signed() int64 {
 	return int64(value>>1) ^ -int64(value&1)
 }
 
-// addStored adds a collection.
 func (x *Index) addStored(s *storedCollection) error {
 	if _, taken := x.names[s.name]; taken {
 		return errors.New("the name comes twice")
@@ -64,14 +62,14 @@ func (x *Index) addStored(s *storedCollection) error {
 			return errDocuments
 		}
 		x.locations.set(id, location{c.number, uint32(doc)})
-		c.live.rows++
-		c.live.terms += int64(c.lengths[doc])
+		c.live.Rows++
+		c.live.Terms += int64(c.lengths[doc])
 	}
-	if c.live.rows == 0 {
+	if c.live.Rows == 0 {
 		return errDocuments
 	}
-	x.live.rows += c.live.rows
-	x.live.terms += c.live.terms
+	x.live.Rows += c.live.Rows
+	x.live.Terms += c.live.Terms
 	return c.readPostings(s)
 }
 

@@ -48,7 +48,6 @@ func (b *topK) add(h Hit) bool {
 	return rose
 }
 
-// sink moves the i-th hit down to its place.
 func (b *topK) sink(i int) {
 	for {
 		worst := i

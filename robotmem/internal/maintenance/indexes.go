@@ -211,6 +211,13 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 			return false, err
 		}
 	}
+	for _, p := range rec.Places {
+		n, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ? AND path_id = (SELECT id FROM paths WHERE path = ?) AND x = ? AND y = ? AND z IS ? AND frame_id = ? AND map_id = ?",
+			m.MemoryID, p.Path, p.XYZ[0], p.XYZ[1], p.Z(), p.Frame, p.MapID)
+		if err != nil || n != 1 {
+			return false, err
+		}
+	}
 	points, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
 	if err != nil || points != int64(len(rec.Places)) || m.SHA256 == "" {
 		return err == nil && points == int64(len(rec.Places)), err

@@ -285,10 +285,13 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 	}
 	if r.vectors {
 		near.items, r.usual, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
-		r.vectors = near.err == nil
 	}
+	var got answer
 	if len(r.Content) > 0 {
-		got := <-words
+		got = <-words
+	}
+	r.vectors = r.vectors && near.err == nil // not before: lexical reads it
+	if len(r.Content) > 0 {
 		// Beside vectors the list of words leaves out what shares only stop words,
 		// and ends where other lists take over. Without them it is what it is on a
 		// node without an embedder.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -47,7 +48,7 @@ func Explain(err error) *robotmem.Error {
 	if !errors.As(err, &code) {
 		return &robotmem.Error{Kind: robotmem.Internal, Err: &hidden{"an internal error; see the node's log", err}}
 	}
-	if IsCorrupt(err) {
+	if IsCorrupt(err) || isSchemaDamaged(err) {
 		code = sqlite3.CORRUPT
 	}
 	text, kind := "an internal error; see the node's log", robotmem.Internal
@@ -88,6 +89,17 @@ func Explain(err error) *robotmem.Error {
 func IsCorrupt(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
+}
+
+// schemaTexts are of errors that SQLite gives no code of their own. This program
+// wrote the schema and writes all SQL: what does not fit is damage.
+var schemaTexts = []string{
+	"unsupported file format", "no such table", "no such column", "no such index",
+	"has no column named", "duplicate column name", "already exists", "vtable constructor failed", "invalid fts5 file format",
+}
+
+func isSchemaDamaged(err error) bool {
+	return errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
 // hidden is an error with a text for callers and a cause for the log.

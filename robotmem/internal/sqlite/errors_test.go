@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,30 @@ func TestPermissionIsNotAFullDisk(t *testing.T) {
 		err := fmt.Errorf("%w: %w", sqlite3.IOERR, &fs.PathError{Op: "write", Path: "x", Err: errno})
 		if got := Explain(err); got.Kind != robotmem.Unavailable || strings.Contains(got.Detail(), "full") || !strings.Contains(got.Detail(), "who owns") {
 			t.Errorf("%v is told as %s: %s", errno, got.Kind, got.Detail())
+		}
+	}
+}
+
+// SQLite has no code of its own for a schema whose text was damaged.
+func TestADamagedSchemaIsCorrupt(t *testing.T) {
+	c, err := Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), ConnOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := c.Exec("CREATE TABLE t(a)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		"SELECT b FROM t", "SELECT a FROM u", "INSERT INTO t(b) VALUES (1)",
+		"ALTER TABLE t ADD COLUMN a", "CREATE TABLE t(a)", "SELECT json('{')",
+	} {
+		if err := c.Exec(sql); Explain(err).Kind != robotmem.Corrupt {
+			t.Errorf("%s fails with %v, which is %s", sql, err, Explain(err).Kind)
 		}
 	}
 }

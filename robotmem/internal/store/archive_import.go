@@ -3,12 +3,10 @@ package store
 import (
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -279,21 +277,25 @@ func (c *Conn) purgedUID(uid string) (bool, error) {
 
 // MergeUses takes over what the archive has counted beyond what is counted here.
 func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
-	for _, tag := range a.UserTags {
-		if slices.Contains(known.UserTags, tag) {
-			continue
-		}
-		err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
-		if err := errors.Join(err, tx.seal(known.ID)); err != nil {
-			return err
-		}
-	}
-	if a.Sightings <= known.Sightings && a.AccessCount <= known.AccessCount && a.ReturnCount <= known.ReturnCount && a.LastAccessed <= known.LastAccessed {
+	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount || a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
+	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool { return slices.Contains(known.UserTags, tag) })
+	if !more && len(tags) == 0 {
 		return nil
 	}
-	return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
-		last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
-		a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+	return tx.resealed(known.ID, func() error {
+		for _, tag := range tags {
+			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
+			if err != nil {
+				return err
+			}
+		}
+		if !more {
+			return nil
+		}
+		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
+			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,
+			a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed, tx.NextRevision(), known.ID)
+	})
 }
 
 // provenance are the columns that say who stored a memory, and how long each may
@@ -462,11 +464,6 @@ func (c *ImportCount) add(n *ImportCount) {
 // made by a program, but not for certain by this one. Records are brought to the
 // one form that an export gives, so that content hashes can be compared.
 
-const (
-	MaxArchivedText = 16 << 10 // bytes of a memory's text, as of learn
-	MaxArchivedName = 1 << 10  // bytes of other texts: origins, reasons, file names
-)
-
 // CheckNames puts the rules of a request to a collection and to tags.
 func CheckNames(collection string, tags ...string) error {
 	names := struct {
@@ -477,13 +474,6 @@ func CheckNames(collection string, tags ...string) error {
 		return robotmem.Errorf(robotmem.Invalid, "collection", "is required")
 	}
 	return robotmem.Validate("", &names)
-}
-
-func CheckName(field, text string) error {
-	if len(text) > MaxArchivedName || !utf8.ValidString(text) {
-		return robotmem.Errorf(robotmem.TooLarge, field, "is %d bytes; the limit is %d bytes of UTF-8", len(text), MaxArchivedName)
-	}
-	return nil
 }
 
 // JudgeSession says what becomes of an episode, and returns the one that is known.

@@ -191,24 +191,19 @@ func joinUnit(q text.Quantity) string {
 // memory that is to be pinned is. One that its category pinned and somebody let
 // go is not pinned by that category again.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
-	changed := len(r.UserTags) > 0
-	for _, tag := range r.UserTags {
-		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
-			return err
+	return tx.resealed(id, func() error {
+		for _, tag := range r.UserTags {
+			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
+				return err
+			}
 		}
-	}
-	if r.Pinned {
-		changed = true
-		err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)
-		if err != nil {
-			return err
+		if r.Pinned {
+			err := tx.Exec("UPDATE memories SET pinned = 1, decay_rate = 0 WHERE id = ? AND (? OR category <> ?)", id, r.PinAsked, r.Category)
+			if err != nil {
+				return err
+			}
 		}
-	}
-	if changed {
-		if err := tx.seal(id); err != nil {
-			return err
-		}
-	}
-	return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
-		last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
+		return tx.Exec(`UPDATE memories SET sightings = sightings + 1, access_count = access_count + 1,
+			last_accessed = ?, revision = ? WHERE id = ?`, FormatTime(tx.Now), tx.NextRevision(), id)
+	})
 }

@@ -99,12 +99,8 @@ func (tx *Tx) indexContext(id int64, r *record.Record) error {
 		if err != nil {
 			return err
 		}
-		var z any
-		if len(p.XYZ) == 3 {
-			z = p.XYZ[2]
-		}
 		err = tx.Exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
-			id, path, p.XYZ[0], p.XYZ[1], z, p.Frame, p.MapID)
+			id, path, p.XYZ[0], p.XYZ[1], p.Z(), p.Frame, p.MapID)
 		if err != nil {
 			return err
 		}
@@ -136,8 +132,12 @@ func (tx *Tx) pathID(path string) (int64, error) {
 
 // Changes is the change counter: it grows with every change of a memory, and
 // with every episode that begins or ends.
-func (c *Conn) Changes() (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = 'changes'")
+func (c *Conn) Changes() (n int64, err error) {
+	found, err := c.One("SELECT value FROM counters WHERE name = 'changes'", nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
+	if err == nil && !found { // what is kept in memory would be taken for new
+		err = robotmem.Errorf(robotmem.Corrupt, "", "the counter of changes is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
+	}
+	return n, err
 }
 
 func (c *Conn) SetChanges(n int64) error {
@@ -278,6 +278,20 @@ func (c *Conn) seal(id int64) error {
 		return err
 	}
 	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
+}
+
+// resealed calls f, which changes columns or tags of a row one by one, and stores
+// the row's new checksum. A row that was damaged before stays so.
+func (tx *Tx) resealed(id int64, f func() error) error {
+	_, err := tx.row(id)
+	damaged := errors.Is(err, errDamagedRow)
+	if err != nil && !damaged {
+		return err
+	}
+	if err := f(); err != nil || damaged {
+		return err
+	}
+	return tx.seal(id)
 }
 
 // Seal gives a damaged memory the checksums of what is stored of it now.
@@ -503,10 +517,16 @@ func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
 	return names, nil
 }
 
-// Describe adds what the row of its memory says of a point; found is false
-// without a row.
+// Describe adds what the row of its memory says of a point; found is false without
+// a row, or with one that is damaged.
 func (c *Conn) Describe(p *robotmem.PlacePoint) (found bool, err error) {
-	return c.One("SELECT type, category, human_summary FROM memories WHERE id = ?", []any{p.MemoryID}, func(s *sqlite.Stmt) {
-		p.Type, p.Category, p.Summary = s.ColumnText(0), s.ColumnText(1), s.ColumnText(2)
-	})
+	row, err := c.row(p.MemoryID)
+	if errors.Is(err, errDamagedRow) || err == nil && row == nil {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	p.Type, p.Category, p.Summary = row.Type, row.Category, row.Summary
+	return true, nil
 }

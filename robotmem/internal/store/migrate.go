@@ -72,6 +72,9 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	if v < 0 {
+		return 0, robotmem.Errorf(robotmem.Corrupt, "db", "the file's header is damaged: its schema version is %d; run robotmem doctor --repair, or bring it back from a backup", v)
+	}
 	if int(v) > len(scripts) {
 		return 0, robotmem.Errorf(robotmem.Conflict, "db", "the file has schema version %d, this program knows up to %d; it was left as it is; install a newer robotmem", v, len(scripts))
 	}

@@ -210,7 +210,9 @@ func (tx *Tx) Used(session string, id int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
+	return tx.resealed(id, func() error {
+		return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
+	})
 }
 
 // StoreTallies writes what recalls have counted.

@@ -8,7 +8,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// decimalNumber is a number in a normalized text.
 type decimalNumber struct {
 	value string // canonical decimal
 	end   int    // first byte after it

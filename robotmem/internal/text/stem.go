@@ -16,6 +16,8 @@ const (
 // whether or not its condition holds.
 type suffix struct{ end, to string }
 
+var step1a = []suffix{{"sses", "ss"}, {"ies", "i"}, {"ss", "ss"}, {"s", ""}}
+
 var step2 = []suffix{
 	{"ational", "ate"}, {"tional", "tion"},
 	{"enci", "ence"}, {"anci", "ance"},
@@ -45,7 +47,9 @@ func Stem(term string) string {
 	}
 	var buf [maxStemBytes + 8]byte // "e" may be put back, nothing else grows
 	w := append(buf[:0], term...)
-	w = plural(w)
+	if w[len(w)-1] == 's' {
+		w = rewrite(w, step1a, 0)
+	}
 	w = pastAndGerund(w)
 	if n := len(w); w[n-1] == 'y' && hasVowel(w[:n-1]) {
 		w[n-1] = 'i'
@@ -65,24 +69,6 @@ func Stem(term string) string {
 		return term
 	}
 	return string(w)
-}
-
-// plural is step 1a.
-func plural(w []byte) []byte {
-	n := len(w)
-	if w[n-1] != 's' {
-		return w
-	}
-	switch {
-	case w[n-2] == 'e':
-		if n > 4 && w[n-4] == 's' && w[n-3] == 's' || n > 3 && w[n-3] == 'i' {
-			return w[:n-2]
-		}
-		return w[:n-1]
-	case w[n-2] != 's':
-		return w[:n-1]
-	}
-	return w
 }
 
 // pastAndGerund is step 1b with its correction of the stem.

@@ -3,11 +3,8 @@ package text
 import (
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/go-ego/gse"
 )
 
 // Tokenize is the tokenizer clause of an FTS5 table that holds Index texts. Marks
@@ -291,7 +288,6 @@ func separator(w string) byte {
 	return 0
 }
 
-// isDecimal reports whether w is digits with a single point.
 func isDecimal(w string) bool {
 	points := 0
 	for i := 0; i < len(w); i++ {
@@ -368,22 +364,6 @@ func numbered(w string) int {
 // word boundaries can 的 and 多少 be recognised as stop words and removed with the pairs
 // 爪的, 的力, 力是 and 是多.
 
-const (
-	// minWordFrequency limits the dictionary to its common half, which takes a third
-	// of the time and memory to load.
-	minWordFrequency = 5
-	// maxHanBytes is how much is segmented at once, because gse sums the shortest path
-	// in single precision.
-	maxHanBytes = 3 * 1024
-)
-
-// dictionary is loaded by the first Chinese question and kept for the process. It is
-// never changed.
-var dictionary = sync.OnceValues(func() (*gse.Segmenter, error) {
-	seg := &gse.Segmenter{MinTokenFreq: minWordFrequency, NotLoadHMM: true, SkipLog: true}
-	return seg, seg.LoadDictEmbed("zh_s")
-})
-
 // unspaced emits the run of class c at i and returns its end.
 func (p *scanner) unspaced(i int, c runeClass) int {
 	start := i
@@ -395,10 +375,11 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 		i += n
 	}
 	run := p.s[start:i]
-	if c == han && p.query && p.queryRun(run) {
-		return i
+	if c == han && p.query {
+		p.queryRun(run)
+	} else {
+		p.pairs(run, 0, len(run), len(run))
 	}
-	p.pairs(run, 0, len(run), len(run))
 	return i
 }
 
@@ -417,33 +398,31 @@ func (p *scanner) pairs(run string, i, end, limit int) {
 }
 
 // queryRun emits a Chinese run of a question. Characters and pairs of stop words go to
-// p.stop. It returns false if there is no dictionary.
-func (p *scanner) queryRun(run string) bool {
-	seg, err := dictionary()
-	if err != nil {
-		return false // it is embedded, so this hardly happens: the whole run is searched for
-	}
+// p.stop.
+func (p *scanner) queryRun(run string) {
 	for len(run) > 0 {
-		cut := min(len(run), maxHanBytes)
+		cut := min(len(run), maxSegmented)
 		for cut < len(run) && !utf8.RuneStart(run[cut]) {
 			cut++
 		}
-		words := seg.Segment([]byte(run[:cut]))
+		words := segment(run[:cut])
+		start := 0
 		for i, w := range words {
+			end := start + len(w)
 			limit := cut
-			if next := i + 1; next < len(words) && Stop(words[next].Token().Text()) {
-				limit = w.End()
+			if i+1 < len(words) && Stop(words[i+1]) {
+				limit = end
 			}
-			if !Stop(w.Token().Text()) {
-				p.pairs(run, w.Start(), w.End(), limit)
-				continue
+			if Stop(w) {
+				kept := len(p.out)
+				p.pairs(run, start, end, end)
+				p.stop = append(p.stop, p.out[kept:]...)
+				p.out = p.out[:kept]
+			} else {
+				p.pairs(run, start, end, limit)
 			}
-			kept := len(p.out)
-			p.pairs(run, w.Start(), w.End(), w.End())
-			p.stop = append(p.stop, p.out[kept:]...)
-			p.out = p.out[:kept]
+			start = end
 		}
 		run = run[cut:]
 	}
-	return true
 }

@@ -24,8 +24,8 @@ type span struct{ from, to time.Time }
 
 func (s span) set() bool { return !s.from.IsZero() }
 
-// An anchor is a date, a part of a day, a time of day, or a date with one of these.
-// It is resolved late, as "at 14:05" is of the day that another phrase names.
+// An anchor is a date, a part of a day, a time of day, or a date with one of these. It is resolved
+// last, because "at 14:05" is of the day that another phrase names.
 type anchor struct {
 	date       span
 	grain      unit                             // of date
@@ -40,11 +40,11 @@ type anchor struct {
 
 func (a anchor) timed() bool { return a.clockGrain > 0 }
 
-// dayless reports whether another phrase, or now, has to say the day.
+// dayless reports whether the day comes from another phrase, or from now.
 func (a anchor) dayless() bool { return !a.date.set() && (a.timed() || a.part.to > 0) }
 
-// merge joins two anchors that stand side by side, such as "yesterday" and
-// "14:05". Within a part of a day, three o'clock is the one that falls into it.
+// merge joins two adjacent anchors such as "yesterday" and "14:05". In a part of a day, three o'clock
+// is the one within it.
 func (a anchor) merge(b anchor) (anchor, bool) {
 	if b.date.set() {
 		a, b = b, a
@@ -71,8 +71,7 @@ func (a anchor) merge(b anchor) (anchor, bool) {
 // calendar counts from the moment of the question. Weeks begin on Monday.
 type calendar struct{ now time.Time }
 
-// midnight is the first moment of a day. Where clocks are put forward at 00:00, for
-// which time.Date may give 23:00, the day starts with the jump.
+// midnight is the first moment of a day. time.Date may give 23:00 if clocks jump at 00:00.
 func (c calendar) midnight(y, m, d int) time.Time {
 	t := time.Date(y, time.Month(m), d, 0, 0, 0, 0, c.now.Location())
 	if t.Hour() == 23 {
@@ -109,8 +108,8 @@ func (c calendar) around(u unit, n int) anchor {
 	return anchor{date: c.dayOf(c.now, n), grain: day}
 }
 
-// ago is n units back: the whole day, week, month or year, or for less than a
-// day a point with half a unit, or a tenth of its distance, to both sides.
+// ago is n units back: the whole day, week, month or year, otherwise a point with half a unit, or a
+// tenth of the distance, to both sides.
 func (c calendar) ago(u unit, n int) anchor {
 	if u >= day {
 		return c.around(u, -n)
@@ -120,8 +119,7 @@ func (c calendar) ago(u unit, n int) anchor {
 	return anchor{date: span{t.Add(-slack), t.Add(slack)}, grain: u, point: t}
 }
 
-// rolling is the last n units by the wall clock, with no end, as learning goes on. A
-// month before March 31 is February 28.
+// rolling is the last n units without an end. A month before March 31 is February 28.
 func (c calendar) rolling(u unit, n int) anchor {
 	days := map[unit]int{day: n, week: 7 * n}[u]
 	first := c.now.AddDate(0, -map[unit]int{month: n, year: 12 * n}[u], 1-c.now.Day())
@@ -170,8 +168,7 @@ type place struct {
 	lo, hi time.Time
 }
 
-// resolve places an anchor, a dayless one on the day in or the last that it has
-// begun on.
+// resolve computes the place of an anchor. A dayless one is in the day in, or else the last one begun.
 func (c calendar) resolve(a anchor, in span) place {
 	switch {
 	case !a.dayless():

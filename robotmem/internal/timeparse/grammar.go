@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// preposition is how a phrase makes bounds of its anchor.
+// preposition turns an anchor into bounds.
 type preposition int
 
 const (
@@ -45,8 +45,7 @@ var (
 	numbers = map[string]int{"a": 1, "an": 1, "one": 1, "two": 2, "couple": 2, "couple of": 2, "a couple": 2, "a couple of": 2,
 		"three": 3, "four": 4, "five": 5, "few": 5, "a few": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
 		"eleven": 11, "twelve": 12, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "sixty": 60, "ninety": 90}
-	// Morning begins at midnight, and night lasts until six, as two o'clock of
-	// 昨天晚上 is that of the night.
+	// Morning begins at midnight and night lasts until six: 昨天晚上两点 is in the night.
 	parts = map[string]anchor{
 		"morning": partOf(0, 12), "afternoon": partOf(12, 18), "evening": partOf(18, 24), "night": partOf(18, 30), "凌晨": partOf(0, 6),
 		"早上": partOf(0, 12), "上午": partOf(0, 12), "中午": partOf(11, 14), "下午": partOf(12, 18), "傍晚": partOf(18, 24), "晚上": partOf(18, 30),
@@ -71,8 +70,7 @@ func values[T ~int](lists ...string) map[string]T {
 	return m
 }
 
-// anyOf is a pattern of words, the longest first: those in Latin letters, which
-// end with a word, or the others.
+// anyOf is a pattern of the words in Latin letters, which end at a word border, or of the others.
 func anyOf[T any](m map[string]T, latin bool) string {
 	words := slices.DeleteFunc(slices.Collect(maps.Keys(m)), func(w string) bool { return isLetter(w[0]) != latin })
 	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
@@ -133,9 +131,8 @@ const (
 	simplified  = "周点后间这个过礼时钟从内开现刚两几为来号当"
 )
 
-// mask lowers ASCII letters, writes the traditional characters of time words as
-// simplified ones, and masks chunks that are no part of a time (12.5, v2,
-// run_2026-11-03.mcap, 10.0.0.7). Every byte stays where it was.
+// mask lowers ASCII letters, simplifies traditional characters, and masks chunks that are not a time
+// (12.5, v2, run_2026-11-03.mcap, 10.0.0.7). It keeps the position of every byte.
 func mask(s string, named map[string]*regexp.Regexp) string {
 	b := []byte(s)
 	for i, r := range s {
@@ -159,9 +156,8 @@ var openers = slices.Concat(strings.Fields("the day yesterday today this current
 	slices.Collect(maps.Keys(weekdays)), slices.Collect(maps.Keys(months)), slices.Collect(maps.Keys(numbers)), slices.Collect(maps.Keys(parts)),
 	strings.Split("前昨今大凌早上中下傍晚夜最过近这半本当周星礼去零〇一二两三四五六七八九十几", ""))
 
-// A rule is a regular expression and what is made of its groups. A space is any
-// white space, names in braces are those of macros. A rule does not hold behind one
-// of the words of after, nor before one of those of before.
+// A rule is a regular expression with a function of its groups. A space is any white space; names in
+// braces are macros. A rule does not match after a word of after, or before one of before.
 type rule struct {
 	pattern, after, before string
 	read                   func(p *parser, m []string) (a anchor, ok bool)
@@ -175,8 +171,8 @@ const (
 	placing  = "in on since before after until till by from between during and to of"
 )
 
-// rules are tried in this order. Where something else can be meant, nothing is read:
-// a bound that is too wide costs a rank, one that is too narrow hides a memory.
+// rules are tried in order. Ambiguous text is not read: a bound that is too wide costs a rank, one
+// that is too narrow hides a memory.
 var rules = []rule{
 	// Days and their parts. 前天线 has an antenna, 早上好 is a greeting.
 	{`{the}day before yesterday\b|前天`, "之 以 目 当 提 眼 此", "线", func(p *parser, m []string) (anchor, bool) { return p.ago(day, 2), true }},
@@ -289,8 +285,7 @@ var last = map[string]int{"last": 1, "past": 1, "previous": 1, "上": 1, "上上
 
 var common = strings.Fields("sat sun wed mon march mar may")
 
-// common reports whether a name of a rule's match is a common word for want of a
-// capital.
+// common reports whether a name is a common word because it has no capital.
 func (p *parser) common(matched, name string) bool {
 	at := p.i - len(matched) + strings.LastIndex(matched, name)
 	return slices.Contains(common, name) && (p.question[at] < 'A' || p.question[at] > 'Z')
@@ -323,8 +318,8 @@ func hanCount(s string) (n int) {
 	return n
 }
 
-// dated is the date of a year, month and day, or a month or a year where the others
-// are empty. Without a year it is the latest that has begun.
+// dated is the date of a year, month and day, which may be empty from the right. Without a year it is
+// the latest that has begun.
 func (p *parser) dated(year, name, date string) (a anchor, ok bool) {
 	y, m, d := hanCount(year), months[name], hanCount(date)
 	if m == 0 {
@@ -350,8 +345,7 @@ func (p *parser) stamp(text string) (anchor, bool) {
 	return anchor{}, false
 }
 
-// clockOf reads hours, minutes and seconds, where empty ones are not told, and
-// "a" or "p" for the half of the day.
+// clockOf reads hours, minutes and seconds, which may be empty, and "a" or "p".
 func clockOf(h, m, s, half string) (a anchor, ok bool) {
 	hours, minutes, seconds := hanCount(h), hanCount(m), hanCount(s)
 	a = anchor{clock: time.Duration(hours*3600+minutes*60+seconds) * time.Second, clockGrain: hour, bare: true}

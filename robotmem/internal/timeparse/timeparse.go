@@ -9,28 +9,27 @@ import (
 	"unicode/utf8"
 )
 
-// A Reading is what the time words of a question come to.
+// A Reading is the result of Parse.
 type Reading struct {
 	// After <= observed_at < Before, where nil is no bound.
 	After, Before *time.Time
 	Phrases       []Phrase // in the order of the question
-	// Rest is the question without the words that became bounds: of "slips before
-	// the crash at 14:05" it is "slips the crash".
+	// Rest is the question without the words of bounds: "slips the crash" of "slips before the crash at
+	// 14:05".
 	Rest string
-	// Note says in a sentence what was seen and not used, else it is empty.
+	// Note is a sentence about time words that were not used, or empty.
 	Note string
 }
 
-// A Phrase is one time expression, question[Start:End] in bytes, with its own
-// bounds, which are nil where it was left out.
+// A Phrase is a time expression, question[Start:End] in bytes, with its bounds, nil if it was not used.
 type Phrase struct {
 	Text          string
 	Start, End    int
 	After, Before *time.Time
 }
 
-// Parse reads the time expressions of a question, English or Chinese, as of now.
-// Days, weeks and times of day are those of now's Location.
+// Parse reads the time expressions of a question in English or Chinese. Days, weeks and times of day
+// are those of now's Location.
 func Parse(question string, now time.Time) Reading {
 	named, ofRules := grammar()
 	p := &parser{calendar: calendar{now}, named: named, rules: ofRules, question: question, s: mask(question, named)}
@@ -122,8 +121,8 @@ func (it *item) bounds(at place) (lo, hi time.Time) {
 	return at.from, at.to
 }
 
-// rangeOf is the time from the first anchor to the second. A time of day is the
-// first one after the first anchor; a weekday before it is still to come.
+// rangeOf is the time from the first anchor to the second. A time of day is the first one after the
+// first anchor, and a weekday before it is the next one.
 func (p *parser) rangeOf(it item, in span) (lo, hi time.Time) {
 	a, b := it.a, it.b
 	if a.dayless() && b.date.set() && b.grain <= day && b.point.IsZero() {
@@ -207,7 +206,7 @@ type parser struct {
 	owned    bool // the last anchor ends with 's
 }
 
-// take moves behind a regular expression that matches here and returns its groups.
+// take consumes a match at the current position and returns its groups.
 func (p *parser) take(re *regexp.Regexp) []string {
 	m := re.FindStringSubmatch(p.s[p.i:min(len(p.s), p.i+maxWindow)])
 	if m != nil {
@@ -219,7 +218,7 @@ func (p *parser) take(re *regexp.Regexp) []string {
 
 func (p *parser) has(pattern string) bool { return p.take(p.named[pattern]) != nil }
 
-// try runs a rule and comes back to where it began if the rule does not hold.
+// try runs a rule and resets the position if it fails.
 func (p *parser) try(rule func() bool) bool {
 	i := p.i
 	if rule() {
@@ -380,8 +379,7 @@ func (p *parser) event(it *item) bool {
 	return false
 }
 
-// suffix reads what follows an anchor in Chinese. An event may come first, as in
-// 14:05崩溃之前.
+// suffix reads a Chinese postposition, also after an event: 14:05崩溃之前.
 func (p *parser) suffix(it *item) {
 	if strings.HasSuffix(p.s[:p.i], "一点") && it.a.bare { // 慢一点后: a little
 		return

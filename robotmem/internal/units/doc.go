@@ -1,7 +1,5 @@
-// Package units has the one table of units: their spellings, dimensions and
-// factors. Filters compare values by it, duplicates and conflicts compare texts
-// by it, and a search finds a quantity in another unit by it. It is a leaf: it
-// knows nothing else of this module.
+// Package units has the one table of units: their spellings, dimensions and factors. Filters compare
+// values, duplicates and conflicts compare texts, and a search finds other units by it.
 //
 // # Nouns
 //
@@ -33,10 +31,8 @@
 //
 // # Why not a library
 //
-// bcicen/go-units 1.0.5, of 2023, finds units by text, but knows neither N, V, A,
-// rad, Hz nor any compound, takes Nm for the nanometre and T for the ton, rounds
-// psi to 6894.757 Pa and needs 0.14 ms for each look. gonum's unit 0.17 reads no
-// text and holds a torque and an energy to be of one dimension.
+// bcicen/go-units 1.0.5 knows neither N, V, A, rad, Hz nor compounds, takes Nm for the nanometre and
+// rounds psi. gonum's unit 0.17 reads no text, and a torque and an energy are of one dimension.
 //
 // # Caveats
 //

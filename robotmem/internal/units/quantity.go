@@ -9,17 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// maxText bounds what is read, in bytes: a number of full precision and the
-// longest unit take less than half of it.
+// maxText bounds a text in bytes: a number of full precision and the longest unit need half of it.
 const maxText = 64
 
-// Quantity is a number with a unit, in canonical form: equal quantities are
-// equal with ==, however they were written.
+// Quantity is a number with a unit in canonical form: equal quantities are equal with ==.
 type Quantity struct {
 	// Value is finite and has at most 15 significant digits.
 	Value float64
-	// Unit is the canonical unit of the dimension ("N", "N·m", "rad/s"), or a
-	// unit that is not known, as it was written.
+	// Unit is the canonical unit of the dimension ("N", "N·m", "rad/s"), or an unknown unit as written.
 	Unit string
 }
 
@@ -50,9 +47,8 @@ func Parse(s string) (q Quantity, ok bool) {
 	return quantity(d, unit, apart)
 }
 
-// Of makes a quantity of a number and a unit that are given apart, as in
-// {"value": 12.5, "unit": "N"}. It is not ok where [Parse] of the two would not
-// be, save that a lone "pm" is the picometre here and the afternoon there.
+// Of makes a quantity of a number and a unit, as in {"value": 12.5, "unit": "N"}. It accepts what
+// [Parse] accepts, and "pm" as the picometre.
 func Of(value float64, unit string) (Quantity, bool) {
 	if len(unit) > maxText {
 		return Quantity{}, false
@@ -83,15 +79,13 @@ func quantity(d decimal, name string, unknownToo bool) (Quantity, bool) {
 	return Quantity{Value: value, Unit: u.canonical}, true
 }
 
-// startsUnit refuses the rest of most texts that begin with a number: dates,
-// clock times, versions, lists.
+// startsUnit excludes most texts that begin with a number: dates, clock times, versions, lists.
 func startsUnit(s string) bool {
 	r, _ := utf8.DecodeRuneInString(s)
 	return unitRune(r) || strings.HasPrefix(s, "1/")
 }
 
-// identifier reports whether a number of n bytes with letters right behind it
-// is more likely a name: 007A, or the hexadecimal 3e8F.
+// identifier reports whether a number of n bytes with letters behind it is a name (007A, 3e8F).
 func identifier(s string, n int) bool {
 	if s[0] == '0' && n > 1 && isDigit(s[1]) {
 		return true
@@ -99,9 +93,8 @@ func identifier(s string, n int) bool {
 	return strings.ContainsAny(s[:n], "eE") && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
-// plainWord reports whether s can be a unit that nobody knows: "blips",
-// "counts/rev", "个". Digits are refused, as they are part of a text that says
-// more than one quantity.
+// plainWord reports whether s can be an unknown unit: "blips", "counts/rev", "个". A text with
+// digits may state more than one quantity.
 func plainWord(s string) bool {
 	joined := false // by an operator, behind which a letter must come
 	for _, r := range s {
@@ -146,13 +139,11 @@ const (
 	pi19      = 3_141_592_653_589_793_238 // π × 10^18
 	inversePi = 3_183_098_861_837_906_715 // 1/π × 10^19
 
-	// maxExponent replaces all above it: far beyond any float64, far from the
-	// largest int.
+	// maxExponent replaces larger ones: far beyond any float64, far from the largest int.
 	maxExponent = 9999
 )
 
-// numeral is a sign, digits, a point between digits or before them, an exponent.
-// An e without digits is the beginning of a unit, as in 5 eV.
+// numeral is a sign, digits with a point, an exponent. An e without digits starts a unit: 5 eV.
 var numeral = regexp.MustCompile(`^([-+−]?)(\d*)(?:\.(\d+))?(?:[eE]([-+]?)(\d+))?`)
 
 // scan reads the number that s begins with and its length.
@@ -182,8 +173,7 @@ func scan(s string) (d decimal, n int, ok bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// in is the number in the canonical unit of u, or not ok where a float64
-// overflows or a number that is not zero would become zero.
+// in is the number in the canonical unit of u. It fails if a float64 overflows or underflows to 0.
 func (d decimal) in(u unit) (float64, bool) {
 	n, exp := new(big.Int).SetUint64(d.mant), d.exp
 	if u.zero != 0 {
@@ -228,9 +218,8 @@ const tempDigits = 16
 // maxTemp is the largest temperature, in 10^-tempDigits degrees.
 var maxTemp = new(big.Int).Lsh(big.NewInt(e18+1), 64)
 
-// above is the distance of a temperature from absolute zero, which is zero
-// hundredths of a degree below the zero of its scale, in 10^-tempDigits degrees.
-// It is nil beyond maxTemp.
+// above is a temperature above absolute zero in 10^-tempDigits degrees, nil beyond maxTemp. zero
+// is the distance of absolute zero below the zero of the scale in hundredths of a degree.
 func (d decimal) above(zero uint64) *big.Int {
 	n, shift := new(big.Int).SetUint64(d.mant), d.exp+tempDigits
 	switch {

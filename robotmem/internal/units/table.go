@@ -4,13 +4,11 @@ import (
 	"strings"
 )
 
-// row is a unit of the table.
 type row struct {
 	symbols   string // told apart by case, split at spaces
 	names     string // lower case; a plural with s is understood
 	dimension string // see parseDims
-	// factor to the canonical unit, exact: a decimal, a fraction, or one of
-	// them times π.
+	// factor to the canonical unit, exact: a decimal or a fraction, with π or without.
 	factor string
 	takes  prefixSet
 	zero   uint64 // see unit
@@ -152,8 +150,7 @@ type prefix struct {
 	exp, kibi      int
 }
 
-// prefixes reach from femto to peta: those beyond name nothing that a robot
-// senses, and "am" and "Em" are words.
+// prefixes from femto to peta: robots measure nothing beyond, and "am" and "Em" are words.
 var prefixes = []prefix{
 	{"f", "femto", -15, 0}, {"p", "pico", -12, 0}, {"n", "nano 纳", -9, 0}, {"u µ μ", "micro 微", -6, 0},
 	{"m", "milli 毫", -3, 0}, {"c", "centi 厘", -2, 0}, {"d", "deci 分", -1, 0}, {"da", "deca", 1, 0},
@@ -166,16 +163,18 @@ var prefixes = []prefix{
 type vocabulary struct {
 	units    map[string]*unit
 	prefixes map[string]*prefix
-	longest  int // prefix, in bytes
+	longest  int  // prefix, in bytes
+	plural   bool // words may be plural
 }
 
 var symbols, names = index()
 
 func index() (symbols, names vocabulary) {
 	empty := func() vocabulary {
-		return vocabulary{make(map[string]*unit, 2*len(rows)), make(map[string]*prefix, 2*len(prefixes)), 0}
+		return vocabulary{units: make(map[string]*unit, 2*len(rows)), prefixes: make(map[string]*prefix, 2*len(prefixes))}
 	}
 	symbols, names = empty(), empty()
+	names.plural = true
 	for _, r := range rows {
 		d := parseDims(r.dimension)
 		u := &unit{d.String(), d, parseFactor(r.factor), r.zero, r.takes}
@@ -202,18 +201,30 @@ func (v *vocabulary) addPrefix(p *prefix, spellings string) {
 	}
 }
 
-// prefixed finds a unit with a prefix that it takes.
-func (v *vocabulary) prefixed(s string, find func(string) (*unit, bool)) (unit, bool) {
+// lookup finds a word, with a prefix that its unit takes or without.
+func (v *vocabulary) lookup(s string) (unit, bool) {
+	if u, ok := v.find(s); ok {
+		return *u, true
+	}
 	for n := 1; n <= v.longest && n < len(s); n++ {
 		p, ok := v.prefixes[s[:n]]
 		if !ok {
 			continue
 		}
-		if u, ok := find(s[n:]); ok && u.takes&p.set() != 0 {
+		if u, ok := v.find(s[n:]); ok && u.takes&p.set() != 0 {
 			return p.of(*u)
 		}
 	}
 	return unit{}, false
+}
+
+// find finds a word without a prefix, also in the plural with s.
+func (v *vocabulary) find(s string) (*unit, bool) {
+	u, ok := v.units[s]
+	if n := len(s) - 1; !ok && v.plural && n > 2 && s[n] == 's' {
+		u, ok = v.units[s[:n]]
+	}
+	return u, ok
 }
 
 func (p *prefix) set() prefixSet {

@@ -10,8 +10,7 @@ import (
 // "2 turns" are too often something else. A search index stores the symbol of a
 // unit, so a change of these lists makes stored indexes stale.
 
-// textSymbols are the symbols that are units behind a number in a text. Case is
-// part of them: mN is not MN.
+// textSymbols are the symbols that are units after a number in a text. Case matters: mN, MN.
 var textSymbols = strings.Fields(`
 m mm cm dm km um nm ft N mN kN MN uN kgf lbf Nm mNm kNm Nmm Ncm
 s ms us ns min h rad mrad deg degC degF rpm rps
@@ -21,13 +20,12 @@ Pa kPa MPa hPa bar mbar psi atm K J mJ kJ MJ L mL
 B kB KB MB GB TB KiB MiB GiB kbps Mbps Gbps
 px dB dBm ppm lux lm cd mol T mT %`)
 
-// textSpellings are other spellings of symbols in a text. One without a symbol
-// has the symbol of the same unit in the table.
+// textSpellings are other spellings of symbols. One without a symbol has that of the same unit.
 var textSpellings = strings.Fields(`
 ° °C °F Ω kΩ MΩ N*m mN*m kN*m N*mm=Nmm N*cm W*h A*h l ml hr hrs=h sec secs=s msec=ms mins=min lbs
 kmh=km/h kph=km/h HZ=Hz hz=Hz khz=kHz Khz=kHz KHz=kHz n=N v=V kw=kW w=W kn=kN`)
 
-// textWords are units that are written out, in lower case or in Chinese.
+// textWords are names of units, in lower case or in Chinese.
 var textWords = strings.Fields(`
 feet foot percent hertz celsius rev/min inches=in frame=frame frames=frame day=d days=d
 newton newtons newton-meter newton-meters=Nm second seconds millisecond milliseconds microsecond microseconds
@@ -40,8 +38,7 @@ watt watts joule joules pascal pascals liter liters litre litres pixel pixels oh
 公斤 千克 克 毫克 伏 伏特 毫伏 安培 毫安 瓦 千瓦 赫兹 赫茲=Hz 赫 欧姆 帕 千帕 兆帕
 转/分 转每分 升 毫升 像素 帧=frame`)
 
-// textUnit is a unit of the table with its symbol, and 1 of it in the canonical
-// unit.
+// textUnit is a unit of the table with its symbol, and 1 of it in the canonical unit.
 type textUnit struct {
 	symbol string
 	unit   unit
@@ -87,15 +84,14 @@ func (u unit) plain() unit {
 	return u
 }
 
-// Symbol is the symbol of a unit that a text spells by a symbol: "mN", "°C", or
-// a product with one sign, "N*m". Case matters.
+// Symbol returns the symbol of a unit in a text: "mN", "°C", or a product with one sign, "N*m".
+// Case matters.
 func Symbol(s string) (symbol string, ok bool) {
 	symbol, ok = bySymbol[s]
 	return symbol, ok
 }
 
-// WordSymbol is the symbol of a unit that a text writes out in lower case or in
-// Chinese: "minutes", "毫米".
+// WordSymbol returns the symbol of a name of a unit, in lower case or in Chinese: "minutes", "毫米".
 func WordSymbol(s string) (symbol string, ok bool) {
 	symbol, ok = byWord[s]
 	return symbol, ok
@@ -108,9 +104,8 @@ const (
 	maxBaseTempDecimals = 9
 )
 
-// Base converts a decimal number with the symbol of a unit to the canonical unit
-// of its dimension, so that 1000 mm and 1 m are equal strings. A unit that is not
-// known and a number of more than 13 digits stay as they are.
+// Base converts a decimal number with a unit symbol to the canonical unit of its dimension, so
+// that 1000 mm and 1 m are equal. Unknown units and numbers of over 13 digits are unchanged.
 func Base(value, symbol string) (string, string) {
 	d, n, ok := scan(value)
 	if !ok || n != len(value) || d.mant >= maxBaseMantissa {
@@ -132,9 +127,8 @@ const (
 	maxOther         = 1e7
 )
 
-// Others lists the same quantity in the other units that a text may have, number
-// and symbol without a space: of 1 m also 100cm and 1000mm. It leaves out units
-// in which the number has no short decimal form, and temperatures.
+// Others lists the quantity in the other units of texts, number and symbol without a space: for
+// 1 m 100cm and 1000mm. Units without a short decimal form, and temperatures, are left out.
 func Others(value, symbol string) (others []string) {
 	base, canonical := Base(value, symbol)
 	u, known := ofSymbol(symbol)

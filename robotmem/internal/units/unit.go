@@ -13,16 +13,14 @@ type unit struct {
 	canonical string // that of dims, or "" in a product that is not complete
 	dims      dims
 	factor    factor
-	// zero is how far a temperature scale begins above absolute zero, in
-	// hundredths of its degree. It counts only for the unit alone: in °C/s and
-	// in the product with another unit a degree is a difference.
+	// zero is the distance of absolute zero below the zero of a temperature scale, in hundredths of
+	// its degree. It counts for the unit alone: in products a degree is a difference.
 	zero  uint64
 	takes prefixSet
 }
 
-// dims are the powers of the base kinds. A kind is finer than a dimension of
-// the SI: the newton is one of its own, so that a torque (N·m) and an energy
-// (W·s) are different though both are kg·m²/s².
+// dims are the powers of the base kinds. Kinds are finer than SI dimensions: with the newton as
+// a kind, a torque (N·m) and an energy (W·s) differ though both are kg·m²/s².
 type dims [21]int8
 
 // kinds are the base kinds, in the order in which a product names them.
@@ -31,8 +29,7 @@ var kinds = strings.Fields("kg N W V A lm cd mol K Hz Bq Gy Sv B px % dB m s rad
 // maxPower bounds the power of a kind, to one digit.
 const maxPower = 9
 
-// derived are the products with a name, and a force and a pressure that are
-// written with the kilogram.
+// derived are the products with a name, and force and pressure written with the kilogram.
 var derived = map[dims]string{
 	parseDims("N/m²"): "Pa", parseDims("W·s"): "J", parseDims("A·s"): "C", parseDims("V/A"): "Ω", parseDims("A/V"): "S",
 	parseDims("V·s"): "Wb", parseDims("V·s/m²"): "T", parseDims("V·s/A"): "H", parseDims("A·s/V"): "F", parseDims("lm/m²"): "lx",
@@ -79,7 +76,6 @@ func (d dims) String() string {
 	return string(append(above, below...))
 }
 
-// appendPower writes a kind with its positive power.
 func appendPower(text []byte, kind int, power int8) []byte {
 	text = append(text, kinds[kind]...)
 	switch {
@@ -101,42 +97,18 @@ func resolve(s string) (unit, bool) {
 	if u, ok := symbols.units[s]; ok { // ft-lb, r/min
 		return *u, true
 	}
-	if u, ok := findName(lower(s)); ok { // degrees Celsius
+	if u, ok := names.find(lower(s)); ok { // degrees Celsius
 		return *u, true
 	}
 	return compound(s)
 }
 
-// lookup finds one word of the table, with a prefix or without. Symbols are
-// told apart by case (mN, MN); names are not.
+// lookup finds a word with or without a prefix. Case matters for symbols (mN, MN), not for names.
 func lookup(s string) (unit, bool) {
-	find := func(s string) (*unit, bool) {
-		u, ok := symbols.units[s]
-		return u, ok
-	}
-	if u, ok := find(s); ok {
-		return *u, true
-	}
-	if u, ok := symbols.prefixed(s, find); ok {
+	if u, ok := symbols.lookup(s); ok {
 		return u, true
 	}
-	s = lower(s)
-	if u, ok := findName(s); ok {
-		return *u, true
-	}
-	return names.prefixed(s, findName)
-}
-
-// findName finds the singular, or the plural with s.
-func findName(s string) (*unit, bool) {
-	if u, ok := names.units[s]; ok {
-		return u, true
-	}
-	if n := len(s) - 1; n > 2 && s[n] == 's' {
-		u, ok := names.units[s[:n]]
-		return u, ok
-	}
-	return nil, false
+	return names.lookup(lower(s))
 }
 
 // lower lowers ASCII letters only.
@@ -203,7 +175,7 @@ func oneFactor(s string) (u unit, power int, rest string, ok bool) {
 	}
 	if strings.HasPrefix(s[end:], "-") { // pound-force
 		longer := end + 1 + wordEnd(s[end+1:])
-		if named, found := findName(lower(s[:longer])); found {
+		if named, found := names.find(lower(s[:longer])); found {
 			u, ok, end = *named, true, longer
 		}
 	}
@@ -245,8 +217,7 @@ func readPower(s string) (power int, rest string) {
 	return power * int(rest[0]-'0'), rest[1:]
 }
 
-// operator reads what stands between two factors: the sign of the second one's
-// power, and the text from there on.
+// operator reads the sign between two factors and returns the sign of the second power.
 func operator(s string) (sign int, rest string, ok bool) {
 	rest = strings.TrimLeft(s, " ")
 	spaced := len(rest) < len(s)
@@ -282,7 +253,7 @@ func unitRune(r rune) bool {
 	return r != '每' && r != utf8.RuneError && (unicode.IsLetter(r) || strings.ContainsRune("°‰℃℉′″", r))
 }
 
-// times is u·v^power, where u is a product; not ok where a factor or a power is out of range.
+// times is u·v^power, where u is a product; false if a factor or power is out of range.
 func (u unit) times(v unit, power int) (unit, bool) {
 	for i, p := range v.dims {
 		sum := int(u.dims[i]) + int(p)*power

@@ -38,7 +38,6 @@ func fingerprint(dims int, mean []float32) uint32 {
 	return castagnoli(append(binary.LittleEndian.AppendUint32(nil, uint32(dims)), Encode(mean)...))
 }
 
-// chunkSize is the size of a saved chunk of n vectors.
 func (x *Index) chunkSize(n int) int {
 	return chunkHeader + n*8*(2*x.words+1) + chunkTrailer
 }

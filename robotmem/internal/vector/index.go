@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"sync"
 	"sync/atomic"
-
-	"github.com/bits-and-blooms/bitset"
 )
 
 const (
@@ -132,13 +129,6 @@ func (x *Index) Len() int {
 	return x.count
 }
 
-// Contains reports whether memory id has a vector in the index.
-func (x *Index) Contains(id int64) bool {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	return x.contains(id)
-}
-
 func (x *Index) contains(id int64) bool {
 	if id < 1 || id > MaxID || int(id>>chunkBits) >= len(x.chunks) {
 		return false
@@ -147,34 +137,6 @@ func (x *Index) contains(id int64) bool {
 	return c != nil && c.present[id&chunkMask/64]>>(id%64)&1 == 1
 }
 
-// IDs returns a copy of the set of memories that have a vector in the index.
-func (x *Index) IDs() *bitset.BitSet {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	words := make([]uint64, len(x.chunks)*len(chunk{}.present))
-	for i, c := range x.chunks {
-		if c != nil {
-			copy(words[i*len(c.present):], c.present[:])
-		}
-	}
-	return bitset.From(words)
-}
-
-// Memory is the size of the codes in bytes: 8 more than the code for each id of a
-// chunk that is in use, whether the id has a vector or not.
-func (x *Index) Memory() int {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	n := len(x.chunks) * bits.UintSize / 8
-	for _, c := range x.chunks {
-		if c != nil {
-			n += 8*len(c.signs) + 8*len(c.lows) + 8*len(c.terms) + 8*len(c.present)
-		}
-	}
-	return n
-}
-
-// chunkFor returns the chunk of id and allocates it if it is new.
 func (x *Index) chunkFor(id int64) *chunk {
 	i := int(id >> chunkBits)
 	if i >= len(x.chunks) {
@@ -293,7 +255,6 @@ func dot(question []float64, raw []byte) float64 {
 	return (s0 + s1) + (s2 + s3)
 }
 
-// widen copies a vector to float64.
 func widen(into []float64, vector []float32) {
 	for i, f := range vector {
 		into[i] = float64(f)

@@ -58,7 +58,6 @@ const (
 	exactFactor = 3
 )
 
-// scratch is the memory of one search.
 type scratch struct {
 	centred    []float32 // the vector less the mean, rotated
 	block      []float32 // buffer of the rotation
@@ -148,7 +147,6 @@ func (x *Index) selectIDs(s *scratch, q Query) {
 	slices.Sort(s.ids)
 }
 
-// countMembers counts the vectors that within admits.
 func (x *Index) countMembers(within []uint64) int {
 	if within == nil {
 		return x.count
@@ -165,7 +163,6 @@ func (x *Index) countMembers(within []uint64) int {
 	return n
 }
 
-// listMembers appends every member to s.ids.
 func (x *Index) listMembers(s *scratch, within []uint64) {
 	for i, k := range x.chunks {
 		if k == nil {

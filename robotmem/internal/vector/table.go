@@ -89,7 +89,6 @@ func (t *table) BestIndex(info *sqlite3.IndexInfo) error {
 	return nil
 }
 
-// inOrder reports whether hits are in the order of ORDER BY.
 func inOrder(by []sqlite3.IndexOrderBy) bool {
 	similarity := sqlite3.IndexOrderBy{Column: columnSimilarity, Desc: true}
 	return slices.Equal(by, []sqlite3.IndexOrderBy{similarity}) ||

@@ -116,11 +116,14 @@ func (x *Index) drawQuestions(e *recallTest, members []int64, count int, load So
 		if len(raw) != 4*x.dims {
 			return x.wrongSize(id, raw)
 		}
-		v := make([]float64, x.dims)
+		v, unit := make([]float64, x.dims), make([]float32, x.dims)
 		for i := range v {
-			v[i] = float64(component(raw[4*i:]))
+			unit[i] = component(raw[4*i:])
+			v[i] = float64(unit[i])
 		}
-		ids, drawn = append(ids, id), append(drawn, v)
+		if x.checkUnit(unit) == nil { // a stored vector may have been damaged since
+			ids, drawn = append(ids, id), append(drawn, v)
+		}
 		return nil
 	})
 	if err == nil && len(ids) == 0 {
@@ -158,7 +161,7 @@ func blend(v, w []float64) []float64 {
 		side[i] = w[i] - cosine*f
 		square += side[i] * side[i]
 	}
-	if square < 1e-6 {
+	if square < 1e-5 { // more than unitSlack makes of equal vectors
 		return v
 	}
 	along := math.Sqrt((1 - blendCosine*blendCosine) / square)
@@ -168,7 +171,6 @@ func blend(v, w []float64) []float64 {
 	return side
 }
 
-// compareMembers compares some members with every query.
 func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	return load(ids, func(id int64, raw []byte) error {
 		for i, question := range e.questions {
@@ -184,17 +186,12 @@ func (x *Index) compareMembers(e *recallTest, ids []int64, load Source) error {
 	})
 }
 
-// memberIDs returns the ids of all members, ascending.
 func (x *Index) memberIDs() []int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	ids := make([]int64, 0, x.count)
-	for i, c := range x.chunks {
-		if c != nil {
-			c.each(func(slot int) { ids = append(ids, int64(i*chunkSlots+slot)) })
-		}
-	}
-	return ids
+	var s scratch
+	x.listMembers(&s, nil)
+	return s.ids
 }
 
 // runRecallTest runs the queries through Search and returns the share of true

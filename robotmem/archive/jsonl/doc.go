@@ -1,0 +1,22 @@
+// Package jsonl imports and exports facts as JSON lines: each line is a learn request.
+//
+//	{"insight":"grip_force=12.5 N holds wet glass","context":{"task":{"success":true}}}
+//
+// [Import] learns the lines in batches and reports each bad line by its number. With a
+// [State] an import that was interrupted continues where it stopped and stores no line twice.
+// [Export] writes the active facts of a memory, oldest first.
+//
+//	f, err := os.Open("facts.jsonl")
+//	…
+//	state, err := jsonl.OpenState(f, "memory.db", "")
+//	…
+//	counts, err := jsonl.Import(ctx, m, f, jsonl.Options{State: state})
+//	if err == nil {
+//		err = state.Remove()
+//	}
+//
+// # Caveats
+//
+// An exported fact has no session: the session belongs to the memory that it came from.
+// Package archive moves whole memories.
+package jsonl

@@ -1,0 +1,226 @@
+package jsonl
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+func openNode(t *testing.T, path string) *local.Node {
+	t.Helper()
+	m, err := local.Open(t.Context(), local.Options{Path: path, Durability: local.DurabilityNormal})
+	must(t, err)
+	t.Cleanup(func() { must(t, m.Close()) })
+	return m
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dyingService stores batches until its last one, which it stores without an answer or, when
+// lost, not at all.
+type dyingService struct {
+	robotmem.Service
+	batches int
+	lost    bool
+}
+
+func (d *dyingService) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (*robotmem.LearnBatchResponse, error) {
+	d.batches--
+	if d.batches > 0 || !d.lost {
+		res, err := d.Service.LearnBatch(ctx, r)
+		if d.batches > 0 || err != nil {
+			return res, err
+		}
+	}
+	return nil, &robotmem.Error{Op: "learn_batch", Kind: robotmem.Unavailable, Err: errors.New("the power went")}
+}
+
+// TestImportResumesWithoutDoubling interrupts an import in the middle of a batch: stored or
+// not, the second run ends with every line once.
+func TestImportResumesWithoutDoubling(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		t.Run(fmt.Sprintf("lost=%t", lost), func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			db := filepath.Join(dir, "memory.db")
+			m := openNode(t, db)
+			lines := filepath.Join(dir, "facts.jsonl")
+			var b strings.Builder
+			for i := range 3 * batchRows {
+				if i == batchRows {
+					b.WriteString("{\"insight\":\"x\",\"unknown\":1}\n") // the batch begins with a bad line
+				}
+				fmt.Fprintf(&b, "{\"insight\":\"the same text in groups of seven: %d\"}\n", i/7)
+			}
+			must(t, os.WriteFile(lines, []byte(b.String()), 0o644))
+			if err := importWith(t, db, lines, &dyingService{m, 2, lost}); err == nil {
+				t.Fatal("the first run succeeded, want it to be interrupted")
+			}
+			// Another writer is no sign that the batch was stored.
+			_, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: "meanwhile, elsewhere"})
+			must(t, err)
+			must(t, importWith(t, db, lines, m))
+			stats, err := m.Stats(t.Context(), &robotmem.StatsRequest{})
+			must(t, err)
+			if got, want := stats.Total, int64(3*batchRows+1); got != want {
+				t.Errorf("%d facts, want %d", got, want)
+			}
+		})
+	}
+}
+
+// importWith runs one import into m.
+func importWith(t *testing.T, db, path string, m robotmem.Service) error {
+	t.Helper()
+	f, err := os.Open(path)
+	must(t, err)
+	defer f.Close()
+	state, err := OpenState(f, db, "")
+	must(t, err)
+	if _, err := Import(t.Context(), m, f, Options{KeepDuplicates: true, State: state}); err != nil {
+		return err
+	}
+	return state.Remove()
+}
+
+func TestLineReaderBoundsLines(t *testing.T) {
+	long := strings.Repeat("x", maxLine+1)
+	r := newLineReader(strings.NewReader("one\r\n"+long+"\ntwo"), 0, 0)
+	for i, want := range []struct {
+		text string
+		long bool
+	}{{"one", false}, {"", true}, {"two", false}} {
+		line, isLong, err := r.next()
+		if err != nil || isLong != want.long || !isLong && string(line) != want.text {
+			t.Errorf("line %d: %.10q %t %v, want %q %t", i+1, line, isLong, err, want.text, want.long)
+		}
+	}
+	if _, _, err := r.next(); err != io.EOF {
+		t.Errorf("after the last line: %v, want io.EOF", err)
+	}
+	if want := int64(len("one\r\n") + len(long) + len("\ntwo")); r.offset != want || r.number != 3 {
+		t.Errorf("offset %d line %d, want %d line 3", r.offset, r.number, want)
+	}
+}
+
+// busyService changes the memory while it is listed: after the first page another fact is
+// learnt, and after the second two of its facts are forgotten.
+type busyService struct {
+	*local.Node
+	pages int
+	t     *testing.T
+}
+
+func (b *busyService) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	res, err := b.Node.List(ctx, r)
+	b.pages++
+	switch b.pages {
+	case 1:
+		_, lerr := b.Learn(ctx, &robotmem.LearnRequest{Insight: "a new one"})
+		must(b.t, lerr)
+	case 2:
+		for _, m := range res.Memories[:2] {
+			_, ferr := b.Forget(ctx, &robotmem.ForgetRequest{MemoryID: m.MemoryID, Reason: "test"})
+			must(b.t, ferr)
+		}
+	}
+	return res, err
+}
+
+// TestExportMissesNothingWhileTheMemoryChanges pages through 2.5 pages.
+func TestExportMissesNothingWhileTheMemoryChanges(t *testing.T) {
+	m := openNode(t, filepath.Join(t.TempDir(), "memory.db"))
+	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+	var want []string
+	for i := range listPage*2 + listPage/2 {
+		text := fmt.Sprintf("fact %d", i)
+		want = append(want, text)
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: text})
+	}
+	_, err := m.LearnBatch(t.Context(), req)
+	must(t, err)
+
+	var out bytes.Buffer
+	must(t, Export(t.Context(), &busyService{m, 0, t}, &out, "", nil))
+	var got []string
+	for line := range bytes.Lines(out.Bytes()) {
+		var item robotmem.LearnRequest
+		must(t, json.Unmarshal(line, &item))
+		got = append(got, item.Insight)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("exported (-want +got):\n%s", diff)
+	}
+	ends, err := writePages(t.Context(), m, io.Discard, "", nil)
+	if err != nil || !slices.IsSorted(ends) || len(ends) != 3 {
+		t.Errorf("pages end at %v, %v", ends, err)
+	}
+}
+
+// FuzzLines reads any bytes as lines: each that is not blank is either an item with its own
+// bytes, or bad with a reason.
+func FuzzLines(f *testing.F) {
+	for _, seed := range []string{
+		"", "{\"insight\":\"a\"}\n\n\xef\xbb\xbf{\"insight\":\"b\"}\r\nnot json\n[1]\n{\"insight\":", "\xff\n", "{}{}", "db: memory.db\nembedder: none\n", "\t",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(checkLines)
+}
+
+func checkLines(t *testing.T, data []byte) {
+	r := &lineReader{in: bufio.NewReader(bytes.NewReader(data))}
+	items, bad := 0, 0
+	for {
+		b, err := readBatch(r)
+		must(t, err)
+		if b.lines == 0 {
+			break
+		}
+		for i, item := range b.items {
+			if !json.Valid(item) || i > 0 && b.numbers[i] <= b.numbers[i-1] {
+				t.Errorf("line %d: %q", b.numbers[i], item)
+			}
+		}
+		for _, line := range b.bad {
+			if line.reason == "" {
+				t.Errorf("line %d is bad without a reason", line.number)
+			}
+		}
+		if _, err := json.Marshal(b.items); err != nil {
+			t.Error(err)
+		}
+		items, bad = items+len(b.items), bad+len(b.bad)
+	}
+	if r.offset != int64(len(data)) {
+		t.Errorf("%d of %d bytes were read", r.offset, len(data))
+	}
+	written := 0
+	for line := range strings.SplitSeq(strings.TrimPrefix(string(data), "\xef\xbb\xbf"), "\n") {
+		if strings.TrimSpace(line) != "" {
+			written++
+		}
+	}
+	if items+bad != written {
+		t.Errorf("%d lines are written, %d are items and %d bad", written, items, bad)
+	}
+}

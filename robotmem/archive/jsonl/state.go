@@ -1,0 +1,148 @@
+package jsonl
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// State is a small JSON file, BASE.import-KEY, that names the batch under way. It is synced
+// before the batch is sent. After an interruption everything before Start is stored and
+// nothing after End is. A batch is stored whole or not at all, so the memory itself says
+// whether it holds the batch between the two.
+//
+// The key depends on the path, the size and the first bytes of the imported file and on the
+// settings of the import. Another file, or one that has changed, begins with its first line.
+type State struct {
+	path string
+
+	Start  int64  `json:"start"`
+	End    int64  `json:"end"`
+	Counts Counts `json:"counts"` // as of Start
+	After  int64  `json:"after"`  // the largest memory id before the batch
+}
+
+const (
+	headBytes = 64 << 10
+	listPage  = 1000
+)
+
+// OpenState reads the state of an interrupted import of f, or makes a new one that is not on
+// disk yet. The file of the state is beside base. Imports with different settings, such as
+// another collection, have different states.
+func OpenState(f *os.File, base, settings string) (*State, error) {
+	path, err := filepath.Abs(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%d\n%s\n", path, info.Size(), settings)
+	if _, err := io.Copy(h, io.NewSectionReader(f, 0, headBytes)); err != nil {
+		return nil, refused("%v", err)
+	}
+	s := &State{path: fmt.Sprintf("%s.import-%x", base, h.Sum(nil)[:8])}
+	data, err := os.ReadFile(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(data, s); err != nil || s.Start < 0 || s.Start > s.End || s.End > info.Size() {
+		return nil, refused("%s, the state of an interrupted import, cannot be read; remove it to import from the first line again", s.path)
+	}
+	return s, nil
+}
+
+func refused(format string, args ...any) error {
+	return &robotmem.Error{Kind: robotmem.Invalid, Field: "file", Err: fmt.Errorf(format, args...)}
+}
+
+// begin records the batch that is about to be sent.
+func (s *State) begin(ctx context.Context, svc robotmem.Service, b *batch, counts Counts, keepDuplicates bool) error {
+	s.Start, s.End, s.Counts = b.start, b.end, counts
+	if keepDuplicates {
+		newest, err := svc.List(ctx, &robotmem.ListRequest{Limit: 1, Status: "all"})
+		if err != nil {
+			return err
+		}
+		if s.After = 0; len(newest.Memories) > 0 {
+			s.After = newest.Memories[0].MemoryID
+		}
+	}
+	return s.save()
+}
+
+// stored counts the lines of the batch under way that the memory holds. Unless duplicates are
+// kept the answer is 0: the memory recognizes lines that are sent again.
+func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keepDuplicates bool) (n int64, err error) {
+	if !keepDuplicates {
+		return 0, nil
+	}
+	texts := map[string]bool{}
+	for _, line := range b.items {
+		var item robotmem.LearnRequest
+		if json.Unmarshal(line, &item) == nil {
+			texts[strings.TrimSpace(item.Insight)] = true
+		}
+	}
+	for page := 1; ; page++ {
+		res, err := svc.List(ctx, &robotmem.ListRequest{Page: page, Limit: listPage, Status: "all", Type: "fact"})
+		if err != nil {
+			return 0, err
+		}
+		for _, known := range res.Memories {
+			if known.MemoryID <= s.After {
+				return n, nil
+			}
+			if texts[known.Content] {
+				n++
+			}
+		}
+		if len(res.Memories) < listPage {
+			return n, nil
+		}
+	}
+}
+
+// save replaces the state on disk and syncs it.
+func (s *State) save() error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(s.path), filepath.Base(s.path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), s.path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// Remove deletes the file of the state. Call it when the import has ended and its counts were
+// reported: until then the state keeps a repeated import from storing lines twice.
+func (s *State) Remove() error {
+	if err := os.Remove(s.path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

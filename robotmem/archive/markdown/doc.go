@@ -1,0 +1,26 @@
+// Package markdown writes a memory as a folder of Markdown files and reads such folders, and
+// notes that people wrote, as an [archive.Source].
+//
+//	COLLECTION/memories/TEXT-UID.md      a memory without a session
+//	COLLECTION/SESSION/TEXT-UID.md       a memory of a session
+//	COLLECTION/SESSION/TEXT-UID.png      its payload
+//	COLLECTION/SESSION/session.md        the session
+//	links.jsonl                          the references between memories
+//
+// A file has the fields of the record as YAML between two lines of ---, an empty line, and
+// the text byte for byte with a line break at its end. Each field is one line. Its value is
+// in the flow style, which JSON is, so that no number is rewritten.
+//
+// A file without a uid is a note that a person wrote: its text, or each point of a list, is a
+// fact to learn ([Reader.Facts], [Learn]).
+//
+//	r, err := markdown.Open("notes", refused)
+//	…
+//	report, err := m.Import(ctx, r, local.ImportOptions{})
+//	counts, err := markdown.Learn(ctx, m, r.Facts(), refused)
+//
+// # Caveats
+//
+// A file that was edited, so that its hash no longer matches, is a newer version of its
+// memory. The time of the file must be after the updated_at in it.
+package markdown

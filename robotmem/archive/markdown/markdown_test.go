@@ -1,0 +1,83 @@
+package markdown
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestFrontMatterReadsYAMLWithNumbersAsSpelt(t *testing.T) {
+	for name, test := range map[string]struct{ in, want string }{
+		"flow":         {`context: {"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}`, `{"context":{"a":12.50,"b":[1e-7,true,null,"yes"],"c":12345678901234567890}}`},
+		"block":        {"context:\n  params:\n    torque: 3.50\n    tiny: 1e-7\n    text: \"3.50\"\ntags:\n  - lid\n  - 'two words'\npinned: true", `{"context":{"params":{"torque":3.50,"tiny":1e-7,"text":"3.50"}},"pinned":true,"tags":["lid","two words"]}`},
+		"several text": {"summary: |\n  one\n  two\nuid: 01a1feaa-a80c-7a1b-9c31-251ec8f2a842", `{"summary":"one\ntwo\n","uid":"01a1feaa-a80c-7a1b-9c31-251ec8f2a842"}`},
+		"a time":       {"observed_at: 2026-03-01T14:05:00Z\nsource: no one", `{"observed_at":"2026-03-01T14:05:00Z","source":"no one"}`},
+		"nothing":      {"", `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fields, body, err := cutFrontMatter([]byte("---\n" + test.in + "\n---\n\ntext\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := json.Marshal(fields)
+			if diff := cmp.Diff(test.want, string(got)); diff != "" || err != nil {
+				t.Errorf("%v %s", err, diff)
+			}
+			if noteText(body) != "text" {
+				t.Errorf("body %q", body)
+			}
+		})
+	}
+}
+
+func TestFrontMatterNamesTheLine(t *testing.T) {
+	for name, test := range map[string]struct{ in, want string }{
+		"no end":    {"---\na: b\n", "no end"},
+		"an anchor": {"---\na: 1\nb: &x {y: 1}\n---\n", "line 3: anchors"},
+		"a tag":     {"---\nb: !!binary aGk=\n---\n", "line 2: anchors, aliases and tags"},
+		"a list":    {"---\n- a\n---\n", "must be fields"},
+		"a bracket": {"---\na: 1\nb: [1, 2\n---\n", "line "},
+		"too deep":  {"---\na: " + strings.Repeat("[", 100) + strings.Repeat("]", 100) + "x\n---\n", "line 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := cutFrontMatter([]byte(test.in))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("error %v, want one with %q", err, test.want)
+			}
+		})
+	}
+}
+
+// Whatever the text, a note gives it back byte for byte.
+func TestNoteText(t *testing.T) {
+	for _, text := range []string{"a", "a\nb", " a \n\n b ", "---\na: b\n---\n", "a\r\nb", "- a\n- b", "\n\na\n\n", "数字 12.50"} {
+		var b bytes.Buffer
+		if err := writeFrontMatter(&b, map[string]string{"uid": "x"}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString("\n" + text + "\n")
+		_, body, err := cutFrontMatter(b.Bytes())
+		if err != nil || noteText(body) != text {
+			t.Errorf("%q came back as %q (%v)", text, noteText(body), err)
+		}
+	}
+}
+
+func FuzzFrontMatter(f *testing.F) {
+	f.Add("---\na: {\"b\":1.50}\n---\n\ntext\n")
+	f.Add("---\na:\n  - b: 1\n---\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		fields, _, err := cutFrontMatter([]byte(in))
+		if err != nil {
+			return
+		}
+		for name, raw := range fields {
+			if !json.Valid(raw) {
+				t.Errorf("%q became %q", name, raw)
+			}
+		}
+	})
+}

@@ -1,0 +1,141 @@
+package sensors
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+const (
+	// maxPayload bounds a payload that is written as one message, in bytes.
+	maxPayload = 256 << 20
+	listPage   = 1000
+)
+
+// ExportOptions choose the memories of ExportMCAP. The zero value is all of them.
+type ExportOptions struct {
+	Collection string
+	Session    string // overrides Collection
+	// Progress is called with the number of memories that were read, and that there are.
+	Progress func(done, total int64)
+}
+
+// ExportMCAP writes memories in the order of their time. The report counts what was left out by
+// reason.
+func ExportMCAP(ctx context.Context, m Node, w io.Writer, o ExportOptions) (*recording.ExportReport, error) {
+	entries, err := list(ctx, m, o)
+	if err != nil {
+		return nil, err
+	}
+	skipped := map[string]uint64{}
+	report, err := recording.Export(ctx, w, items(ctx, m, entries, o.Progress, skipped))
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	for reason, n := range skipped {
+		report.Skipped[reason] += n
+	}
+	return report, nil
+}
+
+// entry is the position of a memory in the file.
+type entry struct {
+	id       int64
+	observed time.Time
+	manifest bool
+}
+
+// list lists the memories: manifests of recordings first, then by time.
+func list(ctx context.Context, m Node, o ExportOptions) ([]entry, error) {
+	var out []entry
+	for page, before := 1, int64(0); ; page++ {
+		var res *robotmem.ListResponse
+		var err error
+		if o.Session != "" {
+			res, err = m.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: o.Session, Page: page, Limit: listPage})
+		} else {
+			res, err = m.List(ctx, &robotmem.ListRequest{Limit: listPage, BeforeID: before, Collection: o.Collection})
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, memory := range res.Memories {
+			before = memory.MemoryID
+			out = append(out, entry{memory.MemoryID, memory.ObservedAt, memory.MediaType == recording.ManifestType})
+		}
+		if len(res.Memories) < listPage {
+			break
+		}
+	}
+	slices.SortFunc(out, func(x, y entry) int {
+		if x.manifest != y.manifest {
+			if x.manifest {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(x.observed.Compare(y.observed), cmp.Compare(x.id, y.id))
+	})
+	return out, nil
+}
+
+// items reads one memory after the other and counts what is left out by reason.
+func items(ctx context.Context, m Node, entries []entry, progress func(done, total int64), skipped map[string]uint64) iter.Seq2[recording.Exported, error] {
+	return func(yield func(recording.Exported, error) bool) {
+		for i, e := range entries {
+			item, reason, err := read(ctx, m, e.id)
+			if progress != nil {
+				progress(int64(i+1), int64(len(entries)))
+			}
+			if reason != "" {
+				skipped[reason]++
+				continue
+			}
+			if !yield(item, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// read reads a memory and its payload. A reason says why the memory is left out.
+func read(ctx context.Context, m Node, id int64) (item recording.Exported, reason string, err error) {
+	mem, err := m.Get(ctx, &robotmem.GetRequest{MemoryID: id})
+	if err != nil {
+		return item, "", err
+	}
+	if mem.Status != "active" && mem.Status != "" {
+		return item, mem.Status, nil
+	}
+	item = recording.Exported{UID: mem.UID, Fact: mem.Type == "fact", Category: mem.Category, Perception: importing.Perception{
+		Type: mem.PerceptionType, Description: mem.Content, MediaType: mem.MediaType, Metadata: mem.Metadata, Context: mem.Context, ObservedAt: mem.ObservedAt,
+	}}
+	switch {
+	case mem.SHA256 == "":
+		return item, "", nil
+	case mem.Bytes > maxPayload:
+		return item, fmt.Sprintf("over %d.0 MiB", maxPayload>>20), nil
+	}
+	const damaged = "its payload is lost or damaged"
+	data, err := m.OpenData(ctx, &robotmem.DataRequest{MemoryID: id})
+	if errors.Is(err, robotmem.Corrupt) {
+		return item, damaged, nil
+	}
+	if err != nil {
+		return item, "", err
+	}
+	item.Data, err = io.ReadAll(data)
+	if errors.Join(err, data.Close()) != nil {
+		return item, damaged, nil
+	}
+	return item, "", nil
+}

@@ -1,0 +1,122 @@
+package sensors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Node is a memory that takes and gives payloads as streams.
+type Node interface {
+	robotmem.Service
+	robotmem.Streams
+}
+
+// Sink stores what an importer reads. It saves several perceptions at a time: all cores
+// describe them, and they share commits.
+type Sink struct {
+	Node       Node
+	Collection string // "" is the default of the node
+}
+
+var _ importing.Sink = (*Sink)(nil)
+
+const (
+	savers    = 8
+	maxSource = 64 // characters
+)
+
+// Start implements [importing.Sink].
+func (s *Sink) Start(ctx context.Context, session importing.Session) (string, error) {
+	res, err := s.Node.StartSession(ctx, &robotmem.StartSessionRequest{Collection: s.Collection, Context: session.Context, Origin: session.Origin})
+	if errors.Is(err, robotmem.Conflict) {
+		return "", fmt.Errorf("%w: %w", importing.ErrEnded, err)
+	}
+	if err != nil {
+		return "", err
+	}
+	return res.SessionID, nil
+}
+
+// End implements [importing.Sink].
+func (s *Sink) End(ctx context.Context, session string, outcome *float64) error {
+	_, err := s.Node.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: outcome})
+	return err
+}
+
+// Save implements [importing.Sink]. What it has begun it completes, also if ctx ends.
+func (s *Sink) Save(ctx context.Context, session string, ps []importing.Perception) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	var stored, next atomic.Int64
+	errs := make([]error, len(ps))
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	for range min(savers, len(ps)) {
+		wg.Go(func() {
+			for !failed.Load() {
+				i := int(next.Add(1)) - 1
+				if i >= len(ps) {
+					return
+				}
+				isNew, err := s.save(ctx, session, &ps[i])
+				if err != nil {
+					errs[i] = fmt.Errorf("%s: %w", ps[i].Description, err)
+					failed.Store(true)
+				} else if isNew {
+					stored.Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return int(stored.Load()), errors.Join(errs...)
+}
+
+func (s *Sink) save(ctx context.Context, session string, p *importing.Perception) (isNew bool, err error) {
+	req := &robotmem.SavePerceptionRequest{
+		Description: p.Description, PerceptionType: p.Type, MediaType: p.MediaType, Metadata: p.Metadata, Context: p.Context,
+		SessionID: session, Origin: p.Origin,
+	}
+	if session == "" {
+		req.Collection = s.Collection
+	}
+	if !p.ObservedAt.IsZero() {
+		req.ObservedAt = &p.ObservedAt
+	}
+	if topic, ok := p.Metadata["topic"].(string); ok {
+		req.Source = firstRunes(topic, maxSource)
+	}
+	data := io.Reader(bytes.NewReader(p.Data))
+	if p.Open != nil {
+		f, err := p.Open()
+		if err != nil {
+			return false, err
+		}
+		defer f.Close()
+		data = f
+	}
+	res, err := s.Node.SavePerceptionFrom(ctx, req, data)
+	if err != nil {
+		return false, err
+	}
+	return res.Status == "created", nil
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n--; n < 0 {
+			return s[:i]
+		}
+	}
+	return s
+}

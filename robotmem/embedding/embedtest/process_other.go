@@ -1,9 +1,0 @@
-//go:build !unix
-
-package embedtest
-
-import "os/exec"
-
-func ownGroup(*exec.Cmd) {}
-
-func killGroup(cmd *exec.Cmd) error { return cmd.Process.Kill() }

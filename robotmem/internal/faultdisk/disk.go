@@ -1,0 +1,420 @@
+package faultdisk
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/ncruces/go-sqlite3/vfs"
+	"github.com/robotmem/robotmem-go/perception/payload"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+)
+
+const unlimited = -1
+
+// Disk passes the changes of one folder to the real disk, records them and makes
+// them fail. Its methods may be called by several goroutines at a time.
+type Disk struct {
+	root string
+	name string
+
+	mu     sync.Mutex // guards the fields below
+	log    []op
+	inodes map[string]int // files by their path below root
+	sizes  map[int]int64  // by inode
+	next   int
+	silent bool // nothing is recorded
+	lies   bool
+
+	free    int64 // bytes by which files may still grow, or unlimited
+	refused int
+	syncErr error
+	stalled chan struct{} // closed at the end of a stall; nil without one
+	stalls  kind          // write: writes and syncs stall; syncFile: only syncs
+	held    int
+}
+
+var _ sqlite.Disk = (*Disk)(nil)
+
+// New returns a recording disk of an empty folder. Close it after its last user.
+func New(dir string) (*Disk, error) {
+	d, err := Over(dir)
+	if err != nil {
+		return nil, err
+	}
+	if found, err := os.ReadDir(dir); err != nil || len(found) > 0 {
+		d.Close()
+		return nil, errors.Join(errors.New("faultdisk: the folder is not empty"), err)
+	}
+	d.silent = false
+	return d, nil
+}
+
+// Over returns a disk of a folder and the files in it. It records nothing. Close
+// it after its last user.
+func Over(dir string) (*Disk, error) {
+	root, err := filepath.Abs(dir)
+	if err == nil {
+		root, err = filepath.EvalSymlinks(root) // SQLite asks for files by their real paths
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Disk{root: root, name: "faultdisk-" + strings.ToLower(rand.Text()), silent: true, inodes: map[string]int{}, sizes: map[int]int64{}, free: unlimited}
+	vfs.Register(d.name, &system{VFS: vfs.Find(""), disk: d})
+	return d, nil
+}
+
+// Close unregisters the disk's VFS. The files stay.
+func (d *Disk) Close() { vfs.Unregister(d.name) }
+
+// Root is the real path of the folder.
+func (d *Disk) Root() string { return d.root }
+
+// VFS implements [sqlite.Disk].
+func (d *Disk) VFS() string { return d.name }
+
+// Mark records a moment, such as that of an acknowledgement.
+func (d *Disk) Mark() { d.record(op{kind: mark}) }
+
+// Log returns the operations recorded until now.
+func (d *Disk) Log() *Log {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return &Log{ops: d.log[:len(d.log):len(d.log)]}
+}
+
+// Lie makes the disk acknowledge syncs without making them, or ends that.
+func (d *Disk) Lie(lies bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lies = lies
+}
+
+// Limit sets how many bytes are free. A write that would grow a file beyond them
+// fails with ENOSPC; shrinking or removing a file frees its bytes; overwriting
+// succeeds. A negative number removes the limit.
+func (d *Disk) Limit(free int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.free = max(free, unlimited)
+}
+
+// FreeBytes implements [sqlite.Disk]: the bytes that the limit leaves, else those
+// of the real disk.
+func (d *Disk) FreeBytes(path string) (int64, error) {
+	d.mu.Lock()
+	free := d.free
+	d.mu.Unlock()
+	if free != unlimited {
+		return free, nil
+	}
+	return sqlite.SystemDisk{}.FreeBytes(path)
+}
+
+// Refused counts the writes that the limit has refused.
+func (d *Disk) Refused() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.refused
+}
+
+// Stall blocks every write and sync until release is called, which may be done
+// more than once. Only one stall at a time is supported.
+func (d *Disk) Stall() (release func()) { return d.stall(write) }
+
+// StallSyncs blocks syncs only: writes succeed, as into a cache.
+func (d *Disk) StallSyncs() (release func()) { return d.stall(syncFile) }
+
+func (d *Disk) stall(from kind) (release func()) {
+	stalled := make(chan struct{})
+	d.mu.Lock()
+	d.stalled, d.stalls = stalled, from
+	d.mu.Unlock()
+	return sync.OnceFunc(func() {
+		d.mu.Lock()
+		d.stalled = nil
+		d.mu.Unlock()
+		close(stalled)
+	})
+}
+
+// Held counts the writes and syncs that stalls have blocked.
+func (d *Disk) Held() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.held
+}
+
+// FailSyncs makes every sync fail with err; nil ends that.
+func (d *Disk) FailSyncs(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.syncErr = err
+}
+
+// wait blocks while operations of this kind stall.
+func (d *Disk) wait(what kind) {
+	d.mu.Lock()
+	stalled := d.stalled
+	if what < d.stalls {
+		stalled = nil
+	}
+	if stalled != nil {
+		d.held++
+	}
+	d.mu.Unlock()
+	if stalled != nil {
+		<-stalled
+	}
+}
+
+// beforeSync waits for the end of a stall and returns the error of FailSyncs.
+func (d *Disk) beforeSync() error {
+	d.wait(syncFile)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.syncErr
+}
+
+func (d *Disk) record(o op) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.append(o)
+}
+
+func (d *Disk) append(o op) {
+	if !d.silent && !(d.lies && (o.kind == syncFile || o.kind == syncFolder)) {
+		d.log = append(d.log, o)
+	}
+}
+
+// below returns a path relative to the disk's folder, and false outside it.
+func (d *Disk) below(path string) (string, bool) {
+	if path == d.root {
+		return "", true
+	}
+	return strings.CutPrefix(path, d.root+string(filepath.Separator))
+}
+
+// created records a new file and returns its inode. An existing file keeps its own.
+func (d *Disk) created(rel string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if inode, ok := d.inodes[rel]; ok {
+		return inode
+	}
+	d.next++
+	d.inodes[rel] = d.next
+	if info, err := os.Lstat(filepath.Join(d.root, rel)); err == nil {
+		d.sizes[d.next] = info.Size()
+	}
+	d.append(op{kind: create, inode: d.next, path: rel})
+	return d.next
+}
+
+// MkdirAll implements [payload.Disk].
+func (d *Disk) MkdirAll(path string, mode fs.FileMode) error {
+	rel, ok := d.below(path)
+	if !ok || rel == "" {
+		return os.MkdirAll(path, mode)
+	}
+	if err := d.MkdirAll(filepath.Dir(path), mode); err != nil {
+		return err
+	}
+	err := os.Mkdir(path, mode)
+	if errors.Is(err, fs.ErrExist) {
+		return os.MkdirAll(path, mode) // fails if it is a file
+	}
+	if err == nil {
+		d.record(op{kind: mkdir, path: rel})
+	}
+	return err
+}
+
+// Create implements [payload.Disk].
+func (d *Disk) Create(path string, mode fs.FileMode) (payload.File, error) {
+	rel, ok := d.below(path)
+	if !ok {
+		return nil, fmt.Errorf("faultdisk: %s is outside the disk", path)
+	}
+	if _, err := os.Lstat(path); err != nil && d.isFull() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOSPC}
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &stream{File: f, node: node{disk: d, inode: d.created(rel)}}, nil
+}
+
+// isFull counts a refusal if nothing is free.
+func (d *Disk) isFull() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.free == 0 {
+		d.refused++
+	}
+	return d.free == 0
+}
+
+// Rename implements [payload.Disk].
+func (d *Disk) Rename(from, to string) error {
+	return d.link(from, to, rename, os.Rename)
+}
+
+// Link implements [sqlite.Disk].
+func (d *Disk) Link(from, to string) error {
+	return d.link(from, to, create, os.Link)
+}
+
+// link gives a file a new name, and takes the old one if it is a rename.
+func (d *Disk) link(from, to string, kind kind, do func(from, to string) error) error {
+	if err := do(from, to); err != nil {
+		return err
+	}
+	a, okA := d.below(from)
+	b, okB := d.below(to)
+	if !okA || !okB {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o := op{kind: kind, inode: d.inodes[a], path: b}
+	if kind == rename {
+		d.forget(b)
+		delete(d.inodes, a)
+		o.path, o.to = a, b
+	}
+	d.inodes[b] = o.inode
+	d.append(o)
+	return nil
+}
+
+// Remove implements [payload.Disk].
+func (d *Disk) Remove(path string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	d.removed(path)
+	return nil
+}
+
+func (d *Disk) removed(path string) {
+	rel, ok := d.below(path)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	inode, ok := d.inodes[rel]
+	if !ok {
+		return // a folder, or the index of the log
+	}
+	d.forget(rel)
+	d.append(op{kind: remove, inode: inode, path: rel})
+}
+
+// forget removes a name, and frees the file's bytes if it was the last one.
+func (d *Disk) forget(rel string) {
+	inode, ok := d.inodes[rel]
+	delete(d.inodes, rel)
+	for _, other := range d.inodes {
+		ok = ok && other != inode
+	}
+	if ok {
+		d.give(d.sizes[inode])
+		delete(d.sizes, inode)
+	}
+}
+
+// give returns space to a disk with a limit.
+func (d *Disk) give(n int64) {
+	if d.free != unlimited {
+		d.free += n
+	}
+}
+
+// SyncFolder implements [payload.Disk].
+func (d *Disk) SyncFolder(path string) error {
+	if err := d.beforeSync(); err != nil {
+		return err
+	}
+	if rel, ok := d.below(path); ok {
+		d.record(op{kind: syncFolder, path: rel})
+	}
+	return nil
+}
+
+// node is an open file.
+type node struct {
+	disk  *Disk
+	inode int
+}
+
+func (n node) wrote(off int64, data []byte) {
+	if len(data) > 0 && !n.disk.silent {
+		n.disk.record(op{kind: write, inode: n.inode, off: off, data: append([]byte(nil), data...)})
+	}
+}
+
+// grow takes the space for a file that will reach this size.
+func (n node) grow(size int64) error {
+	d := n.disk
+	d.wait(write)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	more := size - d.sizes[n.inode]
+	if more <= 0 {
+		return nil
+	}
+	if d.free != unlimited && more > d.free {
+		d.refused++
+		return syscall.ENOSPC
+	}
+	d.give(-more)
+	d.sizes[n.inode] = size
+	return nil
+}
+
+// shrink frees the space of a file that was cut to this size.
+func (n node) shrink(size int64) {
+	d := n.disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.give(d.sizes[n.inode] - size)
+	d.sizes[n.inode] = size
+}
+
+func (n node) sync() error {
+	if err := n.disk.beforeSync(); err != nil {
+		return err
+	}
+	n.disk.record(op{kind: syncFile, inode: n.inode})
+	return nil
+}
+
+// stream is a payload that is written from its beginning to its end.
+type stream struct {
+	*os.File
+	node
+	size int64
+}
+
+func (s *stream) Write(p []byte) (int, error) {
+	if err := s.grow(s.size + int64(len(p))); err != nil {
+		return 0, &fs.PathError{Op: "write", Path: s.Name(), Err: err}
+	}
+	n, err := s.File.Write(p)
+	s.wrote(s.size, p[:n])
+	s.size += int64(n)
+	return n, err
+}
+
+func (s *stream) Sync() error { return s.node.sync() }

@@ -1,0 +1,194 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Client is an MCP client and where it keeps its list of servers, according to its
+// documentation.
+type Client struct {
+	Name  string // such as claude-code
+	Title string // such as Claude Code
+	// Project is the file below the folder of a project, with slashes; "" if the client has
+	// no such file.
+	Project string
+	// Reload says how to make the client read the file again.
+	Reload string
+
+	user    func(Machine) string // the settings file of the user
+	program string               // its command, "" if it has none
+	format  configFormat
+	entry   entryStyle
+}
+
+// entryStyle is how a client writes a server.
+type entryStyle struct {
+	typed   bool   // each entry says its transport in "type"
+	url     string // key of a remote server's address; "" if it only starts programs
+	headers string // key of the headers to send along
+	// variable is how a value names an environment variable of the client; for
+	// Codex, which names the variable of a token alone, it is empty.
+	variable  string
+	bearerEnv string // key that names the variable of a token
+}
+
+// All are the clients that this package knows.
+var All = []Client{
+	{
+		Name: "claude-code", Title: "Claude Code", program: "claude",
+		user: func(m Machine) string {
+			return m.join(m.or("CLAUDE_CONFIG_DIR", m.Home), ".claude.json")
+		},
+		Project: ".mcp.json",
+		format:  jsonConfig("mcpServers"),
+		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${%s}"},
+		Reload:  "start a new session, and look at /mcp in it",
+	},
+	{
+		Name: "claude-desktop", Title: "Claude Desktop",
+		user:   func(m Machine) string { return m.join(m.appData(), "Claude", "claude_desktop_config.json") },
+		format: jsonConfig("mcpServers"),
+		Reload: "quit it whole and start it again",
+	},
+	{
+		Name: "cursor", Title: "Cursor", program: "cursor",
+		user:    func(m Machine) string { return m.join(m.Home, ".cursor", "mcp.json") },
+		Project: ".cursor/mcp.json",
+		format:  jsonConfig("mcpServers"),
+		entry:   entryStyle{url: "url", headers: "headers", variable: "${env:%s}"},
+		Reload:  "switch robotmem on under MCP in its settings",
+	},
+	{
+		Name: "vscode", Title: "VS Code", program: "code",
+		user:    func(m Machine) string { return m.join(m.appData(), "Code", "User", "mcp.json") },
+		Project: ".vscode/mcp.json",
+		format:  jsonConfig("servers"),
+		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${env:%s}"},
+		Reload:  "run the command \"MCP: List Servers\" and start robotmem",
+	},
+	{
+		Name: "codex", Title: "Codex", program: "codex",
+		user: func(m Machine) string {
+			return m.join(m.or("CODEX_HOME", m.join(m.Home, ".codex")), "config.toml")
+		},
+		Project: ".codex/config.toml",
+		format:  tomlConfig("mcp_servers"),
+		entry:   entryStyle{url: "url", headers: "http_headers", bearerEnv: "bearer_token_env_var"},
+		Reload:  "start a new session, and look at /mcp in it",
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI", program: "gemini",
+		user: func(m Machine) string {
+			return m.join(m.or("GEMINI_CLI_HOME", m.Home), ".gemini", "settings.json")
+		},
+		Project: ".gemini/settings.json",
+		format:  jsonConfig("mcpServers"),
+		entry:   entryStyle{url: "httpUrl", headers: "headers", variable: "${%s}"},
+		Reload:  "start a new session, and look at /mcp in it",
+	},
+}
+
+// ByName returns the client of that name. The error names all clients.
+func ByName(name string) (*Client, error) {
+	var names []string
+	for i := range All {
+		if All[i].Name == name {
+			return &All[i], nil
+		}
+		names = append(names, All[i].Name)
+	}
+	return nil, invalid("client", "must be one of %s, not %q", strings.Join(names, ", "), name)
+}
+
+// Machine is what the paths of settings depend on.
+type Machine struct {
+	OS   string // as runtime.GOOS
+	Home string // the folder of the user
+	Dir  string // the folder of the project
+	Env  func(string) (string, bool)
+}
+
+// NewMachine is this machine with the present folder as the project.
+func NewMachine(env func(string) (string, bool)) (Machine, error) {
+	m := Machine{OS: runtime.GOOS, Env: env}
+	m.Home = m.or("HOME", "")
+	if m.OS == "windows" {
+		m.Home = m.or("USERPROFILE", m.Home)
+	}
+	if m.Home == "" {
+		return m, invalid("client", "there is no home folder to look for it in; set HOME")
+	}
+	var err error
+	m.Dir, err = os.Getwd()
+	return m, err
+}
+
+// or is the variable's value, or without one the fallback.
+func (m Machine) or(variable, fallback string) string {
+	if v, ok := m.Env(variable); ok && v != "" {
+		return v
+	}
+	return fallback
+}
+
+// join is filepath.Join for the system in question, not the one that runs.
+func (m Machine) join(parts ...string) string {
+	separator := "/"
+	if m.OS == "windows" {
+		separator = `\`
+	}
+	for i := range parts[:len(parts)-1] {
+		parts[i] = strings.TrimRight(parts[i], separator)
+	}
+	return strings.Join(parts, separator)
+}
+
+// appData is where programs with windows keep their settings.
+func (m Machine) appData() string {
+	switch m.OS {
+	case "windows":
+		return m.or("APPDATA", m.join(m.Home, "AppData", "Roaming"))
+	case "darwin":
+		return m.join(m.Home, "Library", "Application Support")
+	}
+	return m.or("XDG_CONFIG_HOME", m.join(m.Home, ".config"))
+}
+
+// Scopes of a setting: all projects of the user, or one project.
+const (
+	ScopeUser    = "user"
+	ScopeProject = "project"
+)
+
+// File is the settings file of the client.
+func (c *Client) File(m Machine, scope string) (string, error) {
+	switch scope {
+	case ScopeUser:
+		return c.user(m), nil
+	case ScopeProject:
+		if c.Project == "" {
+			return "", invalid("scope", "must be user: %s keeps no settings in a project", c.Title)
+		}
+		return m.join(append([]string{m.Dir}, strings.Split(c.Project, "/")...)...), nil
+	}
+	return "", invalid("scope", "must be user or project, not %q", scope)
+}
+
+// Installed reports whether the user has started the client before, or its command is found.
+func (c *Client) Installed(m Machine) bool {
+	file := c.user(m)
+	traces := []string{file}
+	if folder := file[:strings.LastIndexAny(file, `/\`)]; folder != m.Home {
+		traces = append(traces, folder)
+	}
+	exists := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	_, err := exec.LookPath(c.program) // finds no empty name
+	return err == nil || slices.ContainsFunc(traces, exists)
+}
