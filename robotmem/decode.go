@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"reflect"
 	"strings"
 	"unicode/utf8"
@@ -127,14 +128,10 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// Values are a request's fields as text, from a command line or a query
-// string. An absent field is not in the map.
-type Values map[string][]string
-
 // Request turns text values into the JSON request of the operation: text
 // stays text, lists take every value, everything else is read as JSON. A value
 // for a field that the operation does not have is refused.
-func (o *Op) Request(values Values) (json.RawMessage, error) {
+func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	for name, vs := range values {
 		f, ok := o.field(name)

@@ -28,7 +28,7 @@ type Hints struct {
 	ReadOnly    bool // changes nothing
 	Destructive bool // may take something away
 	Idempotent  bool // twice is the same as once
-	Progress    bool // may take long and says how far it is, see WithProgress
+	Progress    bool // may take long and says how far it is, see With
 }
 
 var (
@@ -44,8 +44,11 @@ func (h Hints) long() Hints { h.Progress = true; return h }
 
 func (h Hints) destructive() Hints { h.Destructive = true; return h }
 
-// Ops lists every operation once, in the order in which help shows them.
-var Ops = sync.OnceValue(func() []*Op {
+// Ops lists every operation once, in the order in which help shows them. The list is
+// shared: it must not be changed.
+func Ops() []*Op { return ops() }
+
+var ops = sync.OnceValue(func() []*Op {
 	return []*Op{
 		op("learn", "POST /api/learn", "learn", repeats.tool(), "Learn a fact",
 			"Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. Text and context that say what is known are answered as a duplicate; another number is a new fact. Returns its memory_id, what was inferred of it, and as conflicts the memories that say otherwise. Example: {\"insight\":\"grip_force=12.5 N holds wet glass\",\"context\":{\"params\":{\"grip_force\":12.5},\"task\":{\"success\":true}}}.", Service.Learn),

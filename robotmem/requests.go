@@ -278,14 +278,6 @@ type SessionMemoriesRequest struct {
 	Cursor    string `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was stored meanwhile."`
 }
 
-// CollectionsRequest asks for all collections.
-type CollectionsRequest struct{}
-
-// CategoriesRequest asks for the categories in use.
-type CategoriesRequest struct {
-	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
-}
-
 // PathsRequest asks for the context paths in use.
 type PathsRequest struct {
 	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
@@ -317,37 +309,6 @@ type RecentFailuresRequest struct {
 	Limit      int    `json:"limit,omitempty" validate:"min=1,max=1000" default:"20" doc:"How many, 1 to 1,000."`
 	Days       int    `json:"days,omitempty" validate:"min=0,max=36500" doc:"Only the last so many days; 0 for all."`
 }
-
-// StatsRequest asks for counts.
-type StatsRequest struct{}
-
-// ActivityRequest asks what was stored and asked over time.
-type ActivityRequest struct {
-	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent. Recalls that looked into all at once count for * alone."`
-	Days       int    `json:"days,omitempty" validate:"min=1,max=3650" default:"30" doc:"How many days back, 1 to 3,650, today among them."`
-	Bucket     string `json:"bucket,omitempty" validate:"omitempty,oneof=hour day" doc:"hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days."`
-}
-
-// ChangesRequest asks whether the memory has changed, or waits until it has.
-type ChangesRequest struct {
-	Since  *int64 `json:"since,omitempty" validate:"omitempty,min=0" doc:"The change of an earlier answer. Without it the present one is answered at once."`
-	WaitMS int    `json:"wait_ms,omitempty" validate:"min=0,max=60000" doc:"How many milliseconds to wait for a change, 0 to 60,000."`
-}
-
-// DoctorRequest asks for a check-up.
-type DoctorRequest struct {
-	Deep bool `json:"deep,omitempty" doc:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up."`
-}
-
-// RetainRequest asks what a budget would take away, or takes it away.
-type RetainRequest struct {
-	Budgets      []Budget `json:"budgets,omitempty" validate:"max=64,dive" doc:"Budgets: {\"perception_type\":\"visual\",\"max_bytes\":1000000000,\"max_age_days\":30,\"collection\":\"arm7\"}. The node's own if absent."`
-	MinFreeBytes int64    `json:"min_free_bytes,omitempty" validate:"min=0" doc:"Bytes of the disk that must stay free."`
-	Apply        bool     `json:"apply,omitempty" doc:"Do it; otherwise what would go is listed and stays."`
-}
-
-// RepairRequest asks for all indexes to be rebuilt.
-type RepairRequest struct{}
 
 // trim prepares the texts whose surrounding space has no meaning.
 func (r *LearnRequest) trim() { r.Insight = strings.TrimSpace(r.Insight) }
@@ -386,38 +347,4 @@ func (l *Like) check() error {
 		return errors.New("takes exactly one of memory_id, data and data_base64")
 	}
 	return nil
-}
-
-// AuditRequest pages through the audit log.
-type AuditRequest struct {
-	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
-	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
-	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
-	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported" doc:"Only this action."`
-	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only at or after this time (RFC 3339)."`
-	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only before this time (RFC 3339)."`
-	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries a page, 1 to 1,000."`
-	Cursor     string     `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was changed meanwhile."`
-}
-
-// Retention keeps the payloads of perceptions within budgets. Facts are never
-// touched. What is worth least goes first, in this order:
-//
-//  1. what was forgotten or superseded, oldest first;
-//  2. every second one of a long recording (many perceptions of one source in
-//     one episode), and again every second one of what is left: a recording is
-//     thinned before any other is lost;
-//  3. the rest, oldest first, but those that were recalled after those that were
-//     not, then those that an episode found useful, those of failed episodes, and
-//     at the very end those that are pinned.
-//
-// A perception that goes is no longer recalled and its payload is removed; its
-// description, summary and history stay, and the eviction is on record.
-
-// Budget bounds the payloads of some perceptions. Fields that are zero do not.
-type Budget struct {
-	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
-	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`
-	MaxBytes       int64   `json:"max_bytes,omitempty" validate:"min=0" doc:"Bytes that they may take as they are stored; 0 for any number."`
-	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay."`
 }

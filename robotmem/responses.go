@@ -1,6 +1,11 @@
 package robotmem
 
-import "time"
+import (
+	"time"
+
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+)
 
 // Memory is one stored item, as Get answers it. In a recall the fields of the
 // second group say how it was found.
@@ -216,4 +221,210 @@ type ListResponse struct {
 	Limit    int      `json:"limit"`
 	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
 	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that were left out, and why."`
+}
+
+// StartSessionResponse opens an episode.
+type StartSessionResponse struct {
+	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
+	SessionID           string   `json:"session_id"`
+	Collection          string   `json:"collection"`
+	ActiveMemoriesCount int64    `json:"active_memories_count"`
+	Briefing            Briefing `json:"briefing"`
+}
+
+// Briefing is what to know before an episode begins.
+type Briefing struct {
+	Text        string          `json:"text" doc:"The briefing in a few lines."`
+	Rules       []BriefMemory   `json:"rules" doc:"Constraints and pinned memories."`
+	Failures    []BriefMemory   `json:"failures" doc:"What went wrong lately."`
+	Relevant    []BriefMemory   `json:"relevant" doc:"What fits the session's context."`
+	LastSession *SessionSummary `json:"last_session,omitempty"`
+}
+
+// BriefMemory is a memory in one line.
+type BriefMemory struct {
+	MemoryID   int64   `json:"memory_id"`
+	Summary    string  `json:"summary"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+}
+
+// SessionSummary is what an episode came to.
+type SessionSummary struct {
+	Text         string              `json:"text"`
+	SessionID    string              `json:"session_id"`
+	Facts        int                 `json:"facts"`
+	Perceptions  int                 `json:"perceptions"`
+	Categories   map[string]int      `json:"categories"`
+	Successes    int                 `json:"successes" doc:"Memories with task.success true."`
+	Failures     int                 `json:"failures" doc:"Memories with task.success false."`
+	Recalled     int                 `json:"recalled" doc:"Memories that were recalled for the session."`
+	Used         int                 `json:"used"`
+	OutcomeScore *float64            `json:"outcome_score,omitempty"`
+	DurationS    float64             `json:"duration_s"`
+	EndedAt      *time.Time          `json:"ended_at,omitempty"`
+	Streams      []admin.StreamCount `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// Consolidated says what an episode's consolidation merged.
+type Consolidated struct {
+	MergedGroups     int     `json:"merged_groups"`
+	SupersededCount  int     `json:"superseded_count"`
+	CompressionRatio float64 `json:"compression_ratio" doc:"Superseded over candidates, 0 to 1."`
+	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard of the merged pairs, 0 to 1."`
+}
+
+// EndSessionResponse closes an episode.
+type EndSessionResponse struct {
+	Status          string         `json:"status"`
+	SessionID       string         `json:"session_id"`
+	Summary         SessionSummary `json:"summary"`
+	Consolidated    Consolidated   `json:"consolidated"`
+	DecayedCount    int64          `json:"decayed_count" doc:"Memories of the collection that have faded below 0.3."`
+	RelatedMemories []BriefMemory  `json:"related_memories" doc:"From earlier episodes, for what this one was about."`
+}
+
+// Session is one episode.
+type Session struct {
+	SessionID    string     `json:"session_id"`
+	Collection   string     `json:"collection"`
+	Status       string     `json:"status"`
+	Context      Object     `json:"context,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
+	EndedAt      *time.Time `json:"ended_at,omitempty"`
+	MemoryCount  int64      `json:"memory_count"`
+	OutcomeScore *float64   `json:"outcome_score,omitempty"`
+	ClientType   string     `json:"client_type,omitempty"`
+}
+
+// SessionsResponse is a page of episodes.
+type SessionsResponse struct {
+	Sessions []Session `json:"sessions"`
+	Total    int64     `json:"total"`
+	Page     int       `json:"page" doc:"0 when a cursor was given."`
+	Limit    int       `json:"limit"`
+	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
+	Degraded []string  `json:"degraded,omitempty" doc:"Damaged episodes whose context was left out, and why."`
+}
+
+// SessionResponse is one episode whole.
+type SessionResponse struct {
+	Session
+	Summary  *SessionSummary     `json:"summary,omitempty" doc:"What it came to, or comes to so far; absent while nothing has happened."`
+	Recalled []RecalledMemory    `json:"recalled" doc:"What was recalled for it, the useful first; at most 1,000."`
+	Streams  []admin.StreamCount `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+}
+
+// RecalledMemory is a memory that was recalled for an episode.
+type RecalledMemory struct {
+	BriefMemory
+	Status string `json:"status"`
+	Type   string `json:"type"`
+	Used   bool   `json:"used" doc:"The episode said that it helped."`
+}
+
+// SavePerceptionResponse says what was stored.
+type SavePerceptionResponse struct {
+	Status         string `json:"status" doc:"created, or duplicate when its origin was known."`
+	MemoryID       int64  `json:"memory_id"`
+	UID            string `json:"uid"`
+	PerceptionType string `json:"perception_type"`
+	Collection     string `json:"collection"`
+	MediaType      string `json:"media_type"`
+	Bytes          int64  `json:"bytes"`
+	SHA256         string `json:"sha256"`
+	Summary        string `json:"summary"`
+	HasEmbedding   bool   `json:"has_embedding"`
+}
+
+// DataResponse holds the bytes of a perception.
+type DataResponse struct {
+	MemoryID   int64  `json:"memory_id"`
+	MediaType  string `json:"media_type"`
+	Bytes      int64  `json:"bytes"`
+	SHA256     string `json:"sha256"`
+	DataBase64 []byte `json:"data_base64"`
+}
+
+// PreviewResponse is a picture of a perception.
+type PreviewResponse struct {
+	MemoryID   int64  `json:"memory_id"`
+	MediaType  string `json:"media_type" doc:"image/png, image/jpeg or image/svg+xml."`
+	Width      int    `json:"width"`
+	Height     int    `json:"height"`
+	Summary    string `json:"summary"`
+	SHA256     string `json:"sha256" doc:"Of the perception, not of the picture."`
+	DataBase64 []byte `json:"data_base64"`
+}
+
+// SamplesResponse holds the numbers of a perception.
+type SamplesResponse struct {
+	MemoryID int64 `json:"memory_id"`
+	perception.Samples
+}
+
+// PathsResponse lists context paths.
+type PathsResponse struct {
+	Paths []ContextPath `json:"paths" doc:"In order of the path, 10,000 at most: name a prefix when there are more."`
+	Total int           `json:"total" doc:"How many there are."`
+}
+
+// ContextPath is one path of contexts, as a filter may name it.
+type ContextPath struct {
+	Path     string      `json:"path"`
+	Memories int64       `json:"memories" doc:"Active ones with a value there."`
+	Kinds    []string    `json:"kinds" doc:"What the values are: number, text, bool, null, list or an empty object."`
+	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if there is one."`
+	Max      *float64    `json:"max,omitempty"`
+	Unit     string      `json:"unit,omitempty" doc:"The canonical unit when most of the numbers are quantities, such as 12.5 N."`
+	Values   []PathValue `json:"values,omitempty" doc:"When one path was asked for: at most 50, most frequent first. Without lists and long texts."`
+}
+
+// PathValue is a value at a path.
+type PathValue struct {
+	Value    any   `json:"value"`
+	Memories int64 `json:"memories"`
+}
+
+// PlacesResponse is a map of memories.
+type PlacesResponse struct {
+	Fields  []PlaceField `json:"fields" doc:"Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most."`
+	Points  []PlacePoint `json:"points" doc:"In order of memory_id."`
+	Total   int          `json:"total" doc:"Points within the bounds, of which points may be a sample."`
+	Sampled bool         `json:"sampled" doc:"There are more than points holds."`
+	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
+	Cells   []PlaceCell  `json:"cells" doc:"The cells that hold any point, counting all of them."`
+}
+
+// PlaceField is a path of coordinates in one frame and map.
+type PlaceField struct {
+	Field    string    `json:"field"`
+	FrameID  string    `json:"frame_id,omitempty"`
+	MapID    string    `json:"map_id,omitempty"`
+	Dims     int       `json:"dims" doc:"2 or 3."`
+	Memories int64     `json:"memories"`
+	Min      []float64 `json:"min" doc:"The smallest of each coordinate."`
+	Max      []float64 `json:"max" doc:"The largest of each coordinate."`
+}
+
+// PlacePoint is one memory on the map.
+type PlacePoint struct {
+	MemoryID   int64     `json:"memory_id"`
+	X          float64   `json:"x"`
+	Y          float64   `json:"y"`
+	Z          *float64  `json:"z,omitempty"`
+	Type       string    `json:"type"`
+	Category   string    `json:"category"`
+	Success    *bool     `json:"success,omitempty" doc:"task.success, where it is true or false."`
+	ObservedAt time.Time `json:"observed_at"`
+	Summary    string    `json:"summary"`
+}
+
+// PlaceCell counts the points of one cell: from x to x + cell, likewise y.
+type PlaceCell struct {
+	X         float64 `json:"x"`
+	Y         float64 `json:"y"`
+	Memories  int64   `json:"memories"`
+	Successes int64   `json:"successes" doc:"With task.success true."`
+	Failures  int64   `json:"failures" doc:"With task.success false."`
 }

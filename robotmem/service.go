@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // Service is everything that can be asked of a memory. Every method has the
@@ -62,9 +64,9 @@ type Service interface {
 	// SessionMemories returns an episode in the order it was lived.
 	SessionMemories(context.Context, *SessionMemoriesRequest) (*ListResponse, error)
 	// Collections counts the memories of every collection.
-	Collections(context.Context, *CollectionsRequest) (*CollectionsResponse, error)
+	Collections(context.Context, *admin.CollectionsRequest) (*admin.CollectionsResponse, error)
 	// Categories counts the active memories of every category.
-	Categories(context.Context, *CategoriesRequest) (*CategoriesResponse, error)
+	Categories(context.Context, *admin.CategoriesRequest) (*admin.CategoriesResponse, error)
 	// Paths lists the context paths of the active memories, for filters.
 	Paths(context.Context, *PathsRequest) (*PathsResponse, error)
 	// Places puts the active memories on a map.
@@ -72,23 +74,23 @@ type Service interface {
 	// RecentFailures returns what went wrong lately, newest first.
 	RecentFailures(context.Context, *RecentFailuresRequest) (*ListResponse, error)
 	// Stats counts what the node holds and what it has been asked.
-	Stats(context.Context, *StatsRequest) (*StatsResponse, error)
+	Stats(context.Context, *admin.StatsRequest) (*admin.StatsResponse, error)
 	// Activity counts what was stored and asked, by the hour or day.
-	Activity(context.Context, *ActivityRequest) (*ActivityResponse, error)
+	Activity(context.Context, *admin.ActivityRequest) (*admin.ActivityResponse, error)
 	// Changes waits until the file has changed, by this process or another.
-	Changes(context.Context, *ChangesRequest) (*ChangesResponse, error)
+	Changes(context.Context, *admin.ChangesRequest) (*admin.ChangesResponse, error)
 	// Doctor checks the node and names a remedy for all it finds.
-	Doctor(context.Context, *DoctorRequest) (*DoctorResponse, error)
+	Doctor(context.Context, *admin.DoctorRequest) (*admin.DoctorResponse, error)
 	// Retain takes away the payloads that are over a budget, or lists them.
-	Retain(context.Context, *RetainRequest) (*RetainResponse, error)
+	Retain(context.Context, *admin.RetainRequest) (*admin.RetainResponse, error)
 	// Audit pages through what was changed and by whom, newest first.
-	Audit(context.Context, *AuditRequest) (*AuditResponse, error)
+	Audit(context.Context, *admin.AuditRequest) (*admin.AuditResponse, error)
 	// Repair rebuilds every index from the tables.
-	Repair(context.Context, *RepairRequest) (*RepairResponse, error)
+	Repair(context.Context, *admin.RepairRequest) (*admin.RepairResponse, error)
 }
 
 // Streams passes payloads of any size on without holding them. What implements
-// Service may implement it too, as Engine and the HTTP client do.
+// Service may implement it too, as local.Node and client.Client do.
 type Streams interface {
 	// SavePerceptionFrom is SavePerception with the payload read from data to
 	// its end. If that fails nothing is stored.

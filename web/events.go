@@ -11,8 +11,9 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Streams of server-sent events (text/event-stream): each event has a name and one
@@ -153,7 +154,7 @@ func count(n int64) string { return strconv.FormatInt(n, 10) }
 // current change number. For a browser that reconnects with a Last-Event-ID, it is
 // change if there were changes since.
 func (s *server) changed(c echo.Context) error {
-	first, err := s.svc.Changes(c.Request().Context(), &robotmem.ChangesRequest{})
+	first, err := s.svc.Changes(c.Request().Context(), &admin.ChangesRequest{})
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func (s *server) changed(c echo.Context) error {
 		return nil // the client is gone
 	}
 	for {
-		next, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
+		next, err := s.svc.Changes(ctx, &admin.ChangesRequest{Since: &now, WaitMS: int(heartbeat.Milliseconds())})
 		switch {
 		case revoked(ctx):
 			_ = s.sendProblem(out, c, errWrongToken)
@@ -207,11 +208,11 @@ func (s *server) streamed(c echo.Context, op *robotmem.Op, request json.RawMessa
 	defer closing()
 	ctx, cancel := context.WithCancel(ctx)
 	var (
-		latest = make(chan robotmem.Progress, 1)
+		latest = make(chan progress.Report, 1)
 		done   = make(chan struct{})
 		res    any
 	)
-	ctx = robotmem.WithProgress(ctx, func(p robotmem.Progress) {
+	ctx = progress.With(ctx, func(p progress.Report) {
 		select { // replace a report that is not sent yet
 		case <-latest:
 		default:

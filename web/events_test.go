@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -93,7 +95,7 @@ func TestEventsTellOfAnotherProcess(t *testing.T) {
 	_, ts := serveEngine(t, local.Options{Path: path}, web.Options{})
 	_, next := follow(t, "GET", ts.URL+"/api/events", "")
 	next()
-	other, err := local.Open(t.Context(), local.Options{Path: path})
+	other, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,27 +164,27 @@ func TestOperationsTellHowFarTheyAre(t *testing.T) {
 	e, url := serveNode(t, web.Options{})
 	learn(t, e, "the charger is behind the door")
 	_, next := follow(t, "POST", url+"/api/repair", "{}", "Content-Type: application/json")
-	var progress int
+	var reports int
 	for {
 		got, ok := next()
 		if !ok {
 			t.Fatal("the stream ended without a result")
 		}
 		if got.name == "progress" {
-			var p robotmem.Progress
+			var p progress.Report
 			if err := json.Unmarshal([]byte(got.data), &p); err != nil || p.Stage == "" {
 				t.Errorf("%s: %v", got.data, err)
 			}
-			progress++
+			reports++
 			continue
 		}
-		var r robotmem.RepairResponse
+		var r admin.RepairResponse
 		if err := json.Unmarshal([]byte(got.data), &r); got.name != "result" || err != nil {
 			t.Errorf("%+v: %v", got, err)
 		}
 		break
 	}
-	if progress == 0 {
+	if reports == 0 {
 		t.Error("no progress was told")
 	}
 	if _, more := next(); more {

@@ -41,7 +41,7 @@ func FuzzHTTP(f *testing.F) {
 		f.Add(index(seed.op), seed.query, []byte(seed.body), seed.mediaType, seed.header, false)
 		f.Add(index(seed.op), seed.query, []byte(seed.body), seed.mediaType, seed.header, true)
 	}
-	e, err := local.Open(context.Background(), local.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: local.DurabilityNormal, MaxStream: 1 << 20})
+	e, err := local.Open(context.Background(), filepath.Join(f.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal, MaxStream: 1 << 20})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // maxSources is the number of values of the label source. Recorders choose the names
@@ -25,7 +24,7 @@ func (s *server) metrics() echo.HandlerFunc {
 	process := prometheus.NewRegistry()
 	process.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return func(c echo.Context) error {
-		stats, err := s.svc.Stats(c.Request().Context(), &robotmem.StatsRequest{})
+		stats, err := s.svc.Stats(c.Request().Context(), &admin.StatsRequest{})
 		if err != nil {
 			return err
 		}
@@ -46,17 +45,17 @@ var (
 var numbers = []struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
-	value func(*robotmem.StatsResponse) int64
+	value func(*admin.StatsResponse) int64
 }{
-	{desc("recalls_total", "Recalls."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.Recalls }},
-	{desc("zero_hits_total", "Recalls that found nothing."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.ZeroHits }},
-	{desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.PayloadBytes }},
-	{desc("stored_bytes", "Bytes of the payloads as stored, after compression."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.StoredBytes }},
-	{desc("db_bytes", "Bytes of the database file."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.DBBytes }},
-	{desc("embedding_backlog", "Memories that wait for a vector."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.Backlog }},
-	{desc("likeness_backlog", "Perceptions that wait for a likeness signature."), prometheus.GaugeValue, func(s *robotmem.StatsResponse) int64 { return s.ToCompare }},
-	{desc("evictions_total", "Perceptions whose payload was removed by a budget."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.Evicted }},
-	{desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets."), prometheus.CounterValue, func(s *robotmem.StatsResponse) int64 { return s.EvictedBytes }},
+	{desc("recalls_total", "Recalls."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.Recalls }},
+	{desc("zero_hits_total", "Recalls that found nothing."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.ZeroHits }},
+	{desc("payload_bytes", "Bytes of the payloads of all perceptions, each payload once."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.PayloadBytes }},
+	{desc("stored_bytes", "Bytes of the payloads as stored, after compression."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.StoredBytes }},
+	{desc("db_bytes", "Bytes of the database file."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.DBBytes }},
+	{desc("embedding_backlog", "Memories that wait for a vector."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.Backlog }},
+	{desc("likeness_backlog", "Perceptions that wait for a likeness signature."), prometheus.GaugeValue, func(s *admin.StatsResponse) int64 { return s.ToCompare }},
+	{desc("evictions_total", "Perceptions whose payload was removed by a budget."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.Evicted }},
+	{desc("evicted_bytes_total", "Bytes of the payloads that were removed by budgets."), prometheus.CounterValue, func(s *admin.StatsResponse) int64 { return s.EvictedBytes }},
 }
 
 // statuses all have a series from the start, because an alert on a series that does
@@ -68,7 +67,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // figures collects the statistics of a memory at one moment.
-type figures struct{ stats *robotmem.StatsResponse }
+type figures struct{ stats *admin.StatsResponse }
 
 // Describe implements prometheus.Collector.
 func (f figures) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, out) }
@@ -94,8 +93,8 @@ func (f figures) Collect(out chan<- prometheus.Metric) {
 // bySource returns the counts of at most maxSources sources, and the sum of the
 // others as otherSources. Stats orders sources by name and the first ones have their
 // own label, so a label keeps its meaning until there are new sources.
-func bySource(streams []robotmem.StreamCount) map[string]robotmem.StreamCount {
-	sums := map[string]robotmem.StreamCount{}
+func bySource(streams []admin.StreamCount) map[string]admin.StreamCount {
+	sums := map[string]admin.StreamCount{}
 	for _, n := range streams {
 		label := strings.ToValidUTF8(n.Source, "\uFFFD") // a label must be UTF-8
 		if _, known := sums[label]; !known && len(sums) >= maxSources {

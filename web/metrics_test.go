@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -32,10 +32,10 @@ func scrape(t *testing.T, s robotmem.Service) (samples map[string]string, text s
 }
 
 func TestMetricsAreTheStatistics(t *testing.T) {
-	s := &stub{stats: &robotmem.StatsResponse{
+	s := &stub{stats: &admin.StatsResponse{
 		ByStatus: map[string]int64{"active": 7, "invalidated": 2}, Recalls: 31, ZeroHits: 4, PayloadBytes: 1 << 40, StoredBytes: 900, DBBytes: 4096,
 		Backlog: 5, ToCompare: 6, Evicted: 8, EvictedBytes: 12345,
-		Streams: []robotmem.StreamCount{
+		Streams: []admin.StreamCount{
 			{Source: "a\xff", Stored: 2, Dropped: 3, Missed: 4},
 			{Source: "a\xfe", Stored: 10, Dropped: 20, Missed: 30},
 			{Source: `wrist "left"` + "\n", Received: 110, Stored: 100, Dropped: 10, Missed: 1},
@@ -72,11 +72,11 @@ func TestMetricsAreTheStatistics(t *testing.T) {
 }
 
 func TestMetricsBoundTheirSources(t *testing.T) {
-	s := &stub{stats: &robotmem.StatsResponse{}}
+	s := &stub{stats: &admin.StatsResponse{}}
 	for i := range 1000 {
-		s.stats.Streams = append(s.stats.Streams, robotmem.StreamCount{Source: fmt.Sprintf("camera %04d", i), Stored: 1, Missed: 2})
+		s.stats.Streams = append(s.stats.Streams, admin.StreamCount{Source: fmt.Sprintf("camera %04d", i), Stored: 1, Missed: 2})
 	}
-	s.stats.Streams = append(s.stats.Streams, robotmem.StreamCount{Source: "other", Stored: 5})
+	s.stats.Streams = append(s.stats.Streams, admin.StreamCount{Source: "other", Stored: 5})
 	got, _ := scrape(t, s)
 	series := 0
 	for name := range got {

@@ -17,7 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/web"
@@ -32,7 +32,7 @@ var dashboardFiles = fstest.MapFS{
 // server that the program uses.
 func serveNode(t *testing.T, o web.Options) (*local.Node, string) {
 	t.Helper()
-	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func askBody(t *testing.T, method, url string, body string, headers ...string) (
 
 func total(t *testing.T, e *local.Node) int64 {
 	t.Helper()
-	stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	stats, err := e.Stats(t.Context(), &admin.StatsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,12 +57,12 @@ func invalid(op *robotmem.Op, field string, err error) error {
 }
 
 // textValues returns the values of the query, overlaid by those of the path.
-func textValues(c echo.Context, op *robotmem.Op) (robotmem.Values, error) {
+func textValues(c echo.Context, op *robotmem.Op) (url.Values, error) {
 	query, err := url.ParseQuery(c.Request().URL.RawQuery)
 	if err != nil {
 		return nil, invalid(op, "", fmt.Errorf("the query string cannot be read: %s", err))
 	}
-	values := robotmem.Values{}
+	values := url.Values{}
 	maps.Copy(values, query)
 	for _, name := range c.ParamNames() {
 		v := c.Param(name)

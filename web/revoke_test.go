@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -119,7 +119,7 @@ func TestWaitsAreBounded(t *testing.T) {
 			t.Fatalf("got %+v", got)
 		}
 	}
-	now, err := e.Changes(t.Context(), &robotmem.ChangesRequest{})
+	now, err := e.Changes(t.Context(), &admin.ChangesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -126,7 +126,7 @@ type counting struct {
 	asked bool
 }
 
-func (c *counting) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+func (c *counting) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
 	c.asked = true
 	return c.stub.Stats(ctx, r)
 }

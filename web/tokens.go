@@ -194,10 +194,7 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			return
 		}
 		ctx := context.WithValue(r.Context(), tokenKey{}, token)
-		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r)})
-		if token.ReadOnly {
-			ctx = robotmem.WithReadOnly(ctx)
-		}
+		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly})
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"net/url"
 	"os"
 	"unicode/utf8"
 
@@ -57,7 +58,7 @@ func (s *server) save(op *robotmem.Op) echo.HandlerFunc {
 type upload struct {
 	op       *robotmem.Op
 	form     *multipart.Reader
-	values   robotmem.Values
+	values   url.Values
 	parts    int
 	room     int64    // bytes that are left for fields
 	aside    *os.File // a payload that came before its fields

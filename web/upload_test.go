@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -92,7 +93,7 @@ func (u *uploads) files(t *testing.T) (out []string) {
 // nothingStored checks that a refused upload left no files.
 func (u *uploads) nothingStored(t *testing.T) {
 	t.Helper()
-	st, err := u.engine.Stats(t.Context(), &robotmem.StatsRequest{})
+	st, err := u.engine.Stats(t.Context(), &admin.StatsRequest{})
 	if err != nil || st.Total != 0 || st.PayloadBytes != 0 {
 		t.Errorf("%d memories, %d bytes of payloads (%v), want none", st.Total, st.PayloadBytes, err)
 	}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/labstack/echo/v4"
-	"golang.org/x/time/rate"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"golang.org/x/time/rate"
 )
 
 // Options configure a handler. The zero value works.
@@ -192,7 +192,7 @@ type health struct {
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
-	if _, err := s.svc.Changes(ctx, &robotmem.ChangesRequest{}); err != nil {
+	if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
 		return err
 	}
 	return writeJSON(c, http.StatusOK, health{Status: "ready"})

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -24,7 +24,7 @@ type stub struct {
 	got              any
 	err              error
 	data             *robotmem.DataResponse
-	stats            *robotmem.StatsResponse
+	stats            *admin.StatsResponse
 }
 
 func (s *stub) Learn(_ context.Context, r *robotmem.LearnRequest) (*robotmem.LearnResponse, error) {
@@ -69,15 +69,15 @@ func (s *stub) Data(context.Context, *robotmem.DataRequest) (*robotmem.DataRespo
 	return s.data, s.err
 }
 
-func (s *stub) Changes(context.Context, *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
-	return &robotmem.ChangesResponse{}, s.err
+func (s *stub) Changes(context.Context, *admin.ChangesRequest) (*admin.ChangesResponse, error) {
+	return &admin.ChangesResponse{}, s.err
 }
 
-func (s *stub) Stats(context.Context, *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
+func (s *stub) Stats(context.Context, *admin.StatsRequest) (*admin.StatsResponse, error) {
 	if s.stats != nil {
 		return s.stats, s.err
 	}
-	return &robotmem.StatsResponse{}, s.err
+	return &admin.StatsResponse{}, s.err
 }
 
 type problem struct {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // demoCmd stores 463 real recordings of a robot arm as sessions and asks the questions of a
@@ -29,18 +30,18 @@ type demoCmd struct {
 
 // demoReport is what the demo measured.
 type demoReport struct {
-	DB        string                   `json:"db"`
-	Kept      bool                     `json:"kept"`
-	Seconds   float64                  `json:"seconds"`
-	Lived     demoLived                `json:"lived"`
-	Words     demoWords                `json:"words"`
-	Filter    demoFilter               `json:"filter"`
-	Likeness  demoLikeness             `json:"likeness"`
-	SessionID string                   `json:"session_id"`
-	Briefing  robotmem.Briefing        `json:"briefing"`
-	BriefMS   float64                  `json:"briefing_ms"`
-	Stats     *robotmem.StatsResponse  `json:"stats"`
-	Doctor    *robotmem.DoctorResponse `json:"doctor"`
+	DB        string                `json:"db"`
+	Kept      bool                  `json:"kept"`
+	Seconds   float64               `json:"seconds"`
+	Lived     demoLived             `json:"lived"`
+	Words     demoWords             `json:"words"`
+	Filter    demoFilter            `json:"filter"`
+	Likeness  demoLikeness          `json:"likeness"`
+	SessionID string                `json:"session_id"`
+	Briefing  robotmem.Briefing     `json:"briefing"`
+	BriefMS   float64               `json:"briefing_ms"`
+	Stats     *admin.StatsResponse  `json:"stats"`
+	Doctor    *admin.DoctorResponse `json:"doctor"`
 }
 
 // Run runs the demo in a folder of its own. It never opens a file that exists.
@@ -97,10 +98,10 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.Stats, err = m.Stats(ctx, &robotmem.StatsRequest{}); err != nil {
+	if r.Stats, err = m.Stats(ctx, &admin.StatsRequest{}); err != nil {
 		return err
 	}
-	if r.Doctor, err = m.Doctor(ctx, &robotmem.DoctorRequest{}); err != nil {
+	if r.Doctor, err = m.Doctor(ctx, &admin.DoctorRequest{}); err != nil {
 		return err
 	}
 	r.Seconds = time.Since(began).Seconds()

@@ -19,7 +19,7 @@ func TestDemo(t *testing.T) {
 	t.Run("answers what a controller asks", func(t *testing.T) { checkDemoAnswers(t, r) })
 	t.Run("tells it in lines of a terminal", func(t *testing.T) { checkDemoStory(t, r) })
 	t.Run("keeps a file that answers", func(t *testing.T) {
-		m, err := local.Open(t.Context(), local.Options{Path: r.DB})
+		m, err := local.Open(t.Context(), r.DB, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -40,15 +41,15 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	return a.Use(ctx, func(m node) error {
 		var answer any
 		var rebuilt []string
-		var checkup *robotmem.DoctorResponse
+		var checkup *admin.DoctorResponse
 		if c.Repair {
-			r, err := m.Repair(ctx, &robotmem.RepairRequest{})
+			r, err := m.Repair(ctx, &admin.RepairRequest{})
 			if err != nil {
 				return err
 			}
 			answer, rebuilt, checkup = r, r.Repaired, &r.Doctor
 		} else {
-			r, err := m.Doctor(ctx, &robotmem.DoctorRequest{Deep: c.Deep})
+			r, err := m.Doctor(ctx, &admin.DoctorRequest{Deep: c.Deep})
 			if err != nil {
 				return err
 			}
@@ -68,7 +69,7 @@ func (c *doctorCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-func printCheckup(w *lines, d *robotmem.DoctorResponse) {
+func printCheckup(w *lines, d *admin.DoctorResponse) {
 	width := 0
 	for _, check := range d.Checks {
 		width = max(width, len(check.Name))
@@ -91,7 +92,7 @@ func printCheckup(w *lines, d *robotmem.DoctorResponse) {
 
 // recover recovers a damaged file, or with --into any file. done is false if the file is
 // readable, so that at most its indexes need a repair.
-func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progress) (done bool, err error) {
+func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done bool, err error) {
 	path, err := a.Config.dbPath()
 	if err != nil {
 		return false, err

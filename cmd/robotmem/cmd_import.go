@@ -229,7 +229,7 @@ func (c *importCmd) stopped(name string, resumes bool, lines int64, err error) e
 }
 
 // refused reports something that was not imported.
-func (a *app) refused(bar *progress, where string, err error) {
+func (a *app) refused(bar *progressBar, where string, err error) {
 	bar.Clear()
 	fmt.Fprintf(a.Stderr, "robotmem: import: %s: %s\n", oneLine(where), oneLine(err.Error()))
 }

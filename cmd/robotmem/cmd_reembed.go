@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 type reembedCmd struct {
@@ -50,7 +51,7 @@ func (c *reembedCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := m.Stats(ctx, &robotmem.StatsRequest{})
+	s, err := m.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
 		return err
 	}

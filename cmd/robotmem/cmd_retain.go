@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
-
-	"github.com/robotmem/robotmem-go/robotmem"
 )
 
 type retainCmd struct {
@@ -37,7 +36,7 @@ func (c *retainCmd) Run(ctx context.Context, a *app) error {
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
 	return a.Use(ctx, func(m node) error {
-		res, err := m.Retain(ctx, &robotmem.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
+		res, err := m.Retain(ctx, &admin.RetainRequest{Budgets: limits.Budgets, MinFreeBytes: limits.MinFreeBytes, Apply: c.Apply})
 		bar.Done()
 		if err != nil {
 			return err
@@ -79,7 +78,7 @@ func parseRetention(rules []string, free string) (out local.Retention, err error
 	return out, nil
 }
 
-func parseBudget(rule string) (b robotmem.Budget, err error) {
+func parseBudget(rule string) (b admin.Budget, err error) {
 	words := strings.Fields(rule)
 	bad := invalid("keep", "must be [COLLECTION/]TYPE with a size, an age or both, such as \"visual 10GB 30d\", \"arm7/tactile 500MB\" or \"* 20GB\", not %q", rule)
 	if len(words) < 2 {

@@ -141,7 +141,7 @@ func (x *experience) succeeded() bool { return x.Class == "normal" || x.Class ==
 type demoLife struct {
 	m           *local.Node
 	report      *demoReport
-	bar         *progress
+	bar         *progressBar
 	experiences []*experience
 	at          time.Time                 // of the present recording
 	known       map[string]map[string]int // recordings by collection and class; "" counts all

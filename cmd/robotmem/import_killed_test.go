@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -22,7 +23,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	open := func(name string) *local.Node {
 		t.Helper()
-		e, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, name), Durability: local.DurabilityNormal})
+		e, err := local.Open(ctx, filepath.Join(dir, name), local.Options{Durability: local.DurabilityNormal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +116,7 @@ func TestImportKilledAgainAndAgain(t *testing.T) {
 	if hashes(b) != want {
 		t.Error("the import that was killed and completed is not what one import makes")
 	}
-	res, err := b.Doctor(ctx, &robotmem.DoctorRequest{})
+	res, err := b.Doctor(ctx, &admin.DoctorRequest{})
 	if err != nil || !res.Healthy {
 		t.Errorf("doctor: %+v (%v)", res, err)
 	}

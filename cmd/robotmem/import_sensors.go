@@ -65,7 +65,7 @@ func (p *perceptionFlags) run(ctx context.Context, a *app, kind importSource, pa
 	})
 }
 
-func (p *perceptionFlags) read(ctx context.Context, kind importSource, path string, sink importing.Sink, bar *progress) (*importAccount, error) {
+func (p *perceptionFlags) read(ctx context.Context, kind importSource, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
 	progress := func(at importing.Progress) { bar.Set(at.Done, at.Total) }
 	switch kind {
 	case sourceRecording:
@@ -86,7 +86,7 @@ func (p *perceptionFlags) read(ctx context.Context, kind importSource, path stri
 	return accountOf(report), err
 }
 
-func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, bar *progress) (*importAccount, error) {
+func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
 	src, err := recording.Open(path)
 	if err != nil {
 		return nil, err

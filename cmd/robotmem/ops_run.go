@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"reflect"
 	"strings"
@@ -126,7 +127,7 @@ func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, 
 
 // request is the operation's JSON request, made from the command line.
 func (c *opCommand) request(a *app) (json.RawMessage, error) {
-	values := robotmem.Values{}
+	values := url.Values{}
 	for i, f := range c.fields {
 		texts := textsOf(c.target.Field(i))
 		if texts == nil {
@@ -155,7 +156,7 @@ func (c *opCommand) invalid(field, format string, args ...any) error {
 
 // collection is the namespace of the settings. With a session, whose collection counts, only
 // one of the command line is sent.
-func (c *opCommand) collection(a *app, values robotmem.Values) (string, bool) {
+func (c *opCommand) collection(a *app, values url.Values) (string, bool) {
 	f, ok := c.op.In.FieldByName("Collection")
 	if !ok || a.Config.Collection == "" {
 		return "", false

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // maxCell is how many characters of a text a table shows; --json and get show all of it.
@@ -29,8 +30,8 @@ func printAnswer(w *lines, answer any) {
 		w.line("saved %d (%s, %s, %s) in %s", r.MemoryID, r.PerceptionType, orDash(r.MediaType), sizeText(r.Bytes), r.Collection)
 		w.detail("summary", r.Summary)
 		w.detail("sha256", r.SHA256)
-	case *robotmem.AuditResponse:
-		table(w, "AT\tACTION\tMEMORY\tWHO\tTHROUGH\tREASON", r.Entries, func(e robotmem.AuditEntry) []any {
+	case *admin.AuditResponse:
+		table(w, "AT\tACTION\tMEMORY\tWHO\tTHROUGH\tREASON", r.Entries, func(e admin.AuditEntry) []any {
 			of := e.SessionID
 			if e.MemoryID != 0 {
 				of = fmt.Sprint(e.MemoryID)
@@ -72,19 +73,19 @@ func printAnswer(w *lines, answer any) {
 		})
 		w.degraded(r.Degraded)
 		w.page(len(r.Sessions), r.Total, r.Page, r.Next)
-	case *robotmem.CollectionsResponse:
-		table(w, "COLLECTION\tACTIVE\tTOTAL\tSESSIONS", r.Collections, func(c robotmem.CollectionCount) []any {
+	case *admin.CollectionsResponse:
+		table(w, "COLLECTION\tACTIVE\tTOTAL\tSESSIONS", r.Collections, func(c admin.CollectionCount) []any {
 			return []any{c.Collection, c.Active, c.Total, c.Sessions}
 		})
-	case *robotmem.CategoriesResponse:
-		table(w, "CATEGORY\tCOUNT", r.Categories, func(c robotmem.CategoryCount) []any { return []any{c.Category, c.Count} })
-	case *robotmem.ActivityResponse:
+	case *admin.CategoriesResponse:
+		table(w, "CATEGORY\tCOUNT", r.Categories, func(c admin.CategoryCount) []any { return []any{c.Category, c.Count} })
+	case *admin.ActivityResponse:
 		printActivity(w, r)
 	case *robotmem.PathsResponse:
 		printPaths(w, r)
 	case *robotmem.PlacesResponse:
 		printPlaces(w, r)
-	case *robotmem.StatsResponse:
+	case *admin.StatsResponse:
 		w.detail("active memories", fmt.Sprintf("%d in %d collections, %d sessions, %d of the last day", r.Total, r.Collections, r.Sessions, r.LastDay))
 		w.detail("by status", countsText(r.ByStatus))
 		w.detail("by type", countsText(r.ByType))
@@ -256,13 +257,13 @@ func printSession(w *lines, s *robotmem.SessionResponse) {
 }
 
 // printActivity leaves out the buckets without activity.
-func printActivity(w *lines, r *robotmem.ActivityResponse) {
+func printActivity(w *lines, r *admin.ActivityResponse) {
 	layout := time.DateOnly
 	if r.Bucket == "hour" {
 		layout = "2006-01-02 15:04"
 	}
-	busy := slices.DeleteFunc(slices.Clone(r.Buckets), func(b robotmem.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
-	table(w, "FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", busy, func(b robotmem.ActivityBucket) []any {
+	busy := slices.DeleteFunc(slices.Clone(r.Buckets), func(b admin.ActivityBucket) bool { return b.Facts+b.Perceptions+b.Recalls == 0 })
+	table(w, "FROM (UTC)\tFACTS\tPERCEPTIONS\tFAILURES\tRECALLS\tFOUND NOTHING", busy, func(b admin.ActivityBucket) []any {
 		return []any{b.From.UTC().Format(layout), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits}
 	})
 	w.line("%s with activity, of %s", count(int64(len(busy)), r.Bucket), count(int64(len(r.Buckets)), r.Bucket))

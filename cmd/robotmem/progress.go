@@ -10,8 +10,7 @@ import (
 	"time"
 
 	"github.com/mattn/go-isatty"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const (
@@ -19,9 +18,9 @@ const (
 	progressWidth = 24
 )
 
-// progress is a bar on one line of a terminal. Elsewhere it draws nothing. Its methods may be
+// progressBar is a bar on one line of a terminal. Elsewhere it draws nothing. Its methods may be
 // called concurrently.
-type progress struct {
+type progressBar struct {
 	mu    sync.Mutex
 	w     io.Writer // nil draws nothing
 	label string
@@ -33,8 +32,8 @@ type progress struct {
 }
 
 // newProgress starts a bar on the terminal's stderr. total 0 is unknown.
-func (a *app) newProgress(label string, total int64) *progress {
-	p := &progress{label: label, total: total, text: numberText, start: time.Now()}
+func (a *app) newProgress(label string, total int64) *progressBar {
+	p := &progressBar{label: label, total: total, text: numberText, start: time.Now()}
 	if f, ok := a.Stderr.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		p.w = f
 	}
@@ -44,30 +43,30 @@ func (a *app) newProgress(label string, total int64) *progress {
 func numberText(n int64) string { return fmt.Sprint(n) }
 
 // inBytes shows the amounts as sizes.
-func (p *progress) inBytes() *progress { p.text = sizeText; return p }
+func (p *progressBar) inBytes() *progressBar { p.text = sizeText; return p }
 
 // Add counts n more as done.
-func (p *progress) Add(n int64) {
+func (p *progressBar) Add(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
 	p.redraw()
 }
 
-func (p *progress) redraw() {
+func (p *progressBar) redraw() {
 	if p.w != nil && time.Since(p.drawn) >= progressEvery {
 		p.draw()
 	}
 }
 
 // Write counts the bytes of p as done.
-func (p *progress) Write(b []byte) (int, error) {
+func (p *progressBar) Write(b []byte) (int, error) {
 	p.Add(int64(len(b)))
 	return len(b), nil
 }
 
 // Set sets the amount that is done and the total.
-func (p *progress) Set(done, total int64) {
+func (p *progressBar) Set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done, p.total = done, total
@@ -75,7 +74,7 @@ func (p *progress) Set(done, total int64) {
 }
 
 // Report shows the progress of an operation of the memory.
-func (p *progress) Report(now robotmem.Progress) {
+func (p *progressBar) Report(now progress.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.label != now.Stage {
@@ -93,16 +92,16 @@ func (p *progress) Report(now robotmem.Progress) {
 
 // watched returns a context whose operations draw a bar on the terminal's stderr. Without a
 // terminal no progress is computed.
-func (a *app) watched(ctx context.Context) (context.Context, *progress) {
+func (a *app) watched(ctx context.Context) (context.Context, *progressBar) {
 	bar := a.newProgress("", 0)
 	if bar.w != nil {
-		ctx = robotmem.WithProgress(ctx, bar.Report)
+		ctx = progress.With(ctx, bar.Report)
 	}
 	return ctx, bar
 }
 
 // Clear removes the bar until it is drawn again, so that a line can be written.
-func (p *progress) Clear() {
+func (p *progressBar) Clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.w != nil && !p.drawn.IsZero() {
@@ -112,14 +111,14 @@ func (p *progress) Clear() {
 }
 
 // Done removes the bar.
-func (p *progress) Done() {
+func (p *progressBar) Done() {
 	p.Clear()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.w = nil
 }
 
-func (p *progress) draw() {
+func (p *progressBar) draw() {
 	p.drawn = time.Now()
 	rate := float64(p.done) / max(time.Since(p.start).Seconds(), 1e-3)
 	line := fmt.Sprintf("%s %s, %s/s", p.label, p.text(p.done), p.text(int64(rate)))

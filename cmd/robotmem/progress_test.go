@@ -8,20 +8,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 func TestBarOfAnOperation(t *testing.T) {
 	var out bytes.Buffer
-	bar := &progress{w: &out, start: time.Now()}
+	bar := &progressBar{w: &out, start: time.Now()}
 	for _, tt := range []struct {
-		p    robotmem.Progress
+		p    progress.Report
 		want string
 	}{
-		{robotmem.Progress{Stage: "checking the file"}, `^checking the file …$`},
-		{robotmem.Progress{Stage: "reading payloads", Unit: "bytes", Done: 1 << 20, Total: 4 << 20}, `^reading payloads \[######\.{18}\]  25 % of 4\.0 MiB, .*B/s$`},
-		{robotmem.Progress{Stage: "rebuilding", Unit: "memories", Done: 50, Total: 100}, `^rebuilding \[#{12}\.{12}\]  50 % of 100, \d+/s$`},
-		{robotmem.Progress{Stage: "learning", Unit: "items", Done: 7}, `^learning 7, \d+/s$`},
+		{progress.Report{Stage: "checking the file"}, `^checking the file …$`},
+		{progress.Report{Stage: "reading payloads", Unit: "bytes", Done: 1 << 20, Total: 4 << 20}, `^reading payloads \[######\.{18}\]  25 % of 4\.0 MiB, .*B/s$`},
+		{progress.Report{Stage: "rebuilding", Unit: "memories", Done: 50, Total: 100}, `^rebuilding \[#{12}\.{12}\]  50 % of 100, \d+/s$`},
+		{progress.Report{Stage: "learning", Unit: "items", Done: 7}, `^learning 7, \d+/s$`},
 	} {
 		out.Reset()
 		bar.Report(tt.p)
@@ -35,7 +35,7 @@ func TestBarOfAnOperation(t *testing.T) {
 		t.Errorf("the bar stays: %q", out.String())
 	}
 	out.Reset()
-	bar.Report(robotmem.Progress{Stage: "late"})
+	bar.Report(progress.Report{Stage: "late"})
 	if out.Len() > 0 {
 		t.Errorf("drawn after its end: %q", out.String())
 	}
@@ -46,7 +46,7 @@ func TestNothingIsWatchedWithoutATerminal(t *testing.T) {
 	a := &app{Stderr: &bytes.Buffer{}}
 	ctx, bar := a.watched(context.Background())
 	defer bar.Done()
-	if robotmem.MeterOf(ctx) != nil {
+	if progress.Of(ctx) != nil {
 		t.Error("a bar is watched that is not drawn")
 	}
 }

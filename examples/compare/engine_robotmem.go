@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -49,7 +50,7 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 		if err := n.e.Reembed(ctx, func(done, total int64) { clock.progress("vectors", int(done), int(total)) }); err != nil {
 			return err
 		}
-		s, err := n.e.Stats(ctx, &robotmem.StatsRequest{})
+		s, err := n.e.Stats(ctx, &admin.StatsRequest{})
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ func run(ctx context.Context, out string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	m, err := local.Open(ctx, local.Options{Path: filepath.Join(dir, "memory.db")})
+	m, err := local.Open(ctx, filepath.Join(dir, "memory.db"), local.Options{})
 	if err != nil {
 		return err
 	}

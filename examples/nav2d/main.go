@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -79,7 +80,7 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 // live drives once through every world. It opens the file and closes it again,
 // so that what the next session knows can only come from the disk.
 func live(ctx context.Context, db string, trips []trip, session func(*trip) *drive) (err error) {
-	m, err := local.Open(ctx, local.Options{Path: db})
+	m, err := local.Open(ctx, db, local.Options{})
 	if err != nil {
 		return err
 	}
@@ -131,12 +132,12 @@ func report(trips []trip) trip {
 // reportMemory shows what is left in the file: how much, and the trips of the
 // first world in their own words.
 func reportMemory(ctx context.Context, db string) (err error) {
-	m, err := local.Open(ctx, local.Options{Path: db})
+	m, err := local.Open(ctx, db, local.Options{})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	stats, err := m.Stats(ctx, &robotmem.StatsRequest{})
+	stats, err := m.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
 		return err
 	}

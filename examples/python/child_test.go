@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,7 +193,7 @@ func (l inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // fields are the request's, from its path, query and body.
 func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error) {
-	values := robotmem.Values(r.URL.Query())
+	values := url.Values(r.URL.Query())
 	for _, name := range op.Fields() {
 		if v := r.PathValue(name); v != "" {
 			values[name] = []string{v}

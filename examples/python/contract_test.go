@@ -15,7 +15,7 @@ import (
 // serve is a node on a file of its own.
 func serve(t *testing.T) string {
 	t.Helper()
-	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

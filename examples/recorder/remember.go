@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -56,7 +57,7 @@ func compared(ctx context.Context, m *local.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
 	for {
-		stats, err := m.Stats(ctx, &robotmem.StatsRequest{})
+		stats, err := m.Stats(ctx, &admin.StatsRequest{})
 		if err != nil || stats.ToCompare == 0 {
 			return err
 		}

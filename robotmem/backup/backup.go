@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // A backup is a folder, named by when it was begun:
@@ -196,7 +197,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, b.source.Close()) }()
 	b.source.SetInterrupt(ctx)
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
 		return err
 	}

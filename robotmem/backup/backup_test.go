@@ -17,10 +17,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 func backUp(t *testing.T, e *local.Node, o BackupOptions) *BackupReport {
@@ -58,12 +60,12 @@ func restored(t *testing.T, from string) *local.Node {
 	if !r.Doctor.Healthy {
 		t.Errorf("the restored memory: %+v", r.Doctor)
 	}
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || d.Status != maintenance.CheckOK {
 		t.Errorf("deep doctor of the restored memory: %+v, %v", d, err)
 	}
@@ -366,7 +368,7 @@ func TestBackupWhilePayloadsAreEvicted(t *testing.T) {
 	evicting.Go(func() {
 		for seed := uint64(0); ctx.Err() == nil; seed++ {
 			_, _ = e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "a frame of the hall", DataBase64: noise(seed, 300_000)})
-			res, err := e.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1_500_000}}, Apply: true})
+			res, err := e.Retain(ctx, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1_500_000}}, Apply: true})
 			if err == nil {
 				evicted.Add(int64(res.Count))
 			}
@@ -409,7 +411,7 @@ func TestBackupIsCancelled(t *testing.T) {
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		reports := 0
-		_, err := Make(e, robotmem.WithProgress(ctx, func(robotmem.Progress) {
+		_, err := Make(e, progress.With(ctx, func(progress.Report) {
 			if reports++; reports > n {
 				cancel()
 			}
@@ -455,7 +457,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -485,7 +487,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	}
 	look := func(what, path string, want int64, payloads ...*robotmem.SavePerceptionResponse) {
 		t.Helper()
-		e, err := local.Open(t.Context(), local.Options{Path: path})
+		e, err := local.Open(t.Context(), path, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -501,11 +503,11 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		}
 	}
 	look("restored", path, 2, kept)
-	e, err = local.Open(t.Context(), local.Options{Path: path})
+	e, err = local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: store.ActionRestored})
+	a, err := e.Audit(t.Context(), &admin.AuditRequest{Action: store.ActionRestored})
 	if err = errors.Join(err, e.Close()); err != nil || len(a.Entries) != 1 || !strings.Contains(a.Entries[0].Reason, r.Name) || a.Entries[0].Who != store.OSUser() {
 		t.Errorf("the audit log has %+v, %v", a, err)
 	}
@@ -520,7 +522,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 // with its log, and the backup takes its place.
 func TestRestoreOverADamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -550,7 +552,7 @@ func TestRestoreOverADamagedFile(t *testing.T) {
 // Who opens the memory while it is being restored waits, and gets the new one.
 func TestOpeningDuringARestore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -567,7 +569,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	if err := r.claim(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := local.Open(t.Context(), local.Options{Path: path, BusyTimeout: 50 * time.Millisecond}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "being restored") {
+	if _, err := local.Open(t.Context(), path, local.Options{BusyTimeout: 50 * time.Millisecond}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "being restored") {
 		t.Errorf("opening answers %v, want unavailable", err)
 	}
 	other, err := sqlite3.Open(path) // another program knows SQLite's lock alone
@@ -582,7 +584,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	}
 	opened := make(chan *local.Node, 1)
 	go func() {
-		e, err := local.Open(t.Context(), local.Options{Path: path, BusyTimeout: time.Minute})
+		e, err := local.Open(t.Context(), path, local.Options{BusyTimeout: time.Minute})
 		if err != nil {
 			t.Error(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const (
@@ -32,7 +33,7 @@ const (
 // after another process's commit only where each step has a snapshot of its own.
 // VACUUM INTO would write a file a little smaller, and take twice as long; it
 // makes rows anew, and a copy should be what it is a copy of.
-func copyDatabase(c *store.Conn, ctx context.Context, to string, m *robotmem.Meter) error {
+func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Meter) error {
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *robotmem.Met
 	return sqlite.SyncPath(to)
 }
 
-func copyPages(c *store.Conn, ctx context.Context, to string, m *robotmem.Meter) (err error) {
+func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter) (err error) {
 	b, err := c.BackupInit("main", sqlite.URI(to))
 	if err != nil {
 		return err

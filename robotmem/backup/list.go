@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 var backupName = regexp.MustCompile(`^.+-\d{8}T\d{6}\.\d{3}Z$`)
@@ -141,7 +142,7 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	c.SetInterrupt(ctx)
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Stage("checking the copy", "", 0)
 	if _, err := store.RefuseForeign(c.Conn); err != nil {
 		return err
@@ -182,7 +183,7 @@ type verification struct {
 	c      *store.Conn
 	folder payload.Folder
 	mend   func(context.Context, keptPayload) error
-	m      *robotmem.Meter
+	m      *progress.Meter
 }
 
 func (v *verification) payload(ctx context.Context, p keptPayload) error {

@@ -10,6 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // heldPayloads are those that lie in the backup already.
@@ -23,7 +24,7 @@ const holdRounds = 20
 // transaction that saw them. A payload may be evicted at any time; what a link
 // or a copy holds stays. So all are held once without a transaction, however
 // long that takes, and then those that a transaction sees, until none is missing.
-func (b *job) hold(ctx context.Context, m *robotmem.Meter) error {
+func (b *job) hold(ctx context.Context, m *progress.Meter) error {
 	b.held = heldPayloads{}
 	missing := map[[sha256.Size]byte]string{}
 	for round := range holdRounds {
@@ -72,7 +73,7 @@ func (b *job) hold(ctx context.Context, m *robotmem.Meter) error {
 // holdAll reports whether a payload has gone since the transaction began: then
 // that transaction cannot be the backup's. One that was missing before it began
 // is lost.
-func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]string, bytes int64, m *robotmem.Meter) (evicted bool, err error) {
+func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]string, bytes int64, m *progress.Meter) (evicted bool, err error) {
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return false, err

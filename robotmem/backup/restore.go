@@ -12,9 +12,11 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // RestoreReport is what [RestoreBackup] did.
@@ -26,8 +28,8 @@ type RestoreReport struct {
 	Before *BackupFigures `json:"before,omitempty"`
 	After  BackupFigures  `json:"after"`
 	// Aside is where the file that was there is now, with its payloads.
-	Aside  string                   `json:"aside,omitempty"`
-	Doctor *robotmem.DoctorResponse `json:"doctor"`
+	Aside  string                `json:"aside,omitempty"`
+	Doctor *admin.DoctorResponse `json:"doctor"`
 }
 
 // foldTimeout is how long a restore waits for who is about to close the file.
@@ -231,7 +233,7 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 		err = roomFor(filepath.Dir(r.real), size)
 	}
 	if err == nil {
-		err = copyDatabase(c, ctx, staged, robotmem.MeterOf(ctx))
+		err = copyDatabase(c, ctx, staged, progress.Of(ctx))
 	}
 	return errors.Join(err, c.Close())
 }
@@ -274,7 +276,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	from, to := payload.Folder{Dir: r.source + store.PayloadsSuffix}, payload.Folder{Dir: r.path + store.PayloadsSuffix}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Stage("bringing payloads back", "bytes", r.report.After.PayloadBytes)
 	err = keptPayloads(c, false, func(p keptPayload) error {
 		m.Add(p.Size)
@@ -310,11 +312,11 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	}
 	err = e.Store.RemoveFiles(ctx, r.old)
 	if err == nil {
-		r.report.Doctor, err = e.Doctor(ctx, &robotmem.DoctorRequest{})
+		r.report.Doctor, err = e.Doctor(ctx, &admin.DoctorRequest{})
 	}
 	if err == nil && e.Store.ReadOnly() == "" {
 		// The memory is restored, whatever becomes of this row.
-		row := robotmem.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
+		row := admin.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
 		if err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.Audit(row) }); err != nil {
 			e.Log.Warn("the restore is not in the audit log", "err", err)
 		}

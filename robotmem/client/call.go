@@ -15,9 +15,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tmaxmax/go-sse"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
+	"github.com/tmaxmax/go-sse"
 )
 
 const (
@@ -39,7 +39,7 @@ func call[Out any](ctx context.Context, c *Client, name string, in any) (*Out, e
 	if err != nil {
 		return nil, err
 	}
-	if op.Hints.Progress && robotmem.MeterOf(ctx) != nil {
+	if op.Hints.Progress && progress.Of(ctx) != nil {
 		req.Header.Set("Accept", eventStream)
 	}
 	return answer[Out](c, op, req)
@@ -54,7 +54,7 @@ func answer[Out any](c *Client, op *robotmem.Op, req *http.Request) (*Out, error
 	defer res.Body.Close()
 	var body []byte
 	if mediaType(res) == eventStream {
-		if body, err = c.follow(op, res, robotmem.MeterOf(req.Context()).Set); err != nil {
+		if body, err = c.follow(op, res, progress.Of(req.Context()).Set); err != nil {
 			return nil, err
 		}
 	} else if body, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
@@ -198,7 +198,7 @@ func kindOf(status int) robotmem.Kind {
 
 // follow reads an answer with events to its end and returns the response. It reports
 // progress to tell, which may be nil.
-func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(robotmem.Progress)) ([]byte, error) {
+func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(progress.Report)) ([]byte, error) {
 	events := sse.Read(io.LimitReader(res.Body, maxAnswer), &sse.ReadConfig{MaxEventSize: maxAnswer})
 	for event, err := range events {
 		switch {
@@ -214,7 +214,7 @@ func (c *Client) follow(op *robotmem.Op, res *http.Response, tell func(robotmem.
 			}
 			return nil, c.notANode(op, errors.New("its problem document cannot be read"))
 		case event.Type == "progress" && tell != nil:
-			var p robotmem.Progress
+			var p progress.Report
 			if err := json.Unmarshal([]byte(event.Data), &p); err != nil {
 				return nil, c.notANode(op, err)
 			}

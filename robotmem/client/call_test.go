@@ -11,35 +11,36 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/client"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 func TestProgressIsFollowed(t *testing.T) {
-	progress := "event: progress\ndata: {\"done\":1,\"total\":3,\"unit\":\"items\",\"stage\":\"learning\"}\n\n"
+	event := "event: progress\ndata: {\"done\":1,\"total\":3,\"unit\":\"items\",\"stage\":\"learning\"}\n\n"
 	for _, tt := range []struct {
 		name, stream string
 		kind         robotmem.Kind // of the error; "" for none
 		detail       string
 	}{
-		{"result", ": a heartbeat\n\n" + progress + "event: result\ndata: {\"results\":[{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
+		{"result", ": a heartbeat\n\n" + event + "event: result\ndata: {\"results\":[{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
 		{"result in lines", "event:progress\r\ndata:{\"done\":1,\"total\":3,\r\ndata: \"unit\":\"items\",\"stage\":\"learning\"}\r\n\r\nevent: other\ndata: {}\n\nevent: result\ndata: {\"results\":\ndata: [{\"status\":\"created\",\"memory_id\":7}]}\n\n", "", ""},
-		{"problem", progress + "event: problem\ndata: {\"kind\":\"conflict\",\"field\":\"items\",\"detail\":\"no\",\"op\":\"learn_batch\"}\n\n", robotmem.Conflict, "no"},
-		{"broken off", progress, robotmem.Unavailable, "ended before its result"},
-		{"broken off within the result", progress + "event: result\ndata: {\"results\":[", robotmem.Unavailable, "ended before its result"},
-		{"bad problem", progress + "event: problem\ndata: oh\n\n", robotmem.Unavailable, "problem document"},
-		{"bad progress", progress + "event: progress\ndata: oh\n\n", robotmem.Unavailable, "did not answer as a robotmem node"},
+		{"problem", event + "event: problem\ndata: {\"kind\":\"conflict\",\"field\":\"items\",\"detail\":\"no\",\"op\":\"learn_batch\"}\n\n", robotmem.Conflict, "no"},
+		{"broken off", event, robotmem.Unavailable, "ended before its result"},
+		{"broken off within the result", event + "event: result\ndata: {\"results\":[", robotmem.Unavailable, "ended before its result"},
+		{"bad problem", event + "event: problem\ndata: oh\n\n", robotmem.Unavailable, "problem document"},
+		{"bad progress", event + "event: progress\ndata: oh\n\n", robotmem.Unavailable, "did not answer as a robotmem node"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			n := &node{status: 200, contentType: "text/event-stream; charset=utf-8", answer: tt.stream}
-			var got []robotmem.Progress
-			ctx := robotmem.WithProgress(t.Context(), func(p robotmem.Progress) { got = append(got, p) })
+			var got []progress.Report
+			ctx := progress.With(t.Context(), func(p progress.Report) { got = append(got, p) })
 			res, err := serve(t, n).LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: "x"}}})
 			if n.header.Get("Accept") != "text/event-stream" {
 				t.Errorf("asked for %q", n.header.Get("Accept"))
 			}
-			if diff := cmp.Diff([]robotmem.Progress{{Done: 1, Total: 3, Unit: "items", Stage: "learning"}}, got); diff != "" {
+			if diff := cmp.Diff([]progress.Report{{Done: 1, Total: 3, Unit: "items", Stage: "learning"}}, got); diff != "" {
 				t.Errorf("progress (-want +got):\n%s", diff)
 			}
 			if tt.kind == "" {
@@ -58,13 +59,13 @@ func TestProgressIsFollowed(t *testing.T) {
 
 // Only long operations ask for events, and a node may still answer JSON.
 func TestProgressIsAHint(t *testing.T) {
-	ctx := robotmem.WithProgress(t.Context(), func(robotmem.Progress) { t.Error("nothing was reported") })
+	ctx := progress.With(t.Context(), func(progress.Report) { t.Error("nothing was reported") })
 	n := &node{status: 200, answer: `{"total":3}`}
-	if st, err := serve(t, n).Stats(ctx, &robotmem.StatsRequest{}); err != nil || st.Total != 3 || n.header.Get("Accept") != "application/json" {
+	if st, err := serve(t, n).Stats(ctx, &admin.StatsRequest{}); err != nil || st.Total != 3 || n.header.Get("Accept") != "application/json" {
 		t.Errorf("stats: %+v, %v, asked for %q", st, err, n.header.Get("Accept"))
 	}
 	n = &node{status: 200, contentType: "application/json", answer: `{"status":"ok","healthy":true}`}
-	if d, err := serve(t, n).Doctor(ctx, &robotmem.DoctorRequest{}); err != nil || !d.Healthy {
+	if d, err := serve(t, n).Doctor(ctx, &admin.DoctorRequest{}); err != nil || !d.Healthy {
 		t.Errorf("doctor: %+v, %v", d, err)
 	}
 	n = &node{status: 404, contentType: "application/problem+json", answer: `{"kind":"not_found","detail":"none"}`}
@@ -72,7 +73,7 @@ func TestProgressIsAHint(t *testing.T) {
 		t.Errorf("end_session: %v", err)
 	}
 	n = &node{status: 200, answer: `{"status":"ok"}`}
-	if _, err := serve(t, n).Doctor(t.Context(), &robotmem.DoctorRequest{}); err != nil || n.header.Get("Accept") != "application/json" {
+	if _, err := serve(t, n).Doctor(t.Context(), &admin.DoctorRequest{}); err != nil || n.header.Get("Accept") != "application/json" {
 		t.Errorf("nobody watches: %v, asked for %q", err, n.header.Get("Accept"))
 	}
 }
@@ -88,11 +89,11 @@ func TestChangesOutlastsTheTimeLimit(t *testing.T) {
 	own := &http.Client{Transport: ts.Client().Transport, Timeout: limit}
 	c := client.New(ts.URL, client.Options{HTTP: own})
 	since := int64(7)
-	res, err := c.Changes(t.Context(), &robotmem.ChangesRequest{Since: &since, WaitMS: 60000})
+	res, err := c.Changes(t.Context(), &admin.ChangesRequest{Since: &since, WaitMS: 60000})
 	if err != nil || fmt.Sprint(*res) != "{8 true}" {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	if _, err := c.Changes(t.Context(), &robotmem.ChangesRequest{Since: &since}); !errors.Is(err, robotmem.Unavailable) {
+	if _, err := c.Changes(t.Context(), &admin.ChangesRequest{Since: &since}); !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("without a wait: %v, want the time limit", err)
 	}
 	if own.Timeout != limit {

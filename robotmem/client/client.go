@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // Options configure a Client. The zero value works.
@@ -97,8 +98,8 @@ func (c *Client) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Mem
 }
 
 // Audit implements robotmem.Service.
-func (c *Client) Audit(ctx context.Context, r *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
-	return call[robotmem.AuditResponse](ctx, c, "audit", r)
+func (c *Client) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.AuditResponse, error) {
+	return call[admin.AuditResponse](ctx, c, "audit", r)
 }
 
 // Data implements robotmem.Service.
@@ -142,13 +143,13 @@ func (c *Client) SessionMemories(ctx context.Context, r *robotmem.SessionMemorie
 }
 
 // Collections implements robotmem.Service.
-func (c *Client) Collections(ctx context.Context, r *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
-	return call[robotmem.CollectionsResponse](ctx, c, "collections", r)
+func (c *Client) Collections(ctx context.Context, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
+	return call[admin.CollectionsResponse](ctx, c, "collections", r)
 }
 
 // Categories implements robotmem.Service.
-func (c *Client) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
-	return call[robotmem.CategoriesResponse](ctx, c, "categories", r)
+func (c *Client) Categories(ctx context.Context, r *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
+	return call[admin.CategoriesResponse](ctx, c, "categories", r)
 }
 
 // Paths implements robotmem.Service.
@@ -167,38 +168,38 @@ func (c *Client) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresR
 }
 
 // Stats implements robotmem.Service.
-func (c *Client) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
-	return call[robotmem.StatsResponse](ctx, c, "stats", r)
+func (c *Client) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
+	return call[admin.StatsResponse](ctx, c, "stats", r)
 }
 
 // Activity implements robotmem.Service.
-func (c *Client) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
-	return call[robotmem.ActivityResponse](ctx, c, "activity", r)
+func (c *Client) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	return call[admin.ActivityResponse](ctx, c, "activity", r)
 }
 
 // Changes implements robotmem.Service. The wait does not count towards the time limit
 // of the HTTP client.
-func (c *Client) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	if c.opts.HTTP.Timeout > 0 {
 		extended := *c.opts.HTTP
 		extended.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
 		c = &Client{c.base, c.opts}
 		c.opts.HTTP = &extended
 	}
-	return call[robotmem.ChangesResponse](ctx, c, "changes", r)
+	return call[admin.ChangesResponse](ctx, c, "changes", r)
 }
 
 // Doctor implements robotmem.Service.
-func (c *Client) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
-	return call[robotmem.DoctorResponse](ctx, c, "doctor", r)
+func (c *Client) Doctor(ctx context.Context, r *admin.DoctorRequest) (*admin.DoctorResponse, error) {
+	return call[admin.DoctorResponse](ctx, c, "doctor", r)
 }
 
 // Retain implements robotmem.Service.
-func (c *Client) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
-	return call[robotmem.RetainResponse](ctx, c, "retain", r)
+func (c *Client) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
+	return call[admin.RetainResponse](ctx, c, "retain", r)
 }
 
 // Repair implements robotmem.Service.
-func (c *Client) Repair(ctx context.Context, r *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
-	return call[robotmem.RepairResponse](ctx, c, "repair", r)
+func (c *Client) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.RepairResponse, error) {
+	return call[admin.RepairResponse](ctx, c, "repair", r)
 }

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 )
 
@@ -142,7 +142,7 @@ func TestWhatIsNoNodeIsUnavailable(t *testing.T) {
 		"a login":         {&node{status: 401, answer: "who?"}, robotmem.Forbidden},
 		"a proxy's limit": {&node{status: 413, answer: "no"}, robotmem.TooLarge},
 	} {
-		_, err := serve(t, tt.node).Stats(t.Context(), &robotmem.StatsRequest{})
+		_, err := serve(t, tt.node).Stats(t.Context(), &admin.StatsRequest{})
 		if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), "not") || !strings.Contains(err.Error(), "robotmem node") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -152,13 +152,13 @@ func TestWhatIsNoNodeIsUnavailable(t *testing.T) {
 func TestNobodyThere(t *testing.T) {
 	ts := httptest.NewServer(http.NotFoundHandler())
 	ts.Close()
-	_, err := client.New(ts.URL, client.Options{}).Stats(t.Context(), &robotmem.StatsRequest{})
+	_, err := client.New(ts.URL, client.Options{}).Stats(t.Context(), &admin.StatsRequest{})
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "is `robotmem web` running there?") || !strings.Contains(err.Error(), ts.URL) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := client.New(ts.URL, client.Options{}).Stats(ctx, &robotmem.StatsRequest{}); !errors.Is(err, context.Canceled) || !errors.Is(err, robotmem.Unavailable) {
+	if _, err := client.New(ts.URL, client.Options{}).Stats(ctx, &admin.StatsRequest{}); !errors.Is(err, context.Canceled) || !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func TestNodeWithOllama(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer embedder.(io.Closer).Close()
-	node, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Embedder: embedder, Clock: clock})
+	node, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Embedder: embedder, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestQuality(t *testing.T) {
 				}
 				o.Where = append(o.Where, c)
 			}
-			m, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db"), Durability: local.DurabilityNormal})
+			m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal})
 			if err != nil {
 				t.Fatal(err)
 			}

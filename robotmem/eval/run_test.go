@@ -45,7 +45,7 @@ func chats() map[string]string {
 }
 
 func TestRunAsksEachChatAboutItself(t *testing.T) {
-	m, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	m, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

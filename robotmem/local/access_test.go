@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -33,7 +34,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 		if op.Name != "recall" {
 			continue
 		}
-		if _, err := op.Call(robotmem.WithReadOnly(t.Context()), e, question); err != nil {
+		if _, err := op.Call(robotmem.WithCaller(t.Context(), robotmem.Caller{ReadOnly: true}), e, question); err != nil {
 			t.Fatal(err)
 		}
 		if n := recalled(); n != 0 {
@@ -53,7 +54,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
 	}
-	if st, err := e.Stats(t.Context(), &robotmem.StatsRequest{}); err != nil || st.Recalls != 2 {
+	if st, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil || st.Recalls != 2 {
 		t.Errorf("%d recalls, %v; want both counted", st.Recalls, err)
 	}
 }
@@ -62,7 +63,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 // before its request is looked at.
 func TestReadOnlyCallersChangeNothing(t *testing.T) {
 	e := openNode(t, local.Options{})
-	ctx := robotmem.WithReadOnly(t.Context())
+	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{ReadOnly: true})
 	refused := 0
 	for _, op := range robotmem.Ops() {
 		_, err := op.Call(ctx, e, []byte(`{"no such field":1}`))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -23,7 +24,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		var err error
-		if e, err = Open(t.Context(), Options{Path: path, Clock: func() time.Time { return now }}); err != nil {
+		if e, err = Open(t.Context(), path, Options{Clock: func() time.Time { return now }}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,30 +57,30 @@ func TestActivityByHourAndDay(t *testing.T) {
 		}
 	}
 	defer e.Close()
-	show := func(r *robotmem.ActivityRequest) (out []string) {
+	show := func(r *admin.ActivityRequest) (out []string) {
 		t.Helper()
 		a, err := e.Activity(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, b := range a.Buckets {
-			if b != (robotmem.ActivityBucket{From: b.From}) {
+			if b != (admin.ActivityBucket{From: b.From}) {
 				out = append(out, fmt.Sprintf("%s %d+%d failed %d asked %d nothing %d", b.From.Format("02T15"), b.Facts, b.Perceptions, b.Failures, b.Recalls, b.ZeroHits))
 			}
 		}
 		return append(out, fmt.Sprintf("%s to %s, %d", a.From.Format(time.RFC3339), a.To.Format(time.RFC3339), len(a.Buckets)))
 	}
 	for name, tt := range map[string]struct {
-		r    robotmem.ActivityRequest
+		r    admin.ActivityRequest
 		want []string
 	}{
-		"of all by the day": {robotmem.ActivityRequest{Days: 3, Bucket: "day"}, []string{
+		"of all by the day": {admin.ActivityRequest{Days: 3, Bucket: "day"}, []string{
 			"02T00 2+0 failed 1 asked 4 nothing 2", "03T00 3+0 failed 1 asked 4 nothing 1", "04T00 4+0 failed 1 asked 5 nothing 1",
 			"2026-03-02T00:00:00Z to 2026-03-05T00:00:00Z, 3"}},
-		"of one by the hour": {robotmem.ActivityRequest{Days: 2, Collection: "arm"}, []string{
+		"of one by the hour": {admin.ActivityRequest{Days: 2, Collection: "arm"}, []string{
 			"03T21 3+0 failed 1 asked 3 nothing 0", "04T21 4+0 failed 1 asked 4 nothing 0",
 			"2026-03-02T22:00:00Z to 2026-03-04T22:00:00Z, 48"}},
-		"of another": {robotmem.ActivityRequest{Days: 9, Collection: "leg"}, []string{"2026-02-24T00:00:00Z to 2026-03-05T00:00:00Z, 9"}},
+		"of another": {admin.ActivityRequest{Days: 9, Collection: "leg"}, []string{"2026-02-24T00:00:00Z to 2026-03-05T00:00:00Z, 9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, show(&tt.r)); diff != "" {
@@ -87,7 +88,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 			}
 		})
 	}
-	stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	stats, err := e.Stats(t.Context(), &admin.StatsRequest{})
 	if err != nil || stats.Recalls != 15 || stats.ZeroHits != 5 {
 		t.Errorf("%d recalls, %d of nothing, %v", stats.Recalls, stats.ZeroHits, err)
 	}
@@ -98,7 +99,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
-	e, err := Open(t.Context(), Options{Path: t.TempDir() + "/m.db"})
+	e, err := Open(t.Context(), t.TempDir()+"/m.db", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 		t.Errorf("%d rows, %v, of three collections and what is none", rows, err)
 	}
 	for collection, want := range map[string]int64{"*": int64(len(names)), "arm": 1, robotmem.DefaultCollection: 1} {
-		a, err := e.Activity(t.Context(), &robotmem.ActivityRequest{Collection: collection})
+		a, err := e.Activity(t.Context(), &admin.ActivityRequest{Collection: collection})
 		if err != nil {
 			t.Fatal(err)
 		}

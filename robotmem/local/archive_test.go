@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -64,7 +65,7 @@ func lived(t *testing.T) *Node {
 	must(err)
 	_, err = e.Forget(ctx, &robotmem.ForgetRequest{MemoryID: worth["forgotten"], Reason: "still a mistake"})
 	must(err)
-	res, err := e.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1_500_000}}, Apply: true})
+	res, err := e.Retain(ctx, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1_500_000}}, Apply: true})
 	must(err)
 	if res.Count == 0 {
 		t.Fatal("nothing was evicted")
@@ -113,7 +114,7 @@ func imported(t *testing.T, e *Node, data []byte, o ImportOptions) (*store.Impor
 // InStep demands that the indexes say what the tables say.
 func inStep(t *testing.T, e *Node) {
 	t.Helper()
-	res, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{})
+	res, err := e.Doctor(t.Context(), &admin.DoctorRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestArchiveNarrowedAndMapped(t *testing.T) {
 	if _, err := imported(t, b, data, ImportOptions{Collection: "attic"}); err != nil {
 		t.Fatal(err)
 	}
-	res, err := b.Collections(t.Context(), &robotmem.CollectionsRequest{})
+	res, err := b.Collections(t.Context(), &admin.CollectionsRequest{})
 	if err != nil || len(res.Collections) != 1 || res.Collections[0].Collection != "attic" {
 		t.Errorf("collections %+v (%v)", res, err)
 	}
@@ -636,7 +637,7 @@ func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	old := exported(t, b, ExportOptions{})
-	if got, err := a.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); err != nil || got.Count != 1 {
+	if got, err := a.Retain(t.Context(), &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); err != nil || got.Count != 1 {
 		t.Fatalf("retain: %+v (%v)", got, err)
 	}
 	// What is no newer does not undo the eviction.
@@ -663,7 +664,7 @@ func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
 	if _, err := imported(t, a, exported(t, b, ExportOptions{}), ImportOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); err != nil {
+	if _, err := a.Retain(t.Context(), &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "the force at the wrist, looked at again"}); err != nil {
@@ -736,7 +737,7 @@ func TestImportNamesWhoImported(t *testing.T) {
 			t.Errorf("memory %d (-want +got):\n%s", id, diff)
 		}
 	}
-	log, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: store.ActionImported})
+	log, err := e.Audit(t.Context(), &admin.AuditRequest{Action: store.ActionImported})
 	if err != nil || len(log.Entries) != 1 || log.Entries[0].Who != "ann" || !strings.Contains(log.Entries[0].Reason, "memories: 2 new") {
 		t.Errorf("the audit log: %+v (%v)", log, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -208,9 +209,9 @@ func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Mem
 }
 
 // Audit implements Service.
-func (n *Node) Audit(ctx context.Context, req *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
-	res := &robotmem.AuditResponse{Entries: []robotmem.AuditEntry{}}
-	return orNil(res, read(ctx, n, "audit", req, func(c *store.Conn, r *robotmem.AuditRequest) error {
+func (n *Node) Audit(ctx context.Context, req *admin.AuditRequest) (*admin.AuditResponse, error) {
+	res := &admin.AuditResponse{Entries: []admin.AuditEntry{}}
+	return orNil(res, read(ctx, n, "audit", req, func(c *store.Conn, r *admin.AuditRequest) error {
 		res.Limit = r.Limit
 		from, err := store.Resume("audit", store.Paging{Cursor: r.Cursor}, store.AuditFilters(*r))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -61,7 +62,7 @@ func (w *watch) due(now time.Time) bool {
 }
 
 // Changes implements Service.
-func (n *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
+func (n *Node) Changes(ctx context.Context, req *admin.ChangesRequest) (*admin.ChangesResponse, error) {
 	r := *req
 	if err := robotmem.Validate("changes", &r); err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (n *Node) Changes(ctx context.Context, req *robotmem.ChangesRequest) (*robo
 	if err != nil {
 		return nil, sqlite.Wrap("changes", err)
 	}
-	return &robotmem.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
+	return &admin.ChangesResponse{Change: change, Changed: r.Since != nil && change != *r.Since}, nil
 }
 
 // lookForChange reads the counter from the file.

@@ -37,7 +37,7 @@ func (c *closedEmbedder) now() (active, calls int) {
 // close it.
 func TestCloseEndsQuestionsToTheEmbedder(t *testing.T) {
 	w := &closedEmbedder{wordEmbedder: newWordEmbedder("test:words", 64)}
-	e, err := Open(t.Context(), Options{Path: t.TempDir() + "/m.db", Embedder: w})
+	e, err := Open(t.Context(), t.TempDir()+"/m.db", Options{Embedder: w})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ func TestConcurrentCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var engines []*Node
 	for range 2 {
-		e, err := Open(t.Context(), Options{Path: path, Durability: DurabilityNormal})
+		e, err := Open(t.Context(), path, Options{Durability: DurabilityNormal})
 		if err != nil {
 			t.Fatal(err)
 		}

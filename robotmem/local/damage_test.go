@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -78,8 +79,8 @@ func TestADamagedMemoryIsNamed(t *testing.T) {
 					t.Errorf("%s: %v, want corrupt", op, err)
 				}
 			}
-			d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
-			if err != nil || d.Healthy || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Status == "fail" && strings.Contains(c.Detail, "memory 2") }) {
+			d, err := n.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
+			if err != nil || d.Healthy || !slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Status == "fail" && strings.Contains(c.Detail, "memory 2") }) {
 				t.Errorf("doctor: %+v, %v", d, err)
 			}
 			out, err := n.Export(t.Context(), archive.NewWriter(&report, archive.WriterOptions{}), ExportOptions{})
@@ -124,7 +125,7 @@ func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 	if _, err := n.Session(t.Context(), &robotmem.SessionRequest{SessionID: s.SessionID}); !errors.Is(err, robotmem.Corrupt) {
 		t.Errorf("session: %v", err)
 	}
-	d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := n.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || d.Healthy {
 		t.Errorf("doctor: %+v, %v", d, err)
 	}
@@ -149,7 +150,7 @@ func TestAnImportReplacesADamagedMemory(t *testing.T) {
 	if err != nil || len(found.Memories) != 1 || len(found.Degraded) != 0 {
 		t.Errorf("recall: %+v, %v", found, err)
 	}
-	if d, err := n.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true}); err != nil || !d.Healthy {
+	if d, err := n.Doctor(t.Context(), &admin.DoctorRequest{Deep: true}); err != nil || !d.Healthy {
 		t.Errorf("doctor: %+v, %v", d, err)
 	}
 }

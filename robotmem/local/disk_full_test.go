@@ -135,7 +135,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	fillDisk(t, filepath.Join(folder, "other"))
-	got, err := local.Open(t.Context(), local.Options{Path: path})
+	got, err := local.Open(t.Context(), path, local.Options{})
 	if err == nil {
 		defer got.Close()
 		if res := recall(t, got, &robotmem.RecallRequest{Query: "bin"}); res.Total != 1 {
@@ -146,7 +146,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "needs about 32.0 KiB, 0 B are free") {
 		t.Errorf("got %v, want unavailable, what is needed and what is free", err)
 	}
-	_, err = local.Open(t.Context(), local.Options{Path: filepath.Join(folder, "new.db")})
+	_, err = local.Open(t.Context(), filepath.Join(folder, "new.db"), local.Options{})
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "0 B are free") {
 		t.Errorf("a new memory: got %v, want unavailable and what is free", err)
 	}

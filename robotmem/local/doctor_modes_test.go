@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -17,9 +18,9 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openNode(t, local.Options{Path: path})
 	must(e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t)
-	check := func() robotmem.Check {
+	check := func() admin.Check {
 		checks := must(e.Doctor(t.Context(), nil))(t).Checks
-		return checks[slices.IndexFunc(checks, func(c robotmem.Check) bool { return c.Name == "permissions" })]
+		return checks[slices.IndexFunc(checks, func(c admin.Check) bool { return c.Name == "permissions" })]
 	}
 	if c := check(); c.Status != "ok" {
 		t.Errorf("of new files: %+v", c)

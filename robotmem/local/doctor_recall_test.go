@@ -8,6 +8,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -20,7 +21,7 @@ func unhealthy(t *testing.T, e *Node, check string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == check })
+	i := slices.IndexFunc(d.Checks, func(c admin.Check) bool { return c.Name == check })
 	if i < 0 || d.Checks[i].Status != maintenance.CheckFail || d.Healthy {
 		t.Errorf("the doctor finds %+v, want %s to fail", d.Checks, check)
 	}
@@ -133,7 +134,7 @@ func TestMemoriesVec(t *testing.T) {
 func TestVectorsOfAnotherProcess(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func() *Node {
-		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64)})
+		e, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +191,7 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 		if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "gripper"}); err != nil {
 			t.Fatal(err)
 		}
-		d := &robotmem.DoctorResponse{}
+		d := &admin.DoctorResponse{}
 		if err := e.Store.Read(t.Context(), func(c *store.Conn) error { return e.maintenance.ExamineWords(c, d) }); err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -15,7 +16,7 @@ func TestDoctorBesideWriters(t *testing.T) {
 	if err := e.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d := &robotmem.DoctorResponse{}
+	d := &admin.DoctorResponse{}
 	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 		if _, err := c.Changes(); err != nil { // the snapshot begins
 			return err

@@ -82,7 +82,7 @@ func TestSwappedNumbersDoNotMerge(t *testing.T) {
 
 func TestSignaturesFollowOtherProcesses(t *testing.T) {
 	a := openTest(t, Options{})
-	b, err := Open(t.Context(), Options{Path: a.Store.Path()})
+	b, err := Open(t.Context(), a.Store.Path(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

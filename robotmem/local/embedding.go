@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -371,7 +372,7 @@ func (g *embeddings) rouse() {
 }
 
 // stats reports the embedder and how many memories wait for it.
-func (g *embeddings) stats(c *store.Conn, res *robotmem.StatsResponse) error {
+func (g *embeddings) stats(c *store.Conn, res *admin.StatsResponse) error {
 	if g.embedder == nil {
 		return nil
 	}

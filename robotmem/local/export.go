@@ -15,6 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // ExportOptions narrow an export. The zero value is everything.
@@ -65,7 +66,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	}
 	defer func() { _ = errors.Join(file.Close(), os.Remove(file.Name())) }()
 	s := &spool{file: file, out: bufio.NewWriterSize(file, 1<<20)}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Stage("reading", "memories", 0)
 	var schema int64
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
@@ -131,7 +132,7 @@ func (s *spool) put(line spooled) error {
 }
 
 // fill copies what an export is of.
-func (s *spool) fill(c *store.Conn, m *robotmem.Meter, o *ExportOptions) error {
+func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	err := c.EachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
 		s.counts.Sessions++
 		return s.put(spooled{Session: session})
@@ -183,7 +184,7 @@ func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *
 		return nil, sinkError(err)
 	}
 	report := &ExportReport{Counts: manifest.Counts, Damaged: s.damaged}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	dec := json.NewDecoder(bufio.NewReaderSize(s.file, 1<<20))
 	dec.UseNumber()
 	for {

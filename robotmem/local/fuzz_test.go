@@ -86,7 +86,7 @@ func checkRefusal(t *testing.T, o *robotmem.Op, err error) {
 // begins: an input that takes long counts as one that hangs.
 func smallMemory(f *testing.F) *local.Node {
 	f.Helper()
-	e, err := local.Open(context.Background(), local.Options{Path: filepath.Join(f.TempDir(), "memory.db"), Durability: local.DurabilityNormal})
+	e, err := local.Open(context.Background(), filepath.Join(f.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal})
 	if err != nil {
 		f.Fatal(err)
 	}

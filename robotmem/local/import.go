@@ -11,9 +11,11 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // ImportOptions say how records are taken in. The zero value works.
@@ -68,7 +70,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	}
 	// Whoever stopped the import did not undo what it has stored.
 	return in.e.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		return tx.Audit(robotmem.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
+		return tx.Audit(admin.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})
 }
 
@@ -128,7 +130,7 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 		case err != nil:
 			return err
 		case entry.Manifest != nil:
-			robotmem.MeterOf(ctx).Stage("importing", "memories", entry.Manifest.Memories)
+			progress.Of(ctx).Stage("importing", "memories", entry.Manifest.Memories)
 		case entry.Sessions != nil:
 			err = in.sessions(ctx, entry.Sessions)
 		case entry.Memories != nil:
@@ -251,7 +253,7 @@ func (in *importing) flush(ctx context.Context) error {
 		}
 	}
 	in.report.Payloads.Missing += int64(len(p.missing))
-	robotmem.MeterOf(ctx).Add(int64(len(p.arrivals)))
+	progress.Of(ctx).Add(int64(len(p.arrivals)))
 	return nil
 }
 
@@ -422,12 +424,12 @@ const broughtNewer = "an import brought a newer state"
 // becomes a past one, unless the archive has it among its own, or it is damaged.
 func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archived, unplaced map[string]int64) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
-	var ch robotmem.AuditEntry
+	var ch admin.AuditEntry
 	if known.Damaged {
 		if err := tx.UnindexDamaged(known.ID); err != nil {
 			return err
 		}
-		ch = robotmem.AuditEntry{Action: store.ActionUpdated, MemoryID: known.ID, Collection: a.Collection}
+		ch = admin.AuditEntry{Action: store.ActionUpdated, MemoryID: known.ID, Collection: a.Collection}
 		ch.Reason, ch.After = "an import replaced a damaged state", after
 	} else {
 		stored, err := tx.Memory(known.ID, tx.Now)

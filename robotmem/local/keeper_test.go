@@ -24,7 +24,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func() *Node {
 		t.Helper()
-		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
+		e, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestCloseWhileTheKeeperWorks(t *testing.T) {
 	}
 	for round := range rounds {
 		path := t.TempDir() + "/m.db"
-		e, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
+		e, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,7 +158,7 @@ func TestCloseWhileTheKeeperWorks(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Fatal("Close hangs")
 		}
-		if e, err = Open(t.Context(), Options{Path: path}); err != nil {
+		if e, err = Open(t.Context(), path, Options{}); err != nil {
 			t.Fatal(err)
 		}
 		s, err := e.Stats(t.Context(), nil)

@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // batchChunk is how many items of a batch share a transaction with whoever
@@ -84,7 +85,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		return nil, err
 	}
 	res := &robotmem.LearnBatchResponse{Results: make([]robotmem.BatchResult, len(r.Items))}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Stage("learning", "items", int64(len(r.Items)))
 	// The next chunk is prepared while the last one is written.
 	prepared := make(chan []*record.Record, 1)

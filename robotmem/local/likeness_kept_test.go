@@ -11,6 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -52,7 +53,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var nodes []*Node
 	for range 2 {
-		e, err := Open(t.Context(), Options{Path: path})
+		e, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +85,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 			waitComparable(t, e)
 			check("worked out")
 		case 3:
-			retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{Collection: []string{"a", "b"}[rng.IntN(2)], MaxBytes: 1 + rng.Int64N(1500)}}, Apply: true})
+			retained(t, e, &admin.RetainRequest{Budgets: []admin.Budget{{Collection: []string{"a", "b"}[rng.IntN(2)], MaxBytes: 1 + rng.Int64N(1500)}}, Apply: true})
 			check("evicted")
 		case 4:
 			if round%3 == 0 {

@@ -238,7 +238,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
 	reopen := func() *Node {
 		t.Helper()
-		e, err := Open(t.Context(), Options{Path: path})
+		e, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

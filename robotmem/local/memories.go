@@ -7,6 +7,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -144,9 +145,9 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 }
 
 // Collections implements Service.
-func (n *Node) Collections(ctx context.Context, req *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
-	res := &robotmem.CollectionsResponse{}
-	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *robotmem.CollectionsRequest) (err error) {
+func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
+	res := &admin.CollectionsResponse{}
+	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest) (err error) {
 		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}
@@ -156,9 +157,9 @@ func (n *Node) Collections(ctx context.Context, req *robotmem.CollectionsRequest
 }
 
 // Categories implements Service.
-func (n *Node) Categories(ctx context.Context, req *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
-	res := &robotmem.CategoriesResponse{}
-	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *robotmem.CategoriesRequest) error {
+func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
+	res := &admin.CategoriesResponse{}
+	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest) error {
 		if err := n.index.Roster.Sync(c); err != nil {
 			return err
 		}

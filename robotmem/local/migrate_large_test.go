@@ -38,7 +38,7 @@ func TestMigrateLargeFile(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(t.Context(), Options{Path: path})
+	e, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
-			e, err := Open(t.Context(), Options{Path: path})
+			e, err := Open(t.Context(), path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -68,7 +69,7 @@ func TestStoredVersionsOpen(t *testing.T) {
 					t.Errorf("session %+v, %v", got, err)
 				}
 			}
-			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 			if err != nil || !d.Healthy {
 				t.Errorf("doctor %+v, %v", d, err)
 			}
@@ -90,11 +91,11 @@ func TestReservedBytesAreDropped(t *testing.T) {
 			if script != "" {
 				stock(t, path, script)
 			}
-			e, err := local.Open(t.Context(), local.Options{Path: path})
+			e, err := local.Open(t.Context(), path, local.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 			if err != nil || !d.Healthy {
 				t.Errorf("doctor %+v, %v", d, err)
 			}

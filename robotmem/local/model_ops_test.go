@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"pgregory.net/rapid"
 )
@@ -482,13 +483,13 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 // retain keeps a budget, once to see and once in earnest.
 func (w *world) retain(t *rapid.T) {
 	budget := int64(rapid.SampledFrom([]int{1, 30, 200, 100_000}).Draw(t, "bytes"))
-	r := &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: budget}}}
+	r := &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: budget}}}
 	plan, err := w.engine().Retain(context.Background(), r)
 	if err != nil {
 		t.Fatalf("retain: %v", err)
 	}
 	r.Apply = true
-	var res *robotmem.RetainResponse
+	var res *admin.RetainResponse
 	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
 		res, err = e.Retain(ctx, r)
 		return err
@@ -511,7 +512,7 @@ func (w *world) retain(t *rapid.T) {
 			k.setStatus(w.time(), "invalidated", "evicted", gone.Reason, 0)
 		}
 	}
-	stats, err := w.engine().Stats(context.Background(), &robotmem.StatsRequest{})
+	stats, err := w.engine().Stats(context.Background(), &admin.StatsRequest{})
 	if err != nil || stats.StoredBytes > budget {
 		t.Fatalf("after retain %d bytes are held, the budget is %d (%v)", stats.StoredBytes, budget, err)
 	}

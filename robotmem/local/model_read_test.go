@@ -9,6 +9,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"pgregory.net/rapid"
 )
 
@@ -94,10 +95,10 @@ func (w *world) remembers(t *rapid.T, k *known) {
 // count compares all that is counted.
 func (w *world) count(t *rapid.T) {
 	status := map[string]int64{}
-	kinds, categories, collections := map[string]int64{}, map[string]int64{}, map[string]*robotmem.CollectionCount{}
-	at := func(name string) *robotmem.CollectionCount {
+	kinds, categories, collections := map[string]int64{}, map[string]int64{}, map[string]*admin.CollectionCount{}
+	at := func(name string) *admin.CollectionCount {
 		if collections[name] == nil {
-			collections[name] = &robotmem.CollectionCount{Collection: name}
+			collections[name] = &admin.CollectionCount{Collection: name}
 		}
 		return collections[name]
 	}
@@ -114,7 +115,7 @@ func (w *world) count(t *rapid.T) {
 	for _, s := range w.sessions {
 		at(s.collection).Sessions++
 	}
-	stats, err := w.engine().Stats(context.Background(), &robotmem.StatsRequest{})
+	stats, err := w.engine().Stats(context.Background(), &admin.StatsRequest{})
 	if err != nil {
 		t.Fatalf("stats: %v", err)
 	}
@@ -128,15 +129,15 @@ func (w *world) count(t *rapid.T) {
 	if diff := gocmp.Diff(want, got, cmpopts.EquateEmpty(), cmpopts.IgnoreMapEntries(func(_ string, n int64) bool { return n == 0 })); diff != "" {
 		t.Fatalf("stats (-want +got):\n%s", diff)
 	}
-	res, err := w.engine().Collections(context.Background(), &robotmem.CollectionsRequest{})
+	res, err := w.engine().Collections(context.Background(), &admin.CollectionsRequest{})
 	if err != nil {
 		t.Fatalf("collections: %v", err)
 	}
-	var named []robotmem.CollectionCount
+	var named []admin.CollectionCount
 	for _, c := range collections {
 		named = append(named, *c)
 	}
-	slices.SortFunc(named, func(a, b robotmem.CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
+	slices.SortFunc(named, func(a, b admin.CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
 	if diff := gocmp.Diff(named, res.Collections, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("collections (-want +got):\n%s", diff)
 	}

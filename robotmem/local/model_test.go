@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"pgregory.net/rapid"
 )
@@ -139,7 +140,7 @@ func newWorld(t *rapid.T, parent string) *world {
 }
 
 func (w *world) open(t *rapid.T) *local.Node {
-	e, err := local.Open(context.Background(), local.Options{Path: w.path, Durability: local.DurabilityNormal, Clock: w.time, Location: w.zone})
+	e, err := local.Open(context.Background(), w.path, local.Options{Durability: local.DurabilityNormal, Clock: w.time, Location: w.zone})
 	if err != nil {
 		t.Fatalf("open: %v", err)
 	}
@@ -269,7 +270,7 @@ func (w *world) repair(t *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(t, "seldom") > 0 {
 		t.Skip("takes long")
 	}
-	res, err := w.engine().Repair(context.Background(), &robotmem.RepairRequest{})
+	res, err := w.engine().Repair(context.Background(), &admin.RepairRequest{})
 	if err != nil || !res.Doctor.Healthy {
 		t.Fatalf("repair: %+v, %v", res, err)
 	}
@@ -287,13 +288,13 @@ func (w *world) finish(t *rapid.T) {
 	w.compare(t)
 	w.credits(t)
 	w.count(t)
-	res, err := w.engine().Doctor(context.Background(), &robotmem.DoctorRequest{Deep: true})
+	res, err := w.engine().Doctor(context.Background(), &admin.DoctorRequest{Deep: true})
 	if err != nil || !res.Healthy {
 		t.Fatalf("doctor: %s, %v", unhealthyChecks(res), err)
 	}
 }
 
-func unhealthyChecks(res *robotmem.DoctorResponse) (out string) {
+func unhealthyChecks(res *admin.DoctorResponse) (out string) {
 	if res == nil {
 		return "no answer"
 	}

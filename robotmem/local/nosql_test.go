@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -37,7 +38,7 @@ func TestQuestionsAreNoSQL(t *testing.T) {
 		if _, err := e.Paths(t.Context(), &robotmem.PathsRequest{Prefix: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid {
 			t.Errorf("paths of %q: %v", s, err)
 		}
-		if log, err := e.Audit(t.Context(), &robotmem.AuditRequest{Who: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid || err == nil && len(log.Entries) > 0 {
+		if log, err := e.Audit(t.Context(), &admin.AuditRequest{Who: s}); err != nil && robotmem.KindOf(err) != robotmem.Invalid || err == nil && len(log.Entries) > 0 {
 			t.Errorf("audit of %q: %+v, %v", s, log, err)
 		}
 	}

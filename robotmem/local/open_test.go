@@ -97,7 +97,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := tt.path(t)
 			before, _ := os.ReadFile(path)
-			e, err := local.Open(t.Context(), local.Options{Path: path})
+			e, err := local.Open(t.Context(), path, local.Options{})
 			if err == nil {
 				_ = e.Close()
 			}
@@ -115,7 +115,7 @@ func TestOpenRefuses(t *testing.T) {
 }
 
 func TestOpenRefusesBadTaxonomy(t *testing.T) {
-	_, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "m.db"), Taxonomy: []byte("tags:\n  - name: [\n")})
+	_, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "m.db"), local.Options{Taxonomy: []byte("tags:\n  - name: [\n")})
 	if !errors.Is(err, robotmem.Invalid) || !strings.Contains(err.Error(), "line") {
 		t.Errorf("got %v, want invalid with a line", err)
 	}
@@ -139,7 +139,7 @@ func TestFilesArePrivate(t *testing.T) {
 func TestReopen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	for i := range 3 {
-		e, err := local.Open(t.Context(), local.Options{Path: path})
+		e, err := local.Open(t.Context(), path, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestOpensInStockSQLite(t *testing.T) {
 		skip(t, "python3 is not installed: apt-get install python3")
 	}
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestLockedFile(t *testing.T) {
 func closedWith(t *testing.T, facts ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a 100% #1?.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

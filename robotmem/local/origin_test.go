@@ -69,7 +69,7 @@ func TestTwoNodesRaceForAnOrigin(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var nodes []*Node
 	for range 2 {
-		e, err := Open(t.Context(), Options{Path: path})
+		e, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 )
@@ -94,7 +95,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	e := openTest(t, Options{})
-	other, err := Open(t.Context(), Options{Path: e.options.Path})
+	other, err := Open(t.Context(), e.options.Path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +142,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	e.index.Paths.Revision -= index.MaxPathSteps // as if far behind
 	e.index.Paths.Mu.Unlock()
 	checkPaths(t, e, "read anew")
-	if _, err := e.Repair(t.Context(), &robotmem.RepairRequest{}); err != nil {
+	if _, err := e.Repair(t.Context(), &admin.RepairRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	checkPaths(t, e, "repaired")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -46,7 +47,7 @@ func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 			t.Fatalf("after %d bytes were refused there are %v, want one file", size, files)
 		}
 	}
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || !d.Healthy {
 		t.Errorf("doctor on the full disk: %+v, %v", d, err)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
@@ -94,7 +95,7 @@ func sameData(t *testing.T, e *Node, id int64, want []byte) {
 
 func healthy(t *testing.T, e *Node) {
 	t.Helper()
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,8 +341,8 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 			whole := savePayload(t, e, noise(9, 5000), nil)
 			res := savePayload(t, e, tt.data, nil)
 			tt.damage(t, e, res.SHA256)
-			want := []robotmem.LostPayload{{MemoryID: res.MemoryID, SHA256: res.SHA256, Reason: tt.reason}}
-			d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+			want := []admin.LostPayload{{MemoryID: res.MemoryID, SHA256: res.SHA256, Reason: tt.reason}}
+			d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -394,7 +395,7 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 				e := openTest(t, Options{})
 				res := savePayload(t, e, data, nil)
 				damage(t, e, res.SHA256)
-				if d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{}); err != nil || d.Healthy {
+				if d, err := e.Doctor(t.Context(), &admin.DoctorRequest{}); err != nil || d.Healthy {
 					t.Fatalf("the damage does not show: %+v, %v", d, err)
 				}
 				savePayload(t, e, data, nil)
@@ -414,14 +415,14 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d.Healthy || len(d.Lost) != 1 || d.Lost[0].MemoryID != res.MemoryID {
 		t.Errorf("healthy %v, lost %+v; want memory %d", d.Healthy, d.Lost, res.MemoryID)
 	}
-	_, err = e.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
+	_, err = e.Retain(t.Context(), &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true})
 	if !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("evicting: %v, want unavailable", err)
 	}
@@ -580,7 +581,7 @@ func TestSavingBesideEviction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	nodes := make([]*Node, 2)
 	for i := range nodes {
-		e, err := Open(t.Context(), Options{Path: path})
+		e, err := Open(t.Context(), path, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -614,7 +615,7 @@ func TestSavingBesideEviction(t *testing.T) {
 	for _, e := range nodes {
 		evictors.Go(func() {
 			for !stop.Load() {
-				res, err := e.Retain(t.Context(), &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
+				res, err := e.Retain(t.Context(), &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true})
 				if err != nil {
 					t.Errorf("retain: %v", err)
 					return

@@ -9,7 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // stages runs a call and returns the stages that it reports, each with its unit
@@ -17,7 +19,7 @@ import (
 func stages(t *testing.T, call func(context.Context) error) []string {
 	t.Helper()
 	var out []string
-	err := call(robotmem.WithProgress(t.Context(), func(p robotmem.Progress) {
+	err := call(progress.With(t.Context(), func(p progress.Report) {
 		line := fmt.Sprintf("%s: %d %s", p.Stage, p.Total, p.Unit)
 		if !slices.Contains(out, line) {
 			out = append(out, line)
@@ -64,15 +66,15 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 			return err
 		}, []string{"learning: 600 items"}},
 		{"doctor", func(ctx context.Context) error {
-			_, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+			_, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 			return err
 		}, checkup},
 		{"repair", func(ctx context.Context) error {
-			_, err := e.Repair(ctx, &robotmem.RepairRequest{})
+			_, err := e.Repair(ctx, &admin.RepairRequest{})
 			return err
 		}, append([]string{"rebuilding the indexes: 603 memories", "making perceptions comparable: 3 memories"}, checkup...)},
 		{"retain without apply", func(ctx context.Context) error {
-			_, err := e.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}})
+			_, err := e.Retain(ctx, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}})
 			return err
 		}, nil},
 		{"end_session", func(ctx context.Context) error {
@@ -80,7 +82,7 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 			return err
 		}, []string{"counting recalls: 4 stages", "merging what was said twice: 4 stages", "summing up: 4 stages", "looking for related memories: 4 stages"}},
 		{"retain", func(ctx context.Context) error {
-			_, err := e.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
+			_, err := e.Retain(ctx, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true})
 			return err
 		}, []string{"removing payloads: 3 payloads"}},
 	} {
@@ -95,16 +97,16 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 // What is passed on through a meter is throttled as the work's own reports
 // are, and may come from many goroutines.
 func TestProgressIsThrottled(t *testing.T) {
-	if robotmem.MeterOf(t.Context()) != nil {
+	if progress.Of(t.Context()) != nil {
 		t.Error("nobody watches, and still there is somebody to tell")
 	}
-	var got []robotmem.Progress // by one goroutine at a time: no lock
-	tell := robotmem.MeterOf(robotmem.WithProgress(t.Context(), func(p robotmem.Progress) { got = append(got, p) })).Set
+	var got []progress.Report // by one goroutine at a time: no lock
+	tell := progress.Of(progress.With(t.Context(), func(p progress.Report) { got = append(got, p) })).Set
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for i := range 10000 {
-				tell(robotmem.Progress{Done: int64(i), Stage: "one"})
+				tell(progress.Report{Done: int64(i), Stage: "one"})
 			}
 		})
 	}
@@ -112,7 +114,7 @@ func TestProgressIsThrottled(t *testing.T) {
 	if len(got) == 0 || len(got) > 1000 {
 		t.Errorf("%d reports of 40,000", len(got))
 	}
-	tell(robotmem.Progress{Stage: "two"})
+	tell(progress.Report{Stage: "two"})
 	if last := got[len(got)-1]; last.Stage != "two" {
 		t.Errorf("the last is %+v, want the new stage at once", last)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -190,7 +191,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 			if diff := cmp.Diff(before, everything(t, e), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("other memories (-before +after):\n%.2000s", diff)
 			}
-			if d := must(e.Doctor(t.Context(), &robotmem.DoctorRequest{}))(t); !d.Healthy {
+			if d := must(e.Doctor(t.Context(), &admin.DoctorRequest{}))(t); !d.Healthy {
 				t.Errorf("doctor: %+v", d.Checks)
 			}
 			crowd(t, e, 3000) // enough for new snapshots
@@ -242,7 +243,7 @@ func TestPurgedMemoriesAreOnRecord(t *testing.T) {
 	if next := must(e.Learn(ann, &robotmem.LearnRequest{Insight: "another"}))(t).MemoryID; next <= id {
 		t.Errorf("memory %d came after the purged %d", next, id)
 	}
-	log := must(e.Audit(t.Context(), &robotmem.AuditRequest{MemoryID: id}))(t)
+	log := must(e.Audit(t.Context(), &admin.AuditRequest{MemoryID: id}))(t)
 	var got []string
 	for _, a := range log.Entries {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%s by %s through %s %s %s%s", a.Action, a.Who, a.Tool, a.Reason, a.Before, a.After)))
@@ -302,7 +303,7 @@ func TestPurgeBesideOthers(t *testing.T) {
 	if got := purge(t, e, shared[1]); got.Payload != "removed" {
 		t.Errorf("payload %q, want it removed", got.Payload)
 	}
-	if d := must(e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true}))(t); d.Status != "ok" {
+	if d := must(e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true}))(t); d.Status != "ok" {
 		t.Errorf("doctor: %+v", d.Checks)
 	}
 }

@@ -235,7 +235,7 @@ func TestPythonFilesAreToldApart(t *testing.T) {
 			t.Errorf("%s was opened: %v", path, p.Close())
 		}
 	}
-	_, err := Open(context.Background(), Options{Path: pythonFile(t, "")})
+	_, err := Open(context.Background(), pythonFile(t, ""), Options{})
 	if err == nil || !strings.Contains(err.Error(), "robotmem import") {
 		t.Errorf("as --db: %v; it does not say what to do", err)
 	}

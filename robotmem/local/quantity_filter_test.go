@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
@@ -189,7 +190,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !slices.ContainsFunc(d.Checks, func(c robotmem.Check) bool { return c.Name == "index contents" && c.Status == maintenance.CheckFail }) {
+	if err != nil || !slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Name == "index contents" && c.Status == maintenance.CheckFail }) {
 		t.Errorf("without the numbers the doctor finds %+v, %v", d, err)
 	}
 	if _, err := e.Repair(t.Context(), nil); err != nil {
@@ -332,7 +333,7 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
-			e, err := Open(t.Context(), Options{Path: path})
+			e, err := Open(t.Context(), path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -74,7 +75,7 @@ func readsAll(s *local.Node, why string) error {
 	refuse("forget", err)
 	_, err = s.StartSession(ctx, &robotmem.StartSessionRequest{})
 	refuse("start_session", err)
-	_, err = s.Retain(ctx, &robotmem.RetainRequest{MinFreeBytes: 1, Apply: true})
+	_, err = s.Retain(ctx, &admin.RetainRequest{MinFreeBytes: 1, Apply: true})
 	refuse("retain", err)
 	_, err = s.Repair(ctx, nil)
 	refuse("repair", err)
@@ -91,7 +92,7 @@ func threeFacts() (facts []string) {
 func TestReadOnlyChangesNothing(t *testing.T) {
 	path := closedWith(t, threeFacts()...)
 	before := contents(t, filepath.Dir(path))
-	e, err := local.Open(t.Context(), local.Options{Path: path, ReadOnly: true, Retention: maintenance.Retention{MinFreeBytes: 1}})
+	e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true, Retention: maintenance.Retention{MinFreeBytes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 				}
 			}
 			before := contents(t, filepath.Dir(tt.path))
-			e, err := local.Open(t.Context(), local.Options{Path: tt.path, ReadOnly: true})
+			e, err := local.Open(t.Context(), tt.path, local.Options{ReadOnly: true})
 			if err == nil {
 				_ = e.Close()
 			}

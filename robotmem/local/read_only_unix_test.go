@@ -20,7 +20,7 @@ const readerEnv = "ROBOTMEM_TEST_READER"
 // TestServedReadOnly opens memories as a user who may not write them.
 func TestServedReadOnly(t *testing.T) {
 	if path := os.Getenv(readerEnv); path != "" {
-		e, err := local.Open(t.Context(), local.Options{Path: path})
+		e, err := local.Open(t.Context(), path, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestServedReadOnly(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "memory.db")
-			e, err := local.Open(t.Context(), local.Options{Path: path})
+			e, err := local.Open(t.Context(), path, local.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -141,7 +141,7 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := contents(t, dir)
-	e, err = local.Open(t.Context(), local.Options{Path: path, ReadOnly: true})
+	e, err = local.Open(t.Context(), path, local.Options{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 // writes to it: what was read before and after would be mixed.
 func TestReadAsItLiesUntilSomebodyWrites(t *testing.T) {
 	if path := os.Getenv(readerEnv); path != "" {
-		e, err := local.Open(t.Context(), local.Options{Path: path, ReadOnly: true})
+		e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestReadAsItLiesUntilSomebodyWrites(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
 	write := func(fact string) {
-		e, err := local.Open(t.Context(), local.Options{Path: path})
+		e, err := local.Open(t.Context(), path, local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		collection = ""
 	}
 	one := store.OneRecall(collection, len(res.Memories), n.Now())
-	if !robotmem.ReadOnly(ctx) { // what was found for somebody is kept longer, and stands in the episode
+	if !robotmem.CallerOf(ctx).ReadOnly { // what was found for somebody is kept longer, and stands in the episode
 		one.Give(res.Memories, req.ForSession)
 	}
 	n.tallies.count(one)

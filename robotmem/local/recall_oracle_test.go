@@ -316,14 +316,14 @@ func TestRecallEqualsBruteForce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(12, 12))
 	path := t.TempDir() + "/m.db"
 	w := newWordEmbedder("test:words", 64)
-	hybrid, err := Open(t.Context(), Options{Path: path, Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight}})
+	hybrid, err := Open(t.Context(), path, Options{Embedder: w, Durability: DurabilityNormal, Weights: map[string]float64{"vector": oracleVectorWeight}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hybrid.Close()
 	all := oracleFill(t, hybrid, rng, 20_000)
 	embedded(t, hybrid)
-	plain, err := Open(t.Context(), Options{Path: path})
+	plain, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,11 @@ import (
 
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Recover reads what can be read of the damaged file `from`, with its log, and
@@ -129,18 +131,18 @@ func reindexRecovered(ctx context.Context, from, to string, o Options, report *m
 	if err != nil {
 		return err
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	err = e.Store.Write(ctx, func(tx *store.Tx) error {
 		_, err := e.maintenance.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(robotmem.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
+		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
 		e.index.Drop()
 		err = e.maintenance.RefillFeatures(ctx, m)
 	}
 	if err == nil {
-		var d *robotmem.DoctorResponse
-		if d, err = e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true}); err == nil {
+		var d *admin.DoctorResponse
+		if d, err = e.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
 		}
 	}
@@ -231,7 +233,7 @@ func examineRecovered(ctx context.Context, o Options, path string, s *swap, repo
 	if err != nil {
 		return err
 	}
-	d, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 	if err == nil {
 		report.Doctor, report.Whole = *d, d.Healthy
 		report.File, report.Damaged = path, s.damaged()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -59,11 +60,11 @@ func TestRecoverInPlace(t *testing.T) {
 		t.Errorf("left in the folder: %v", names)
 	}
 	e := openNode(t, local.Options{Path: path})
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || !d.Healthy || d.Status != "ok" {
 		t.Errorf("doctor %+v, %v", d, err)
 	}
-	a, err := e.Audit(t.Context(), &robotmem.AuditRequest{Action: "repaired"})
+	a, err := e.Audit(t.Context(), &admin.AuditRequest{Action: "repaired"})
 	if err != nil || len(a.Entries) != 1 || a.Entries[0].Reason != "recovered from "+filepath.Base(path) || a.Entries[0].Who == "" {
 		t.Errorf("the audit log has %+v, %v", a, err)
 	}

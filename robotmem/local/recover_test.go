@@ -25,7 +25,7 @@ import (
 func furnished(t *testing.T, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

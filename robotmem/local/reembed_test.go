@@ -28,7 +28,7 @@ func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
 // A first reembed that was interrupted leaves a model that the worker finishes.
 func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	a, err := Open(t.Context(), Options{Path: path})
+	a, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b, err := Open(t.Context(), Options{Path: path, Embedder: newWordEmbedder("test:words", 64)})
+	b, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -54,7 +55,7 @@ func hoard(t *testing.T, e *Node) map[string]int64 {
 	return out
 }
 
-func retained(t *testing.T, e *Node, r *robotmem.RetainRequest) *robotmem.RetainResponse {
+func retained(t *testing.T, e *Node, r *admin.RetainRequest) *admin.RetainResponse {
 	t.Helper()
 	res, err := e.Retain(t.Context(), r)
 	if err != nil {
@@ -78,7 +79,7 @@ func TestRetainTakesWhatIsWorthLeast(t *testing.T) {
 		{ids["forgotten"], "forgotten"}, {ids["never recalled"], "never recalled"}, {ids["recalled"], "recalled"}, {ids["useful"], "useful"},
 		{ids["of a failed episode"], "of a failed episode"}, {ids["of a failed attempt"], "of a failed episode"}, {ids["pinned"], "pinned"},
 	}
-	request := &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}}
+	request := &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}}
 	before := everyRow(t, e)
 	dry := retained(t, e, request)
 	var got []row
@@ -152,12 +153,12 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			budget := []robotmem.Budget{{Collection: res.Collection, PerceptionType: "tactile", MaxBytes: 1}}
-			done := retained(t, e, &robotmem.RetainRequest{Budgets: budget, Apply: true})
+			budget := []admin.Budget{{Collection: res.Collection, PerceptionType: "tactile", MaxBytes: 1}}
+			done := retained(t, e, &admin.RetainRequest{Budgets: budget, Apply: true})
 			if done.Count != 1 || done.Evictions[0].MemoryID != res.MemoryID {
 				t.Fatalf("got %+v", done)
 			}
-			if again := retained(t, e, &robotmem.RetainRequest{Budgets: budget, Apply: true}); again.Count != 0 {
+			if again := retained(t, e, &admin.RetainRequest{Budgets: budget, Apply: true}); again.Count != 0 {
 				t.Errorf("the second time: %+v", again)
 			}
 			const reason = "over the budget of 1 B"
@@ -220,13 +221,13 @@ func TestASharedPayloadGoesWithTheLast(t *testing.T) {
 		return func(r *robotmem.SavePerceptionRequest) { r.Collection = collection }
 	}
 	a, b := savePayload(t, e, data, in("a")), savePayload(t, e, data, in("b"))
-	first := retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{Collection: "a", MaxBytes: 1}}, Apply: true})
+	first := retained(t, e, &admin.RetainRequest{Budgets: []admin.Budget{{Collection: "a", MaxBytes: 1}}, Apply: true})
 	if first.Count != 1 || first.FreedBytes != 0 || first.Evictions[0].MemoryID != a.MemoryID {
 		t.Errorf("of two: %+v", first)
 	}
 	sameData(t, e, b.MemoryID, data)
 	healthy(t, e)
-	last := retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
+	last := retained(t, e, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true})
 	if last.Count != 1 || last.FreedBytes != 300_000 || last.Evictions[0].MemoryID != b.MemoryID {
 		t.Errorf("the last: %+v", last)
 	}
@@ -265,7 +266,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 			}
 		}, []string{"never recalled"}},
 		{"all, by another node", func(t *testing.T, e *Node, _ map[string]int64) {
-			retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true})
+			retained(t, e, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true})
 		}, []string{"forgotten", "never recalled", "recalled", "useful", "of a failed attempt", "of a failed episode", "pinned"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -274,7 +275,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 			var plan []store.Evicted
 			if err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 				held, err := c.Holdings()
-				plan = maintenance.PlanEvictions(held, maintenance.Retention{Budgets: []robotmem.Budget{{MaxBytes: 1}}}, -1, e.Now())
+				plan = maintenance.PlanEvictions(held, maintenance.Retention{Budgets: []admin.Budget{{MaxBytes: 1}}}, -1, e.Now())
 				return err
 			}); err != nil || len(plan) != len(ids) {
 				t.Fatal(len(plan), err)
@@ -309,7 +310,7 @@ func TestACrashBetweenRowsAndFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	retained(t, e, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{Collection: "default", MaxBytes: 1}}, Apply: true})
+	retained(t, e, &admin.RetainRequest{Budgets: []admin.Budget{{Collection: "default", MaxBytes: 1}}, Apply: true})
 	if _, err := os.Stat(path); err == nil {
 		t.Fatal("the file is still there")
 	}
@@ -333,12 +334,12 @@ func TestACrashBetweenRowsAndFiles(t *testing.T) {
 
 func TestRetainRefuses(t *testing.T) {
 	e := openTest(t, Options{})
-	for field, r := range map[string]*robotmem.RetainRequest{
+	for field, r := range map[string]*admin.RetainRequest{
 		"budgets":                    {},
-		"budgets[0].max_bytes":       {Budgets: []robotmem.Budget{{MaxBytes: -1}}},
-		"budgets[0].collection":      {Budgets: []robotmem.Budget{{Collection: "a b", MaxBytes: 1}}},
-		"budgets[0].perception_type": {Budgets: []robotmem.Budget{{PerceptionType: "smell", MaxBytes: 1}}},
-		"budgets[0].max_age_days":    {Budgets: []robotmem.Budget{{MaxAgeDays: -1}}},
+		"budgets[0].max_bytes":       {Budgets: []admin.Budget{{MaxBytes: -1}}},
+		"budgets[0].collection":      {Budgets: []admin.Budget{{Collection: "a b", MaxBytes: 1}}},
+		"budgets[0].perception_type": {Budgets: []admin.Budget{{PerceptionType: "smell", MaxBytes: 1}}},
+		"budgets[0].max_age_days":    {Budgets: []admin.Budget{{MaxAgeDays: -1}}},
 		"min_free_bytes":             {MinFreeBytes: -1},
 	} {
 		_, err := e.Retain(t.Context(), r)
@@ -355,10 +356,10 @@ func TestMinFreeReadsTheDisk(t *testing.T) {
 	e := openTest(t, Options{})
 	savePayload(t, e, noise(1, 300_000), nil)
 	savePayload(t, e, noise(2, 2000), nil)
-	if res := retained(t, e, &robotmem.RetainRequest{MinFreeBytes: 1}); res.Count != 0 {
+	if res := retained(t, e, &admin.RetainRequest{MinFreeBytes: 1}); res.Count != 0 {
 		t.Errorf("with a byte asked for, %+v go", res.Evictions)
 	}
-	if res := retained(t, e, &robotmem.RetainRequest{MinFreeBytes: 1 << 60}); res.Count != 1 || res.Evictions[0].Bytes != 300_000 {
+	if res := retained(t, e, &admin.RetainRequest{MinFreeBytes: 1 << 60}); res.Count != 1 || res.Evictions[0].Bytes != 300_000 {
 		t.Errorf("with more asked for than any disk has, %+v go, want what is in the folder", res.Evictions)
 	}
 }
@@ -366,9 +367,8 @@ func TestMinFreeReadsTheDisk(t *testing.T) {
 // A node with budgets keeps them by itself, as perceptions come and as they age.
 func TestANodeKeepsItsBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e, err := Open(t.Context(), Options{
-			Path:      filepath.Join(t.TempDir(), "memory.db"),
-			Retention: maintenance.Retention{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 500_000}, {PerceptionType: "tactile", MaxAgeDays: 1}}},
+		e, err := Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), Options{
+			Retention: maintenance.Retention{Budgets: []admin.Budget{{PerceptionType: "visual", MaxBytes: 500_000}, {PerceptionType: "tactile", MaxAgeDays: 1}}},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -414,8 +414,8 @@ func BenchmarkHoldings(b *testing.B) {
 	e := openTest(b, Options{})
 	manyPerceptions(b, e, 100_000)
 	for name, limits := range map[string]maintenance.Retention{
-		"within": {Budgets: []robotmem.Budget{{MaxBytes: 1 << 40}}},
-		"over":   {Budgets: []robotmem.Budget{{MaxBytes: 1 << 20}, {Collection: "default", MaxAgeDays: 1000}}},
+		"within": {Budgets: []admin.Budget{{MaxBytes: 1 << 40}}},
+		"over":   {Budgets: []admin.Budget{{MaxBytes: 1 << 20}, {Collection: "default", MaxAgeDays: 1000}}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -449,7 +449,7 @@ func manyPerceptions(b *testing.B, e *Node, n int) {
 // BenchmarkKeepBudgets is a node's own look, while its payloads are within.
 func BenchmarkKeepBudgets(b *testing.B) {
 	e := openTest(b, Options{})
-	e.options.Retention = maintenance.Retention{Budgets: []robotmem.Budget{{MaxBytes: 1 << 40}}}
+	e.options.Retention = maintenance.Retention{Budgets: []admin.Budget{{MaxBytes: 1 << 40}}}
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
 		seen := int64(-1)

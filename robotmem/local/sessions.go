@@ -13,10 +13,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const (
@@ -162,7 +164,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	if err := robotmem.Validate("end_session", &r); err != nil {
 		return nil, err
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Step("counting recalls", 0, endStages)
 	n.tallies.flush(ctx, n)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
@@ -181,7 +183,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return res, nil
 }
 
-func (n *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
@@ -204,7 +206,7 @@ func (n *Node) endSession(tx *store.Tx, m *robotmem.Meter, r *robotmem.EndSessio
 	if err != nil {
 		return nil, err
 	}
-	ended := robotmem.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
+	ended := admin.AuditEntry{Action: store.ActionEnded, SessionID: r.SessionID, Collection: s.Collection}
 	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 

@@ -141,7 +141,7 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 
 func TestManyOpenOneFile(t *testing.T) {
 	path := t.TempDir() + "/m.db"
-	e, err := Open(t.Context(), Options{Path: path})
+	e, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestManyOpenOneFile(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
-				e, err := Open(t.Context(), Options{Path: path})
+				e, err := Open(t.Context(), path, Options{})
 				if err != nil {
 					mu.Lock()
 					bad++
@@ -221,7 +221,7 @@ func TestColdStartWithDeadlines(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := Open(t.Context(), Options{Path: e.Store.Path()})
+	f, err := Open(t.Context(), e.Store.Path(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -14,8 +15,8 @@ import (
 )
 
 // Stats implements Service.
-func (e *Node) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
-	res := &robotmem.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
+func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
+	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
 	e.tallies.mu.Lock()
 	res.Recalls, res.ZeroHits = e.tallies.Recalls, e.tallies.ZeroHits
 	e.tallies.mu.Unlock()
@@ -47,8 +48,8 @@ func (e *Node) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem.S
 }
 
 // Doctor implements Service.
-func (n *Node) Doctor(ctx context.Context, req *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
-	stats, err := n.Stats(ctx, &robotmem.StatsRequest{})
+func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.DoctorResponse, error) {
+	stats, err := n.Stats(ctx, &admin.StatsRequest{})
 	if err != nil {
 		return nil, sqlite.Wrap("doctor", err)
 	}
@@ -68,16 +69,16 @@ func (n *Node) Damage(ctx context.Context) (found string, err error) {
 }
 
 // Repair implements Service.
-func (n *Node) Repair(ctx context.Context, _ *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
+func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.RepairResponse, error) {
 	repaired, err := n.maintenance.Repair(ctx)
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
-	d, err := n.Doctor(ctx, &robotmem.DoctorRequest{})
+	d, err := n.Doctor(ctx, &admin.DoctorRequest{})
 	if err != nil {
 		return nil, sqlite.Wrap("repair", err)
 	}
-	return &robotmem.RepairResponse{Repaired: repaired, Doctor: *d}, nil
+	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
 
 // Warm reads the indexes into memory now, so that the first recall finds them
@@ -87,7 +88,7 @@ func (n *Node) Warm(ctx context.Context) error {
 }
 
 // Retain implements Service.
-func (n *Node) Retain(ctx context.Context, req *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
+func (n *Node) Retain(ctx context.Context, req *admin.RetainRequest) (*admin.RetainResponse, error) {
 	r := *req
 	if err := robotmem.Validate("retain", &r); err != nil {
 		return nil, err
@@ -115,12 +116,12 @@ const (
 
 // workers says what the node does in the background, from what Stats has
 // counted.
-func (n *Node) workers(s *robotmem.StatsResponse) []robotmem.Worker {
-	return []robotmem.Worker{n.vectorWorker(s), n.likenessWorker(s), n.keeperWorker(), n.writerWorker(), n.retentionWorker(s)}
+func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
+	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.keeperWorker(), n.writerWorker(), n.retentionWorker(s)}
 }
 
-func (n *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
-	w := robotmem.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
+func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
+	w := admin.Worker{Name: "vectors", Status: workerOff, Detail: "no embedder: recall works by words, place, time and structure"}
 	if n.embeddings.embedder == nil {
 		return w
 	}
@@ -140,36 +141,36 @@ func (n *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	return w
 }
 
-func (n *Node) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (n *Node) likenessWorker(s *admin.StatsResponse) admin.Worker {
 	if s.ToCompare > 0 {
-		return robotmem.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
+		return admin.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
 	}
-	return robotmem.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
+	return admin.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
 }
 
-func (n *Node) keeperWorker() robotmem.Worker {
+func (n *Node) keeperWorker() admin.Worker {
 	n.index.Words.Mu.RLock()
 	defer n.index.Words.Mu.RUnlock()
 	if n.index.Words.Index == nil {
-		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
+		return admin.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
-	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
+	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
 }
 
-func (e *Node) writerWorker() robotmem.Worker {
+func (e *Node) writerWorker() admin.Worker {
 	if e.Store.ReadOnly() != "" {
-		return robotmem.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
+		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
 	}
 	if n := e.Store.Waiting(); n > 0 {
-		return robotmem.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
+		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
 	}
-	return robotmem.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
+	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
 }
 
-func (n *Node) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
+func (n *Node) retentionWorker(s *admin.StatsResponse) admin.Worker {
 	limits := n.options.Retention
 	if limits.None() {
-		return robotmem.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
+		return admin.Worker{Name: "retention", Status: workerOff, Detail: "no budget: payloads stay until the disk is full"}
 	}
 	var rules []string
 	for _, b := range limits.Budgets {
@@ -182,11 +183,11 @@ func (n *Node) retentionWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	if s.Evicted > 0 {
 		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
 	}
-	return robotmem.Worker{Name: "retention", Status: workerIdle, Detail: detail}
+	return admin.Worker{Name: "retention", Status: workerIdle, Detail: detail}
 }
 
 // budgetText is a budget in words: visual of arm7: at most 10 GB, 30 days.
-func budgetText(b robotmem.Budget) string {
+func budgetText(b admin.Budget) string {
 	var parts []string
 	if b.MaxBytes > 0 {
 		parts = append(parts, "at most "+sqlite.BytesText(b.MaxBytes))
@@ -212,9 +213,9 @@ const (
 )
 
 // Activity implements Service.
-func (n *Node) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
-	var res *robotmem.ActivityResponse
-	err := read(ctx, n, "activity", req, func(c *store.Conn, r *robotmem.ActivityRequest) error {
+func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	var res *admin.ActivityResponse
+	err := read(ctx, n, "activity", req, func(c *store.Conn, r *admin.ActivityRequest) error {
 		if r.Bucket == "" {
 			r.Bucket = "day"
 			if r.Days <= hourlyDays {
@@ -232,13 +233,13 @@ func (n *Node) Activity(ctx context.Context, req *robotmem.ActivityRequest) (*ro
 
 // newActivity is an answer of empty buckets: whole hours or days of UTC, the
 // last of which is now's.
-func newActivity(bucket string, days int, now time.Time) *robotmem.ActivityResponse {
+func newActivity(bucket string, days int, now time.Time) *admin.ActivityResponse {
 	step, n := 24*time.Hour, days
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
 	to := now.UTC().Truncate(step).Add(step) // a day of UTC has 24 hours
-	res := &robotmem.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]robotmem.ActivityBucket, n)}
+	res := &admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
 	}
@@ -247,9 +248,9 @@ func newActivity(bucket string, days int, now time.Time) *robotmem.ActivityRespo
 
 // bucketOf returns what finds the bucket of a time, given in nanoseconds since
 // 1970; nil outside.
-func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBucket {
+func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
 	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
-	return func(ns int64) *robotmem.ActivityBucket {
+	return func(ns int64) *admin.ActivityBucket {
 		if i := (ns - from) / step; ns >= from && i < int64(len(a.Buckets)) {
 			return &a.Buckets[i]
 		}
@@ -259,7 +260,7 @@ func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBuc
 
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
-func (e *Node) activity(c *store.Conn, collection string, res *robotmem.ActivityResponse) error {
+func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
 	if err := e.index.Roster.Sync(c); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -57,7 +58,7 @@ func killedFiles(t *testing.T) (db, log []byte) {
 // wholeAndHealthy opens a file and expects n memories and nothing to complain of.
 func wholeAndHealthy(t *testing.T, path string, n int64) {
 	t.Helper()
-	e, err := local.Open(t.Context(), local.Options{Path: path})
+	e, err := local.Open(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func wholeAndHealthy(t *testing.T, path string, n int64) {
 	if err != nil || s.Total != n {
 		t.Errorf("%d memories, want %d; %v", s.Total, n, err)
 	}
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || !d.Healthy {
 		t.Errorf("doctor %+v, %v", d, err)
 	}
@@ -126,7 +127,7 @@ func TestStockSQLiteChangesAText(t *testing.T) {
 	e := openNode(t, local.Options{Path: path})
 	learnDocks(t, e)
 	stock(t, path, "db.execute(\"UPDATE memories SET content = 'changed' WHERE id = 3\"); db.commit()")
-	d, err := e.Doctor(t.Context(), &robotmem.DoctorRequest{Deep: true})
+	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || d.Healthy {
 		t.Errorf("doctor %+v, %v", d, err)
 	}
@@ -151,7 +152,7 @@ func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
 			if err := errors.Join(os.WriteFile(path, nil, 0o600), os.MkdirAll(filepath.Dir(beside), 0o700), os.WriteFile(beside, tt.data, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			e, err := local.Open(t.Context(), local.Options{Path: path})
+			e, err := local.Open(t.Context(), path, local.Options{})
 			if err == nil {
 				_ = e.Close()
 			}

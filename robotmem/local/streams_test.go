@@ -16,6 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 var streamStart = time.Date(2026, 3, 1, 14, 5, 0, 0, time.UTC)
@@ -137,7 +138,7 @@ func TestRecordingsComeBackBitForBit(t *testing.T) {
 		sameData(t, e, m.MemoryID, frameOf(uint64(seq)))
 	}
 
-	counts := []robotmem.StreamCount{
+	counts := []admin.StreamCount{
 		{Source: "camera", Received: frames, Stored: frames, Bytes: framesBytes(frames)},
 		{Source: "wrench", Received: samples, Stored: samples - 1, Dropped: 1, Missed: 1, Bytes: int64(len(want))},
 	}
@@ -202,7 +203,7 @@ func TestAnEndedSessionTakesNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]robotmem.StreamCount{{Source: "camera", Received: 3, Stored: 1, Dropped: 2, Bytes: 300_000}}, s.Streams); diff != "" {
+	if diff := cmp.Diff([]admin.StreamCount{{Source: "camera", Received: 3, Stored: 1, Dropped: 2, Bytes: 300_000}}, s.Streams); diff != "" {
 		t.Errorf("stats (-want +got):\n%s", diff)
 	}
 	if files, stray := folderFiles(t, e); files != 1 || len(stray) > 0 {
@@ -237,7 +238,7 @@ func TestTwoRecordersAddUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]robotmem.StreamCount{{Source: "imu", Received: 2 * each, Stored: 2 * each, Bytes: 2 * each * 8}}, end.Summary.Streams); diff != "" {
+	if diff := cmp.Diff([]admin.StreamCount{{Source: "imu", Received: 2 * each, Stored: 2 * each, Bytes: 2 * each * 8}}, end.Summary.Streams); diff != "" {
 		t.Errorf("streams (-want +got):\n%s", diff)
 	}
 	samples := int64(0)
@@ -304,10 +305,10 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]robotmem.StreamCount{{Source: "camera", Received: 9, Stored: 6, Dropped: 3, Missed: 12, Bytes: 15}}, s.Streams); diff != "" {
+	if diff := cmp.Diff([]admin.StreamCount{{Source: "camera", Received: 9, Stored: 6, Dropped: 3, Missed: 12, Bytes: 15}}, s.Streams); diff != "" {
 		t.Errorf("streams (-want +got):\n%s", diff)
 	}
-	closed, err := Open(t.Context(), Options{Path: t.TempDir() + "/m.db"})
+	closed, err := Open(t.Context(), t.TempDir()+"/m.db", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestReembedBesideAnotherNode(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func(w robotmem.Embedder) *Node {
-		e, err := Open(t.Context(), Options{Path: path, Embedder: w})
+		e, err := Open(t.Context(), path, Options{Embedder: w})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // await begins a question and returns where its answer comes.
 func await(ctx context.Context, e *Node, since int64) <-chan error {
 	got := make(chan error, 1)
 	go func() {
-		res, err := e.Changes(ctx, &robotmem.ChangesRequest{Since: &since, WaitMS: 60000})
+		res, err := e.Changes(ctx, &admin.ChangesRequest{Since: &since, WaitMS: 60000})
 		if err == nil && !res.Changed {
 			err = errors.New("the time was over")
 		}
@@ -42,7 +43,7 @@ func begun(t *testing.T, e *Node) {
 
 func counterOf(t *testing.T, e *Node) int64 {
 	t.Helper()
-	res, err := e.Changes(t.Context(), &robotmem.ChangesRequest{})
+	res, err := e.Changes(t.Context(), &admin.ChangesRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +52,7 @@ func counterOf(t *testing.T, e *Node) int64 {
 
 func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 	e := openTest(t, Options{})
-	other, err := Open(t.Context(), Options{Path: e.Store.Path()}) // shares nothing with e but the file
+	other, err := Open(t.Context(), e.Store.Path(), Options{}) // shares nothing with e but the file
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 	begun(t, e)
 	// Those that wait hold no connection: others are answered.
 	for range 3 {
-		if _, err := e.Stats(t.Context(), &robotmem.StatsRequest{}); err != nil {
+		if _, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -107,7 +108,7 @@ func TestAWaitEndsWithItsCallerOrTheEngine(t *testing.T) {
 	if err := <-closed; robotmem.KindOf(err) != robotmem.Unavailable {
 		t.Errorf("closed: %v", err)
 	}
-	if _, err := e.Changes(t.Context(), &robotmem.ChangesRequest{}); robotmem.KindOf(err) != robotmem.Unavailable {
+	if _, err := e.Changes(t.Context(), &admin.ChangesRequest{}); robotmem.KindOf(err) != robotmem.Unavailable {
 		t.Errorf("after: %v", err)
 	}
 }

@@ -106,7 +106,7 @@ func TestOpensWhileTheLockIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	holdLock(t, path)
-	late, err := Open(t.Context(), Options{Path: path, BusyTimeout: 20 * time.Millisecond})
+	late, err := Open(t.Context(), path, Options{BusyTimeout: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

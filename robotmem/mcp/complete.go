@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 const (
@@ -73,7 +73,7 @@ func (c completer) answer(ctx context.Context) func(values []string, more bool, 
 }
 
 func (c completer) collections(ctx context.Context, typed string) (values []string, more bool, err error) {
-	res, err := c.svc.Collections(ctx, &robotmem.CollectionsRequest{})
+	res, err := c.svc.Collections(ctx, &admin.CollectionsRequest{})
 	if err != nil {
 		return nil, false, err
 	}

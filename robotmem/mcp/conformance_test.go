@@ -26,7 +26,7 @@ const asksTheModel = "tools-call-sampling"
 func TestConformanceSuite(t *testing.T) {
 	dir, node := suite(t)
 	serve := func(more ...server.StreamableHTTPOption) string {
-		svc, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+		svc, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

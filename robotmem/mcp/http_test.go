@@ -13,7 +13,7 @@ import (
 
 // A failure over HTTP has its code for every id of a request.
 func TestCodeOfAFailureWithAnOddID(t *testing.T) {
-	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,26 +5,25 @@ import (
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // maxUnsent is how many reports wait for a client that reads slowly. Further ones
 // are dropped.
 const maxUnsent = 64
 
-// progress sends the progress of a call under the token that the client gave. The
+// progressSender sends the progress of a call under the token that the client gave. The
 // protocol requires a number that only grows, but a call may count each of its
 // stages from 0, so the counts of the stages are added up. Reports come one at a
 // time, and from work that may hold the database's writer, so report never waits
 // for the client.
-type progress struct {
+type progressSender struct {
 	token  mcp.ProgressToken
 	unsent chan map[string]any
 
-	now  robotmem.Progress // the last report
-	base float64           // sum of the stages before the current one
-	last float64           // the number that was sent last
+	now  progress.Report // the last report
+	base float64         // sum of the stages before the current one
+	last float64         // the number that was sent last
 	sent bool
 }
 
@@ -34,16 +33,16 @@ func withProgress(ctx context.Context, meta *mcp.Meta) (_ context.Context, done 
 	if meta == nil || meta.ProgressToken == nil {
 		return ctx, func() {}
 	}
-	p := &progress{token: meta.ProgressToken, unsent: make(chan map[string]any, maxUnsent)}
+	p := &progressSender{token: meta.ProgressToken, unsent: make(chan map[string]any, maxUnsent)}
 	over, sent := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(sent)
 		p.send(ctx, over)
 	}()
-	return robotmem.WithProgress(ctx, p.report), func() { close(over); <-sent }
+	return progress.With(ctx, p.report), func() { close(over); <-sent }
 }
 
-func (p *progress) send(ctx context.Context, over <-chan struct{}) {
+func (p *progressSender) send(ctx context.Context, over <-chan struct{}) {
 	for {
 		select {
 		case params := <-p.unsent:
@@ -57,7 +56,7 @@ func (p *progress) send(ctx context.Context, over <-chan struct{}) {
 	}
 }
 
-func (p *progress) report(r robotmem.Progress) {
+func (p *progressSender) report(r progress.Report) {
 	if r.Unit != p.now.Unit || r.Done < p.now.Done {
 		p.base = p.last
 	}
@@ -78,7 +77,7 @@ func (p *progress) report(r robotmem.Progress) {
 }
 
 // describe returns a report in words: "rebuilding: 120 of 3000 memories".
-func describe(r robotmem.Progress) string {
+func describe(r progress.Report) string {
 	text := fmt.Sprintf("%d", r.Done)
 	if r.Total > 0 {
 		text += fmt.Sprintf(" of %d", r.Total)

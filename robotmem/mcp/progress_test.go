@@ -11,19 +11,19 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // reporter is a memory whose recall reports progress.
 type reporter struct {
 	robotmem.Service
-	reports []robotmem.Progress
+	reports []progress.Report
 	worked  chan struct{} // closed when all is reported; may be nil
 }
 
 func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	if m := robotmem.MeterOf(ctx); m != nil {
+	if m := progress.Of(ctx); m != nil {
 		for _, p := range r.reports {
 			m.Set(p)
 		}
@@ -35,7 +35,7 @@ func (r *reporter) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robo
 }
 
 // Every report begins a stage, so that none is dropped because it comes too early.
-var twoStages = []robotmem.Progress{
+var twoStages = []progress.Report{
 	{Done: 0, Total: 4, Unit: "memories", Stage: "reading"},
 	{Done: 4, Total: 4, Unit: "memories", Stage: "read"},
 	{Done: 1, Total: 2, Unit: "stages", Stage: "merging"},

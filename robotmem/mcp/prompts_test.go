@@ -12,6 +12,7 @@ import (
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -115,7 +116,7 @@ func TestBriefMe(t *testing.T) {
 			}
 		})
 	}
-	before, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	before, err := e.Stats(t.Context(), &admin.StatsRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,10 +5,11 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // sums adds up the buckets, and checks that they are in order and without gaps.
-func sums(t *testing.T, a *robotmem.ActivityResponse, step time.Duration) (n robotmem.ActivityBucket) {
+func sums(t *testing.T, a *admin.ActivityResponse, step time.Duration) (n admin.ActivityBucket) {
 	t.Helper()
 	for i, b := range a.Buckets {
 		if want := a.From.Add(time.Duration(i) * step); !b.From.Equal(want) {
@@ -39,17 +40,17 @@ var activityCases = []testCase{
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz", Collection: "lab"})
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz", Collection: "*"})
 		for _, tt := range []struct {
-			r      robotmem.ActivityRequest
+			r      admin.ActivityRequest
 			bucket string
 			n      int
-			want   robotmem.ActivityBucket
+			want   admin.ActivityBucket
 		}{
-			{robotmem.ActivityRequest{}, "day", 30, robotmem.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{robotmem.ActivityRequest{Days: 7}, "hour", 168, robotmem.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{robotmem.ActivityRequest{Days: 2, Bucket: "day"}, "day", 2, robotmem.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
-			{robotmem.ActivityRequest{Days: 30, Bucket: "hour", Collection: "lab"}, "hour", 720, robotmem.ActivityBucket{Facts: 1, Perceptions: 1, Recalls: 1, ZeroHits: 1}},
-			{robotmem.ActivityRequest{Collection: "default"}, "day", 30, robotmem.ActivityBucket{Facts: 4, Failures: 2, Recalls: 1}},
-			{robotmem.ActivityRequest{Collection: "nobody"}, "day", 30, robotmem.ActivityBucket{}},
+			{admin.ActivityRequest{}, "day", 30, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
+			{admin.ActivityRequest{Days: 7}, "hour", 168, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
+			{admin.ActivityRequest{Days: 2, Bucket: "day"}, "day", 2, admin.ActivityBucket{Facts: 5, Perceptions: 1, Failures: 2, Recalls: 3, ZeroHits: 2}},
+			{admin.ActivityRequest{Days: 30, Bucket: "hour", Collection: "lab"}, "hour", 720, admin.ActivityBucket{Facts: 1, Perceptions: 1, Recalls: 1, ZeroHits: 1}},
+			{admin.ActivityRequest{Collection: "default"}, "day", 30, admin.ActivityBucket{Facts: 4, Failures: 2, Recalls: 1}},
+			{admin.ActivityRequest{Collection: "nobody"}, "day", 30, admin.ActivityBucket{}},
 		} {
 			res := do(t, s.Activity, &tt.r)
 			equal(t, "bucket", res.Bucket, tt.bucket)
@@ -60,26 +61,26 @@ var activityCases = []testCase{
 			}
 			equal(t, "sums", sums(t, res, step), tt.want)
 		}
-		refused(t, s.Activity, &robotmem.ActivityRequest{Days: 3651}, robotmem.Invalid, "days")
-		refused(t, s.Activity, &robotmem.ActivityRequest{Days: -1}, robotmem.Invalid, "days")
-		refused(t, s.Activity, &robotmem.ActivityRequest{Bucket: "week"}, robotmem.Invalid, "bucket")
-		refused(t, s.Activity, &robotmem.ActivityRequest{Bucket: "hour", Days: 93}, robotmem.Invalid, "bucket", "92")
+		refused(t, s.Activity, &admin.ActivityRequest{Days: 3651}, robotmem.Invalid, "days")
+		refused(t, s.Activity, &admin.ActivityRequest{Days: -1}, robotmem.Invalid, "days")
+		refused(t, s.Activity, &admin.ActivityRequest{Bucket: "week"}, robotmem.Invalid, "bucket")
+		refused(t, s.Activity, &admin.ActivityRequest{Bucket: "hour", Days: 93}, robotmem.Invalid, "bucket", "92")
 	}},
 }
 
 var waitCases = []testCase{
 	{"AnswersAtOnceWhenItIsElsewhere", func(t *testing.T, s robotmem.Service) {
-		first := do(t, s.Changes, &robotmem.ChangesRequest{WaitMS: 60000})
+		first := do(t, s.Changes, &admin.ChangesRequest{WaitMS: 60000})
 		if first.Changed {
 			t.Errorf("without since: %+v", first)
 		}
 		learn(t, s, grip, nil)
-		res := do(t, s.Changes, &robotmem.ChangesRequest{Since: &first.Change, WaitMS: 60000})
+		res := do(t, s.Changes, &admin.ChangesRequest{Since: &first.Change, WaitMS: 60000})
 		if !res.Changed || res.Change <= first.Change {
 			t.Errorf("%+v after %+v", res, first)
 		}
-		equal(t, "nothing more", *do(t, s.Changes, &robotmem.ChangesRequest{Since: &res.Change}), robotmem.ChangesResponse{Change: res.Change})
-		equal(t, "nothing more in a while", *do(t, s.Changes, &robotmem.ChangesRequest{Since: &res.Change, WaitMS: 50}), robotmem.ChangesResponse{Change: res.Change})
+		equal(t, "nothing more", *do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change}), admin.ChangesResponse{Change: res.Change})
+		equal(t, "nothing more in a while", *do(t, s.Changes, &admin.ChangesRequest{Since: &res.Change, WaitMS: 50}), admin.ChangesResponse{Change: res.Change})
 		for _, step := range []func(){
 			func() { do(t, s.Pin, &robotmem.PinRequest{MemoryID: 1}) },
 			func() { end(t, s, start(t, s, "")) },
@@ -87,23 +88,23 @@ var waitCases = []testCase{
 		} {
 			before := res.Change
 			step()
-			if res = do(t, s.Changes, &robotmem.ChangesRequest{Since: &before}); !res.Changed {
+			if res = do(t, s.Changes, &admin.ChangesRequest{Since: &before}); !res.Changed {
 				t.Errorf("change %d was not noticed", before)
 			}
 		}
-		refused(t, s.Changes, &robotmem.ChangesRequest{WaitMS: 60001}, robotmem.Invalid, "wait_ms")
-		refused(t, s.Changes, &robotmem.ChangesRequest{Since: new(int64(-1))}, robotmem.Invalid, "since")
+		refused(t, s.Changes, &admin.ChangesRequest{WaitMS: 60001}, robotmem.Invalid, "wait_ms")
+		refused(t, s.Changes, &admin.ChangesRequest{Since: new(int64(-1))}, robotmem.Invalid, "since")
 	}},
 	{"WaitsForAWrite", func(t *testing.T, s robotmem.Service) {
-		at := do(t, s.Changes, &robotmem.ChangesRequest{}).Change
+		at := do(t, s.Changes, &admin.ChangesRequest{}).Change
 		type answer struct {
-			res *robotmem.ChangesResponse
+			res *admin.ChangesResponse
 			err error
 		}
 		got := make(chan answer, 20) // more than there are connections
 		for range cap(got) {
 			go func() {
-				res, err := s.Changes(t.Context(), &robotmem.ChangesRequest{Since: &at, WaitMS: 60000})
+				res, err := s.Changes(t.Context(), &admin.ChangesRequest{Since: &at, WaitMS: 60000})
 				got <- answer{res, err}
 			}()
 		}

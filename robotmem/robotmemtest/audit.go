@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 var auditCases = []testCase{
@@ -19,17 +20,17 @@ var auditCases = []testCase{
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
 		do(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id})
 		var got []string
-		for _, e := range do(t, s.Audit, &robotmem.AuditRequest{MemoryID: id}).Entries {
+		for _, e := range do(t, s.Audit, &admin.AuditRequest{MemoryID: id}).Entries {
 			got = append(got, fmt.Sprintf("%s %s %.4s %.4s", e.Action, e.Reason, e.Before, e.After))
 		}
 		was, is := hashOf(grip), hashOf(slip)
 		equal(t, "audit", got, []string{
 			"restored   " + is, "forgotten measured wrongly " + is + " ", "pinned   ", "updated  " + was + " " + is,
 		})
-		if log := do(t, s.Audit, &robotmem.AuditRequest{Action: "pinned"}); len(log.Entries) != 1 || log.Entries[0].MemoryID != id {
+		if log := do(t, s.Audit, &admin.AuditRequest{Action: "pinned"}); len(log.Entries) != 1 || log.Entries[0].MemoryID != id {
 			t.Errorf("pinned: %+v", log.Entries)
 		}
-		refused(t, s.Audit, &robotmem.AuditRequest{Action: "stolen"}, robotmem.Invalid, "action")
+		refused(t, s.Audit, &admin.AuditRequest{Action: "stolen"}, robotmem.Invalid, "action")
 	}},
 	{"AuditPages", func(t *testing.T, s robotmem.Service) {
 		for i := range 5 {
@@ -37,7 +38,7 @@ var auditCases = []testCase{
 			do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "filled"})
 		}
 		var got []int64
-		for r := (robotmem.AuditRequest{Limit: 2}); ; {
+		for r := (admin.AuditRequest{Limit: 2}); ; {
 			page := do(t, s.Audit, &r)
 			for _, e := range page.Entries {
 				got = append(got, e.MemoryID)
@@ -47,7 +48,7 @@ var auditCases = []testCase{
 			}
 		}
 		equal(t, "newest first", got, []int64{5, 4, 3, 2, 1})
-		refused(t, s.Audit, &robotmem.AuditRequest{Cursor: "x"}, robotmem.Invalid, "cursor")
+		refused(t, s.Audit, &admin.AuditRequest{Cursor: "x"}, robotmem.Invalid, "cursor")
 	}},
 	{"MemoriesSayWhereTheyAreFrom", func(t *testing.T, s robotmem.Service) {
 		session := do(t, s.StartSession, &robotmem.StartSessionRequest{Context: robotmem.Object{"robot": object{"id": "arm-7"}}}).SessionID

@@ -14,8 +14,8 @@ import (
 
 	mcpclient "github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
@@ -140,8 +140,8 @@ func (ch child) Pin(ctx context.Context, r *robotmem.PinRequest) (*robotmem.PinR
 	return use[robotmem.PinRequest, robotmem.PinResponse](ctx, ch, "pin", r)
 }
 
-func (ch child) Audit(ctx context.Context, r *robotmem.AuditRequest) (*robotmem.AuditResponse, error) {
-	return use[robotmem.AuditRequest, robotmem.AuditResponse](ctx, ch, "audit", r)
+func (ch child) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.AuditResponse, error) {
+	return use[admin.AuditRequest, admin.AuditResponse](ctx, ch, "audit", r)
 }
 
 func (ch child) StartSession(ctx context.Context, r *robotmem.StartSessionRequest) (*robotmem.StartSessionResponse, error) {
@@ -220,8 +220,8 @@ func (ch child) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robot
 	return use[robotmem.SamplesRequest, robotmem.SamplesResponse](ctx, ch, "samples", r)
 }
 
-func (ch child) Retain(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
-	return use[robotmem.RetainRequest, robotmem.RetainResponse](ctx, ch, "retain", r)
+func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
+	return use[admin.RetainRequest, admin.RetainResponse](ctx, ch, "retain", r)
 }
 
 func (ch child) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
@@ -244,12 +244,12 @@ func (ch child) SessionMemories(ctx context.Context, r *robotmem.SessionMemories
 	return use[robotmem.SessionMemoriesRequest, robotmem.ListResponse](ctx, ch, "session_memories", r)
 }
 
-func (ch child) Collections(ctx context.Context, r *robotmem.CollectionsRequest) (*robotmem.CollectionsResponse, error) {
-	return use[robotmem.CollectionsRequest, robotmem.CollectionsResponse](ctx, ch, "collections", r)
+func (ch child) Collections(ctx context.Context, r *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
+	return use[admin.CollectionsRequest, admin.CollectionsResponse](ctx, ch, "collections", r)
 }
 
-func (ch child) Categories(ctx context.Context, r *robotmem.CategoriesRequest) (*robotmem.CategoriesResponse, error) {
-	return use[robotmem.CategoriesRequest, robotmem.CategoriesResponse](ctx, ch, "categories", r)
+func (ch child) Categories(ctx context.Context, r *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
+	return use[admin.CategoriesRequest, admin.CategoriesResponse](ctx, ch, "categories", r)
 }
 
 func (ch child) Paths(ctx context.Context, r *robotmem.PathsRequest) (*robotmem.PathsResponse, error) {
@@ -264,22 +264,22 @@ func (ch child) RecentFailures(ctx context.Context, r *robotmem.RecentFailuresRe
 	return use[robotmem.RecentFailuresRequest, robotmem.ListResponse](ctx, ch, "recent_failures", r)
 }
 
-func (ch child) Stats(ctx context.Context, r *robotmem.StatsRequest) (*robotmem.StatsResponse, error) {
-	return use[robotmem.StatsRequest, robotmem.StatsResponse](ctx, ch, "stats", r)
+func (ch child) Stats(ctx context.Context, r *admin.StatsRequest) (*admin.StatsResponse, error) {
+	return use[admin.StatsRequest, admin.StatsResponse](ctx, ch, "stats", r)
 }
 
-func (ch child) Activity(ctx context.Context, r *robotmem.ActivityRequest) (*robotmem.ActivityResponse, error) {
-	return use[robotmem.ActivityRequest, robotmem.ActivityResponse](ctx, ch, "activity", r)
+func (ch child) Activity(ctx context.Context, r *admin.ActivityRequest) (*admin.ActivityResponse, error) {
+	return use[admin.ActivityRequest, admin.ActivityResponse](ctx, ch, "activity", r)
 }
 
-func (ch child) Changes(ctx context.Context, r *robotmem.ChangesRequest) (*robotmem.ChangesResponse, error) {
-	return use[robotmem.ChangesRequest, robotmem.ChangesResponse](ctx, ch, "changes", r)
+func (ch child) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.ChangesResponse, error) {
+	return use[admin.ChangesRequest, admin.ChangesResponse](ctx, ch, "changes", r)
 }
 
-func (ch child) Doctor(ctx context.Context, r *robotmem.DoctorRequest) (*robotmem.DoctorResponse, error) {
-	return use[robotmem.DoctorRequest, robotmem.DoctorResponse](ctx, ch, "doctor", r)
+func (ch child) Doctor(ctx context.Context, r *admin.DoctorRequest) (*admin.DoctorResponse, error) {
+	return use[admin.DoctorRequest, admin.DoctorResponse](ctx, ch, "doctor", r)
 }
 
-func (ch child) Repair(ctx context.Context, r *robotmem.RepairRequest) (*robotmem.RepairResponse, error) {
-	return use[robotmem.RepairRequest, robotmem.RepairResponse](ctx, ch, "repair", r)
+func (ch child) Repair(ctx context.Context, r *admin.RepairRequest) (*admin.RepairResponse, error) {
+	return use[admin.RepairRequest, admin.RepairResponse](ctx, ch, "repair", r)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 var nodeCases = []testCase{
@@ -59,7 +60,7 @@ var nodeCases = []testCase{
 		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a view", Data: "12345", Collection: "b"})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "x"})
 		start(t, s, "b")
-		st := do(t, s.Stats, &robotmem.StatsRequest{})
+		st := do(t, s.Stats, &admin.StatsRequest{})
 		equal(t, "total", st.Total, int64(3))
 		equal(t, "invalidated", st.ByStatus["invalidated"], int64(1))
 		equal(t, "facts", st.ByType["fact"], int64(2))
@@ -75,18 +76,18 @@ var nodeCases = []testCase{
 			}
 		}
 		equal(t, "workers", len(st.Workers) >= 4, true)
-		cols := map[string]robotmem.CollectionCount{}
-		for _, c := range do(t, s.Collections, &robotmem.CollectionsRequest{}).Collections {
+		cols := map[string]admin.CollectionCount{}
+		for _, c := range do(t, s.Collections, &admin.CollectionsRequest{}).Collections {
 			cols[c.Collection] = c
 		}
-		equal(t, "a", cols["a"], robotmem.CollectionCount{Collection: "a", Active: 1, Total: 1})
-		equal(t, "b", cols["b"], robotmem.CollectionCount{Collection: "b", Active: 2, Total: 3, Sessions: 1})
+		equal(t, "a", cols["a"], admin.CollectionCount{Collection: "a", Active: 1, Total: 1})
+		equal(t, "b", cols["b"], admin.CollectionCount{Collection: "b", Active: 2, Total: 3, Sessions: 1})
 		cats := map[string]int64{}
-		for _, c := range do(t, s.Categories, &robotmem.CategoriesRequest{}).Categories {
+		for _, c := range do(t, s.Categories, &admin.CategoriesRequest{}).Categories {
 			cats[c.Category] = c.Count
 		}
 		equal(t, "constraints by categories", cats["constraint"], int64(1))
-		for _, c := range do(t, s.Categories, &robotmem.CategoriesRequest{Collection: "a"}).Categories {
+		for _, c := range do(t, s.Categories, &admin.CategoriesRequest{Collection: "a"}).Categories {
 			if c.Category == "constraint" {
 				t.Error("a category of b is counted for a")
 			}
@@ -110,7 +111,7 @@ var nodeCases = []testCase{
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: learn(t, s, "soon gone", nil), Reason: "x"})
 		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "large view", DataBase64: everyByte(2048)})
 		end(t, s, session)
-		healthy := func(d robotmem.DoctorResponse) {
+		healthy := func(d admin.DoctorResponse) {
 			t.Helper()
 			if !d.Healthy || d.Status == "fail" || len(d.Checks) == 0 {
 				t.Errorf("got %+v", d)
@@ -121,11 +122,11 @@ var nodeCases = []testCase{
 				}
 			}
 		}
-		healthy(*do(t, s.Doctor, &robotmem.DoctorRequest{}))
+		healthy(*do(t, s.Doctor, &admin.DoctorRequest{}))
 		ask := &robotmem.RecallRequest{Query: "wet glass 13 N", N: 10}
 		place := &robotmem.RecallRequest{SpatialSort: near(1, 2)}
 		before, beforeByPlace := recalled(t, s, ask), recalled(t, s, place)
-		res := do(t, s.Repair, &robotmem.RepairRequest{})
+		res := do(t, s.Repair, &admin.RepairRequest{})
 		if len(res.Repaired) == 0 {
 			t.Error("repair names nothing")
 		}
@@ -138,7 +139,7 @@ var nodeCases = []testCase{
 		recall(t, s, &robotmem.RecallRequest{Query: grip})
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz"})
 		// Counters may follow within seconds; stats has them at once.
-		st := do(t, s.Stats, &robotmem.StatsRequest{})
+		st := do(t, s.Stats, &admin.StatsRequest{})
 		equal(t, "recalls", st.Recalls, int64(2))
 		equal(t, "zero hits", st.ZeroHits, int64(1))
 	}},

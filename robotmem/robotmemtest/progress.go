@@ -7,15 +7,17 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // reports gathers what an operation says of its progress.
 type reports struct {
 	mu  sync.Mutex
-	all []robotmem.Progress
+	all []progress.Report
 }
 
-func (r *reports) add(p robotmem.Progress) {
+func (r *reports) add(p progress.Report) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, p)
@@ -42,7 +44,7 @@ func watched[In, Out any](t *testing.T, method func(context.Context, *In) (*Out,
 	t.Helper()
 	var r reports
 	out := do(t, func(ctx context.Context, req *In) (*Out, error) {
-		return method(robotmem.WithProgress(ctx, r.add), req)
+		return method(progress.With(ctx, r.add), req)
 	}, req)
 	r.check(t)
 	return out
@@ -61,13 +63,13 @@ var progressCases = []testCase{
 			t.Errorf("%d results, the eighth %+v", len(res.Results), res.Results[7])
 		}
 		do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a large view", DataBase64: everyByte(2048)})
-		if d := watched(t, s.Doctor, &robotmem.DoctorRequest{Deep: true}); !d.Healthy {
+		if d := watched(t, s.Doctor, &admin.DoctorRequest{Deep: true}); !d.Healthy {
 			t.Errorf("got %+v", d)
 		}
-		if r := watched(t, s.Repair, &robotmem.RepairRequest{}); !r.Doctor.Healthy || len(r.Repaired) == 0 {
+		if r := watched(t, s.Repair, &admin.RepairRequest{}); !r.Doctor.Healthy || len(r.Repaired) == 0 {
 			t.Errorf("got %+v", r)
 		}
-		if r := watched(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 1}}, Apply: true}); r.Count != 1 || r.DryRun {
+		if r := watched(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); r.Count != 1 || r.DryRun {
 			t.Errorf("got %+v", r)
 		}
 	}},
@@ -77,12 +79,12 @@ var progressCases = []testCase{
 		if res := watched(t, s.EndSession, &robotmem.EndSessionRequest{SessionID: session}); res.Summary.Facts != 1 {
 			t.Errorf("got %+v", res)
 		}
-		silent := func(robotmem.Progress) {}
+		silent := func(progress.Report) {}
 		refused(t, func(ctx context.Context, r *robotmem.EndSessionRequest) (*robotmem.EndSessionResponse, error) {
-			return s.EndSession(robotmem.WithProgress(ctx, silent), r)
+			return s.EndSession(progress.With(ctx, silent), r)
 		}, &robotmem.EndSessionRequest{SessionID: session}, robotmem.Conflict, "session_id", "ended")
-		refused(t, func(ctx context.Context, r *robotmem.RetainRequest) (*robotmem.RetainResponse, error) {
-			return s.Retain(robotmem.WithProgress(ctx, silent), r)
-		}, &robotmem.RetainRequest{}, robotmem.Invalid, "budgets")
+		refused(t, func(ctx context.Context, r *admin.RetainRequest) (*admin.RetainResponse, error) {
+			return s.Retain(progress.With(ctx, silent), r)
+		}, &admin.RetainRequest{}, robotmem.Invalid, "budgets")
 	}},
 }

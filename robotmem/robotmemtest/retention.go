@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 var retentionCases = []testCase{
@@ -14,7 +15,7 @@ var retentionCases = []testCase{
 		}
 		oldest, middle, newest := save("the oldest view", 0, 300_000, 0), save("the middle view", 7, 300_000, time.Hour), save("the newest view", 11, 300_000, 2*time.Hour)
 		fact := learn(t, s, grip, nil)
-		r := robotmem.RetainRequest{Budgets: []robotmem.Budget{{PerceptionType: "visual", MaxBytes: 350_000}}}
+		r := admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "visual", MaxBytes: 350_000}}}
 		plan := do(t, s.Retain, &r)
 		var going []int64
 		for _, e := range plan.Evictions {
@@ -38,7 +39,7 @@ var retentionCases = []testCase{
 		if gone.Status == "active" || gone.Content != "the oldest view" || gone.Summary == "" {
 			t.Errorf("got %+v, want its words to stay", gone)
 		}
-		if st, ok := try(t, s.Stats, &robotmem.StatsRequest{}); ok && (st.Evicted != 2 || st.EvictedBytes < 600_000) {
+		if st, ok := try(t, s.Stats, &admin.StatsRequest{}); ok && (st.Evicted != 2 || st.EvictedBytes < 600_000) {
 			t.Errorf("evicted %d, %d bytes", st.Evicted, st.EvictedBytes)
 		}
 		again := do(t, s.Retain, &r)
@@ -47,9 +48,9 @@ var retentionCases = []testCase{
 		}
 	}},
 	{"BadBudgetsAreRefused", func(t *testing.T, s robotmem.Service) {
-		refused(t, s.Retain, &robotmem.RetainRequest{}, robotmem.Invalid, "budgets")
-		refused(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: -1}}}, robotmem.Invalid, "budgets[0].max_bytes")
-		refused(t, s.Retain, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{PerceptionType: "smell", MaxBytes: 1}}}, robotmem.Invalid, "budgets[0].perception_type")
-		refused(t, s.Retain, &robotmem.RetainRequest{MinFreeBytes: -1}, robotmem.Invalid, "min_free_bytes")
+		refused(t, s.Retain, &admin.RetainRequest{}, robotmem.Invalid, "budgets")
+		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: -1}}}, robotmem.Invalid, "budgets[0].max_bytes")
+		refused(t, s.Retain, &admin.RetainRequest{Budgets: []admin.Budget{{PerceptionType: "smell", MaxBytes: 1}}}, robotmem.Invalid, "budgets[0].perception_type")
+		refused(t, s.Retain, &admin.RetainRequest{MinFreeBytes: -1}, robotmem.Invalid, "min_free_bytes")
 	}},
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // streamer is a service that passes payloads on as streams.
@@ -218,7 +219,7 @@ var streamCases = []testCase{
 
 func nothingStored(t *testing.T, s robotmem.Service) {
 	t.Helper()
-	if st, ok := try(t, s.Stats, &robotmem.StatsRequest{}); ok && (st.Total != 0 || st.PayloadBytes != 0) {
+	if st, ok := try(t, s.Stats, &admin.StatsRequest{}); ok && (st.Total != 0 || st.PayloadBytes != 0) {
 		t.Errorf("%d memories, %d bytes of payloads; want none", st.Total, st.PayloadBytes)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/client"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
@@ -75,7 +76,7 @@ func TestStreamLimit(t *testing.T) {
 			}
 		}
 	}
-	st, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+	st, err := e.Stats(t.Context(), &admin.StatsRequest{})
 	if err != nil || st.Total != 2 || st.PayloadBytes != limit {
 		t.Errorf("%+v, %v; want two perceptions of one payload", st, err)
 	}

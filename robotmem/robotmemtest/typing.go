@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
 // typed asks while the last word is being typed.
@@ -117,7 +118,7 @@ var typingCases = []testCase{
 		}
 		recall(t, s, &robotmem.RecallRequest{Query: "slippery"})
 		recall(t, s, &robotmem.RecallRequest{Query: "nothing"})
-		if st, ok := try(t, s.Stats, &robotmem.StatsRequest{}); ok && (st.Recalls != 2 || st.ZeroHits != 1) {
+		if st, ok := try(t, s.Stats, &admin.StatsRequest{}); ok && (st.Recalls != 2 || st.ZeroHits != 1) {
 			t.Errorf("%d recalls, %d of them without a hit, are counted; want 2 and 1", st.Recalls, st.ZeroHits)
 		}
 	}},

@@ -39,7 +39,7 @@ func (w *world) newSeed(t *testing.T) *seed {
 		t.Fatal(err)
 	}
 	s := &seed{db: demo.DB, perceptions: map[string]int64{}}
-	m, err := local.Open(t.Context(), local.Options{Path: s.db})
+	m, err := local.Open(t.Context(), s.db, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

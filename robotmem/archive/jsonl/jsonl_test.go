@@ -15,14 +15,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 func openNode(t *testing.T, path string) *local.Node {
 	t.Helper()
-	m, err := local.Open(t.Context(), local.Options{Path: path, Durability: local.DurabilityNormal})
+	m, err := local.Open(t.Context(), path, local.Options{Durability: local.DurabilityNormal})
 	must(t, err)
 	t.Cleanup(func() { must(t, m.Close()) })
 	return m
@@ -79,7 +79,7 @@ func TestImportResumesWithoutDoubling(t *testing.T) {
 			_, err := m.Learn(t.Context(), &robotmem.LearnRequest{Insight: "meanwhile, elsewhere"})
 			must(t, err)
 			must(t, importWith(t, db, lines, m))
-			stats, err := m.Stats(t.Context(), &robotmem.StatsRequest{})
+			stats, err := m.Stats(t.Context(), &admin.StatsRequest{})
 			must(t, err)
 			if got, want := stats.Total, int64(3*batchRows+1); got != want {
 				t.Errorf("%d facts, want %d", got, want)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/faultdisk"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
@@ -17,7 +18,7 @@ func record(t *testing.T, n int, durability local.Durability, lies bool) *faultd
 	t.Helper()
 	d := newDisk(t)
 	dir := d.Root()
-	e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(dir, "sub", "memory.db"), Disk: d, Durability: durability})
+	e, err := local.Open(t.Context(), filepath.Join(dir, "sub", "memory.db"), local.Options{Disk: d, Durability: durability})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,13 +71,13 @@ func cutAt(t *testing.T, log *faultdisk.Log, points []int) (got cuts) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, err := local.Open(t.Context(), local.Options{Path: filepath.Join(d.Root(), "sub", "memory.db"), Disk: d})
+		e, err := local.Open(t.Context(), filepath.Join(d.Root(), "sub", "memory.db"), local.Options{Disk: d})
 		if err != nil {
 			t.Logf("at %d, %d lost: %v", at, loss, err)
 			got.refused++
 			continue
 		}
-		stats, err := e.Stats(t.Context(), &robotmem.StatsRequest{})
+		stats, err := e.Stats(t.Context(), &admin.StatsRequest{})
 		if err != nil {
 			t.Fatal(err)
 		}

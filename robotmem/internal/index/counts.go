@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/bits-and-blooms/bitset"
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -32,7 +32,7 @@ func (r *Columns) Faded(collection string, below float64, now time.Time) int64 {
 }
 
 // Tally counts what the roster knows.
-func (r *Columns) Tally(res *robotmem.StatsResponse, now time.Time) {
+func (r *Columns) Tally(res *admin.StatsResponse, now time.Time) {
 	collections := map[uint32]bool{}
 	dayAgo := now.Add(-24 * time.Hour).UnixNano()
 	r.Each(func(row *Row, text func(uint32) string) {
@@ -60,11 +60,11 @@ func (r *Columns) Tally(res *robotmem.StatsResponse, now time.Time) {
 	res.Collections = int64(len(collections))
 }
 
-func Collections(c *store.Conn, r *Columns) ([]robotmem.CollectionCount, error) {
-	counts := map[string]*robotmem.CollectionCount{}
-	at := func(name string) *robotmem.CollectionCount {
+func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
+	counts := map[string]*admin.CollectionCount{}
+	at := func(name string) *admin.CollectionCount {
 		if counts[name] == nil {
-			counts[name] = &robotmem.CollectionCount{Collection: name}
+			counts[name] = &admin.CollectionCount{Collection: name}
 		}
 		return counts[name]
 	}
@@ -79,11 +79,11 @@ func Collections(c *store.Conn, r *Columns) ([]robotmem.CollectionCount, error) 
 		at(s.ColumnText(0)).Sessions = s.ColumnInt64(1)
 		return nil
 	})
-	out := []robotmem.CollectionCount{}
+	out := []admin.CollectionCount{}
 	for _, n := range counts {
 		out = append(out, *n)
 	}
-	slices.SortFunc(out, func(a, b robotmem.CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
+	slices.SortFunc(out, func(a, b admin.CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
 	return out, err
 }
 
@@ -104,18 +104,18 @@ func (r *Columns) Active(collection string) (n int64) {
 	return int64(set.Count())
 }
 
-func (r *Columns) Categories(collection string) []robotmem.CategoryCount {
+func (r *Columns) Categories(collection string) []admin.CategoryCount {
 	counts := map[string]int64{}
 	r.Each(func(row *Row, text func(uint32) string) {
 		if row.Status == statusActive && (collection == "*" || text(row.Collection) == collection) {
 			counts[text(row.Category)]++
 		}
 	})
-	out := []robotmem.CategoryCount{}
+	out := []admin.CategoryCount{}
 	for c, n := range counts {
-		out = append(out, robotmem.CategoryCount{Category: c, Count: n})
+		out = append(out, admin.CategoryCount{Category: c, Count: n})
 	}
-	slices.SortFunc(out, func(a, b robotmem.CategoryCount) int {
+	slices.SortFunc(out, func(a, b admin.CategoryCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Category, b.Category))
 	})
 	return out

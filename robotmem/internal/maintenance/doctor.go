@@ -6,8 +6,10 @@ import (
 	"fmt"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const (
@@ -22,9 +24,9 @@ const (
 )
 
 // Doctor checks the file, the indexes and the payloads. stats are the node's.
-func (mt *Maintainer) Doctor(ctx context.Context, stats *robotmem.StatsResponse, deep bool) (*robotmem.DoctorResponse, error) {
-	res := &robotmem.DoctorResponse{}
-	robotmem.MeterOf(ctx).Stage("reading the indexes", "", 0)
+func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, deep bool) (*admin.DoctorResponse, error) {
+	res := &admin.DoctorResponse{}
+	progress.Of(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	if err := mt.Index.Warm(ctx); err != nil {
 		mt.Log.Error("reading the indexes", "err", err)
@@ -41,14 +43,14 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *robotmem.StatsResponse,
 	return res, nil
 }
 
-func addCheck(d *robotmem.DoctorResponse, name, status, detail, remedy string) {
+func addCheck(d *admin.DoctorResponse, name, status, detail, remedy string) {
 	if status == CheckOK {
 		remedy = ""
 	}
-	d.Checks = append(d.Checks, robotmem.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
+	d.Checks = append(d.Checks, admin.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
 }
 
-func concludeChecks(d *robotmem.DoctorResponse) {
+func concludeChecks(d *admin.DoctorResponse) {
 	d.Status, d.Healthy = CheckOK, true
 	for _, c := range d.Checks {
 		switch {
@@ -60,8 +62,8 @@ func concludeChecks(d *robotmem.DoctorResponse) {
 	}
 }
 
-func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotmem.StatsResponse, d *robotmem.DoctorResponse, deep bool) error {
-	m := robotmem.MeterOf(ctx)
+func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
+	m := progress.Of(ctx)
 	m.Stage("checking the file", "", 0)
 	damage, err := c.Integrity(deep)
 	if err != nil {
@@ -113,7 +115,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 }
 
 // examineTexts compares every memory, past state and episode with its checksum.
-func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) examineTexts(c *store.Conn, d *admin.DoctorResponse) error {
 	damage, err := c.Damaged()
 	switch text := damage.Text(); {
 	case err != nil:
@@ -127,7 +129,7 @@ func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) er
 	return nil
 }
 
-func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
+func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 	if s.Recalls == 0 {
 		addCheck(d, "zero-hit rate", CheckOK, "no recall yet", "")
 		return
@@ -163,10 +165,10 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 
 // Repair rebuilds every index from the tables and lists them.
 func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
 		repaired, err = mt.Rebuild(tx, m)
-		return errors.Join(err, tx.Audit(robotmem.AuditEntry{Action: store.ActionRepaired}))
+		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired}))
 	})
 	if err != nil {
 		return nil, err
@@ -176,7 +178,7 @@ func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error)
 }
 
 // RefillFeatures works out what perceptions are compared by, of all that wait.
-func (mt *Maintainer) RefillFeatures(ctx context.Context, m *robotmem.Meter) error {
+func (mt *Maintainer) RefillFeatures(ctx context.Context, m *progress.Meter) error {
 	if m != nil {
 		var waiting int64
 		if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {

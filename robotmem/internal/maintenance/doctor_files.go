@@ -6,14 +6,14 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // examineModes warns of files that others on this machine can read. They are
 // made for their owner alone; a copy or a restored backup may be wider, and
 // whether that is meant only the operator knows.
-func examineModes(path, payloads string, d *robotmem.DoctorResponse) {
+func examineModes(path, payloads string, d *admin.DoctorResponse) {
 	if runtime.GOOS == "windows" { // where the folder's list of access decides
 		return
 	}
@@ -44,7 +44,7 @@ func examineModes(path, payloads string, d *robotmem.DoctorResponse) {
 }
 
 // examineWriting says that the memory is served read-only, and why.
-func (mt *Maintainer) examineWriting(d *robotmem.DoctorResponse) {
+func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	switch why := mt.Store.ReadOnly(); why {
 	case "":
 	case sqlite.AskedReadOnly:

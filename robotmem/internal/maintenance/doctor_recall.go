@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -18,7 +19,7 @@ import (
 // ExamineWords compares the postings index in memory with FTS5, its durable
 // twin: how many texts and terms each has, and for the terms of a sample of
 // memories in how many texts each finds them.
-func (mt *Maintainer) ExamineWords(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) ExamineWords(c *store.Conn, d *admin.DoctorResponse) error {
 	const name = "index of words in memory"
 	index, err := mt.Index.Words.At(c)
 	if err != nil {
@@ -90,7 +91,7 @@ func (mt *Maintainer) sampledTerms(c *store.Conn, visit func(term string) error)
 }
 
 // examineEmbedder says whether the embedder answers and what waits for it.
-func (mt *Maintainer) examineEmbedder(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) error {
 	const name = "embedder"
 	m, err := c.PresentModel()
 	if err != nil {
@@ -150,7 +151,7 @@ const measuredPairs = 4_000_000
 
 // examineCodes measures how many of the truly nearest the codes find, and widens
 // the search where it is too few. It compares with every stored vector.
-func (mt *Maintainer) examineCodes(ctx context.Context, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse) error {
 	const name = "index of vectors in memory"
 	return mt.Store.Read(ctx, func(c *store.Conn) error {
 		codes, m, err := mt.Index.Vectors.At(c)

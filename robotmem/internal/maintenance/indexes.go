@@ -7,8 +7,10 @@ import (
 	"slices"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const repairRemedy = "run: robotmem doctor --repair"
@@ -40,7 +42,7 @@ var indexChecks = []indexCheck{
 		"SELECT count(*) FROM memory_tags WHERE memory_id NOT IN (SELECT id FROM memories)"},
 }
 
-func (ic indexCheck) run(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 	missing, err := c.Number(ic.missing)
 	if err != nil {
 		return err
@@ -58,7 +60,7 @@ func (ic indexCheck) run(c *store.Conn, d *robotmem.DoctorResponse) error {
 }
 
 // Rebuild makes every index anew from the tables.
-func (mt *Maintainer) Rebuild(tx *store.Tx, m *robotmem.Meter) ([]string, error) {
+func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error) {
 	if m != nil {
 		all, err := tx.Number("SELECT count(*) FROM memories")
 		if err != nil {
@@ -150,7 +152,7 @@ const sampleSize = 500
 
 // examineContents compares what the indexes hold of some memories, spread over the
 // file, or of all, with what they should hold.
-func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *robotmem.DoctorResponse, deep bool) error {
+func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *admin.DoctorResponse, deep bool) error {
 	ids, err := c.IDs("SELECT id FROM memories WHERE status = 'active' ORDER BY id")
 	if err != nil {
 		return err
@@ -159,7 +161,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *rob
 	if deep {
 		step = 1
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	m.Stage("comparing the contents of the indexes", "memories", int64(len(ids)/step))
 	for i := 0; i < len(ids); i += step {
 		memory, err := c.Find(ids[i], mt.Store.Now())

@@ -14,8 +14,10 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 const (
@@ -50,7 +52,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	if _, err := rand.Read(start); err != nil {
 		return nil, 0, err
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	if m != nil {
 		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
 		if err != nil {
@@ -140,7 +142,7 @@ func FileFault(ctx context.Context, err error) (string, error) {
 
 // examinePayloads looks for payloads that are named and not there or damaged,
 // and for files that nothing names.
-func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *robotmem.DoctorResponse, deep bool) error {
+func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *admin.DoctorResponse, deep bool) error {
 	budget := int64(verifiedBytes)
 	if deep {
 		budget = 1 << 62
@@ -176,14 +178,14 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *rob
 	return nil
 }
 
-func lostCount(d *robotmem.DoctorResponse, lost map[string]string) string {
+func lostCount(d *admin.DoctorResponse, lost map[string]string) string {
 	if len(lost) == 0 {
 		return "none is known to be lost"
 	}
 	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 }
 
-func LostText(lost []robotmem.LostPayload) string {
+func LostText(lost []admin.LostPayload) string {
 	var parts []string
 	for _, l := range lost {
 		parts = append(parts, fmt.Sprintf("memory %d (%s)", l.MemoryID, l.Reason))
@@ -196,8 +198,8 @@ func LostText(lost []robotmem.LostPayload) string {
 }
 
 // NamesOf lists the active memories that name payloads.
-func NamesOf(c *store.Conn, lost map[string]string) ([]robotmem.LostPayload, error) {
-	var out []robotmem.LostPayload
+func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error) {
+	var out []admin.LostPayload
 	for _, sum := range slices.Sorted(maps.Keys(lost)) {
 		blob, err := hex.DecodeString(sum)
 		if err != nil {
@@ -205,7 +207,7 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]robotmem.LostPayload, err
 		}
 		err = c.Query("SELECT id FROM memories WHERE perception_data = ? AND status = 'active' ORDER BY id LIMIT ?", []any{blob, namedLost}, func(s *sqlite.Stmt) error {
 			if len(out) < namedLost {
-				out = append(out, robotmem.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
+				out = append(out, admin.LostPayload{MemoryID: s.ColumnInt64(0), SHA256: sum, Reason: lost[sum]})
 			}
 			return nil
 		})

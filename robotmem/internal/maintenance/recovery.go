@@ -13,9 +13,11 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Recovery copies the rows of a damaged file into a new one, table by table.
@@ -49,7 +51,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	for _, t := range tables {
 		m.Stage("copying "+t.name, "rows", 0)
 		if err := r.copyTable(ctx, t, m); err != nil {
@@ -152,7 +154,7 @@ func quoted(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *robotmem.Meter) error {
+func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.Meter) error {
 	report := RecoveredTable{Name: t.name}
 	insert := fmt.Sprintf("INSERT OR IGNORE INTO %s(%s) VALUES (?%s)", quoted([]string{t.name}), quoted(t.columns), strings.Repeat(",?", len(t.columns)-1))
 	if t.name == "counters" {
@@ -548,19 +550,19 @@ func contentHash(m *robotmem.Memory) []byte {
 
 // RecoverReport says what was read of a damaged file, and what was not.
 type RecoverReport struct {
-	Whole         bool                    `json:"whole" doc:"Nothing is lost, as far as can be known."`
-	File          string                  `json:"file" doc:"The new file."`
-	Damaged       string                  `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
-	Memories      int64                   `json:"memories" doc:"In the new file."`
-	Missing       int64                   `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
-	MissingIDs    []int64                 `json:"missing_ids" doc:"The first 100 of them."`
-	Doubtful      []int64                 `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
-	DoubtfulCount int64                   `json:"doubtful_count"`
-	Reactivated   int64                   `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
-	LostPayloads  int64                   `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
-	Tables        []RecoveredTable        `json:"tables" doc:"The tables that are not indexes."`
-	Notes         []string                `json:"notes" doc:"Further remarks."`
-	Doctor        robotmem.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
+	Whole         bool                 `json:"whole" doc:"Nothing is lost, as far as can be known."`
+	File          string               `json:"file" doc:"The new file."`
+	Damaged       string               `json:"damaged,omitempty" doc:"What the damaged file is called now; empty when it was left in its place."`
+	Memories      int64                `json:"memories" doc:"In the new file."`
+	Missing       int64                `json:"missing" doc:"Ids that were given to a memory, are not there, and were not purged."`
+	MissingIDs    []int64              `json:"missing_ids" doc:"The first 100 of them."`
+	Doubtful      []int64              `json:"doubtful" doc:"The first 100 memories whose text does not match its checksum. They are kept as invalidated; restore makes one active again."`
+	DoubtfulCount int64                `json:"doubtful_count"`
+	Reactivated   int64                `json:"reactivated" doc:"Memories that are active again, because what superseded them is lost."`
+	LostPayloads  int64                `json:"lost_payloads" doc:"Payloads whose bytes are lost; their memories stay."`
+	Tables        []RecoveredTable     `json:"tables" doc:"The tables that are not indexes."`
+	Notes         []string             `json:"notes" doc:"Further remarks."`
+	Doctor        admin.DoctorResponse `json:"doctor" doc:"The deep check-up of the new file."`
 }
 
 // RecoveredTable is what was found of a table.

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
 // Retention is what the payloads may take.
 type Retention struct {
-	Budgets []robotmem.Budget
+	Budgets []admin.Budget
 	// MinFreeBytes is how much of the disk stays free for others. Only payloads
 	// in the folder beside the file make room: the file itself never shrinks.
 	MinFreeBytes int64
@@ -36,14 +38,14 @@ const (
 )
 
 // Retain evicts what is over the limits, or lists it.
-func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool) (*robotmem.RetainResponse, error) {
+func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool) (*admin.RetainResponse, error) {
 	if !dryRun {
 		if err := mt.Store.Writable(); err != nil {
 			return nil, err
 		}
 	}
 	var plan []store.Evicted
-	res := &robotmem.RetainResponse{DryRun: dryRun, Evictions: []robotmem.Eviction{}}
+	res := &admin.RetainResponse{DryRun: dryRun, Evictions: []admin.Eviction{}}
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
 		held, err := c.Holdings()
 		if err != nil {
@@ -64,7 +66,7 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 	if err != nil {
 		return nil, err
 	}
-	m := robotmem.MeterOf(ctx)
+	m := progress.Of(ctx)
 	if !dryRun {
 		m.Stage("removing payloads", "payloads", int64(len(plan)))
 	}
@@ -85,11 +87,11 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 	return res, nil
 }
 
-func addEviction(r *robotmem.RetainResponse, p store.Evicted) {
+func addEviction(r *admin.RetainResponse, p store.Evicted) {
 	r.Count++
 	r.FreedBytes += p.Freed
 	if len(r.Evictions) < maxListed {
-		r.Evictions = append(r.Evictions, robotmem.Eviction{
+		r.Evictions = append(r.Evictions, admin.Eviction{
 			MemoryID: p.ID, Collection: p.Collection, PerceptionType: p.PerceptionType, Bytes: p.Bytes, Value: p.Tier.String(), Reason: p.Reason,
 		})
 	}
@@ -127,7 +129,7 @@ func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.
 }
 
 // budgetHolds reports whether a budget counts a perception.
-func budgetHolds(b *robotmem.Budget, h *store.Holding) bool {
+func budgetHolds(b *admin.Budget, h *store.Holding) bool {
 	return (b.Collection == "" || b.Collection == "*" || b.Collection == h.Collection) && (b.PerceptionType == "" || b.PerceptionType == h.PerceptionType)
 }
 
@@ -247,7 +249,7 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 // since a revision that it has seen, or all payloads together are within each.
 func (mt *Maintainer) KeepBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
-	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxAgeDays > 0 })
+	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
 	idle := false
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -258,7 +260,7 @@ func (mt *Maintainer) KeepBudgets(ctx context.Context, seen *int64) error {
 			return nil
 		}
 		stored, err := c.StoredBytes()
-		idle = !slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
+		idle = !slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxBytes > 0 && stored > b.MaxBytes })
 		return err
 	})
 	if err != nil {

@@ -6,37 +6,38 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
 // auditColumns are those of the log, without id.
-var auditColumns = []column[robotmem.AuditEntry, struct{}]{
-	{"at", func(e *robotmem.AuditEntry) any { return &e.At }, nil, 0},
-	{"action", func(e *robotmem.AuditEntry) any { return &e.Action }, nil, 0},
-	{"memory_id", func(e *robotmem.AuditEntry) any { return &e.MemoryID }, nil, nullable},
-	{"uid", func(e *robotmem.AuditEntry) any { return &e.UID }, nil, nullable},
-	{"session_id", func(e *robotmem.AuditEntry) any { return &e.SessionID }, nil, nullable},
-	{"collection", func(e *robotmem.AuditEntry) any { return &e.Collection }, nil, nullable},
-	{"who", func(e *robotmem.AuditEntry) any { return &e.Who }, nil, nullable},
-	{"tool", func(e *robotmem.AuditEntry) any { return &e.Tool }, nil, nullable},
-	{"reason", func(e *robotmem.AuditEntry) any { return &e.Reason }, nil, nullable},
-	{"before", func(e *robotmem.AuditEntry) any { return (*hexSum)(&e.Before) }, nil, nullable},
-	{"after", func(e *robotmem.AuditEntry) any { return (*hexSum)(&e.After) }, nil, nullable},
+var auditColumns = []column[admin.AuditEntry, struct{}]{
+	{"at", func(e *admin.AuditEntry) any { return &e.At }, nil, 0},
+	{"action", func(e *admin.AuditEntry) any { return &e.Action }, nil, 0},
+	{"memory_id", func(e *admin.AuditEntry) any { return &e.MemoryID }, nil, nullable},
+	{"uid", func(e *admin.AuditEntry) any { return &e.UID }, nil, nullable},
+	{"session_id", func(e *admin.AuditEntry) any { return &e.SessionID }, nil, nullable},
+	{"collection", func(e *admin.AuditEntry) any { return &e.Collection }, nil, nullable},
+	{"who", func(e *admin.AuditEntry) any { return &e.Who }, nil, nullable},
+	{"tool", func(e *admin.AuditEntry) any { return &e.Tool }, nil, nullable},
+	{"reason", func(e *admin.AuditEntry) any { return &e.Reason }, nil, nullable},
+	{"before", func(e *admin.AuditEntry) any { return (*hexSum)(&e.Before) }, nil, nullable},
+	{"after", func(e *admin.AuditEntry) any { return (*hexSum)(&e.After) }, nil, nullable},
 }
 
 // Audit writes down a change, in the name of the job's caller.
-func (tx *Tx) Audit(e robotmem.AuditEntry) error {
+func (tx *Tx) Audit(e admin.AuditEntry) error {
 	e.At, e.Who, e.Tool = tx.Now, tx.caller.Who, throughTool(tx.caller)
 	return tx.auditAs(e)
 }
 
-func (tx *Tx) auditAs(e robotmem.AuditEntry) error {
+func (tx *Tx) auditAs(e admin.AuditEntry) error {
 	args, _ := values(auditColumns, &e)
 	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+marks(len(args))+")", args...)
 }
 
 // Audit fills one page of the log, newest first.
-func (c *Conn) Audit(r *robotmem.AuditRequest, from *cursor, res *robotmem.AuditResponse) error {
+func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
 	var match conditions
 	if r.MemoryID > 0 {
 		match.add("memory_id = ?", r.MemoryID)
@@ -60,7 +61,7 @@ func (c *Conn) Audit(r *robotmem.AuditRequest, from *cursor, res *robotmem.Audit
 		match.add("id < ?", from.ID)
 	}
 	err := c.Query("SELECT "+names(auditColumns, "")+", id FROM audit"+match.String()+" ORDER BY id DESC LIMIT ?", append(match.args, r.Limit+1), func(s *sqlite.Stmt) error {
-		e := robotmem.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
+		e := admin.AuditEntry{ID: s.ColumnInt64(len(auditColumns))}
 		read(s, auditColumns, &e)
 		res.Entries = append(res.Entries, e)
 		return nil
@@ -102,8 +103,8 @@ const (
 )
 
 // AuditOf is the entry of a change of a memory.
-func AuditOf(action string, m *robotmem.Memory) robotmem.AuditEntry {
-	return robotmem.AuditEntry{Action: action, MemoryID: m.MemoryID, UID: m.UID, Collection: m.Collection}
+func AuditOf(action string, m *robotmem.Memory) admin.AuditEntry {
+	return admin.AuditEntry{Action: action, MemoryID: m.MemoryID, UID: m.UID, Collection: m.Collection}
 }
 
 // TextHash is how the log keeps a text: as the hex of its SHA-256, "" for none.
@@ -115,7 +116,7 @@ func TextHash(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func AuditFilters(r robotmem.AuditRequest) any {
+func AuditFilters(r admin.AuditRequest) any {
 	r.Limit, r.Cursor = 0, ""
 	return r
 }

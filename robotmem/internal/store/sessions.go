@@ -8,6 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception/recorder"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -276,10 +277,10 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 
 // Streams are the accounts of a session's sources, or of every source over all
 // sessions.
-func (c *Conn) Streams(session string) (out []robotmem.StreamCount, err error) {
+func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
 		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s *sqlite.Stmt) error {
-		out = append(out, robotmem.StreamCount{Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2), Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5)})
+		out = append(out, admin.StreamCount{Source: s.ColumnText(0), Received: s.ColumnInt64(1), Stored: s.ColumnInt64(2), Dropped: s.ColumnInt64(3), Missed: s.ColumnInt64(4), Bytes: s.ColumnInt64(5)})
 		return nil
 	})
 	return out, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
@@ -153,7 +154,7 @@ func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Con
 func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
 // Stats counts what only the file knows.
-func (c *Conn) Stats(res *robotmem.StatsResponse) error {
+func (c *Conn) Stats(res *admin.StatsResponse) error {
 	for _, q := range []struct {
 		to  *int64
 		sql string

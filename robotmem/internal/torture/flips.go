@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -305,7 +306,7 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 			f.stored[shown] = true
 		}
 	}
-	d, derr := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+	d, derr := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 	if derr == nil && !d.Healthy {
 		derr = fmt.Errorf("the doctor says %+v", d.Checks)
 	}
@@ -367,7 +368,7 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 	if differs != "" && f.Log {
 		worse(flipOlder, "")
 	} else if differs != "" {
-		d, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true})
+		d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 		switch {
 		case err != nil:
 			fails("doctor", err, flipNamed)

@@ -235,7 +235,7 @@ func robots(ctx context.Context, arg []byte, out *output) error {
 	}
 	for visit := 0; p.Visits > 0 && visit < p.Visits || p.Visits == 0 && ctx.Err() == nil; visit++ {
 		out.say(line{Phase: "opening"})
-		e, err := local.Open(context.Background(), local.Options{Path: p.Path})
+		e, err := local.Open(context.Background(), p.Path, local.Options{})
 		if err != nil {
 			return err
 		}

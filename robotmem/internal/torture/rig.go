@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -142,7 +143,7 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 		}
 	}
 	r.recallOne(ctx, e, found, where)
-	if d, err := e.Doctor(ctx, &robotmem.DoctorRequest{Deep: true}); ctx.Err() == nil && (err != nil || !d.Healthy) {
+	if d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true}); ctx.Err() == nil && (err != nil || !d.Healthy) {
 		r.broken("%s: doctor: %+v, %v", where, d, err)
 	}
 }

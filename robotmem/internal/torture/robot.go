@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -308,7 +309,7 @@ func (b *robot) recall(ctx context.Context) error {
 // retain evicts all but the last payloads. It must be the only robot.
 func (b *robot) retain(ctx context.Context) error {
 	return b.do(call{}, func(c *call) error {
-		res, err := b.node.Retain(ctx, &robotmem.RetainRequest{Budgets: []robotmem.Budget{{MaxBytes: 600_000}}, Apply: true})
+		res, err := b.node.Retain(ctx, &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 600_000}}, Apply: true})
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func stall(ctx context.Context, r *rig) error {
 	}
 	defer d.Close()
 	s := &stallRun{rig: r, disk: d, embedder: &fakeEmbedder{}, ledger: newLedger()}
-	if s.engine, err = local.Open(ctx, local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d, Embedder: s.embedder}); err != nil {
+	if s.engine, err = local.Open(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d, Embedder: s.embedder}); err != nil {
 		return err
 	}
 	return errors.Join(s.run(ctx), s.engine.Close())

@@ -1,4 +1,4 @@
-package robotmem
+package progress
 
 import (
 	"context"
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Progress says how far a long operation has come.
-type Progress struct {
+// Report says how far a long operation has come.
+type Report struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total" doc:"0 when it is not known."`
 	Unit  string `json:"unit" doc:"Of both: bytes, memories, payloads, items or stages."`
@@ -17,31 +17,31 @@ type Progress struct {
 // progressPause is the least time between two reports of one stage.
 const progressPause = 100 * time.Millisecond
 
-// WithProgress lets operations that take long say how far they have come:
+// With lets operations that take long say how far they have come:
 // doctor, repair, retain, learn_batch and end_session do. report is called at
 // the beginning of each stage and then at most ten times a second, by one
 // goroutine at a time, in order; it must not block for long, since the work
 // waits for it. It is a hint: nothing else depends on it.
-func WithProgress(ctx context.Context, report func(Progress)) context.Context {
+func With(ctx context.Context, report func(Report)) context.Context {
 	return context.WithValue(ctx, progressKey{}, &Meter{report: report})
 }
 
 type progressKey struct{}
 
 // Meter gathers the progress of one call and passes it to the function of
-// WithProgress. A nil Meter does nothing, so that work which nobody watches pays a
+// With. A nil Meter does nothing, so that work which nobody watches pays a
 // comparison.
 type Meter struct {
-	report func(Progress)
+	report func(Report)
 
 	mu   sync.Mutex // guards the fields below, and is held while report runs
-	now  Progress
+	now  Report
 	told time.Time
 }
 
-// MeterOf returns the meter that WithProgress has put into ctx, nil if there is
+// Of returns the meter that With has put into ctx, nil if there is
 // none.
-func MeterOf(ctx context.Context) *Meter {
+func Of(ctx context.Context) *Meter {
 	m, _ := ctx.Value(progressKey{}).(*Meter)
 	return m
 }
@@ -51,7 +51,7 @@ func (m *Meter) Stage(name, unit string, total int64) {
 	if m == nil {
 		return
 	}
-	m.Set(Progress{Total: total, Unit: unit, Stage: name})
+	m.Set(Report{Total: total, Unit: unit, Stage: name})
 }
 
 // Step begins a part of work that is counted in parts, done of which are over.
@@ -59,7 +59,7 @@ func (m *Meter) Step(name string, done, total int64) {
 	if m == nil {
 		return
 	}
-	m.Set(Progress{Done: done, Total: total, Unit: "stages", Stage: name})
+	m.Set(Report{Done: done, Total: total, Unit: "stages", Stage: name})
 }
 
 // Add counts n more as done.
@@ -74,7 +74,7 @@ func (m *Meter) Add(n int64) {
 }
 
 // Set reports progress as another node counted it.
-func (m *Meter) Set(p Progress) {
+func (m *Meter) Set(p Report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	begins := p.Stage != m.now.Stage || m.told.IsZero()

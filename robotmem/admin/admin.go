@@ -1,98 +1,11 @@
-package robotmem
+package admin
 
 import (
 	"time"
 )
 
-// CollectionCount counts one collection.
-type CollectionCount struct {
-	Collection string `json:"collection"`
-	Active     int64  `json:"active"`
-	Total      int64  `json:"total"`
-	Sessions   int64  `json:"sessions"`
-}
-
-// CollectionsResponse counts all collections.
-type CollectionsResponse struct {
-	Collections []CollectionCount `json:"collections"`
-}
-
-// CategoryCount counts one category.
-type CategoryCount struct {
-	Category string `json:"category"`
-	Count    int64  `json:"count"`
-}
-
-// CategoriesResponse counts the categories in use.
-type CategoriesResponse struct {
-	Categories []CategoryCount `json:"categories"`
-}
-
-// PathsResponse lists context paths.
-type PathsResponse struct {
-	Paths []ContextPath `json:"paths" doc:"In order of the path, 10,000 at most: name a prefix when there are more."`
-	Total int           `json:"total" doc:"How many there are."`
-}
-
-// ContextPath is one path of contexts, as a filter may name it.
-type ContextPath struct {
-	Path     string      `json:"path"`
-	Memories int64       `json:"memories" doc:"Active ones with a value there."`
-	Kinds    []string    `json:"kinds" doc:"What the values are: number, text, bool, null, list or an empty object."`
-	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if there is one."`
-	Max      *float64    `json:"max,omitempty"`
-	Unit     string      `json:"unit,omitempty" doc:"The canonical unit when most of the numbers are quantities, such as 12.5 N."`
-	Values   []PathValue `json:"values,omitempty" doc:"When one path was asked for: at most 50, most frequent first. Without lists and long texts."`
-}
-
-// PathValue is a value at a path.
-type PathValue struct {
-	Value    any   `json:"value"`
-	Memories int64 `json:"memories"`
-}
-
-// PlacesResponse is a map of memories.
-type PlacesResponse struct {
-	Fields  []PlaceField `json:"fields" doc:"Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most."`
-	Points  []PlacePoint `json:"points" doc:"In order of memory_id."`
-	Total   int          `json:"total" doc:"Points within the bounds, of which points may be a sample."`
-	Sampled bool         `json:"sampled" doc:"There are more than points holds."`
-	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
-	Cells   []PlaceCell  `json:"cells" doc:"The cells that hold any point, counting all of them."`
-}
-
-// PlaceField is a path of coordinates in one frame and map.
-type PlaceField struct {
-	Field    string    `json:"field"`
-	FrameID  string    `json:"frame_id,omitempty"`
-	MapID    string    `json:"map_id,omitempty"`
-	Dims     int       `json:"dims" doc:"2 or 3."`
-	Memories int64     `json:"memories"`
-	Min      []float64 `json:"min" doc:"The smallest of each coordinate."`
-	Max      []float64 `json:"max" doc:"The largest of each coordinate."`
-}
-
-// PlacePoint is one memory on the map.
-type PlacePoint struct {
-	MemoryID   int64     `json:"memory_id"`
-	X          float64   `json:"x"`
-	Y          float64   `json:"y"`
-	Z          *float64  `json:"z,omitempty"`
-	Type       string    `json:"type"`
-	Category   string    `json:"category"`
-	Success    *bool     `json:"success,omitempty" doc:"task.success, where it is true or false."`
-	ObservedAt time.Time `json:"observed_at"`
-	Summary    string    `json:"summary"`
-}
-
-// PlaceCell counts the points of one cell: from x to x + cell, likewise y.
-type PlaceCell struct {
-	X         float64 `json:"x"`
-	Y         float64 `json:"y"`
-	Memories  int64   `json:"memories"`
-	Successes int64   `json:"successes" doc:"With task.success true."`
-	Failures  int64   `json:"failures" doc:"With task.success false."`
-}
+// StatsRequest asks for counts.
+type StatsRequest struct{}
 
 // StatsResponse counts what the node holds and what it was asked.
 type StatsResponse struct {
@@ -119,11 +32,28 @@ type StatsResponse struct {
 	Workers       []Worker         `json:"workers" doc:"What the node does in the background."`
 }
 
+// StreamCount is what became of a source's samples: received = stored + dropped.
+type StreamCount struct {
+	Source   string `json:"source"`
+	Received int64  `json:"received"`
+	Stored   int64  `json:"stored"`
+	Dropped  int64  `json:"dropped" doc:"Refused because the recorder's queue was full, or lost with a write that failed."`
+	Missed   int64  `json:"missed" doc:"Never offered: gaps in the sequence numbers."`
+	Bytes    int64  `json:"bytes"`
+}
+
 // Worker is one kind of work in the background.
 type Worker struct {
 	Name   string `json:"name"`
 	Status string `json:"status" doc:"idle, working, waiting (for something outside) or off."`
 	Detail string `json:"detail"`
+}
+
+// ActivityRequest asks what was stored and asked over time.
+type ActivityRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent. Recalls that looked into all at once count for * alone."`
+	Days       int    `json:"days,omitempty" validate:"min=1,max=3650" default:"30" doc:"How many days back, 1 to 3,650, today among them."`
+	Bucket     string `json:"bucket,omitempty" validate:"omitempty,oneof=hour day" doc:"hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days."`
 }
 
 // ActivityResponse counts what was stored and asked over time, oldest first and
@@ -145,6 +75,12 @@ type ActivityBucket struct {
 	ZeroHits    int64     `json:"zero_hits" doc:"Recalls that found nothing."`
 }
 
+// ChangesRequest asks whether the memory has changed, or waits until it has.
+type ChangesRequest struct {
+	Since  *int64 `json:"since,omitempty" validate:"omitempty,min=0" doc:"The change of an earlier answer. Without it the present one is answered at once."`
+	WaitMS int    `json:"wait_ms,omitempty" validate:"min=0,max=60000" doc:"How many milliseconds to wait for a change, 0 to 60,000."`
+}
+
 // ChangesResponse says where the change counter stands: it grows with every
 // change of a memory, and when an episode begins or ends.
 type ChangesResponse struct {
@@ -152,12 +88,9 @@ type ChangesResponse struct {
 	Changed bool  `json:"changed" doc:"It is not what since said."`
 }
 
-// Check is one finding of the doctor.
-type Check struct {
-	Name   string `json:"name"`
-	Status string `json:"status" doc:"ok, warn or fail."`
-	Detail string `json:"detail"`
-	Remedy string `json:"remedy,omitempty"`
+// DoctorRequest asks for a check-up.
+type DoctorRequest struct {
+	Deep bool `json:"deep,omitempty" doc:"Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up."`
 }
 
 // DoctorResponse is a check-up.
@@ -169,6 +102,14 @@ type DoctorResponse struct {
 	Lost []LostPayload `json:"lost,omitempty" doc:"At most 20 active memories whose payload is gone or damaged."`
 }
 
+// Check is one finding of the doctor.
+type Check struct {
+	Name   string `json:"name"`
+	Status string `json:"status" doc:"ok, warn or fail."`
+	Detail string `json:"detail"`
+	Remedy string `json:"remedy,omitempty"`
+}
+
 // LostPayload is a memory whose payload is not what was saved.
 type LostPayload struct {
 	MemoryID int64  `json:"memory_id"`
@@ -176,10 +117,20 @@ type LostPayload struct {
 	Reason   string `json:"reason"`
 }
 
+// RepairRequest asks for all indexes to be rebuilt.
+type RepairRequest struct{}
+
 // RepairResponse says what was rebuilt.
 type RepairResponse struct {
 	Repaired []string       `json:"repaired"`
 	Doctor   DoctorResponse `json:"doctor"`
+}
+
+// RetainRequest asks what a budget would take away, or takes it away.
+type RetainRequest struct {
+	Budgets      []Budget `json:"budgets,omitempty" validate:"max=64,dive" doc:"Budgets: {\"perception_type\":\"visual\",\"max_bytes\":1000000000,\"max_age_days\":30,\"collection\":\"arm7\"}. The node's own if absent."`
+	MinFreeBytes int64    `json:"min_free_bytes,omitempty" validate:"min=0" doc:"Bytes of the disk that must stay free."`
+	Apply        bool     `json:"apply,omitempty" doc:"Do it; otherwise what would go is listed and stays."`
 }
 
 // RetainResponse says what a budget took away, or would.
@@ -199,6 +150,40 @@ type Eviction struct {
 	Bytes          int64  `json:"bytes"`
 	Value          string `json:"value" doc:"Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned."`
 	Reason         string `json:"reason"`
+}
+
+// Retention keeps the payloads of perceptions within budgets. Facts are never
+// touched. What is worth least goes first, in this order:
+//
+//  1. what was forgotten or superseded, oldest first;
+//  2. every second one of a long recording (many perceptions of one source in
+//     one episode), and again every second one of what is left: a recording is
+//     thinned before any other is lost;
+//  3. the rest, oldest first, but those that were recalled after those that were
+//     not, then those that an episode found useful, those of failed episodes, and
+//     at the very end those that are pinned.
+//
+// A perception that goes is no longer recalled and its payload is removed; its
+// description, summary and history stay, and the eviction is on record.
+
+// Budget bounds the payloads of some perceptions. Fields that are zero do not.
+type Budget struct {
+	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
+	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`
+	MaxBytes       int64   `json:"max_bytes,omitempty" validate:"min=0" doc:"Bytes that they may take as they are stored; 0 for any number."`
+	MaxAgeDays     float64 `json:"max_age_days,omitempty" validate:"finite,min=0" doc:"Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay."`
+}
+
+// AuditRequest pages through the audit log.
+type AuditRequest struct {
+	MemoryID   int64      `json:"memory_id,omitempty" validate:"min=0" doc:"Only changes of this memory."`
+	Collection string     `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+	Who        string     `json:"who,omitempty" validate:"utf8,max=64" doc:"Only changes by this token or user."`
+	Action     string     `json:"action,omitempty" validate:"omitempty,oneof=created updated forgotten restored pinned unpinned superseded evicted purged ended repaired imported" doc:"Only this action."`
+	After      *time.Time `json:"after,omitempty" validate:"omitempty,instant" doc:"Only at or after this time (RFC 3339)."`
+	Before     *time.Time `json:"before,omitempty" validate:"omitempty,instant" doc:"Only before this time (RFC 3339)."`
+	Limit      int        `json:"limit,omitempty" validate:"min=1,max=1000" default:"50" doc:"Entries a page, 1 to 1,000."`
+	Cursor     string     `json:"cursor,omitempty" validate:"max=512" doc:"next of the page before: goes on after it, whatever was changed meanwhile."`
 }
 
 // AuditResponse is a page of the audit log, newest first.
@@ -222,4 +207,36 @@ type AuditEntry struct {
 	Reason     string    `json:"reason,omitempty"`
 	Before     string    `json:"before,omitempty" doc:"SHA-256 of the text before, hex."`
 	After      string    `json:"after,omitempty" doc:"SHA-256 of the text after, hex."`
+}
+
+// CollectionsRequest asks for all collections.
+type CollectionsRequest struct{}
+
+// CollectionsResponse counts all collections.
+type CollectionsResponse struct {
+	Collections []CollectionCount `json:"collections"`
+}
+
+// CollectionCount counts one collection.
+type CollectionCount struct {
+	Collection string `json:"collection"`
+	Active     int64  `json:"active"`
+	Total      int64  `json:"total"`
+	Sessions   int64  `json:"sessions"`
+}
+
+// CategoriesRequest asks for the categories in use.
+type CategoriesRequest struct {
+	Collection string `json:"collection,omitempty" validate:"omitempty,collections" default:"*" doc:"Namespace; all if absent."`
+}
+
+// CategoriesResponse counts the categories in use.
+type CategoriesResponse struct {
+	Categories []CategoryCount `json:"categories"`
+}
+
+// CategoryCount counts one category.
+type CategoryCount struct {
+	Category string `json:"category"`
+	Count    int64  `json:"count"`
 }
