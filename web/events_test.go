@@ -92,7 +92,7 @@ func TestEventsTellOfChanges(t *testing.T) {
 
 func TestEventsTellOfAnotherProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	_, ts := serveEngine(t, local.Options{Path: path}, web.Options{})
+	_, ts := serveFile(t, path, local.Options{}, web.Options{})
 	_, next := follow(t, "GET", ts.URL+"/api/events", "")
 	next()
 	other, err := local.Open(t.Context(), path, local.Options{})

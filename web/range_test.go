@@ -201,7 +201,7 @@ func TestDownloadsDoNotRun(t *testing.T) {
 func TestDamagedDataEndsTheAnswer(t *testing.T) {
 	var log bytes.Buffer
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e, ts := serveEngine(t, local.Options{Path: path}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	e, ts := serveFile(t, path, local.Options{}, web.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	saved := save(t, e, &robotmem.SavePerceptionRequest{Description: "soon damaged", DataBase64: noise(1 << 20)})
 	flipped := 0
 	err := filepath.WalkDir(path+".payloads", func(path string, d fs.DirEntry, err error) error {

@@ -2,7 +2,6 @@ package web_test
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -29,8 +28,12 @@ import (
 // serveEngine runs a node with its own file.
 func serveEngine(t *testing.T, o local.Options, w web.Options) (*local.Node, *httptest.Server) {
 	t.Helper()
-	o.Path = cmp.Or(o.Path, filepath.Join(t.TempDir(), "memory.db"))
-	e, err := local.Open(t.Context(), o)
+	return serveFile(t, filepath.Join(t.TempDir(), "memory.db"), o, w)
+}
+
+func serveFile(t *testing.T, path string, o local.Options, w web.Options) (*local.Node, *httptest.Server) {
+	t.Helper()
+	e, err := local.Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,12 +33,12 @@ type uploads struct {
 
 func serveUploads(t *testing.T, o local.Options, w web.Options) *uploads {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
+	path := filepath.Join(t.TempDir(), "memory.db")
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	t.Setenv("TMP", temp) // its name on Windows
-	e, ts := serveEngine(t, o, w)
-	return &uploads{ts, e, o.Path, temp}
+	e, ts := serveFile(t, path, o, w)
+	return &uploads{ts, e, path, temp}
 }
 
 // part is a part of a form: a field, or the payload if it has a file's name.

@@ -65,20 +65,19 @@ func (a *app) Open(ctx context.Context, path string) (*local.Node, error) {
 }
 
 func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, error) {
-	o, err := a.options(path, clientType)
+	o, err := a.options(clientType)
 	if err != nil {
 		return nil, err
 	}
 	if o.Embedder, err = a.embedder(); err != nil {
 		return nil, err
 	}
-	return local.Open(ctx, o)
+	return local.Open(ctx, path, o)
 }
 
 // options are the settings for a memory, without the embedder.
-func (a *app) options(path, clientType string) (o local.Options, err error) {
+func (a *app) options(clientType string) (o local.Options, err error) {
 	o = local.Options{
-		Path:       path,
 		ReadOnly:   a.Config.ReadOnly,
 		Durability: local.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,

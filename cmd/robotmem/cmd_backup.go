@@ -214,7 +214,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	res, err := backup.RestoreBackup(ctx, from, local.Options{Path: path, ClientType: clientCLI, Logger: a.Log})
+	res, err := backup.RestoreBackup(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
 	bar.Done()
 	if err != nil {
 		return err

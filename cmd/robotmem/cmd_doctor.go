@@ -103,16 +103,15 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done
 			return false, err
 		}
 	}
-	o, err := a.options(path, clientCLI)
+	o, err := a.options(clientCLI)
 	if err != nil {
 		return false, err
 	}
 	var report *local.RecoverReport
 	if c.Into != "" {
-		o.Path = c.Into
-		report, err = local.Recover(ctx, path, o)
+		report, err = local.Recover(ctx, path, c.Into, o)
 	} else {
-		report, err = local.RecoverInPlace(ctx, o)
+		report, err = local.RecoverInPlace(ctx, path, o)
 	}
 	if err != nil {
 		return false, err

@@ -36,11 +36,11 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	}
 	// What was sensed in the real world counts 1.5 times by default, which no
 	// other engine knows of.
-	o := local.Options{Path: filepath.Join(n.dir, "memory.db"), RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
+	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
 	if n.meaning {
 		clock.unpaid(func() { o.Embedder = newCachedVectors(c) })
 	}
-	if n.e, err = local.Open(ctx, o); err != nil {
+	if n.e, err = local.Open(ctx, filepath.Join(n.dir, "memory.db"), o); err != nil {
 		return err
 	}
 	if err := n.learn(ctx, c, clock); err != nil {

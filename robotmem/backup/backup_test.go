@@ -53,7 +53,7 @@ func names(t *testing.T, dir string) []string {
 func restored(t *testing.T, from string) *local.Node {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "restored.db")
-	r, err := RestoreBackup(t.Context(), from, local.Options{Path: path})
+	r, err := RestoreBackup(t.Context(), from, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 				t.Errorf("verify answers %v, want corrupt", err)
 			}
 			target := filepath.Join(t.TempDir(), "memory.db")
-			if _, err := RestoreBackup(t.Context(), r.Path, local.Options{Path: target}); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := RestoreBackup(t.Context(), r.Path, target, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("restore answers %v, want corrupt", err)
 			}
 			if _, err := os.Stat(target); err == nil {
@@ -469,7 +469,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := savePayload(t, e, noise(2, 300_000), nil)
-	if _, err := RestoreBackup(t.Context(), r.Path, local.Options{Path: path}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "has the memory open") {
+	if _, err := RestoreBackup(t.Context(), r.Path, path, local.Options{}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "has the memory open") {
 		t.Fatalf("restoring a file in use answers %v, want unavailable", err)
 	}
 	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: late.MemoryID}); err != nil || m.Content != "learnt after the backup" {
@@ -478,7 +478,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := RestoreBackup(t.Context(), r.Path, local.Options{Path: path})
+	got, err := RestoreBackup(t.Context(), r.Path, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -512,7 +512,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		t.Errorf("the audit log has %+v, %v", a, err)
 	}
 	look("aside", got.Aside, 4, kept, newer)
-	if _, err := RestoreBackup(t.Context(), got.Aside, local.Options{Path: path}); err != nil { // the way back
+	if _, err := RestoreBackup(t.Context(), got.Aside, path, local.Options{}); err != nil { // the way back
 		t.Fatal(err)
 	}
 	look("undone", path, 4, kept, newer)
@@ -535,7 +535,7 @@ func TestRestoreOverADamagedFile(t *testing.T) {
 	if err := os.WriteFile(path+"-wal", noise(3, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := RestoreBackup(t.Context(), r.Path, local.Options{Path: path})
+	got, err := RestoreBackup(t.Context(), r.Path, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

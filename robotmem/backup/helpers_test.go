@@ -14,8 +14,7 @@ import (
 
 func openTest(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	n, err := local.Open(t.Context(), o)
+	n, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,28 +35,31 @@ type RestoreReport struct {
 // foldTimeout is how long a restore waits for who is about to close the file.
 const foldTimeout = 500 * time.Millisecond
 
-// RestoreBackup puts a backup in the place of o.Path, opens it with o and lets
+// RestoreBackup puts a backup in the place of path, opens it with o and lets
 // Doctor look at it. A backup is a folder that [Engine.Backup] has made, or a
 // memory's file that nobody has open, such as Aside of an earlier restore. It is
-// verified first. What lies at o.Path stays, under another name. The moment of
+// verified first. What lies at path stays, under another name. The moment of
 // change is the renaming of one file: whatever interrupts it, there is a whole
-// memory at o.Path, the old one or the new one.
+// memory at path, the old one or the new one.
 //
-// It fails with Unavailable, and changes nothing, while a program has o.Path
+// It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
-func RestoreBackup(ctx context.Context, backup string, o local.Options) (*RestoreReport, error) {
-	report, err := restoreBackup(ctx, backup, o)
+func RestoreBackup(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
+	report, err := restoreBackup(ctx, backup, path, o)
 	if err != nil {
 		return nil, sqlite.Wrap("backup", err)
 	}
 	return report, nil
 }
 
-func restoreBackup(ctx context.Context, backup string, o local.Options) (*RestoreReport, error) {
+func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	path, err := filepath.Abs(o.Path)
+	if path == "" {
+		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
+	}
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
@@ -306,7 +309,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 // that only the old one named; they lie aside.
 func (r *restore) open(ctx context.Context, o local.Options) error {
 	r.report.Path = r.path
-	e, err := local.Open(ctx, o)
+	e, err := local.Open(ctx, r.path, o)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // A caller who may change nothing is counted and leaves no other trace: neither
 // in an episode, nor in what decides which payloads go first.
 func TestReadersGiveNoCredit(t *testing.T) {
-	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"}); err != nil {
 		t.Fatal(err)
 	}

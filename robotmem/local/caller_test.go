@@ -59,7 +59,7 @@ func TestModelsDoNotPurge(t *testing.T) {
 // a row of it by accident.
 func TestTheAuditLogOnlyGrows(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
 	must(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "wrong"}))(t)
 	for _, sql := range []string{"DELETE FROM audit", "UPDATE audit SET who = 'nobody'", "UPDATE audit SET reason = 'right'"} {

@@ -24,8 +24,8 @@ func onFaultDisk(t *testing.T, o local.Options) (*local.Node, *faultdisk.Disk) {
 		t.Fatal(err)
 	}
 	t.Cleanup(d.Close)
-	o.Path, o.Disk = filepath.Join(d.Root(), "memory.db"), d
-	return openNode(t, o), d
+	o.Disk = d
+	return openAt(t, filepath.Join(d.Root(), "memory.db"), o), d
 }
 
 // Whatever does not fit says how much it needs and how much there is, leaves
@@ -129,7 +129,7 @@ func strays(t *testing.T, dir string) (found []string) {
 func TestOpeningOnAFullDisk(t *testing.T) {
 	folder := smallDisk(t, "2m")
 	path := filepath.Join(folder, "memory.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	learn(t, e, "the bin is 3 m away", nil)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func TestOpeningOnAFullDisk(t *testing.T) {
 	if err := os.Remove(filepath.Join(folder, "other")); err != nil {
 		t.Fatal(err)
 	}
-	again := openNode(t, local.Options{Path: path})
+	again := openAt(t, path, local.Options{})
 	if res := recall(t, again, &robotmem.RecallRequest{Query: "bin"}); res.Total != 1 {
 		t.Errorf("recall finds %d once there is space, want 1", res.Total)
 	}

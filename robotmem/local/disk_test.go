@@ -21,7 +21,7 @@ func TestFullDisk(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	folder := smallDisk(t, "8m")
-	e := openNode(t, local.Options{Path: filepath.Join(folder, "memory.db")})
+	e := openAt(t, filepath.Join(folder, "memory.db"), local.Options{})
 	var acknowledged []int64
 	var refused error
 	for i := range 10_000 {

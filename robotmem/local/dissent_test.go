@@ -11,7 +11,7 @@ import (
 
 // Get names what contradicts a memory however many that do were forgotten since.
 func TestConflictsBeyondForgottenOnes(t *testing.T) {
-	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	learn := func(force int) int64 {
 		t.Helper()
 		l, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("grip_force=%d N holds wet glass", force)})

@@ -16,7 +16,7 @@ import (
 
 func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	must(e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t)
 	check := func() admin.Check {
 		checks := must(e.Doctor(t.Context(), nil))(t).Checks
@@ -42,11 +42,11 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 func TestALinkIsTheSameMemory(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "memory.db"), filepath.Join(elsewhere, "link.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	if err := os.Symlink(path, link); err != nil {
 		t.Fatal(err)
 	}
-	other := openNode(t, local.Options{Path: link})
+	other := openAt(t, link, local.Options{})
 	id := must(other.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t).MemoryID
 	if got := must(e.Data(t.Context(), &robotmem.DataRequest{MemoryID: id}))(t); string(got.DataBase64) != payloadText() {
 		t.Error("its bytes are not those that were saved through the link")

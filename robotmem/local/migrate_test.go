@@ -22,7 +22,7 @@ func TestStoredVersionsOpen(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			e := openNode(t, local.Options{Path: unzip(t, name)})
+			e := openAt(t, unzip(t, name), local.Options{})
 			l, err := e.List(t.Context(), &robotmem.ListRequest{Status: "all"})
 			if err != nil {
 				t.Fatal(err)

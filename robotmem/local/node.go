@@ -33,9 +33,8 @@ const (
 	DurabilityNormal Durability = "normal"
 )
 
-// Options configure an Engine. The zero value of every field but Path works.
+// Options configure a Node. The zero value works.
 type Options struct {
-	Path        string            // the file; created, with its folder, if absent
 	ReadOnly    bool              // nothing is written, and what would write fails with Unavailable
 	Taxonomy    []byte            // rules as YAML; the embedded ones if nil
 	Durability  Durability        // DurabilityFull if empty
@@ -90,19 +89,22 @@ var (
 	_ robotmem.Streams = (*Node)(nil)
 )
 
-// Open opens the memory at o.Path and creates it if it is absent. It fails
+// Open opens the memory at path and creates it, with its folder, if it is absent. It fails
 // with Corrupt if the file is damaged or another program's, Conflict if a
 // newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
 // option is wrong.
-func Open(ctx context.Context, o Options) (*Node, error) {
-	e, err := openNode(ctx, o)
+func Open(ctx context.Context, path string, o Options) (*Node, error) {
+	e, err := openNode(ctx, path, o)
 	if err != nil {
 		return nil, sqlite.Wrap("open", err)
 	}
 	return e, nil
 }
 
-func openNode(ctx context.Context, o Options) (*Node, error) {
+func openNode(ctx context.Context, path string, o Options) (*Node, error) {
+	if path == "" {
+		return nil, errNoPath
+	}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func openNode(ctx context.Context, o Options) (*Node, error) {
 		Store: e.Store, Index: e.index, Records: e.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		Scrubbing: make(chan struct{}, 1), Featureless: make(chan struct{}, 1),
 	}
-	if e.Store.DB, err = sqlite.OpenDB(ctx, o.Path, sqlite.Options{
+	if e.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
 			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
@@ -156,10 +158,10 @@ func openNode(ctx context.Context, o Options) (*Node, error) {
 	return e, nil
 }
 
+var errNoPath = robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
+
+// Complete fills in the defaults and checks the options.
 func (o *Options) Complete() error {
-	if o.Path == "" {
-		return robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
-	}
 	switch o.Durability {
 	case "":
 		o.Durability = DurabilityFull

@@ -14,13 +14,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// OpenNode opens a memory in a fresh folder, or at options.Path.
+// openNode opens a memory in a fresh folder.
 func openNode(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
-	if o.Path == "" {
-		o.Path = filepath.Join(t.TempDir(), "memory.db")
-	}
-	e, err := local.Open(t.Context(), o)
+	return openAt(t, filepath.Join(t.TempDir(), "memory.db"), o)
+}
+
+func openAt(t *testing.T, path string, o local.Options) *local.Node {
+	t.Helper()
+	e, err := local.Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +125,7 @@ func TestOpenRefusesBadTaxonomy(t *testing.T) {
 
 func TestFilesArePrivate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "memory.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	learn(t, e, "a private fact", nil)
 	for p, want := range map[string]os.FileMode{path: 0o600, path + "-wal": 0o600, filepath.Dir(path): 0o700} {
 		info, err := os.Stat(p)
@@ -160,7 +162,7 @@ func TestReopen(t *testing.T) {
 // text and a forgotten memory included.
 func TestProcessesShareAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	a, b := openNode(t, local.Options{Path: path}), openNode(t, local.Options{Path: path})
+	a, b := openAt(t, path, local.Options{}), openAt(t, path, local.Options{})
 	at := robotmem.Object{"spatial": map[string]any{"position": []any{1, 2}}}
 	id := learn(t, a, "door is blocked by a crate", at).MemoryID
 	near := &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{0, 0}}}
@@ -232,7 +234,7 @@ func skip(t *testing.T, why string) {
 // that says so, not a hang.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openNode(t, local.Options{Path: path, BusyTimeout: 50 * time.Millisecond})
+	e := openAt(t, path, local.Options{BusyTimeout: 50 * time.Millisecond})
 	learn(t, e, "before the lock", nil)
 	other, err := sqlite3.Open(path)
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 
 func openTest(t testing.TB, o Options) *Node {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	e, err := Open(context.Background(), o)
+	e, err := Open(context.Background(), filepath.Join(t.TempDir(), "memory.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(3, 4))
 	e := openTest(t, Options{})
-	other, err := Open(t.Context(), e.options.Path, Options{})
+	other, err := Open(t.Context(), e.Store.Path(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 // wherever it was to go.
 func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 	folder := smallDisk(t, "8m")
-	e := openNode(t, local.Options{Path: filepath.Join(folder, "memory.db")})
+	e := openAt(t, filepath.Join(folder, "memory.db"), local.Options{})
 	noise := make([]byte, 12<<20)
 	if _, err := rand.Read(noise); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // go, not with the loss of that year.
 func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db", Clock: func() time.Time { return now }})
+	e := openAt(t, t.TempDir()+"/m.db", local.Options{Clock: func() time.Time { return now }})
 	l, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 // What was let go stays so until somebody pins it: neither a correction nor
 // another sighting does, though constraints are pinned when they are learnt.
 func TestUnpinnedStaysUnpinned(t *testing.T) {
-	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	rule := &robotmem.LearnRequest{Insight: "The arm must never cross the yellow line"}
 	l, err := e.Learn(t.Context(), rule)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	e := openNode(t, local.Options{Path: t.TempDir() + "/m.db"})
+	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	s, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{})
 	if err != nil {
 		t.Fatal(err)

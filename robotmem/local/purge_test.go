@@ -168,7 +168,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "memory.db")
-			e := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+			e := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
 			crowd(t, e, n/2)
 			fact, perception := secrets(t, e)
 			crowd(t, e, n)
@@ -224,7 +224,7 @@ func (hashEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string)
 // A purged id says so and is never given again; who had stored the memory, and
 // who took it away, stays on record without a word of it.
 func TestPurgedMemoriesAreOnRecord(t *testing.T) {
-	e := openNode(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	ann := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolREST})
 	bob := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "bob", Tool: robotmem.ToolCLI})
 	id := must(e.Learn(ann, &robotmem.LearnRequest{Insight: secretText}))(t).MemoryID
@@ -259,7 +259,7 @@ func second[T any](_ T, err error) error { return err }
 // Superseded memories, those that others were merged into, and perceptions that
 // share their bytes.
 func TestPurgeBesideOthers(t *testing.T) {
-	e := openNode(t, local.Options{Path: filepath.Join(t.TempDir(), "memory.db")})
+	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t).SessionID
 	for i := range 4 {
 		must(e.Learn(t.Context(), &robotmem.LearnRequest{
@@ -313,10 +313,10 @@ func TestPurgeBesideOthers(t *testing.T) {
 func TestPurgeReachesOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")
-	e := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+	e := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
 	crowd(t, e, 2500)
 	fact, _ := secrets(t, e)
-	other := openNode(t, local.Options{Path: path, Embedder: hashEmbedder{}})
+	other := openAt(t, path, local.Options{Embedder: hashEmbedder{}})
 	if err := other.Warm(t.Context()); err != nil {
 		t.Fatal(err)
 	}

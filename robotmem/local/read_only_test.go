@@ -107,8 +107,8 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 // Another process may write meanwhile, and is followed.
 func TestReadOnlyFollowsAWriter(t *testing.T) {
 	path := closedWith(t, threeFacts()[:2]...)
-	w := openNode(t, local.Options{Path: path})
-	r := openNode(t, local.Options{Path: path, ReadOnly: true})
+	w := openAt(t, path, local.Options{})
+	r := openAt(t, path, local.Options{ReadOnly: true})
 	learn(t, w, threeFacts()[2], nil)
 	if err := readsAll(r, "as was asked"); err != nil {
 		t.Error(err)

@@ -19,7 +19,7 @@ import (
 )
 
 // Recover reads what can be read of the damaged file `from`, with its log, and
-// writes it to a new one at o.Path, which must not exist. It copies table by
+// writes it to a new one at to, which must not exist. It copies table by
 // table through SQLite: a damaged page costs the rows on it. The damaged file and
 // its payloads are only read: large payloads are linked to the new file's folder,
 // or copied where the disk has no links. All indexes are rebuilt and the new file
@@ -33,20 +33,20 @@ import (
 // its schema (then only a backup helps), Conflict if a newer robotmem wrote it,
 // Unavailable if another process has it open or the new one cannot be written.
 // Then no new file is left.
-func Recover(ctx context.Context, from string, o Options) (*maintenance.RecoverReport, error) {
+func Recover(ctx context.Context, from, to string, o Options) (*maintenance.RecoverReport, error) {
 	if err := o.Complete(); err != nil {
 		return nil, sqlite.Wrap("recover", err)
 	}
-	report, err := recoverLocked(ctx, from, o)
+	report, err := recoverLocked(ctx, from, to, o)
 	return report, sqlite.Wrap("recover", err)
 }
 
-func recoverLocked(ctx context.Context, from string, o Options) (*maintenance.RecoverReport, error) {
+func recoverLocked(ctx context.Context, from, to string, o Options) (*maintenance.RecoverReport, error) {
 	source, err := openDamaged(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	report, err := recoverInto(ctx, source, from, o)
+	report, err := recoverInto(ctx, source, from, to, o)
 	return report, errors.Join(err, source.Close())
 }
 
@@ -59,8 +59,11 @@ func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
 }
 
 // recoverInto copies the damaged file to a new one.
-func recoverInto(ctx context.Context, source *sqlite.Damaged, from string, o Options) (*maintenance.RecoverReport, error) {
-	to, err := filepath.Abs(o.Path)
+func recoverInto(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
+	if to == "" {
+		return nil, errNoPath
+	}
+	to, err := filepath.Abs(to)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
@@ -126,8 +129,8 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 // reindexRecovered opens the new file as its user would, rebuilds all indexes,
 // says so in its audit log and examines it.
 func reindexRecovered(ctx context.Context, from, to string, o Options, report *maintenance.RecoverReport) error {
-	o.Path, o.Embedder, o.Retention = to, nil, maintenance.Retention{}
-	e, err := openNode(ctx, o)
+	o.Embedder, o.Retention = nil, maintenance.Retention{}
+	e, err := openNode(ctx, to, o)
 	if err != nil {
 		return err
 	}
@@ -171,19 +174,22 @@ func syncNew(name string) error {
 // begins at 3. Payloads stay in X.payloads.
 const stampFormat = "20060102T150405Z"
 
-// RecoverInPlace recovers the damaged file at o.Path as Recover does and puts the
+// RecoverInPlace recovers the damaged file at path as Recover does and puts the
 // new one in its place. The damaged file and its log are kept beside it, under
 // the name that the report gives.
-func RecoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport, error) {
+func RecoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
 	if err := o.Complete(); err != nil {
 		return nil, sqlite.Wrap("recover", err)
 	}
-	report, err := recoverInPlace(ctx, o)
+	report, err := recoverInPlace(ctx, path, o)
 	return report, sqlite.Wrap("recover", err)
 }
 
-func recoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport, error) {
-	path, err := filepath.Abs(o.Path)
+func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
+	if path == "" {
+		return nil, errNoPath
+	}
+	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
@@ -211,12 +217,12 @@ func recoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport,
 		}
 		return report, examineRecovered(ctx, o, path, swap, report)
 	}
-	o.Path = path + ".recovering-" + swap.stamp
-	report, err := recoverInto(ctx, source, path, o)
+	recovering := path + ".recovering-" + swap.stamp
+	report, err := recoverInto(ctx, source, path, recovering, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := swap.begin(ctx, o.Path); err != nil {
+	if err := swap.begin(ctx, recovering); err != nil {
 		return nil, err
 	}
 	if err := swap.finish(); err != nil {
@@ -228,8 +234,8 @@ func recoverInPlace(ctx context.Context, o Options) (*maintenance.RecoverReport,
 
 // examineRecovered is the check-up of a file that an earlier run recovered.
 func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *maintenance.RecoverReport) error {
-	o.Path, o.Embedder, o.Retention = path, nil, maintenance.Retention{}
-	e, err := openNode(ctx, o)
+	o.Embedder, o.Retention = nil, maintenance.Retention{}
+	e, err := openNode(ctx, path, o)
 	if err != nil {
 		return err
 	}

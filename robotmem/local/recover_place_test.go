@@ -16,15 +16,15 @@ import (
 // A file that somebody has open is not recovered, even when nothing is going on.
 func TestRecoverRefusesAFileInUse(t *testing.T) {
 	path := furnished(t, 20)
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	recall(t, e, &robotmem.RecallRequest{Query: "glass"})
 	for name, do := range map[string]func() error{
 		"in place": func() error {
-			_, err := local.RecoverInPlace(t.Context(), local.Options{Path: path})
+			_, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 			return err
 		},
 		"into another": func() error {
-			_, err := local.Recover(t.Context(), path, local.Options{Path: filepath.Join(t.TempDir(), "new.db")})
+			_, err := local.Recover(t.Context(), path, filepath.Join(t.TempDir(), "new.db"), local.Options{})
 			return err
 		},
 	} {
@@ -49,7 +49,7 @@ func TestRecoverInPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := local.RecoverInPlace(t.Context(), local.Options{Path: path})
+	r, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 	if err != nil || r.Whole || r.Missing == 0 || r.Memories+r.Missing != 404 {
 		t.Fatalf("report %+v, %v", r, err)
 	}
@@ -59,7 +59,7 @@ func TestRecoverInPlace(t *testing.T) {
 	if names := beside(t, path); !slices.Equal(names, []string{filepath.Base(path), filepath.Base(r.Damaged), "memory.db.payloads"}) {
 		t.Errorf("left in the folder: %v", names)
 	}
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
 	if err != nil || !d.Healthy || d.Status != "ok" {
 		t.Errorf("doctor %+v, %v", d, err)
@@ -117,14 +117,14 @@ func recoverGoesOn(t *testing.T, second func(from, to string) error) {
 			t.Fatal(err)
 		}
 	}
-	r, err := local.RecoverInPlace(t.Context(), local.Options{Path: path})
+	r, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if r.Damaged != path+".damaged-"+stamp {
 		t.Errorf("damaged is %q", r.Damaged)
 	}
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	s, err := e.Stats(t.Context(), nil)
 	if err != nil || s.Total != 63 {
 		t.Errorf("%d memories, want those of the recovered file; %v", s.Total, err)
@@ -144,7 +144,7 @@ func TestRecoverRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := database(t, tt.sql)
 			before, _ := os.ReadFile(path)
-			_, err := local.RecoverInPlace(t.Context(), local.Options{Path: path})
+			_, err := local.RecoverInPlace(t.Context(), path, local.Options{})
 			if !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.say) {
 				t.Errorf("got %v, want %s saying %q", err, tt.want, tt.say)
 			}
@@ -163,7 +163,7 @@ func TestRecoverRefuses(t *testing.T) {
 func crashed(t *testing.T, n int) string {
 	t.Helper()
 	path := furnished(t, 50)
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	for i := range n {
 		learn(t, e, "the late fact number "+strings.Repeat("x", i+1), nil)
 	}
@@ -250,7 +250,7 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 	if r.Whole || !slices.Equal(r.Doubtful, []int64{8}) || !r.Doctor.Healthy {
 		t.Errorf("report %+v", r)
 	}
-	e := openNode(t, local.Options{Path: to})
+	e := openAt(t, to, local.Options{})
 	m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 8})
 	if err != nil || m.Status != "invalidated" || !strings.Contains(m.Content, "92.7 N") {
 		t.Errorf("memory %+v, %v", m, err)
@@ -277,7 +277,7 @@ func TestRecoverPastVersions(t *testing.T) {
 			if !r.Whole || r.Memories != 5 {
 				t.Errorf("report %+v", r)
 			}
-			e := openNode(t, local.Options{Path: to})
+			e := openAt(t, to, local.Options{})
 			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
 			if err != nil || len(h.Versions) != 2 {
 				t.Errorf("history %+v, %v", h, err)

@@ -131,7 +131,7 @@ func truth(t *testing.T, path string) map[string][]string {
 func recovered(t *testing.T, from string) (*maintenance.RecoverReport, string) {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "new.db")
-	r, err := local.Recover(t.Context(), from, local.Options{Path: to})
+	r, err := local.Recover(t.Context(), from, to, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRecoverWhole(t *testing.T) {
 	if diff := cmp.Diff(want, truth(t, path), unordered); diff != "" {
 		t.Errorf("the damaged file was changed (-want +got):\n%s", diff)
 	}
-	e := openNode(t, local.Options{Path: to})
+	e := openAt(t, to, local.Options{})
 	if res := recall(t, e, &robotmem.RecallRequest{Query: "long story of the worn pad"}); res.Total == 0 {
 		t.Error("recall finds nothing")
 	}
@@ -341,7 +341,7 @@ func TestRecoverRefusesAFileWithoutASchema(t *testing.T) {
 			damaged := copyOf(t, path)
 			page(t, damaged, 1, change)
 			to := filepath.Join(t.TempDir(), "new.db")
-			if _, err := local.Recover(t.Context(), damaged, local.Options{Path: to}); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := local.Recover(t.Context(), damaged, to, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("got %v, want corrupt", err)
 			}
 			if names := beside(t, to); len(names) > 0 {

@@ -46,7 +46,7 @@ func learnDocks(t *testing.T, e *local.Node) {
 func killedFiles(t *testing.T) (db, log []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
-	learnDocks(t, openNode(t, local.Options{Path: path}))
+	learnDocks(t, openAt(t, path, local.Options{}))
 	db, err := os.ReadFile(path)
 	log, lerr := os.ReadFile(path + "-wal")
 	if err := errors.Join(err, lerr); err != nil {
@@ -100,7 +100,7 @@ func TestStockSQLiteBesideAKilledNodesLog(t *testing.T) {
 // checkpoints, checkpoints by itself and copies the pages, as Litestream does.
 func TestAnotherProcessCheckpointsAndCopies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	learnDocks(t, e)
 	const copies = `
 import shutil
@@ -124,7 +124,7 @@ for n in range(3):
 // What another program has changed is shown by the hash of the memory's content.
 func TestStockSQLiteChangesAText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openNode(t, local.Options{Path: path})
+	e := openAt(t, path, local.Options{})
 	learnDocks(t, e)
 	stock(t, path, "db.execute(\"UPDATE memories SET content = 'changed' WHERE id = 3\"); db.commit()")
 	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})

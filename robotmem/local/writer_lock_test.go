@@ -33,9 +33,9 @@ func holdLock(t *testing.T, path string) (letGo func()) {
 	}
 }
 
-func openAt(t *testing.T, o Options) *Node {
+func openAt(t *testing.T, path string, o Options) *Node {
 	t.Helper()
-	e, err := Open(t.Context(), o)
+	e, err := Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func openAt(t *testing.T, o Options) *Node {
 // the time limit of the lock is over, and has stored nothing.
 func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openAt(t, Options{Path: path, BusyTimeout: time.Hour})
+	e := openAt(t, path, Options{BusyTimeout: time.Hour})
 	letGo := holdLock(t, path)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
@@ -67,7 +67,7 @@ func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
 // Callers that come while the lock is waited for share the commit that follows.
 func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openAt(t, Options{Path: path, BusyTimeout: time.Hour})
+	e := openAt(t, path, Options{BusyTimeout: time.Hour})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "before the lock"}); err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 // A program can be started, and can read, while another has the lock.
 func TestOpensWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
-	e := openAt(t, Options{Path: path})
+	e := openAt(t, path, Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds"}); err != nil {
 		t.Fatal(err)
 	}

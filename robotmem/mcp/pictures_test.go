@@ -27,8 +27,7 @@ import (
 
 func engine(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), o)
+	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,14 @@
 // Package robotmemtest is the contract of a robotmem.Service as a test suite.
 // Every Service passes it, wherever the memory lives:
 //
-//	func TestEngine(t *testing.T) {
+//	func TestNode(t *testing.T) {
 //		robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
-//			e, err := robotmem.Open(t.Context(), robotmem.Options{Path: filepath.Join(t.TempDir(), "m.db")})
+//			n, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "m.db"), local.Options{})
 //			if err != nil {
 //				t.Fatal(err)
 //			}
-//			t.Cleanup(func() { e.Close() })
-//			return e
+//			t.Cleanup(func() { n.Close() })
+//			return n
 //		})
 //	}
 //

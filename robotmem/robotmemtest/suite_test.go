@@ -23,8 +23,7 @@ func openEngine(t *testing.T) *local.Node { return openWith(t, local.Options{}) 
 
 func openWith(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
-	o.Path = filepath.Join(t.TempDir(), "memory.db")
-	e, err := local.Open(t.Context(), o)
+	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@
 //	d, err := faultdisk.New(dir)
 //	...
 //	defer d.Close()
-//	e, err := local.Open(ctx, local.Options{Path: filepath.Join(d.Root(), "memory.db"), Disk: d})
+//	e, err := local.Open(ctx, filepath.Join(d.Root(), "memory.db"), local.Options{Disk: d})
 //	...
 //	r := d.Log().Replay()
 //	r.Advance(1234)

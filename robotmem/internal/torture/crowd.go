@@ -52,7 +52,7 @@ func crowd(ctx context.Context, r *rig) error {
 		}
 	}
 	c.note("%d times %d processes made, migrated and closed one new file at the same moment", meetings, openers)
-	if err := c.opened(ctx, local.Options{Path: c.path}, "making the file", func(*local.Node) {}); err != nil {
+	if err := c.opened(ctx, c.path, local.Options{}, "making the file", func(*local.Node) {}); err != nil {
 		return err
 	}
 	working, stop := context.WithTimeout(ctx, r.time)

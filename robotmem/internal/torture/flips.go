@@ -261,7 +261,7 @@ func (f *flipper) learnTruth(ctx context.Context) error {
 	if err := f.image.write(f.Dir); err != nil {
 		return err
 	}
-	e, err := local.Open(ctx, imageOptions(f.Dir))
+	e, err := openImage(ctx, f.Dir, imageOptions())
 	if err != nil {
 		return err
 	}
@@ -338,9 +338,9 @@ func (f *flipper) try(ctx context.Context, damaged image, readOnly bool) (t flip
 			worse(flipUnclear, fmt.Sprintf("%s fails as %s: %v (%v)", doing, kind, err, cause))
 		}
 	}
-	o := imageOptions(f.Dir)
+	o := imageOptions()
 	o.ReadOnly = readOnly
-	e, err := local.Open(ctx, o)
+	e, err := openImage(ctx, f.Dir, o)
 	if err != nil {
 		fails("opening", err, flipRefused)
 		return t, nil

@@ -41,7 +41,7 @@ func full(ctx context.Context, r *rig) error {
 		}
 		if rounds%2 == 1 && mount(tmpfsSize) == nil {
 			mounted++
-			err := r.fillDisk(ctx, local.Options{Path: filepath.Join(dir, memoryFile)}, func() {}, func() error { return mount(tmpfsMore) })
+			err := r.fillDisk(ctx, filepath.Join(dir, memoryFile), local.Options{}, func() {}, func() error { return mount(tmpfsMore) })
 			if err := errors.Join(err, exec.Command("umount", "-l", dir).Run()); err != nil { //nolint:noctx // also when ctx has ended
 				return err
 			}
@@ -52,7 +52,7 @@ func full(ctx context.Context, r *rig) error {
 			return err
 		}
 		limit := 100_000 + r.rand.Int64N(2_000_000)
-		err = r.fillDisk(ctx, local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d}, func() { d.Limit(limit) }, func() error { d.Limit(-1); return nil })
+		err = r.fillDisk(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}, func() { d.Limit(limit) }, func() error { d.Limit(-1); return nil })
 		d.Close()
 		if err != nil {
 			return err
@@ -64,9 +64,9 @@ func full(ctx context.Context, r *rig) error {
 
 // fillDisk writes until the disk is full, and again when more has made space. limit
 // makes the disk small.
-func (r *rig) fillDisk(ctx context.Context, o local.Options, limit func(), more func() error) error {
-	where := filepath.Base(filepath.Dir(o.Path))
-	e, err := local.Open(ctx, o)
+func (r *rig) fillDisk(ctx context.Context, path string, o local.Options, limit func(), more func() error) error {
+	where := filepath.Base(filepath.Dir(path))
+	e, err := local.Open(ctx, path, o)
 	if err != nil {
 		return err
 	}
@@ -89,13 +89,13 @@ func (r *rig) fillDisk(ctx context.Context, o local.Options, limit func(), more 
 			r.check(ctx, e, l, where+", full")
 		}
 	}
-	err = r.opened(ctx, o, where+", full, opened by another", func(other *local.Node) {
+	err = r.opened(ctx, path, o, where+", full, opened by another", func(other *local.Node) {
 		r.check(ctx, other, l, where+", full, opened by another")
 	})
 	if err := errors.Join(err, e.Close()); err != nil {
 		r.broken("%s: closing on the full disk: %v", where, err)
 	}
-	return r.opened(ctx, o, where+", full, opened again", func(e *local.Node) {
+	return r.opened(ctx, path, o, where+", full, opened again", func(e *local.Node) {
 		r.check(ctx, e, l, where+", full, opened again")
 		if err := more(); err != nil {
 			r.broken("%s: making space: %v", where, err)
@@ -107,7 +107,7 @@ func (r *rig) fillDisk(ctx context.Context, o local.Options, limit func(), more 
 			}
 		}
 		r.check(ctx, e, l, where+", with space again")
-		err := filepath.WalkDir(filepath.Dir(o.Path), func(path string, _ fs.DirEntry, err error) error {
+		err := filepath.WalkDir(filepath.Dir(path), func(path string, _ fs.DirEntry, err error) error {
 			if strings.HasPrefix(filepath.Base(path), "tmp-") {
 				err = errors.Join(err, fmt.Errorf("%s is left over", path))
 			}

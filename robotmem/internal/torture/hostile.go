@@ -79,7 +79,7 @@ func hostile(ctx context.Context, r *rig) error {
 	}
 	r.acknowledge(len(learnt))
 	// Hostile messages may have stored facts too.
-	return r.opened(ctx, local.Options{Path: path}, "at the end", func(e *local.Node) {
+	return r.opened(ctx, path, local.Options{}, "at the end", func(e *local.Node) {
 		found, err := listAll(ctx, e)
 		for id, text := range learnt {
 			if found[id].Text != text {

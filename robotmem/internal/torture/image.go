@@ -36,9 +36,13 @@ confidence: {base: 0.5, step: 0.1, cap: 0.9, context_over: 5, causal: [because]}
 scope: [{name: snake, kind: entity, needs: "_", regex: '\w+_\w+'}]
 `
 
-func imageOptions(dir string) local.Options {
+func imageOptions() local.Options {
 	now := func() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
-	return local.Options{Path: filepath.Join(dir, memoryFile), Taxonomy: []byte(imageRules), Embedder: &fakeEmbedder{}, Clock: now, Location: time.UTC, BusyTimeout: time.Second}
+	return local.Options{Taxonomy: []byte(imageRules), Embedder: &fakeEmbedder{}, Clock: now, Location: time.UTC, BusyTimeout: time.Second}
+}
+
+func openImage(ctx context.Context, dir string, o local.Options) (*local.Node, error) {
+	return local.Open(ctx, filepath.Join(dir, memoryFile), o)
 }
 
 func readImage(dir string) (image, error) {
@@ -74,7 +78,7 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 	if err := os.RemoveAll(dir); err != nil { // of a child that has died
 		return nil, err
 	}
-	e, err := local.Open(ctx, imageOptions(dir))
+	e, err := openImage(ctx, dir, imageOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +106,7 @@ func makeImage(ctx context.Context, dir string, log bool) (image, error) {
 		im, rerr := readImage(dir)
 		return im, errors.Join(err, rerr)
 	}
-	if e, err = local.Open(ctx, imageOptions(dir)); err != nil {
+	if e, err = openImage(ctx, dir, imageOptions()); err != nil {
 		return nil, err
 	}
 	b.node = e

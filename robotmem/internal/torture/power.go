@@ -71,8 +71,8 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 		return nil, nil, err
 	}
 	defer d.Close()
-	o := local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d}
-	e, err := local.Open(ctx, o)
+	path, o := filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}
+	e, err := local.Open(ctx, path, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +92,7 @@ func record(ctx context.Context, w workload, dir string, rnd *rand.Rand) (log *f
 			if err := e.Close(); err != nil {
 				return nil, err
 			}
-			e, err = local.Open(ctx, o)
+			e, err = local.Open(ctx, path, o)
 			return e, err
 		}
 		working.Go(func() {
@@ -175,7 +175,7 @@ func (r *rig) cutPower(ctx context.Context, replay *faultdisk.Replay, l *ledger,
 	defer d.Close()
 	before := r.wrongs()
 	where := fmt.Sprintf("%s by sectors of %d", filepath.Base(dir), sector)
-	err = r.opened(ctx, local.Options{Path: filepath.Join(d.Root(), memoryFile), Disk: d}, where, func(e *local.Node) {
+	err = r.opened(ctx, filepath.Join(d.Root(), memoryFile), local.Options{Disk: d}, where, func(e *local.Node) {
 		r.check(ctx, e, l, where)
 		if err := newRobot("after", e, 1, func(call) {}).learn(ctx); err != nil {
 			r.broken("%s: writing after it: %v", where, err)

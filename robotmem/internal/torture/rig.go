@@ -93,8 +93,8 @@ func sleep(ctx context.Context, d time.Duration) {
 }
 
 // opened opens a memory as its user would, calls f and closes it.
-func (r *rig) opened(ctx context.Context, o local.Options, where string, f func(*local.Node)) error {
-	e, err := local.Open(ctx, o)
+func (r *rig) opened(ctx context.Context, path string, o local.Options, where string, f func(*local.Node)) error {
+	e, err := local.Open(ctx, path, o)
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
@@ -111,7 +111,7 @@ func (r *rig) opened(ctx context.Context, o local.Options, where string, f func(
 
 // reopened opens a memory and checks it.
 func (r *rig) reopened(ctx context.Context, path string, l *ledger, where string) error {
-	return r.opened(ctx, local.Options{Path: path}, where, func(e *local.Node) { r.check(ctx, e, l, where) })
+	return r.opened(ctx, path, local.Options{}, where, func(e *local.Node) { r.check(ctx, e, l, where) })
 }
 
 // check compares a memory with a ledger, reads all payloads, recalls a fact, and
