@@ -198,6 +198,9 @@ func printExported(w *lines, name string, r *local.ExportReport) {
 	if r.Evicted > 0 {
 		w.line("%s evicted before; their memories say so", plural(r.Evicted, "payload was", "payloads were"))
 	}
+	if n := len(r.Damaged); n > 0 {
+		w.line("left out %s, memory %d the first: what is stored does not match its checksum; run robotmem doctor --deep", plural(int64(n), "damaged memory", "damaged memories"), r.Damaged[0])
+	}
 	if lost := r.Lost - r.Evicted; lost > 0 {
 		w.line("%s lost or damaged; their memories say so; robotmem doctor names them", plural(lost, "payload is", "payloads are"))
 	}

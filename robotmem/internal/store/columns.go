@@ -34,7 +34,6 @@ type columnKind uint8
 
 const (
 	nullable columnKind = 1 << iota // its zero value is NULL
-	past                            // kept in versions too
 	unsummed                        // changes without the row's checksum
 	ownFile                         // not archived: worked out by the file that holds it
 )
@@ -65,19 +64,19 @@ var memoryColumns = []memoryColumn{
 	{"session_id", func(r *record.Row) any { return &r.SessionID }, func(m *archive.Memory) any { return &m.Session }, nullable},
 	{"collection", func(r *record.Row) any { return &r.Collection }, func(m *archive.Memory) any { return &m.Collection }, 0},
 	{"type", func(r *record.Row) any { return &r.Type }, func(m *archive.Memory) any { return &m.Type }, 0},
-	{"content", func(r *record.Row) any { return &r.Content }, func(m *archive.Memory) any { return &m.Content }, past},
-	{"human_summary", func(r *record.Row) any { return &r.Summary }, func(m *archive.Memory) any { return &m.Summary }, past},
-	{"context", func(r *record.Row) any { return &r.RawContext }, func(m *archive.Memory) any { return &m.Context }, past},
+	{"content", func(r *record.Row) any { return &r.Content }, func(m *archive.Memory) any { return &m.Content }, 0},
+	{"human_summary", func(r *record.Row) any { return &r.Summary }, func(m *archive.Memory) any { return &m.Summary }, 0},
+	{"context", func(r *record.Row) any { return &r.RawContext }, func(m *archive.Memory) any { return &m.Context }, 0},
 	{"perception_type", func(r *record.Row) any { return &r.PerceptionType }, func(m *archive.Memory) any { return &m.PerceptionType }, nullable},
 	{"perception_data", func(r *record.Row) any { return (*hexSum)(&r.SHA256) }, func(m *archive.Memory) any { return &m.Payload }, nullable},
 	{"perception_metadata", func(r *record.Row) any { return &r.RawMetadata }, func(m *archive.Memory) any { return &m.Metadata }, nullable},
 	{"media_type", func(r *record.Row) any { return &r.MediaType }, func(m *archive.Memory) any { return &m.MediaType }, nullable},
-	{"category", func(r *record.Row) any { return &r.Category }, func(m *archive.Memory) any { return &m.Category }, past},
-	{"confidence", func(r *record.Row) any { return &r.Confidence }, func(m *archive.Memory) any { return &m.Confidence }, past},
+	{"category", func(r *record.Row) any { return &r.Category }, func(m *archive.Memory) any { return &m.Category }, 0},
+	{"confidence", func(r *record.Row) any { return &r.Confidence }, func(m *archive.Memory) any { return &m.Confidence }, 0},
 	{"decay_rate", func(r *record.Row) any { return &r.DecayRate }, func(m *archive.Memory) any { return &m.DecayRate }, 0},
-	{"status", func(r *record.Row) any { return &r.Status }, func(m *archive.Memory) any { return &m.Status }, past},
+	{"status", func(r *record.Row) any { return &r.Status }, func(m *archive.Memory) any { return &m.Status }, 0},
 	// The archive names the other memory by its uid.
-	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | past | unsummed | ownFile},
+	{"superseded_by", func(r *record.Row) any { return &r.SupersededBy }, nil, nullable | unsummed | ownFile},
 	{"pinned", func(r *record.Row) any { return &r.Pinned }, func(m *archive.Memory) any { return &m.Pinned }, 0},
 	{"source", func(r *record.Row) any { return &r.Source }, func(m *archive.Memory) any { return &m.Source }, nullable},
 	{"scope_files", func(r *record.Row) any { return &r.ScopeFiles }, func(m *archive.Memory) any { return &m.ScopeFiles }, nullable},
@@ -89,8 +88,8 @@ var memoryColumns = []memoryColumn{
 	{"access_count", func(r *record.Row) any { return &r.AccessCount }, func(m *archive.Memory) any { return &m.AccessCount }, unsummed},
 	{"return_count", func(r *record.Row) any { return &r.ReturnCount }, func(m *archive.Memory) any { return &m.ReturnCount }, unsummed},
 	{"last_accessed", func(r *record.Row) any { return &r.LastAccessed }, func(m *archive.Memory) any { return &m.LastAccessed }, nullable},
-	{"version", func(r *record.Row) any { return &r.Version }, func(m *archive.Memory) any { return &m.Version }, past},
-	{"valid_from", func(r *record.Row) any { return &r.ValidFrom }, func(m *archive.Memory) any { return &m.ValidFrom }, past},
+	{"version", func(r *record.Row) any { return &r.Version }, func(m *archive.Memory) any { return &m.Version }, 0},
+	{"valid_from", func(r *record.Row) any { return &r.ValidFrom }, func(m *archive.Memory) any { return &m.ValidFrom }, 0},
 	{"observed_at", func(r *record.Row) any { return &r.ObservedAt }, func(m *archive.Memory) any { return &m.ObservedAt }, 0},
 	{"created_at", func(r *record.Row) any { return &r.CreatedAt }, func(m *archive.Memory) any { return &m.CreatedAt }, 0},
 	{"updated_at", func(r *record.Row) any { return &r.UpdatedAt }, func(m *archive.Memory) any { return &m.UpdatedAt }, 0},
@@ -101,15 +100,15 @@ var memoryColumns = []memoryColumn{
 // versionColumns are the columns of versions, without memory_id and checksum. All
 // that are of memories too come from there.
 var versionColumns = []versionColumn{
-	{"content", func(v *versionRow) any { return &v.Content }, func(v *archive.Version) any { return &v.Content }, past},
-	{"human_summary", func(v *versionRow) any { return &v.Summary }, func(v *archive.Version) any { return &v.Summary }, past},
-	{"context", func(v *versionRow) any { return (*object)(&v.Context) }, func(v *archive.Version) any { return &v.Context }, past},
-	{"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category }, past},
-	{"confidence", func(v *versionRow) any { return &v.Confidence }, func(v *archive.Version) any { return &v.Confidence }, past},
-	{"status", func(v *versionRow) any { return &v.Status }, func(v *archive.Version) any { return &v.Status }, past},
-	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | past | unsummed | ownFile},
-	{"version", func(v *versionRow) any { return &v.Version.Version }, func(v *archive.Version) any { return &v.Version }, past},
-	{"valid_from", func(v *versionRow) any { return &v.From }, func(v *archive.Version) any { return &v.ValidFrom }, past},
+	{"content", func(v *versionRow) any { return &v.Content }, func(v *archive.Version) any { return &v.Content }, 0},
+	{"human_summary", func(v *versionRow) any { return &v.Summary }, func(v *archive.Version) any { return &v.Summary }, 0},
+	{"context", func(v *versionRow) any { return (*object)(&v.Context) }, func(v *archive.Version) any { return &v.Context }, 0},
+	{"category", func(v *versionRow) any { return &v.Category }, func(v *archive.Version) any { return &v.Category }, 0},
+	{"confidence", func(v *versionRow) any { return &v.Confidence }, func(v *archive.Version) any { return &v.Confidence }, 0},
+	{"status", func(v *versionRow) any { return &v.Status }, func(v *archive.Version) any { return &v.Status }, 0},
+	{"superseded_by", func(v *versionRow) any { return &v.SupersededBy }, nil, nullable | unsummed | ownFile},
+	{"version", func(v *versionRow) any { return &v.Version.Version }, func(v *archive.Version) any { return &v.Version }, 0},
+	{"valid_from", func(v *versionRow) any { return &v.From }, func(v *archive.Version) any { return &v.ValidFrom }, 0},
 	{"valid_to", func(v *versionRow) any { return &v.To }, func(v *archive.Version) any { return &v.ValidTo }, 0},
 	{"change", func(v *versionRow) any { return &v.Change }, func(v *archive.Version) any { return &v.Change }, 0},
 	{"reason", func(v *versionRow) any { return &v.Reason }, func(v *archive.Version) any { return &v.Reason }, nullable},

@@ -152,6 +152,9 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 		out = append(out, v.Version)
 		return damage
 	})
+	if err != nil {
+		return "", nil, err
+	}
 	from := row.CreatedAt
 	if n := len(out); n > 0 {
 		from = *out[n-1].To
@@ -160,7 +163,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
 		Status: row.Status, SupersededBy: row.SupersededBy, From: from,
 	})
-	return row.UID, out, err
+	return row.UID, out, nil
 }
 
 // PastState is a memory as it was at an earlier time; Err says that what is stored
