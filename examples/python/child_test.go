@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,7 +192,7 @@ func (l inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // fields are the request's, from its path, query and body.
 func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error) {
-	values := url.Values(r.URL.Query())
+	values := r.URL.Query()
 	for _, name := range op.Fields() {
 		if v := r.PathValue(name); v != "" {
 			values[name] = []string{v}

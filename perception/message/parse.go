@@ -54,6 +54,9 @@ type parser struct {
 func parse(root, text string) ([]*Type, error) {
 	p := &parser{types: map[string]*Type{}, refs: map[*Type][]string{}}
 	current, err := p.add(root)
+	if err != nil {
+		return nil, err
+	}
 	divided, number := false, 0
 	for line := range strings.Lines(text) {
 		number++
