@@ -975,6 +975,8 @@ export interface components {
             value: number;
         };
         ListResponse: {
+            /** @description Damaged memories that were left out, and why. */
+            degraded?: string[];
             limit: number;
             memories: components["schemas"]["Memory"][];
             /** @description The cursor of the next page; absent on the last. */
@@ -1488,6 +1490,8 @@ export interface components {
             used: number;
         };
         SessionsResponse: {
+            /** @description Damaged episodes whose context was left out, and why. */
+            degraded?: string[];
             limit: number;
             /** @description The cursor of the next page; absent on the last. */
             next?: string;
