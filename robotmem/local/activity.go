@@ -70,11 +70,11 @@ func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBuc
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
 func (e *Node) activity(c *store.Conn, collection string, res *robotmem.ActivityResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+	if err := e.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.index.Roster.Each(func(row *index.Row, text func(uint32) string) {
+	e.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
 		case b == nil || collection != "*" && text(row.Collection) != collection:
@@ -88,7 +88,7 @@ func (e *Node) activity(c *store.Conn, collection string, res *robotmem.Activity
 	if err != nil {
 		return err
 	}
-	e.index.Roster.EachCreated(failures, func(ns int64) {
+	e.index.Columns.EachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}

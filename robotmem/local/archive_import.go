@@ -44,7 +44,7 @@ func (e *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
-		e.maintenance.RouseFeatures()
+		e.maintenance.NotifyFeatures()
 	}
 	if err != nil {
 		return in.report, sqlite.Wrap("import", sourceError(err))

@@ -199,7 +199,7 @@ func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Mem
 		} else if m.Type == "fact" && m.Status == "active" {
 			var rec *record.Record
 			if rec, err = n.records.RecordOf(m); err == nil {
-				m.Conflicts, err = c.Dissent(rec)
+				m.Conflicts, err = c.Conflicts(rec)
 			}
 		}
 		*res = *m

@@ -75,9 +75,9 @@ func TestConcurrentCalls(t *testing.T) {
 			t.Errorf("stats: %+v, %v", s, err)
 		}
 	}
-	held := func(e *Node) []store.Moment {
-		set := e.index.Roster.Admit(index.Selection{Scope: index.Scope{Collection: "*"}})
-		return e.index.Roster.Moments(set)
+	held := func(e *Node) []store.TimedID {
+		set := e.index.Columns.Admit(index.Selection{Scope: index.Scope{Collection: "*"}})
+		return e.index.Columns.ObservedTimes(set)
 	}
 	a, b := held(engines[0]), held(engines[1])
 	if fmt.Sprint(a) != fmt.Sprint(b) {

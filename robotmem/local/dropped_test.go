@@ -12,7 +12,7 @@ func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)
 	before := e.index.Vectors.Codes.Len()
-	if err := e.index.FollowCodes(t.Context(), 99); err != nil {
+	if err := e.index.FollowVectors(t.Context(), 99); err != nil {
 		t.Fatal(err)
 	}
 	if got := e.index.Vectors.Codes.Len(); got != before || before != 1 {

@@ -25,7 +25,7 @@ func (e *Node) Paths(ctx context.Context, req *robotmem.PathsRequest) (*robotmem
 }
 
 func (e *Node) listPaths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.PathsResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+	if err := e.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	set, err := e.index.Admit(c, index.Selection{Scope: index.Scope{Collection: r.Collection}, Now: e.Now()})

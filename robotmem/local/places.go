@@ -33,7 +33,7 @@ func (e *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotm
 }
 
 func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+	if err := e.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	if r.SessionID != "" {
@@ -52,11 +52,11 @@ func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 	if set, err = e.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.PathNames(e.index.Roster.PointPaths())
+	names, err := c.PathNames(e.index.Columns.PointPaths())
 	if err != nil {
 		return err
 	}
-	res.Fields = e.index.Roster.PlaceFields(set, names)
+	res.Fields = e.index.Columns.PlaceFields(set, names)
 	if r.Field == "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (e *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 	if err != nil {
 		return err
 	}
-	points := e.index.Roster.Within(path, r, set)
+	points := e.index.Columns.Within(path, r, set)
 	outcome, err := e.outcomes(c, set)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func sample(points []index.Point, n int) []index.Point {
 func (e *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
-		row, known := e.index.Roster.Row(p.MemoryID)
+		row, known := e.index.Columns.Row(p.MemoryID)
 		if !known {
 			continue
 		}

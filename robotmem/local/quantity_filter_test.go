@@ -196,7 +196,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.index.Roster.Leaves.Sets = nil
+	e.index.Columns.FilterCache.Sets = nil
 	ask("repaired", "strongest")
 }
 
@@ -278,7 +278,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		if i%2 == 0 {
-			e.index.Roster.Leaves.Sets = nil
+			e.index.Columns.FilterCache.Sets = nil
 		}
 		got := []int64{}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
@@ -287,7 +287,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Roster.Moments(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
 				got = append(got, m.ID)
 			}
 			return nil

@@ -39,7 +39,7 @@ func TestRecoverInPlace(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := furnished(t, 400)
-	_, _, leaf := conditionCache(t, path, "memories")
+	_, _, leaf := treePages(t, path, "memories")
 	for n := range leaf {
 		page(t, path, n, zero)
 		break

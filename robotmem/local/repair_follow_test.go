@@ -20,7 +20,7 @@ func TestRepairWhileTheIndexFollows(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = e.index.Words.Follow(c, revision)
+		_, err = e.index.Postings.Follow(c, revision)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -453,7 +453,7 @@ func BenchmarkKeepBudgets(b *testing.B) {
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
 		seen := int64(-1)
-		if err := e.maintenance.KeepBudgets(b.Context(), &seen); err != nil {
+		if err := e.maintenance.EnforceBudgets(b.Context(), &seen); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -76,10 +76,10 @@ func fillBriefing(b *robotmem.Briefing) {
 func (e *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
 	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := e.index.Roster.Sync(c); err != nil {
+		if err := e.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.ActiveMemoriesCount = e.index.Roster.Active(res.Collection)
+		res.ActiveMemoriesCount = e.index.Columns.Active(res.Collection)
 		if b.Rules, err = c.Rules(res.Collection, briefLength, e.Now()); err != nil {
 			return err
 		}
@@ -238,10 +238,10 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 func (e *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := e.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := e.index.Roster.Sync(c); err != nil {
+		if err := e.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = e.index.Roster.Faded(s.Collection, fadedBelow, e.Now())
+		res.DecayedCount = e.index.Columns.Faded(s.Collection, fadedBelow, e.Now())
 		words, err = c.SessionWords(s.SessionID)
 		return err
 	})

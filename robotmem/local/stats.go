@@ -16,10 +16,10 @@ func (e *Node) Stats(ctx context.Context, _ *robotmem.StatsRequest) (*robotmem.S
 	res.Recalls, res.ZeroHits = e.tallies.Recalls, e.tallies.ZeroHits
 	e.tallies.mu.Unlock()
 	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		if err := e.index.Roster.Sync(c); err != nil {
+		if err := e.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		e.index.Roster.Tally(res, e.Now())
+		e.index.Columns.Tally(res, e.Now())
 		if err := e.embeddings.stats(c, res); err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ var _ recorder.Sink = (*Node)(nil)
 func (e *Node) Keep(ctx context.Context, b recorder.Batch) error {
 	err := e.keep(e.Store.As(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		e.maintenance.RouseFeatures()
+		e.maintenance.NotifyFeatures()
 		return nil
 	}
 	err = sqlite.Wrap("record", err)

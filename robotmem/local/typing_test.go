@@ -50,7 +50,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			index, err := e.index.Words.At(c)
+			index, err := e.index.Postings.At(c)
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ const (
 // workers says what the node does in the background, from what Stats has
 // counted.
 func (e *Node) workers(s *robotmem.StatsResponse) []robotmem.Worker {
-	return []robotmem.Worker{e.vectorWorker(s), e.likenessWorker(s), e.keeperWorker(), e.writerWorker(), e.retentionWorker(s)}
+	return []robotmem.Worker{e.vectorWorker(s), e.likenessWorker(s), e.indexWorker(), e.writerWorker(), e.retentionWorker(s)}
 }
 
 func (e *Node) vectorWorker(s *robotmem.StatsResponse) robotmem.Worker {
@@ -49,10 +49,10 @@ func (e *Node) likenessWorker(s *robotmem.StatsResponse) robotmem.Worker {
 	return robotmem.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
 }
 
-func (e *Node) keeperWorker() robotmem.Worker {
-	e.index.Words.Mu.RLock()
-	defer e.index.Words.Mu.RUnlock()
-	if e.index.Words.Index == nil {
+func (e *Node) indexWorker() robotmem.Worker {
+	e.index.Postings.Mu.RLock()
+	defer e.index.Postings.Mu.RUnlock()
+	if e.index.Postings.Index == nil {
 		return robotmem.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
 	return robotmem.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}

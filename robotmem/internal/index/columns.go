@@ -19,19 +19,19 @@ import (
 // nanosecond each. It follows the change counter: sync reads the rows that
 // changed since, whoever changed them.
 type Columns struct {
-	Mu       sync.RWMutex // guards everything below
-	Revision int64
-	purges   int64 // that were done when it was read
-	loaded   bool
-	names    interner[string] // number 0 is ""
-	Beliefs  interner[belief]
-	Rows     []Row                  // by memory id
-	Actives  int                    // rows of status active
-	unread   []int64                // memories on damaged pages, which are in no answer
-	Points   map[int64]*pointColumn // by path id
-	Kept     []*cachedScope
-	Leaves   conditionCache
-	clock    int64 // counts uses of what is kept
+	Mu          sync.RWMutex // guards everything below
+	Revision    int64
+	purges      int64 // that were done when it was read
+	loaded      bool
+	names       interner[string] // number 0 is ""
+	Beliefs     interner[belief]
+	Rows        []Row                  // by memory id
+	Actives     int                    // rows of status active
+	unread      []int64                // memories on damaged pages, which are in no answer
+	Points      map[int64]*pointColumn // by path id
+	ScopeCache  []*cachedScope
+	FilterCache filterCache
+	clock       int64 // counts uses of what is kept
 }
 
 // Row is one memory. Texts and beliefs are interned numbers.
@@ -162,7 +162,7 @@ func (r *Columns) Sync(c *store.Conn) error {
 // Restore begins with the stored snapshot, if there is one that can be read.
 func (r *Columns) Restore(c *store.Conn) {
 	var stored *Columns
-	revision, err := c.LoadSnapshot(store.RosterSnapshot, func(in io.Reader) (err error) {
+	revision, err := c.LoadSnapshot(store.ColumnsSnapshot, func(in io.Reader) (err error) {
 		stored, err = readRoster(in)
 		return err
 	})
@@ -181,7 +181,7 @@ func (r *Columns) reset() {
 // forget is reset for who holds the lock.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.unread, r.Points, r.Kept, r.Leaves = nil, nil, nil, conditionCache{}
+	r.unread, r.Points, r.ScopeCache, r.FilterCache = nil, nil, nil, filterCache{}
 }
 
 func kindOf(s string) uint8 {
@@ -194,13 +194,13 @@ func kindOf(s string) uint8 {
 	return 0
 }
 
-// Moments lists a set with its times of observation.
-func (r *Columns) Moments(set *bitset.BitSet) []store.Moment {
+// ObservedTimes lists a set with its times of observation.
+func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	out := make([]store.Moment, 0, set.Count())
+	out := make([]store.TimedID, 0, set.Count())
 	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
-		out = append(out, store.Moment{ID: int64(id), NS: r.Rows[id].Observed})
+		out = append(out, store.TimedID{ID: int64(id), NS: r.Rows[id].Observed})
 	}
 	return out
 }
@@ -251,7 +251,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 				col.drop(id)
 			}
 			changed = append(changed, id)
-			r.Leaves.Change(id, s.ColumnText(15))
+			r.FilterCache.Change(id, s.ColumnText(15))
 		}
 		return nil
 	})

@@ -132,10 +132,10 @@ type Listing struct {
 
 // List returns the memories of a listing.
 func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
-	if err := x.Roster.Sync(c); err != nil {
+	if err := x.Columns.Sync(c); err != nil {
 		return nil, err
 	}
-	set, err := withinSnapshot(c, x.Roster.list(l))
+	set, err := withinSnapshot(c, x.Columns.list(l))
 	if err != nil {
 		return nil, err
 	}

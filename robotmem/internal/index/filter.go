@@ -19,7 +19,7 @@ const FewMemories = 64
 // Admit is what the roster admits, as far as the snapshot has it: the roster
 // may have followed a later commit than the one that c reads.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
-	return withinSnapshot(c, x.Roster.Admit(b))
+	return withinSnapshot(c, x.Columns.Admit(b))
 }
 
 // withinSnapshot takes what is newer than the snapshot that c reads out of a set.
@@ -52,12 +52,12 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := x.Roster.Row(int64(id))
+		row, known := x.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
 		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := x.Roster.view(row, s.ColumnText(0), now)
+			v := x.Columns.view(row, s.ColumnText(0), now)
 			if filter.Match(&v) {
 				out.Set(id)
 			}
@@ -113,7 +113,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		return base.Difference(set), nil
 	}
 	if filter.OwnField(n.Path) {
-		return x.Roster.own(n, base, now), nil
+		return x.Columns.own(n, base, now), nil
 	}
 	if n.NamesObject() {
 		// The index holds an object only through its values.
@@ -130,7 +130,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 // index.
 func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	key := filter.Key(n)
-	if set, ok := x.Roster.leaf(key, base); ok {
+	if set, ok := x.Columns.cachedFilterSet(key, base); ok {
 		return set, nil
 	}
 	set := bitset.New(base.Len())
@@ -142,7 +142,7 @@ func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitS
 		return nil, err
 	}
 	answer := base.Intersection(set) // once it is kept, set follows every change
-	x.Roster.keepLeaf(key, n, set, revision)
+	x.Columns.cacheFilter(key, n, set, revision)
 	return answer, nil
 }
 

@@ -48,7 +48,7 @@ type cachedScope struct {
 type fade struct{ at, id int64 }
 
 const (
-	maxKeptAdmissions = 32
+	maxCachedScopes = 32
 	// fadeHorizon is how far ahead fading is worked out.
 	fadeHorizon = int64(time.Hour)
 	never       = int64(math.MaxInt64)
@@ -61,13 +61,13 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	defer r.Mu.Unlock()
 	switch {
 	case b.AsOf != nil:
-		a := r.Admission(b.Scope, b.Now.UnixNano())
+		a := r.Evaluate(b.Scope, b.Now.UnixNano())
 		stood := b.AsOf.UnixNano()
 		return r.members(a.Set, func(row *Row) bool { return row.ValidFrom <= stood && within(row, b) })
 	case b.After != nil || b.Before != nil:
-		return r.members(r.keptAdmission(b).Set, func(row *Row) bool { return within(row, b) })
+		return r.members(r.cachedScopeOf(b).Set, func(row *Row) bool { return within(row, b) })
 	}
-	return r.keptAdmission(b).Set
+	return r.cachedScopeOf(b).Set
 }
 
 func within(row *Row, b Selection) bool {
@@ -85,8 +85,8 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 	return out
 }
 
-// Admission answers an audience by looking at every row.
-func (r *Columns) Admission(who Scope, now int64) *cachedScope {
+// Evaluate answers an audience by looking at every row.
+func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), asked: now, until: now + fadeHorizon, static: r.matcher(who)}
 	for id := range r.Rows {
 		if r.fadesAfter(a, int64(id)) {
@@ -134,26 +134,26 @@ func (r *Columns) fadesAt(row *Row, a *cachedScope) int64 {
 	return refused
 }
 
-// keptAdmission answers from what is kept, or keeps what it answers.
-func (r *Columns) keptAdmission(b Selection) *cachedScope {
+// cachedScopeOf answers from what is kept, or keeps what it answers.
+func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	now := b.Now.UnixNano()
 	r.clock++
-	at := slices.IndexFunc(r.Kept, func(a *cachedScope) bool { return a.Scope == b.Scope })
-	if at >= 0 && r.Kept[at].holds(now) {
-		a := r.Kept[at]
+	at := slices.IndexFunc(r.ScopeCache, func(a *cachedScope) bool { return a.Scope == b.Scope })
+	if at >= 0 && r.ScopeCache[at].holds(now) {
+		a := r.ScopeCache[at]
 		a.used = r.clock
 		a.advance(now)
 		return a
 	}
-	a := r.Admission(b.Scope, now)
+	a := r.Evaluate(b.Scope, now)
 	a.used = r.clock
 	switch {
 	case at >= 0:
-		r.Kept[at] = a
-	case len(r.Kept) < maxKeptAdmissions:
-		r.Kept = append(r.Kept, a)
+		r.ScopeCache[at] = a
+	case len(r.ScopeCache) < maxCachedScopes:
+		r.ScopeCache = append(r.ScopeCache, a)
 	default:
-		oldest := slices.MinFunc(r.Kept, func(x, y *cachedScope) int { return cmp.Compare(x.used, y.used) })
+		oldest := slices.MinFunc(r.ScopeCache, func(x, y *cachedScope) int { return cmp.Compare(x.used, y.used) })
 		*oldest = *a
 	}
 	return a
@@ -186,7 +186,7 @@ func (r *Columns) follow(changed []int64) {
 	if len(changed) == 0 {
 		return
 	}
-	for _, a := range r.Kept {
+	for _, a := range r.ScopeCache {
 		a.Set, a.fading = a.Set.Clone(), slices.Clone(a.fading)
 		a.static = r.matcher(a.Scope) // a name may have become known
 		again := make(map[int64]bool, len(changed))
@@ -242,23 +242,23 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 // each condition over a context path, the memories that satisfy it, and
 // follows every change as the roster does: the memories that changed are put
 // to each condition anew. The roster's lock guards it.
-type conditionCache struct {
-	Sets map[string]*cachedCondition
+type filterCache struct {
+	Sets map[string]*cachedFilter
 }
 
-type cachedCondition struct {
+type cachedFilter struct {
 	condition filter.Condition
 	set       *bitset.BitSet
 	used      int64 // the clock at its last use
 }
 
-const maxKeptLeaves = 64
+const maxCachedFilters = 64
 
-// leaf returns the members of base that satisfy a condition, if it is kept.
-func (r *Columns) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
+// cachedFilterSet returns the members of base that satisfy a condition, if it is kept.
+func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	l, ok := r.Leaves.Sets[key]
+	l, ok := r.FilterCache.Sets[key]
 	if !ok {
 		return nil, false
 	}
@@ -267,33 +267,33 @@ func (r *Columns) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 	return base.Intersection(l.set), true
 }
 
-// keepLeaf keeps what a snapshot at a revision answered, unless the roster has
+// cacheFilter keeps what a snapshot at a revision answered, unless the roster has
 // moved on since.
-func (r *Columns) keepLeaf(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
+func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.Revision != revision {
 		return
 	}
-	if r.Leaves.Sets == nil {
-		r.Leaves.Sets = map[string]*cachedCondition{}
+	if r.FilterCache.Sets == nil {
+		r.FilterCache.Sets = map[string]*cachedFilter{}
 	}
-	if len(r.Leaves.Sets) >= maxKeptLeaves {
+	if len(r.FilterCache.Sets) >= maxCachedFilters {
 		oldest := ""
-		for k, l := range r.Leaves.Sets {
-			if oldest == "" || l.used < r.Leaves.Sets[oldest].used {
+		for k, l := range r.FilterCache.Sets {
+			if oldest == "" || l.used < r.FilterCache.Sets[oldest].used {
 				oldest = k
 			}
 		}
-		delete(r.Leaves.Sets, oldest)
+		delete(r.FilterCache.Sets, oldest)
 	}
 	r.clock++
-	r.Leaves.Sets[key] = &cachedCondition{condition: *n, set: set, used: r.clock}
+	r.FilterCache.Sets[key] = &cachedFilter{condition: *n, set: set, used: r.clock}
 }
 
 // Change puts a memory that changed to every condition. The caller holds the
 // roster's lock.
-func (l *conditionCache) Change(id int64, context string) {
+func (l *filterCache) Change(id int64, context string) {
 	if len(l.Sets) == 0 {
 		return
 	}

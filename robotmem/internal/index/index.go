@@ -18,7 +18,7 @@ import (
 // as they grow, and stores snapshots of it all.
 
 const (
-	keeperPause = 5 * time.Second
+	maintenancePause = 5 * time.Second
 	// A snapshot is worth storing once so many memories have changed since the
 	// last, and at least a part of them all: what has changed since is read one
 	// by one at the next opening.
@@ -32,61 +32,61 @@ func (x *Index) Run(ctx context.Context) {
 	select { // nothing is read before somebody asks
 	case <-ctx.Done():
 		return
-	case <-x.Asked:
+	case <-x.Wake:
 	}
 	for ctx.Err() == nil {
-		if err := errors.Join(x.keepIndexes(ctx), x.KeepSnapshots(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx)); err != nil && ctx.Err() == nil {
 			x.Log.Warn("keeping the indexes", "err", err)
 		}
 		select {
 		case <-ctx.Done():
-		case <-x.Asked:
-		case <-time.After(keeperPause):
+		case <-x.Wake:
+		case <-time.After(maintenancePause):
 		}
 	}
 }
 
-// rouseKeeper begins the keeper's work, or ends its pause.
-func (x *Index) rouseKeeper() {
+// wakeMaintenance begins the keeper's work, or ends its pause.
+func (x *Index) wakeMaintenance() {
 	select {
-	case x.Asked <- struct{}{}:
+	case x.Wake <- struct{}{}:
 	default:
 	}
 }
 
 // Warm reads the indexes into memory now.
 func (x *Index) Warm(ctx context.Context) error {
-	err := x.Store.Read(ctx, x.Roster.Sync)
+	err := x.Store.Read(ctx, x.Columns.Sync)
 	if err == nil {
-		err = x.keepIndexes(ctx)
+		err = x.refresh(ctx)
 	}
-	x.rouseKeeper()
+	x.wakeMaintenance()
 	return err
 }
 
-func (x *Index) keepIndexes(ctx context.Context) error {
-	x.Keeping.Lock()
-	defer x.Keeping.Unlock()
-	return errors.Join(x.keepWords(ctx), x.keepCodes(ctx))
+func (x *Index) refresh(ctx context.Context) error {
+	x.LoadMu.Lock()
+	defer x.LoadMu.Unlock()
+	return errors.Join(x.refreshPostings(ctx), x.refreshVectors(ctx))
 }
 
-// keepWords reads the postings index from its snapshot, or builds it, and
+// refreshPostings reads the postings index from its snapshot, or builds it, and
 // brings it into step.
-func (x *Index) keepWords(ctx context.Context) (err error) {
-	defer func() { x.Words.settle(err) }()
-	x.Words.Mu.RLock()
-	have := x.Words.Index != nil
-	x.Words.Mu.RUnlock()
+func (x *Index) refreshPostings(ctx context.Context) (err error) {
+	defer func() { x.Postings.settle(err) }()
+	x.Postings.Mu.RLock()
+	have := x.Postings.Index != nil
+	x.Postings.Mu.RUnlock()
 	if !have {
-		fresh := x.restoreWords(ctx)
+		fresh := x.restorePostings(ctx)
 		if err := x.catchUp(ctx, fresh); err != nil {
 			return err
 		}
-		x.Words.Mu.Lock()
-		x.Words.Index, x.Words.revision, x.Words.purges = fresh.Index, fresh.revision, fresh.purges
-		x.Words.Mu.Unlock()
+		x.Postings.Mu.Lock()
+		x.Postings.Index, x.Postings.revision, x.Postings.purges = fresh.Index, fresh.revision, fresh.purges
+		x.Postings.Mu.Unlock()
 	}
-	return x.catchUp(ctx, &x.Words)
+	return x.catchUp(ctx, &x.Postings)
 }
 
 // catchUp follows page by page, each in a snapshot of its own.
@@ -110,13 +110,13 @@ func (x *Index) catchUp(ctx context.Context, w *Postings) error {
 	return nil
 }
 
-func (x *Index) restoreWords(ctx context.Context) *Postings {
+func (x *Index) restorePostings(ctx context.Context) *Postings {
 	stored := &Postings{}
 	err := x.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if stored.purges, err = c.Purges(); err != nil {
 			return err
 		}
-		stored.revision, err = c.LoadSnapshot(store.WordsSnapshot, func(in io.Reader) (err error) {
+		stored.revision, err = c.LoadSnapshot(store.PostingsSnapshot, func(in io.Reader) (err error) {
 			stored.Index, err = lexical.Read(in, lexical.Bm25Params)
 			return err
 		})
@@ -131,9 +131,9 @@ func (x *Index) restoreWords(ctx context.Context) *Postings {
 	return &Postings{Index: lexical.New(lexical.Bm25Params), purges: stored.purges}
 }
 
-// keepCodes reads the vectors' codes, and takes their mean anew when there are
+// refreshVectors reads the vectors' codes, and takes their mean anew when there are
 // four times as many as it was taken of.
-func (x *Index) keepCodes(ctx context.Context) error {
+func (x *Index) refreshVectors(ctx context.Context) error {
 	if !x.WithVectors {
 		return nil
 	}
@@ -146,11 +146,11 @@ func (x *Index) keepCodes(ctx context.Context) error {
 	held := g.Model
 	g.Mu.RUnlock()
 	if held.ID != m.ID {
-		if err := x.RestoreCodes(ctx, m); err != nil {
+		if err := x.RestoreVectors(ctx, m); err != nil {
 			return err
 		}
 	}
-	if err := x.FollowCodes(ctx, m.ID); err != nil {
+	if err := x.FollowVectors(ctx, m.ID); err != nil {
 		return err
 	}
 	g.Mu.RLock()
@@ -166,9 +166,9 @@ func (x *Index) keepCodes(ctx context.Context) error {
 	return x.centre(ctx, m)
 }
 
-// FollowCodes brings the codes of a model into step, page by page, while the
+// FollowVectors brings the codes of a model into step, page by page, while the
 // model is there: the reembed of another process may end at any time.
-func (x *Index) FollowCodes(ctx context.Context, id int64) error {
+func (x *Index) FollowVectors(ctx context.Context, id int64) error {
 	for done := false; !done; {
 		err := x.Store.Read(ctx, func(c *store.Conn) error {
 			m, err := c.Model(id)
@@ -189,8 +189,8 @@ func (x *Index) FollowCodes(ctx context.Context, id int64) error {
 // centredLeast is how many vectors it takes until their mean says something.
 const centredLeast = 2
 
-// KeepSnapshots stores what has moved on far enough since the last snapshot.
-func (x *Index) KeepSnapshots(ctx context.Context) error {
+// SaveSnapshots stores what has moved on far enough since the last snapshot.
+func (x *Index) SaveSnapshots(ctx context.Context) error {
 	if x.Store.ReadOnly() != "" {
 		return nil
 	}
@@ -209,16 +209,16 @@ func (x *Index) KeepSnapshots(ctx context.Context) error {
 			errs = append(errs, err)
 		}
 	}
-	x.Roster.Mu.RLock()
-	revision, purges, size := x.Roster.Revision, x.Roster.purges, int64(x.Roster.Actives)
-	x.Roster.Mu.RUnlock()
-	keep(store.RosterSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Roster.Freeze().Write(w) })
+	x.Columns.Mu.RLock()
+	revision, purges, size := x.Columns.Revision, x.Columns.purges, int64(x.Columns.Actives)
+	x.Columns.Mu.RUnlock()
+	keep(store.ColumnsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
 
-	x.Words.Mu.RLock()
-	index, revision, purges := x.Words.Index, x.Words.revision, x.Words.purges
-	x.Words.Mu.RUnlock()
+	x.Postings.Mu.RLock()
+	index, revision, purges := x.Postings.Index, x.Postings.revision, x.Postings.purges
+	x.Postings.Mu.RUnlock()
 	if index != nil {
-		keep(store.WordsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
+		keep(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
 			_, err := index.Freeze().WriteTo(w)
 			return err
 		})
@@ -228,7 +228,7 @@ func (x *Index) KeepSnapshots(ctx context.Context) error {
 	book, m, purges := g.Codebook, g.Model, g.purges
 	g.Mu.RUnlock()
 	if book.Codes != nil {
-		keep(store.CodesSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
+		keep(store.VectorsSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
 	}
 	return errors.Join(errs...)
 }
@@ -240,22 +240,22 @@ type Index struct {
 	Quitting    <-chan struct{} // closed when the memory is closed
 	WithVectors bool            // there is an embedder
 
-	Roster   Columns
-	Words    Postings
+	Columns  Columns
+	Postings Postings
 	Vectors  vectors
 	Paths    pathIndex
 	Features featureCache
-	Keeping  sync.Mutex    // held by who brings words and vectors up from far behind
-	Asked    chan struct{} // rouses the keeper
+	LoadMu   sync.Mutex    // held while postings or vectors are loaded, or catch up
+	Wake     chan struct{} // ends the pause of the background maintenance
 }
 
 // Drop forgets what was read into memory, so that it is read from the tables again.
 func (x *Index) Drop() {
-	x.Roster.reset()
+	x.Columns.reset()
 	x.Paths.reset()
-	x.Words.Mu.Lock()
-	x.Words.Index, x.Words.revision = nil, 0
-	x.Words.Mu.Unlock()
+	x.Postings.Mu.Lock()
+	x.Postings.Index, x.Postings.revision = nil, 0
+	x.Postings.Mu.Unlock()
 	x.Vectors.Mu.Lock()
 	x.Vectors.Model, x.Vectors.Codebook = store.Model{}, Codebook{}
 	x.Vectors.Mu.Unlock()

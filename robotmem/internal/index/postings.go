@@ -29,13 +29,13 @@ type loading struct {
 	err  error // valid once done is closed
 }
 
-var ErrWordsNotRead = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
+var ErrPostingsNotLoaded = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
 
-// AwaitWords returns once the index is loaded. It fails when it cannot be loaded,
+// AwaitPostings returns once the index is loaded. It fails when it cannot be loaded,
 // or not within three quarters of the time until the deadline: the rest is for
 // what can be answered without it.
-func (x *Index) AwaitWords(ctx context.Context) error {
-	w := &x.Words
+func (x *Index) AwaitPostings(ctx context.Context) error {
+	w := &x.Postings
 	w.Mu.Lock()
 	if w.Index != nil {
 		w.Mu.Unlock()
@@ -46,7 +46,7 @@ func (x *Index) AwaitWords(ctx context.Context) error {
 	}
 	l := w.loading
 	w.Mu.Unlock()
-	x.rouseKeeper()
+	x.wakeMaintenance()
 	patience := (<-chan time.Time)(nil)
 	if deadline, ok := ctx.Deadline(); ok {
 		timer := time.NewTimer(time.Until(deadline) * 3 / 4)
@@ -57,9 +57,9 @@ func (x *Index) AwaitWords(ctx context.Context) error {
 	case <-l.done:
 		return l.err
 	case <-patience:
-		return ErrWordsNotRead
+		return ErrPostingsNotLoaded
 	case <-ctx.Done():
-		return ErrWordsNotRead
+		return ErrPostingsNotLoaded
 	case <-x.Quitting:
 		return sqlite.ErrClosed
 	}

@@ -35,7 +35,7 @@ func (g *vectors) Usual(unit []float32) (sum float64) {
 // Nearest is what memories_vec lists: the active memories of all collections
 // nearest to a vector.
 func (x *Index) Nearest(c *store.Conn, unit []float32, k int) ([]vector.Hit, error) {
-	if err := x.Roster.Sync(c); err != nil {
+	if err := x.Columns.Sync(c); err != nil {
 		return nil, err
 	}
 	codes, m, err := x.Vectors.At(c)

@@ -85,12 +85,12 @@ func readCodes(in io.Reader, m store.Model) (b Codebook, err error) {
 	return b, nil
 }
 
-// RestoreCodes begins with the stored snapshot of a model's codes, or without
+// RestoreVectors begins with the stored snapshot of a model's codes, or without
 // any.
-func (x *Index) RestoreCodes(ctx context.Context, m store.Model) error {
+func (x *Index) RestoreVectors(ctx context.Context, m store.Model) error {
 	var b Codebook
 	err := x.Store.Read(ctx, func(c *store.Conn) (err error) {
-		revision, err := c.LoadSnapshot(store.CodesSnapshot, func(in io.Reader) (err error) {
+		revision, err := c.LoadSnapshot(store.VectorsSnapshot, func(in io.Reader) (err error) {
 			b, err = readCodes(in, m)
 			return err
 		})

@@ -91,7 +91,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 		mt.Log.Error("sample check", "err", err)
 		addCheck(d, "index contents", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}
-	if err := mt.ExamineWords(c, d); err != nil {
+	if err := mt.ExaminePostings(c, d); err != nil {
 		mt.Log.Error("check of the words", "err", err)
 		addCheck(d, "index of words in memory", CheckFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
 	}

@@ -15,12 +15,12 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// ExamineWords compares the postings index in memory with FTS5, its durable
+// ExaminePostings compares the postings index in memory with FTS5, its durable
 // twin: how many texts and terms each has, and for the terms of a sample of
 // memories in how many texts each finds them.
-func (mt *Maintainer) ExamineWords(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) ExaminePostings(c *store.Conn, d *robotmem.DoctorResponse) error {
 	const name = "index of words in memory"
-	index, err := mt.Index.Words.At(c)
+	index, err := mt.Index.Postings.At(c)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (mt *Maintainer) ExamineWords(c *store.Conn, d *robotmem.DoctorResponse) er
 		return err
 	}
 	have := index.Stats(lexical.All)
-	moved, err := mt.Index.Words.MovedOn(c)
+	moved, err := mt.Index.Postings.MovedOn(c)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again:
-		case <-mt.Featureless:
+		case <-mt.WakeFeatures:
 			after = 0 // any may have been dropped
 			mt.Behind.Store(true)
 		}
@@ -100,11 +100,11 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 	})
 }
 
-// RouseFeatures tells the background that a perception waits for its features.
-func (mt *Maintainer) RouseFeatures() {
+// NotifyFeatures tells the background that a perception waits for its features.
+func (mt *Maintainer) NotifyFeatures() {
 	mt.Behind.Store(true)
 	select {
-	case mt.Featureless <- struct{}{}:
+	case mt.WakeFeatures <- struct{}{}:
 	default:
 	}
 }
@@ -114,7 +114,7 @@ func (mt *Maintainer) RouseFeatures() {
 func (mt *Maintainer) NoticeDropped(c *store.Conn) error {
 	epoch, _, err := c.FeatureEpoch()
 	if err == nil && mt.featuresSeen.Swap(epoch) != epoch {
-		mt.RouseFeatures()
+		mt.NotifyFeatures()
 	}
 	return err
 }

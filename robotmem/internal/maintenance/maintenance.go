@@ -20,9 +20,9 @@ type Maintainer struct {
 	Retention Retention
 	Embedder  robotmem.Embedder // nil: none
 
-	Scrubbing chan struct{} // rouses who finishes purges
-	// Featureless rouses who works out features.
-	Featureless  chan struct{}
+	WakeScrub chan struct{} // rouses who finishes purges
+	// WakeFeatures rouses who works out features.
+	WakeFeatures chan struct{}
 	Behind       atomic.Bool  // some may wait
 	featuresSeen atomic.Int64 // the epoch of features at the last question
 }

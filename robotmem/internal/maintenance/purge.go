@@ -63,7 +63,7 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 
 func (mt *Maintainer) rouseScrub() {
 	select {
-	case mt.Scrubbing <- struct{}{}:
+	case mt.WakeScrub <- struct{}{}:
 	default:
 	}
 }
@@ -148,7 +148,7 @@ func (mt *Maintainer) RunScrub(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-mt.Scrubbing:
+		case <-mt.WakeScrub:
 			select { // somebody reads still: not at once
 			case <-ctx.Done():
 			case <-time.After(scrubPause):

@@ -232,7 +232,7 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
 	for {
-		if err := mt.KeepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
+		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}
 		select {
@@ -243,9 +243,9 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	}
 }
 
-// KeepBudgets keeps them once, unless there is nothing to do: nothing has changed
+// EnforceBudgets keeps them once, unless there is nothing to do: nothing has changed
 // since a revision that it has seen, or all payloads together are within each.
-func (mt *Maintainer) KeepBudgets(ctx context.Context, seen *int64) error {
+func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b robotmem.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64
