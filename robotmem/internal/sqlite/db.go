@@ -189,10 +189,14 @@ func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error 
 }
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {
-	return ConnOptions{
+	o := ConnOptions{
 		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
-		ReadOnly: db.readOnly != "", Immutable: db.way == noLog, logIndex: db.ownIndexPath(),
+		ReadOnly: db.readOnly != "", Immutable: db.way == noLog,
 	}
+	if db.way == ownIndex {
+		o.logIndex = filepath.Join(db.scratch, "log")
+	}
+	return o
 }
 
 // Path is the file's, absolute, without symbolic links.

@@ -184,46 +184,26 @@ func (db *DB) unchanged() error {
 	return nil
 }
 
-// removeTemporary removes what only reading has made.
+// removeTemporary removes what only reading has made: temporary files, and unless
+// another program has the file open, the empty log and its index.
 func (db *DB) removeTemporary() error {
 	if db.madeIndex {
-		db.removeIndex()
+		if f, err := os.OpenFile(db.path, os.O_RDWR, 0); err == nil {
+			if KeepOut(f, db.path, nil) == nil {
+				if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
+					_ = os.Remove(db.path + "-wal") // an empty log is harmless
+				}
+				if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+					_ = os.Remove(db.path + "-shm")
+				}
+			}
+			_ = f.Close() // nothing was written
+		}
 	}
 	if db.scratch == "" {
 		return nil
 	}
 	return os.RemoveAll(db.scratch)
-}
-
-// removeIndex removes the empty log and the index that a reader has made, unless
-// somebody has the file open.
-func (db *DB) removeIndex() {
-	f, err := os.OpenFile(db.path, os.O_RDWR, 0)
-	if err != nil {
-		return // nobody here may lock it
-	}
-	_ = f.Close() // nothing was written
-	release, err := lockAlone(db.path)
-	if err != nil {
-		return // they are in use
-	}
-	if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
-		_ = os.Remove(db.path + "-wal") // what stays harms nothing
-	}
-	if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(db.path + "-shm")
-	}
-	if err := release(); err != nil {
-		db.o.Log.Warn("the lock of a file that was read", "err", err)
-	}
-}
-
-// ownIndexPath names the file of the log's index where it is not beside the file.
-func (db *DB) ownIndexPath() string {
-	if db.way != ownIndex {
-		return ""
-	}
-	return filepath.Join(db.scratch, "log")
 }
 
 // A file that this user may only read, with a log beside it, takes two things that
