@@ -10,13 +10,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
+// The status of a check.
 const (
 	CheckOK   = "ok"
 	CheckWarn = "warn"
 	CheckFail = "fail"
+)
 
-	// A node whose questions mostly find nothing is asked in other words than
-	// it was taught in, or in the wrong collection.
+// A node whose questions mostly find nothing is asked in other words than those it
+// was taught in, or in the wrong collection.
+const (
 	zeroHitWarn  = 0.5
 	zeroHitLeast = 20
 )
@@ -26,10 +29,7 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *robotmem.StatsResponse,
 	res := &robotmem.DoctorResponse{}
 	robotmem.MeterOf(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
-	if err := mt.Index.Warm(ctx); err != nil {
-		mt.Log.Error("reading the indexes", "err", err)
-		addCheck(res, "indexes in memory", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
+	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
 	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = mt.examineCodes(ctx, res)
@@ -48,6 +48,14 @@ func addCheck(d *robotmem.DoctorResponse, name, status, detail, remedy string) {
 	d.Checks = append(d.Checks, robotmem.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
 }
 
+// addFault adds a check that could not be made, unless err is nil.
+func (mt *Maintainer) addFault(d *robotmem.DoctorResponse, name, what, remedy string, err error) {
+	if err != nil {
+		mt.Log.Error("doctor", "check", name, "err", err)
+		addCheck(d, name, CheckFail, what+": "+sqlite.Explain(err).Detail(), remedy)
+	}
+}
+
 func concludeChecks(d *robotmem.DoctorResponse) {
 	d.Status, d.Healthy = CheckOK, true
 	for _, c := range d.Checks {
@@ -63,38 +71,25 @@ func concludeChecks(d *robotmem.DoctorResponse) {
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotmem.StatsResponse, d *robotmem.DoctorResponse, deep bool) error {
 	m := robotmem.MeterOf(ctx)
 	m.Stage("checking the file", "", 0)
-	damage, err := c.Integrity(deep)
-	if err != nil {
-		damage = "it cannot be checked: " + sqlite.Explain(err).Detail()
-		mt.Log.Error("integrity check", "err", err)
-	}
-	if damage == "" {
-		addCheck(d, "file", CheckOK, "every page reads as it should", "")
-	} else {
+	switch damage, err := c.Integrity(deep); {
+	case err != nil:
+		mt.addFault(d, "file", "it cannot be checked", recoverRemedy, err)
+	case damage != "":
 		addCheck(d, "file", CheckFail, damage, recoverRemedy)
+	default:
+		addCheck(d, "file", CheckOK, "every page reads as it should", "")
 	}
 	if deep {
-		if err := mt.examineTexts(c, d); err != nil {
-			return err
-		}
+		mt.examineTexts(c, d)
 	}
 	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
 	mt.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
-	for _, sync := range indexChecks {
-		if err := sync.run(c, d); err != nil {
-			mt.Log.Error("index check", "index", sync.name, "err", err)
-			addCheck(d, sync.name, CheckFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-		}
+	for _, check := range indexChecks {
+		mt.addFault(d, check.name, "it cannot be read", repairRemedy, check.run(c, d))
 	}
-	if err := mt.examineContents(ctx, c, d, deep); err != nil {
-		mt.Log.Error("sample check", "err", err)
-		addCheck(d, "index contents", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
-	if err := mt.ExaminePostings(c, d); err != nil {
-		mt.Log.Error("check of the words", "err", err)
-		addCheck(d, "index of words in memory", CheckFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
+	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
+	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
 	if err := mt.examinePayloads(ctx, c, d, deep); err != nil {
 		return err
 	}
@@ -113,18 +108,16 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 }
 
 // examineTexts compares every memory, past state and episode with its checksum.
-func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) error {
+func (mt *Maintainer) examineTexts(c *store.Conn, d *robotmem.DoctorResponse) {
 	damage, err := c.Damaged()
 	switch text := damage.Text(); {
 	case err != nil:
-		mt.Log.Error("check of the texts", "err", err)
-		addCheck(d, "texts", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
+		mt.addFault(d, "texts", "they cannot be read", recoverRemedy, err)
 	case text != "":
 		addCheck(d, "texts", CheckFail, text, recoverRemedy)
 	default:
 		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
 	}
-	return nil
 }
 
 func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
@@ -161,7 +154,7 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	return found, sqlite.Wrap("doctor", err)
 }
 
-// Repair rebuilds every index from the tables and lists them.
+// Repair rebuilds every index from the tables and lists the indexes.
 func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
 	m := robotmem.MeterOf(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
@@ -175,7 +168,7 @@ func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error)
 	return repaired, mt.RefillFeatures(ctx, m)
 }
 
-// RefillFeatures works out what perceptions are compared by, of all that wait.
+// RefillFeatures extracts the features of all perceptions that wait for them.
 func (mt *Maintainer) RefillFeatures(ctx context.Context, m *robotmem.Meter) error {
 	if m != nil {
 		var waiting int64
