@@ -2,10 +2,9 @@ package backup
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,16 +18,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A backup is a folder, named by when it was begun:
+// A backup is a folder, named after the time it was started:
 //
 //	memory-20261121T204100.000Z/
 //	  memory.db            the file, as one transaction saw it, without a log
 //	  memory.db.payloads/  the payloads that it names, hard links where possible
 //	  backup.json          what it holds, with the file's checksum
 //
-// It is made under a name that begins with tmp-, synced, read again from end to
-// end, and only then takes its own name: what has such a name is whole. It is a
-// memory like any other, so the folder can be copied anywhere and opened there.
+// It is written under a name that begins with tmp-, synced, verified from end to end
+// and then renamed: a folder with the final name is complete. It is a memory like any
+// other, so the folder can be copied anywhere and opened there.
 
 // Backup says what a backup holds.
 type Backup struct {
@@ -85,25 +84,24 @@ const (
 	backupLock     = ".lock"
 )
 
-// Make makes a backup of the memory while it works on: nobody waits for it.
-// What was acknowledged before the call is in it, and of what comes later as
-// much as one transaction saw. Earlier backups that [BackupKeep] does not keep
-// are removed once it is verified. It fails with Invalid for a folder that
-// cannot be one of backups, Unavailable when the disk is full or cannot be
-// written or another backup into the folder is being made, and Corrupt when the
-// memory is damaged; then nothing is left of it, and earlier backups stay.
+// Make makes a backup of the memory, which remains usable meanwhile. The backup holds
+// what was acknowledged before the call, and of later writes what one transaction
+// saw. Earlier backups that [BackupKeep] does not keep are removed once it is
+// verified. It fails with Invalid for a folder that cannot hold backups, Unavailable
+// when the disk is full or cannot be written or another backup into the folder is
+// being made, and Corrupt when the memory is damaged; then nothing is left of it, and
+// earlier backups stay.
 func Make(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
 	release, open := e.Store.Hold()
-	if open {
-		defer release()
-	} else {
+	if !open {
 		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
 	}
+	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
-		case <-e.Quitting: // Close does not wait until it is whole
+		case <-e.Quitting: // Close does not wait for the backup
 			cancel()
 		case <-ctx.Done():
 		}
@@ -160,7 +158,7 @@ type job struct {
 	ours    []Backup // those of them that may be rotated
 	started time.Time
 	source  *store.Conn
-	held    heldPayloads
+	held    map[[sha256.Size]byte]bool // payloads that are in the backup already
 	report  BackupReport
 }
 
@@ -168,7 +166,7 @@ func (b *job) temp() string { return filepath.Join(b.dir, backupTemp+b.report.Na
 
 func (b *job) file() string { return filepath.Join(b.temp(), b.report.File) }
 
-// number gives it a name and a number that no other has.
+// number gives the backup an unused name and number.
 func (b *job) number() {
 	b.report.Number = 1
 	taken := map[string]bool{}
@@ -200,13 +198,17 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
 		return err
 	}
-	if err := b.room(); err != nil {
+	size, err := bytes(b.source)
+	if err == nil {
+		err = roomFor(b.dir, size)
+	}
+	if err != nil {
 		return err
 	}
 	if err := copyDatabase(b.source, ctx, b.file(), m); err != nil {
 		return backupDisk(err)
 	}
-	if err := b.source.Exec("ROLLBACK"); err != nil { // lets the log go
+	if err := b.source.Exec("ROLLBACK"); err != nil { // releases the log
 		return err
 	}
 	if err := b.dropUnnamed(); err != nil {
@@ -229,15 +231,7 @@ func (b *job) make(ctx context.Context) (err error) {
 	return b.finish()
 }
 
-// room fails before the copy does when the disk cannot hold the file.
-func (b *job) room() error {
-	needed, err := bytes(b.source)
-	if err != nil {
-		return err
-	}
-	return roomFor(b.dir, needed)
-}
-
+// roomFor fails before a copy does when the disk cannot hold it.
 func roomFor(dir string, needed int64) error {
 	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
@@ -250,21 +244,24 @@ func roomFor(dir string, needed int64) error {
 func (b *job) finish() error {
 	b.report.Seconds = time.Since(b.started).Seconds()
 	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
-	if err == nil {
-		err = writeSynced(filepath.Join(b.temp(), backupManifest), append(manifest, '\n'))
+	if err != nil {
+		return err
 	}
+	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
-	if err == nil {
-		err = sqlite.SyncPath(b.temp())
-	}
-	if err == nil {
-		err = os.Rename(b.temp(), final)
-	}
-	if err == nil {
-		err = sqlite.SyncPath(b.dir)
+	for _, step := range []func() error{
+		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
+		func() error { return sqlite.SyncPath(path) },
+		func() error { return sqlite.SyncPath(b.temp()) },
+		func() error { return os.Rename(b.temp(), final) },
+		func() error { return sqlite.SyncPath(b.dir) },
+	} {
+		if err := step(); err != nil {
+			return backupDisk(err)
+		}
 	}
 	b.report.Path = final
-	return backupDisk(err)
+	return nil
 }
 
 // backupDir makes the folder of backups and refuses one that cannot be it.
@@ -298,7 +295,7 @@ func liesIn(folder, path string) bool {
 }
 
 // sweepBackups removes what an interrupted backup has left. The caller holds the
-// folder's lock, so that none is being made.
+// folder's lock.
 func sweepBackups(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -314,14 +311,17 @@ func sweepBackups(dir string) error {
 	return nil
 }
 
-// backupDisk is an error of the disk that backups lie on, as callers see it.
-// Others pass.
+// backupDisk gives an error of the disk that backups lie on a text for callers.
+// Other errors pass.
 func backupDisk(err error) error {
+	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another")
+}
+
+// diskError gives an error of the disk a text for callers, whose verb is the reason.
+func diskError(err error, field, format string) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.As(err, &link):
@@ -329,22 +329,10 @@ func backupDisk(err error) error {
 	default:
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another", err)
+	return robotmem.Errorf(robotmem.Unavailable, field, format, err)
 }
 
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// tempName is a name beside path that no other process takes.
-func tempName(path string) string { return fmt.Sprintf("%s.tmp-%s", path, rand.Text()[:8]) }
-
-// lockBackups makes the caller the only one who changes a folder of backups.
+// lockBackups gives the caller the lock of a folder of backups.
 func lockBackups(dir string) (unlock func(), err error) {
 	unlock, err = sqlite.LockFile(filepath.Join(dir, backupLock))
 	switch {

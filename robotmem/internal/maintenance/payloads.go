@@ -75,7 +75,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		}
 		whole := verified+toRead <= budget
 		before := read
-		what, err := mt.examinePayload(ctx, &p, whole, count)
+		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
 		if whole {
 			m.Add(p.Size - (read - before)) // all of it is dealt with, however much was read
 			read = before + p.Size
@@ -98,33 +98,29 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	return lost, verified, nil
 }
 
-// examinePayload says what is wrong with a payload, "" if nothing. Its bytes
-// are only read when asked; count is told how many of a file were.
-func (mt *Maintainer) examinePayload(ctx context.Context, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+// ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole
+// are its bytes read; count is told how many of a file were. The error is the
+// context's.
+func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {
 		if !whole {
 			return "", nil
 		}
 		if _, ok := p.Bytes(); !ok {
-			return "its bytes are not those that were saved", nil
+			return damaged, nil
 		}
 		return "", nil
 	}
 	var err error
 	if whole {
-		err = mt.Store.Payloads().Verify(ctx, p.Sum, p.Codec, p.Size, count)
+		err = folder.Verify(ctx, p.Sum, p.Codec, p.Size, count)
 	} else {
 		var r *payload.Reader
-		if r, err = mt.Store.Payloads().Open(p.Sum, p.Codec, p.Size); err == nil {
+		if r, err = folder.Open(p.Sum, p.Codec, p.Size); err == nil {
 			err = r.Close()
 		}
 	}
-	return FileFault(ctx, err)
-}
-
-// FileFault says what an error of a payload's file means, "" for none. The error
-// it returns is the context's.
-func FileFault(ctx context.Context, err error) (string, error) {
 	switch {
 	case err == nil:
 		return "", nil
@@ -133,7 +129,7 @@ func FileFault(ctx context.Context, err error) (string, error) {
 	case errors.Is(err, payload.ErrMissing):
 		return "its file is missing", nil
 	case errors.Is(err, payload.ErrDamaged):
-		return "its bytes are not those that were saved", nil
+		return damaged, nil
 	}
 	return "its file cannot be read (" + store.RootReason(err) + ")", nil
 }
