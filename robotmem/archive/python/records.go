@@ -19,25 +19,18 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// row holds the values of a row by column name: string, int64, float64 or []byte.
-// NULL is not in it.
+// row holds the values of a row by column name: nil, string, int64, float64 or []byte.
 type row map[string]any
 
 // rows reads all rows of a statement.
 func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 	err = p.c.Query(sql, args, func(s *sqlite.Stmt) error {
-		r := row{}
-		for i := range s.ColumnCount() {
-			switch s.ColumnType(i) {
-			case sqlite.Integer:
-				r[s.ColumnName(i)] = s.ColumnInt64(i)
-			case sqlite.Float:
-				r[s.ColumnName(i)] = s.ColumnFloat(i)
-			case sqlite.Text:
-				r[s.ColumnName(i)] = s.ColumnText(i)
-			case sqlite.Blob:
-				r[s.ColumnName(i)] = s.ColumnBlob(i, nil)
-			}
+		values, r := make([]any, s.ColumnCount()), row{}
+		if err := s.Columns(values...); err != nil {
+			return err
+		}
+		for i, v := range values {
+			r[s.ColumnName(i)] = v
 		}
 		out = append(out, r)
 		return nil

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -105,6 +109,50 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 	zeroHits(stats, d)
 	addCheck(d, "size", CheckOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
 	return mt.examineEmbedder(c, d)
+}
+
+// examineModes warns of files that other users of this machine can read. They are
+// created for their owner alone, but a copy or a restored backup may be readable for
+// others, on purpose or not.
+func examineModes(path, payloads string, d *robotmem.DoctorResponse) {
+	if runtime.GOOS == "windows" { // which has access control lists instead
+		return
+	}
+	var files, folders []string
+	for _, name := range []string{path, path + "-wal", path + "-shm", payloads} {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || info.Mode().Perm()&0o077 == 0:
+		case info.IsDir():
+			folders = append(folders, filepath.Base(name))
+		default:
+			files = append(files, filepath.Base(name))
+		}
+	}
+	if len(files)+len(folders) == 0 {
+		addCheck(d, "permissions", CheckOK, "only their owner can read the file and its payloads", "")
+		return
+	}
+	var remedy []string
+	if len(files) > 0 {
+		remedy = append(remedy, "chmod 600 "+strings.Join(files, " "))
+	}
+	if len(folders) > 0 {
+		remedy = append(remedy, "chmod 700 "+strings.Join(folders, " "))
+	}
+	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(append(files, folders...), ", "),
+		"in the folder of the file run: "+strings.Join(remedy, " && "))
+}
+
+// examineWriting says whether the memory is served read-only, and why.
+func (mt *Maintainer) examineWriting(d *robotmem.DoctorResponse) {
+	switch why := mt.Store.ReadOnly(); why {
+	case "":
+	case sqlite.AskedReadOnly:
+		addCheck(d, "writing", CheckOK, "served read-only, as was asked", "")
+	default:
+		addCheck(d, "writing", CheckWarn, "served read-only: "+why, "make the file and its folder writable for this user (a disk that was remounted read-only has failed: copy it first), then start the node again")
+	}
 }
 
 // examineTexts compares every memory, past state and episode with its checksum.
