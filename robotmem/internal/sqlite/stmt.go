@@ -6,7 +6,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// Stmt is a row of a running statement, for those who read it.
+// Stmt is a running statement, at a row.
 type Stmt = sqlite3.Stmt
 
 // The types of a value.
@@ -24,7 +24,7 @@ func IsBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
 // IsConstraint reports whether a row breaks a rule of its table.
 func IsConstraint(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT) }
 
-// IsDamage reports whether something of the file cannot be read.
+// IsDamage reports whether a part of the file cannot be read.
 func IsDamage(err error) bool {
 	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR} {
 		if errors.Is(err, code) {
