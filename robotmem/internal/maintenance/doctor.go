@@ -181,12 +181,11 @@ func zeroHits(s *robotmem.StatsResponse, d *robotmem.DoctorResponse) {
 		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
 }
 
-// recoverRemedy is for a file that Repair should not write to any more.
+// recoverRemedy is for a damaged file, which Repair should not write.
 const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
 
-// Damage returns what is wrong with the pages of the file, "" if nothing. A file
-// with damage is for RecoverInPlace; indexes that differ from the tables are for
-// Repair.
+// Damage says what is wrong with the pages and rows of the file, "" if nothing. A
+// file with damage needs a recovery; indexes that differ from the tables need Repair.
 func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	err = mt.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if found, err = c.PageDamage(); found != "" || err != nil {
@@ -218,13 +217,11 @@ func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error)
 
 // RefillFeatures extracts the features of all perceptions that wait for them.
 func (mt *Maintainer) RefillFeatures(ctx context.Context, m *robotmem.Meter) error {
-	if m != nil {
-		var waiting int64
-		if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
-			return err
-		}
-		m.Stage("making perceptions comparable", "memories", waiting)
+	var waiting int64
+	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
+		return err
 	}
+	m.Stage("making perceptions comparable", "memories", waiting)
 	for after, n := int64(0), 1; n > 0; {
 		var err error
 		if n, err = mt.FillFeatures(ctx, &after); err != nil {

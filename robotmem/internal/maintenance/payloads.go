@@ -22,20 +22,19 @@ const (
 	// verifiedBytes is how much of all payloads an ordinary check-up reads.
 	verifiedBytes = 256 << 20
 	// OrphanAge is how old a file that nothing names must be before it is
-	// removed: a younger one may be on its way in.
+	// removed: a younger one may be of a perception that is being saved.
 	OrphanAge = time.Hour
 	// namedLost bounds the memories that a check names.
 	namedLost = 20
 )
 
-// wantedPayloads are the payloads that an active memory names, from a place in
-// the order of their sums on, and around to it again.
+// wantedPayloads are the payloads that an active memory names.
 const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
 	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
 
-// lostPayloads returns the payloads that are not what was saved, by sum, with
-// what is wrong with each. All are looked for; so many bytes are read, from a
-// random place on, so that one check-up after the other comes to all of them.
+// lostPayloads returns the payloads that are missing or damaged, by sum, with what is
+// wrong. It looks for all, and reads up to budget bytes of them, in the order of their
+// sums from a random one on, so that repeated calls read all of them.
 func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
@@ -77,7 +76,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		before := read
 		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
 		if whole {
-			m.Add(p.Size - (read - before)) // all of it is dealt with, however much was read
+			m.Add(p.Size - (read - before)) // it is done, however much was read
 			read = before + p.Size
 		}
 		switch {
@@ -179,6 +178,7 @@ func lostCount(d *robotmem.DoctorResponse, lost map[string]string) string {
 	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 }
 
+// LostText names the first lost payloads.
 func LostText(lost []robotmem.LostPayload) string {
 	var parts []string
 	for _, l := range lost {
@@ -212,12 +212,13 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]robotmem.LostPayload, err
 	return out, nil
 }
 
-// unnamed is what lies in the folder and belongs to no payload.
+// unnamed lists the files in the folder that belong to no payload.
 type unnamed struct {
 	Sums  [][sha256.Size]byte
 	Stray []string
 }
 
+// Orphans lists the files in the folder of payloads that no row of payloads names.
 func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
@@ -236,11 +237,10 @@ func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	return out, nil
 }
 
-// sweepFolder removes what nothing names and is old enough to be on its way
-// nowhere. It holds the lock of the writer, under which InsertPayload looks
-// whether its file is there.
+// sweepFolder removes old files that nothing names. It holds the writer's lock, under
+// which InsertPayload looks for its file.
 func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
-	before := time.Now().Add(-OrphanAge) // the disk's clock, not the engine's
+	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", store.RootReason(err))
