@@ -1,3 +1,5 @@
+// Package backup makes, lists, verifies and restores backups of a memory that is in
+// use.
 package backup
 
 import (
@@ -8,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,17 +62,17 @@ type BackupFigures struct {
 	Newest        string `json:"newest,omitempty"` // of the one with the highest
 }
 
-// BackupOptions say how [Engine.Backup] does it. The zero value works.
+// BackupOptions are those of [Make]. The zero value works.
 type BackupOptions struct {
 	Dir     string // where backups lie; the folder "backups" beside the file if empty
 	Keep    BackupKeep
 	Version string // of the program, for the record
 }
 
-// BackupReport is what [Engine.Backup] did.
+// BackupReport is the result of [Make].
 type BackupReport struct {
 	Backup
-	// Linked payloads take no space of their own.
+	// Linked counts the payloads that take no further space.
 	Linked int64 `json:"linked"`
 	Copied int64 `json:"copied"`
 	// Meanwhile is how often memories changed in the source while it ran.
@@ -130,10 +133,10 @@ func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupRep
 	}
 	defer unlock()
 	past, err := ListBackups(dir)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = sweepBackups(dir)
 	}
-	if err := sweepBackups(dir); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	b := &job{e: e, dir: dir, past: past, started: time.Now()}
@@ -150,7 +153,7 @@ func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupRep
 	return &b.report, nil
 }
 
-// job is one in the making.
+// job is a backup that is being made.
 type job struct {
 	e       *local.Node
 	dir     string
@@ -169,22 +172,20 @@ func (b *job) file() string { return filepath.Join(b.temp(), b.report.File) }
 // number gives the backup an unused name and number.
 func (b *job) number() {
 	b.report.Number = 1
-	taken := map[string]bool{}
 	for _, p := range b.past {
 		b.report.Number = max(b.report.Number, p.Number+1)
-		taken[p.Name] = true
 	}
 	stem := strings.TrimSuffix(b.report.File, filepath.Ext(b.report.File))
 	for at := b.e.Now(); ; at = at.Add(time.Millisecond) {
 		b.report.CreatedAt = at.Truncate(time.Millisecond)
 		b.report.Name = stem + "-" + at.Format(backupTime)
-		if !taken[b.report.Name] {
+		if !slices.ContainsFunc(b.past, func(p Backup) bool { return p.Name == b.report.Name }) {
 			return
 		}
 	}
 }
 
-// make writes the backup aside, verifies it, and gives it its name.
+// make writes the backup under a temporary name, verifies it, and renames it.
 func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
@@ -235,12 +236,12 @@ func (b *job) make(ctx context.Context) (err error) {
 func roomFor(dir string, needed int64) error {
 	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
-		return nil // a disk that does not tell is tried
+		return nil // try it if the free space is not known
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
 }
 
-// finish puts all of it on the disk and gives it its name.
+// finish syncs the backup and renames it.
 func (b *job) finish() error {
 	b.report.Seconds = time.Since(b.started).Seconds()
 	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
@@ -264,7 +265,7 @@ func (b *job) finish() error {
 	return nil
 }
 
-// backupDir makes the folder of backups and refuses one that cannot be it.
+// backupDir creates the folder of backups. It refuses one that cannot hold backups.
 func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
@@ -279,19 +280,15 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", backupDisk(err)
 	}
-	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil && liesIn(payloads, dir) {
-		return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil {
+		if rel, err := filepath.Rel(payloads, dir); err == nil && filepath.IsLocal(rel) {
+			return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+		}
 	}
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
 		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name the folder that it lies in")
 	}
 	return dir, nil
-}
-
-// liesIn reports whether a path is a folder or lies below it.
-func liesIn(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // sweepBackups removes what an interrupted backup has left. The caller holds the
@@ -317,7 +314,7 @@ func backupDisk(err error) error {
 	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another")
 }
 
-// diskError gives an error of the disk a text for callers, whose verb is the reason.
+// diskError gives an error of the disk a text for callers; format takes the reason.
 func diskError(err error, field, format string) error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	// backupStep is how many pages are copied between two looks at the context:
+	// backupStep is how many pages are copied before the context is checked again:
 	// 4 MiB, some 20 ms of a disk.
 	backupStep = 1024
-	// backupCacheKiB is for pages that are read once.
+	// backupCacheKiB is small: pages are read once.
 	backupCacheKiB = 4 << 10
-	// evictionsSince is the schema version that has them.
+	// evictionsSince is the first schema version with the table evictions.
 	evictionsSince = 3
 )
 
@@ -72,7 +72,7 @@ func copyPages(c *store.Conn, ctx context.Context, to string, m *robotmem.Meter)
 	return nil
 }
 
-// openCopy opens a file that nobody writes, without leaving anything beside it.
+// openCopy opens a file for reading, without leaving anything beside it.
 func openCopy(ctx context.Context, path string) (*store.Conn, error) {
 	return store.OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: local.DefaultBusyTimeout, CacheKiB: backupCacheKiB})
 }
@@ -91,7 +91,7 @@ func figures(c *store.Conn) (f BackupFigures, err error) {
 	return f, err
 }
 
-// bytes is how long the file is without its log.
+// bytes is the size of the file without its log.
 func bytes(c *store.Conn) (int64, error) {
 	return c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
 }

@@ -52,9 +52,13 @@ const maxManifest = 1 << 20
 
 // readBackup reads what a backup says of itself.
 func readBackup(path string) (b Backup) {
-	data, err := readSmall(filepath.Join(path, backupManifest))
+	f, err := os.Open(filepath.Join(path, backupManifest))
 	if err == nil {
-		err = json.Unmarshal(data, &b)
+		var data []byte
+		data, err = io.ReadAll(io.LimitReader(f, maxManifest))
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = json.Unmarshal(data, &b)
+		}
 	}
 	if err == nil && (b.File == "" || b.File != filepath.Base(b.File)) {
 		err = errors.New("it names no file")
@@ -64,15 +68,6 @@ func readBackup(path string) (b Backup) {
 	}
 	b.Path, b.Name = path, filepath.Base(path)
 	return b
-}
-
-func readSmall(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxManifest))
 }
 
 // VerifyBackup reads a backup from end to end: it compares the file's checksum, the
@@ -131,8 +126,8 @@ func advise(err error, where, next string) error {
 	return err
 }
 
-// verifyCopy checks a file that nobody writes: its pages and indexes, its
-// payloads, and that it holds what it should. mend, unless it is nil, is asked
+// verifyCopy checks a file that no program writes: its pages and indexes, its
+// payloads, and that it holds what it should. mend, unless it is nil, is called
 // once for each payload that is missing or damaged.
 func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(context.Context, keptPayload) error) (err error) {
 	c, err := openCopy(ctx, path)

@@ -125,11 +125,11 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 		return false
 	}
 	b := r.Beliefs.Values[row.Belief]
-	sure := func(at int64) bool { return consolidate.AtLeast(b.confidence, b.decay, row.idle(at), a.MinConfidence) }
 	a.impermanent = a.impermanent || a.MinConfidence > 0 && row.Useful > a.asked
-	if !sure(a.asked) {
+	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.asked), a.MinConfidence) {
 		return false
 	}
+	sure := func(at int64) bool { return consolidate.AtLeast(b.confidence, b.decay, row.idle(at), a.MinConfidence) }
 	if b.decay <= 0 || a.MinConfidence <= 0 || sure(a.until) {
 		return true
 	}

@@ -30,16 +30,23 @@ const (
 
 var kindNames = [valueKinds]string{"number", "text", "bool", "null", "list", "object"}
 
-func kindOfBlob(blob string) valueKind {
-	switch {
-	case blob == filter.BlobNull:
-		return kindNull
-	case blob == filter.BlobFalse, blob == filter.BlobTrue:
-		return kindBool
-	case strings.HasPrefix(blob, filter.BlobObject):
-		return kindObject
+// kindOfValue takes a value as filter.Flatten makes it.
+func kindOfValue(v any) valueKind {
+	switch v := v.(type) {
+	case string:
+		return kindText
+	case []byte:
+		switch blob := string(v); {
+		case blob == filter.BlobNull:
+			return kindNull
+		case blob == filter.BlobFalse, blob == filter.BlobTrue:
+			return kindBool
+		case strings.HasPrefix(blob, filter.BlobObject):
+			return kindObject
+		}
+		return kindList
 	}
-	return kindList
+	return kindNumber
 }
 
 // pathIndex holds which memories, of any status, have a value at which context path.
@@ -224,7 +231,7 @@ func columnKind(s *sqlite.Stmt, column int) valueKind {
 	case sqlite.Text:
 		return kindText
 	}
-	return kindOfBlob(string(s.ColumnRawBlob(column)))
+	return kindOfValue(s.ColumnRawBlob(column))
 }
 
 // inOrder sorts ids up to last and removes repeated ones. Many are sorted faster
@@ -283,16 +290,6 @@ func (x *pathIndex) follow(c *store.Conn) error {
 		x.change(uint32(m.id), values)
 	}
 	return nil
-}
-
-func kindOfValue(v any) valueKind {
-	switch v := v.(type) {
-	case string:
-		return kindText
-	case []byte:
-		return kindOfBlob(string(v))
-	}
-	return kindNumber
 }
 
 // ContextPath describes a path by its members within a set.
