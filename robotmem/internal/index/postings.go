@@ -23,6 +23,13 @@ type Postings struct {
 	loading  *loading // nil unless a recall waits
 }
 
+// held returns what is loaded: index is nil before that.
+func (w *Postings) held() (index *lexical.Index, revision, purges int64) {
+	w.Mu.RLock()
+	defer w.Mu.RUnlock()
+	return w.Index, w.revision, w.purges
+}
+
 // loading is one attempt to load the index, shared by all recalls that wait.
 type loading struct {
 	done chan struct{}
@@ -67,10 +74,7 @@ func (x *Index) AwaitPostings(ctx context.Context) error {
 func (x *Index) refreshPostings(ctx context.Context) (err error) {
 	w := &x.Postings
 	defer func() { w.settle(err) }()
-	w.Mu.RLock()
-	have := w.Index != nil
-	w.Mu.RUnlock()
-	if !have {
+	if index, _, _ := w.held(); index == nil {
 		fresh := x.restorePostings(ctx)
 		if err := x.catchUp(ctx, fresh); err != nil {
 			return err
@@ -109,9 +113,7 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Mu.RLock()
-	index, held := w.Index, w.revision
-	w.Mu.RUnlock()
+	index, held, _ := w.held()
 	if index == nil || held >= revision {
 		return index, nil
 	}
@@ -120,17 +122,15 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 			return nil, err
 		}
 	}
-	w.Mu.RLock()
-	defer w.Mu.RUnlock()
-	return w.Index, nil // nil again if a repair has dropped it
+	index, _, _ = w.held() // nil if a repair has dropped it
+	return index, nil
 }
 
 // MovedOn reports whether the index follows a later commit than c reads.
 func (w *Postings) MovedOn(c *store.Conn) (bool, error) {
 	revision, err := c.Changes()
-	w.Mu.RLock()
-	defer w.Mu.RUnlock()
-	return w.Index == nil || w.revision > revision, err
+	index, held, _ := w.held()
+	return index == nil || held > revision, err
 }
 
 // Follow reads a page of the memories that changed into the index. done is true

@@ -75,10 +75,7 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 	x.Columns.Mu.RUnlock()
 	save(store.ColumnsSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Columns.Freeze().Write(w) })
 
-	x.Postings.Mu.RLock()
-	index, revision, purges := x.Postings.Index, x.Postings.revision, x.Postings.purges
-	x.Postings.Mu.RUnlock()
-	if index != nil {
+	if index, revision, purges := x.Postings.held(); index != nil {
 		save(store.PostingsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
 			_, err := index.Freeze().WriteTo(w)
 			return err

@@ -32,6 +32,13 @@ func newCodebook(dims int, mean []float32) Codebook {
 	return Codebook{Codes: vector.New(dims, mean), mean: mean}
 }
 
+// held returns what is loaded.
+func (g *vectors) held() (Codebook, store.Model) {
+	g.Mu.RLock()
+	defer g.Mu.RUnlock()
+	return g.Codebook, g.Model
+}
+
 func (g *vectors) replace(b Codebook, m store.Model) {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
@@ -59,11 +66,7 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil || m.ID == 0 {
 		return err
 	}
-	g := &x.Vectors
-	g.Mu.RLock()
-	held := g.Model
-	g.Mu.RUnlock()
-	if held.ID != m.ID {
+	if _, held := x.Vectors.held(); held.ID != m.ID {
 		if err := x.RestoreVectors(ctx, m); err != nil {
 			return err
 		}
@@ -71,10 +74,8 @@ func (x *Index) refreshVectors(ctx context.Context) error {
 	if err := x.FollowVectors(ctx, m.ID); err != nil {
 		return err
 	}
-	g.Mu.RLock()
-	codes, taken := g.Codes, g.taken
-	g.Mu.RUnlock()
-	if codes == nil || codes.Len() < max(centredLeast, 4*taken) { // nil if dropped by a repair, or with its model
+	// Codes is nil if a repair has dropped it, or its model is gone.
+	if b, _ := x.Vectors.held(); b.Codes == nil || b.Codes.Len() < max(centredLeast, 4*b.taken) {
 		return nil
 	}
 	return x.centre(ctx, m)
@@ -163,11 +164,9 @@ func (g *vectors) At(c *store.Conn) (*vector.Index, store.Model, error) {
 	if err != nil || m.ID == 0 {
 		return nil, store.Model{}, err
 	}
-	g.Mu.RLock()
-	codes, held := g.Codes, g.Model
-	g.Mu.RUnlock()
+	b, held := g.held()
 	if held.ID == m.ID && held.Seq >= m.Seq {
-		return codes, held, nil
+		return b.Codes, held, nil
 	}
 	if behind := m.Seq - held.Seq; held.ID != m.ID && m.Seq > pageRows || behind > pageRows {
 		return nil, m, robotmem.Errorf(robotmem.Unavailable, "", "the vectors are still being read")

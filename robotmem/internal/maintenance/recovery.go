@@ -406,15 +406,10 @@ func (r *Recovery) reactivate(context.Context) error {
 // settlePayloads drops the damaged payloads of the file and links those of the folder
 // to the new folder.
 func (r *Recovery) settlePayloads(ctx context.Context) error {
-	var damaged, outside [][sha256.Size]byte
-	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite.Stmt) error {
-		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
+	var damaged [][sha256.Size]byte
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads WHERE data IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)), Inline: s.ColumnRawBlob(3)}
 		copy(p.Sum[:], s.ColumnRawBlob(0))
-		if s.ColumnType(3) == sqlite.Null {
-			outside = append(outside, p.Sum)
-			return nil
-		}
-		p.Inline = s.ColumnRawBlob(3)
 		if _, ok := p.Bytes(); !ok {
 			damaged = append(damaged, p.Sum)
 		}
@@ -428,6 +423,10 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 			return err
 		}
 	}
+	outside, err := r.sums("SELECT sha256 FROM payloads WHERE data IS NULL")
+	if err != nil {
+		return err
+	}
 	for _, sum := range outside {
 		if err := r.linkPayload(ctx, sum); err != nil {
 			return err
@@ -436,17 +435,22 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 	return nil
 }
 
-// settleNameless finds the payloads that a memory names and that have no row. The
-// folder may have their bytes; otherwise they are recorded as lost.
-func (r *Recovery) settleNameless(ctx context.Context) error {
-	var sums [][sha256.Size]byte
-	err := r.Query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
-		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+// sums returns the first column of a query's rows, which are SHA-256 sums.
+func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
+	err = r.Query(sql, nil, func(s *sqlite.Stmt) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
 		sums = append(sums, sum)
 		return nil
 	})
+	return sums, err
+}
+
+// settleNameless finds the payloads that a memory names and that have no row. The
+// folder may have their bytes; otherwise they are recorded as lost.
+func (r *Recovery) settleNameless(ctx context.Context) error {
+	sums, err := r.sums(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
+		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 	if err != nil {
 		return err
 	}

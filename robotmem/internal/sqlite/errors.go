@@ -130,13 +130,11 @@ func (db *DB) fullDisk(err error, needed int64) bool {
 	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
 		return true
 	}
-	for _, code := range []sqlite3.ExtendedErrorCode{sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN} {
-		if errors.Is(err, code) {
-			free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
-			return ferr == nil && free < max(needed, frameBytes)
-		}
+	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
+		return false
 	}
-	return false
+	free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
+	return ferr == nil && free < max(needed, frameBytes)
 }
 
 // DiskFull is the error of something that did not fit. needed is how much space it
@@ -173,11 +171,10 @@ func BytesText(n int64) string {
 
 // notWritten explains why a commit failed, if the disk is full.
 func (db *DB) notWritten(err error) error {
-	needed := db.writer.pagesWritten() * frameBytes
-	if !db.fullDisk(err, needed) {
-		return err
+	if needed := db.writer.pagesWritten() * frameBytes; db.fullDisk(err, needed) {
+		return db.DiskFull("", "the write", About(needed), err)
 	}
-	return db.DiskFull("", "the write", About(needed), err)
+	return err
 }
 
 // notOpened explains why a file does not open on a full disk: the index of the log

@@ -72,10 +72,8 @@ func folderRefuses(path string, err error) string {
 	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 || errors.Is(err, sqlite3.READONLY_ROLLBACK) {
 		return ""
 	}
-	for _, code := range []sqlite3.ErrorCode{sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM} {
-		if errors.Is(err, code) {
-			return "its folder cannot be written"
-		}
+	if isAny(err, sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM) {
+		return "its folder cannot be written"
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ncruces/go-sqlite3"
 )
@@ -26,10 +27,9 @@ func IsConstraint(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT) }
 
 // IsDamage reports whether a part of the file cannot be read.
 func IsDamage(err error) bool {
-	for _, code := range []sqlite3.ErrorCode{sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR} {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return false
+	return isAny(err, sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR)
+}
+
+func isAny[Code error](err error, codes ...Code) bool {
+	return slices.ContainsFunc(codes, func(code Code) bool { return errors.Is(err, code) })
 }
