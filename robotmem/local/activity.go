@@ -67,7 +67,7 @@ func bucketOf(a *robotmem.ActivityResponse) func(ns int64) *robotmem.ActivityBuc
 	}
 }
 
-// activity fills the buckets: with memories from the roster, which costs a few
+// activity fills the buckets: with memories from the column cache, which costs a few
 // nanoseconds each, and with recalls from the file.
 func (e *Node) activity(c *store.Conn, collection string, res *robotmem.ActivityResponse) error {
 	if err := e.index.Columns.Sync(c); err != nil {

@@ -63,7 +63,7 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 	}
 }
 
-// A roster that is read from its snapshot equals one read from the tables.
+// A column cache that is read from its snapshot equals one read from the tables.
 func TestColumnsSnapshot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// The reembed of another process drops the model that the keeper is about to
+// The reembed of another process drops the model that the background maintenance is about to
 // follow.
 func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)

@@ -6,7 +6,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A repair drops the index of words while a recall or the keeper is about to
+// A repair drops the index of words while a recall or the background maintenance is about to
 // follow it.
 func TestRepairWhileTheIndexFollows(t *testing.T) {
 	e := openTest(t, Options{})
