@@ -13,6 +13,18 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/vec1"
 )
 
+// Stmt is a running statement, at a row.
+type Stmt = sqlite3.Stmt
+
+// The types of a value.
+const (
+	Integer = sqlite3.INTEGER
+	Float   = sqlite3.FLOAT
+	Text    = sqlite3.TEXT
+	Blob    = sqlite3.BLOB
+	Null    = sqlite3.NULL
+)
+
 // Conn is one connection to the file, with its prepared statements. It is used
 // by one goroutine at a time.
 type Conn struct {

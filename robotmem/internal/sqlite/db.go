@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -184,6 +186,40 @@ func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error 
 		return nil
 	}
 	return err
+}
+
+// dropReserved rewrites a file whose pages end in reserved bytes: older versions kept
+// checksums there, which no other SQLite program updates. VACUUM alone never lowers
+// their number; VACUUM INTO writes a file without them, and the backup API copies it
+// over the old one in one transaction. While another process has the file open, or the
+// disk is full, it is left for the next opening.
+func dropReserved(c *Conn, path string) error {
+	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
+	if err != nil || reserved == 0 {
+		return err
+	}
+	err = rewriteUnreserved(c, path+".rewritten")
+	if errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+		err = nil
+	}
+	// The next read releases the lock.
+	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL; SELECT count(*) FROM sqlite_schema; PRAGMA journal_mode=WAL"))
+}
+
+func rewriteUnreserved(c *Conn, aside string) error {
+	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// Leaving WAL mode takes the lock of the whole file, which this mode keeps.
+	if err := c.Exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE"); err != nil {
+		return err
+	}
+	to := url.URL{Scheme: "file", OmitHost: true, Path: uriPath(aside), RawQuery: "reserve=0"}
+	err := c.Exec("VACUUM INTO ?", to.String())
+	if err == nil {
+		err = c.Restore("main", fileURI(aside, ConnOptions{}))
+	}
+	return errors.Join(err, os.Remove(aside))
 }
 
 func (db *DB) connOptions(cacheKiB int) ConnOptions {

@@ -3,7 +3,10 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -196,4 +199,71 @@ func SyncPath(path string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// SumFile returns the length and the SHA-256 of a file.
+func SumFile(ctx context.Context, path string) (size int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	size, err = io.Copy(hash, payload.ReaderWith(ctx, f))
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// LinkOrCopy makes a hard link to a file, or a copy where the disk has no links.
+func LinkOrCopy(ctx context.Context, path, to string) error {
+	err := os.Link(path, to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return CopyWhole(ctx, path, to)
+}
+
+// CopyWhole makes a copy that gets its name once it is complete and synced.
+func CopyWhole(ctx context.Context, path, to string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
+	}
+	part := to + ".part"
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(payload.ReaderWith(ctx, in))
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(part, to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// SameBytes reports whether two files are one, or hold the same.
+func SameBytes(ctx context.Context, a, b string) (bool, error) {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := os.Stat(b)
+	if err != nil {
+		return false, err
+	}
+	if os.SameFile(first, second) {
+		return true, nil
+	}
+	if first.Size() != second.Size() {
+		return false, nil
+	}
+	_, sumA, errA := SumFile(ctx, a)
+	_, sumB, errB := SumFile(ctx, b)
+	return sumA == sumB, errors.Join(errA, errB)
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -88,6 +89,21 @@ func Explain(err error) *robotmem.Error {
 func IsCorrupt(err error) bool {
 	return errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.IOERR_CORRUPTFS) || errors.Is(err, sqlite3.IOERR_SHORT_READ) ||
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
+}
+
+// IsBusy reports whether another connection has a lock.
+func IsBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
+
+// IsConstraint reports whether a row breaks a rule of its table.
+func IsConstraint(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT) }
+
+// IsDamage reports whether a part of the file cannot be read.
+func IsDamage(err error) bool {
+	return isAny(err, sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR)
+}
+
+func isAny[Code error](err error, codes ...Code) bool {
+	return slices.ContainsFunc(codes, func(code Code) bool { return errors.Is(err, code) })
 }
 
 // hidden is an error with a text for callers and a cause for the log.
