@@ -58,30 +58,30 @@ func restoreBackup(ctx context.Context, backup string, o local.Options) (*Restor
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
-	r := &restore{path: path, real: path}
+	r := &restore{path: path, real: path, release: func() {}}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		r.real = real
 	}
 	if err := r.from(ctx, backup); err != nil {
 		return nil, err
 	}
-	if err := r.claim(ctx); err != nil {
-		return nil, err
+	err = r.claim(ctx)
+	if err == nil {
+		err = restoreDisk(r.swap(ctx))
 	}
-	err = r.swap(ctx)
 	r.release()
 	if err != nil {
-		return nil, restoreDisk(err)
+		return nil, err
 	}
 	return &r.report, r.open(ctx, o)
 }
 
-// restore is one in the making.
+// restore is a restore that is being made.
 type restore struct {
 	path, real string // the file as it was named, and without symbolic links
 	source     string // the file of the backup
 	exists     bool   // there is a file in the way
-	release    func() // ends the claim on it
+	release    func() // ends the claim on it; may be called twice
 	old        [][32]byte
 	report     RestoreReport
 }
@@ -118,7 +118,6 @@ func (r *restore) from(ctx context.Context, backup string) error {
 // claim fails while another program has the file open, and prevents opening it until
 // release.
 func (r *restore) claim(ctx context.Context) error {
-	r.release = func() {}
 	if err := os.MkdirAll(filepath.Dir(r.real), 0o700); err != nil {
 		return restoreDisk(err)
 	}
@@ -130,15 +129,7 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 	r.exists, r.release = true, func() { _ = f.Close() }
-	if err := r.exclude(ctx, f); err != nil {
-		r.release()
-		return err
-	}
-	return nil
-}
-
-func (r *restore) exclude(ctx context.Context, f *os.File) error {
-	err := sqlite.KeepOut(f, r.real, func() error {
+	err = sqlite.KeepOut(f, r.real, func() error {
 		held, err := foldLog(ctx, r.real)
 		switch {
 		case sqlite.IsBusy(err):

@@ -185,9 +185,12 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	// As in Columns.Sync, a deadline must not end this.
 	interrupt := c.SetInterrupt(context.Background())
 	defer c.SetInterrupt(interrupt)
-	read, put := int64(0), putInto(g.Codes, &g.Model.Seq, m.Dims)
+	read, put := int64(0), eachDecoded(&g.Model.Seq, m.Dims, g.Codes.Put)
 	err := c.VectorsSince(&m, g.Model.Seq, pageRows, func(id, seq int64, raw []byte) error {
 		read++
+		if len(raw) == 0 { // the model refused the memory's text
+			g.Codes.Remove(id)
+		}
 		return put(id, seq, raw)
 	})
 	if err == nil {
@@ -199,18 +202,6 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	return g.Codes, g.Model, err
 }
 
-// putInto adds each vector to codes and sets seq to the last. A memory whose text
-// the model refused has an empty one.
-func putInto(codes *vector.Index, seq *int64, dims int) func(id, at int64, raw []byte) error {
-	put := eachDecoded(seq, dims, codes.Put)
-	return func(id, at int64, raw []byte) error {
-		if len(raw) == 0 {
-			codes.Remove(id)
-		}
-		return put(id, at, raw)
-	}
-}
-
 // eachDecoded visits the vectors among the rows and sets seq to the last. The
 // vector is valid until visit returns.
 func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) func(id, at int64, raw []byte) error {
@@ -218,7 +209,7 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	return func(id, at int64, raw []byte) error {
 		*seq = at
 		if len(raw) != 4*dims || !store.DecodeUnit(v, raw) {
-			return nil // doctor names it and a repair lets it be made anew
+			return nil // Doctor names it, and a repair drops it
 		}
 		return visit(id, v)
 	}

@@ -94,11 +94,9 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *robotme
 	}
 	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
 	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
-	if err := mt.examinePayloads(ctx, c, d, deep); err != nil {
-		return err
-	}
-	backlog, err := c.FeatureBacklog()
-	if err != nil {
+	err := mt.examinePayloads(ctx, c, d, deep)
+	backlog, berr := c.FeatureBacklog()
+	if err := errors.Join(err, berr); err != nil {
 		return err
 	}
 	if backlog > 0 {

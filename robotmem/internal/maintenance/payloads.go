@@ -46,9 +46,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		return nil, 0, err
 	}
 	start := make([]byte, sha256.Size)
-	if _, err := rand.Read(start); err != nil {
-		return nil, 0, err
-	}
+	_, _ = rand.Read(start) // never fails
 	m := robotmem.MeterOf(ctx)
 	if m != nil {
 		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
@@ -141,14 +139,11 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *rob
 		budget = 1 << 62
 	}
 	lost, verified, err := mt.lostPayloads(ctx, c, budget)
-	if err != nil {
-		return err
+	if err == nil {
+		d.Lost, err = NamesOf(c, lost)
 	}
-	if d.Lost, err = NamesOf(c, lost); err != nil {
-		return err
-	}
-	total, err := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
-	if err != nil {
+	total, terr := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	if err := errors.Join(err, terr); err != nil {
 		return err
 	}
 	read := "all of them read and compared"
@@ -156,26 +151,23 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *rob
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
 	}
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
+	known := "none is known to be lost"
+	if len(lost) > 0 {
+		known = fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
+	}
 	switch orphans, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
-		addCheck(d, "payloads", CheckFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
+		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
-		addCheck(d, "payloads", CheckFail, lostCount(d, lost), backup)
+		addCheck(d, "payloads", CheckFail, known, backup)
 	case len(orphans.Sums)+len(orphans.Stray) > 0:
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.Sums)+len(orphans.Stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
 		addCheck(d, "payloads", CheckOK, "all in their place, "+read, "")
 	}
 	return nil
-}
-
-func lostCount(d *robotmem.DoctorResponse, lost map[string]string) string {
-	if len(lost) == 0 {
-		return "none is known to be lost"
-	}
-	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
 }
 
 // LostText names the first lost payloads.

@@ -68,19 +68,16 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 	if !dryRun {
 		m.Stage("removing payloads", "payloads", int64(len(plan)))
 	}
-	for done := 0; done < len(plan); {
-		next := min(done+evictionsPerCommit, len(plan))
-		part := plan[done:next]
-		if !dryRun {
+	for part := range slices.Chunk(plan, evictionsPerCommit) {
+		if n := len(part); !dryRun {
 			if part, err = mt.Store.Evict(ctx, part); err != nil {
 				return nil, err
 			}
-			m.Add(int64(next - done))
+			m.Add(int64(n))
 		}
 		for _, p := range part {
 			addEviction(res, p)
 		}
-		done = next
 	}
 	return res, nil
 }
