@@ -26,11 +26,11 @@ func (b *job) hold(ctx context.Context, m *robotmem.Meter) error {
 	b.held = map[[sha256.Size]byte]bool{}
 	missing := map[[sha256.Size]byte]bool{}
 	for round := range holdRounds {
-		if err := b.source.Exec("BEGIN"); err != nil {
-			return err
+		err := b.source.Exec("BEGIN")
+		if err == nil {
+			b.report.Held, err = figures(b.source)
 		}
-		var err error
-		if b.report.Held, err = figures(b.source); err != nil {
+		if err != nil {
 			return err
 		}
 		var all []keptPayload
@@ -42,26 +42,24 @@ func (b *job) hold(ctx context.Context, m *robotmem.Meter) error {
 			}
 			return nil
 		})
+		if err == nil && round == 0 {
+			err = b.source.Exec("ROLLBACK")
+		}
 		if err != nil {
 			return err
-		}
-		if round == 0 {
-			if err := b.source.Exec("ROLLBACK"); err != nil {
-				return err
-			}
 		}
 		m.Stage("holding payloads", "bytes", bytes)
 		evicted, err := b.holdAll(ctx, all, missing, bytes, m)
 		if err != nil {
 			return err
 		}
-		if round == 0 {
-			continue
-		}
-		if !evicted {
+		if round > 0 && !evicted {
 			return b.payloads().Settle()
 		}
-		if err := b.source.Exec("ROLLBACK"); err != nil {
+		if round > 0 {
+			err = b.source.Exec("ROLLBACK")
+		}
+		if err != nil {
 			return err
 		}
 	}
