@@ -46,28 +46,33 @@ func (c *pointColumn) drop(id int64) {
 }
 
 // eachPoint visits the points at a path that members of a set have in a frame and a
-// map; "" is any.
-func (r *Columns) eachPoint(path int64, frame, mapID string, set *bitset.BitSet, visit func(*Point)) {
+// map ("" is any), with so many dimensions (0 is any). It returns which pairs of frame
+// and map occurred, true for those that were visited.
+func (r *Columns) eachPoint(path int64, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
+	wanted := map[[2]uint32]bool{}
 	column := r.Points[path]
 	if column == nil {
-		return
+		return wanted
 	}
-	wanted := map[[2]uint32]bool{} // by frame and map
+	var last [2]uint32 // most points are in the frame of the one before
+	yes, known := false, false
 	for i := range column.Points {
 		p := &column.Points[i]
-		if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
+		if p.Dims == 0 || dims > 0 && int(p.Dims) != dims || !set.Test(uint(p.MemoryID)) {
 			continue
 		}
-		where := [2]uint32{p.Frame, p.MapID}
-		yes, known := wanted[where]
-		if !known {
-			yes = comparesFrame(frame, mapID, r.Text(p.Frame), r.Text(p.MapID))
-			wanted[where] = yes
+		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
+			last = where
+			if yes, known = wanted[where]; !known {
+				yes, known = comparesFrame(frame, mapID, r.Text(p.Frame), r.Text(p.MapID)), true
+				wanted[where] = yes
+			}
 		}
 		if yes {
 			visit(p)
 		}
 	}
+	return wanted
 }
 
 // Near compares every coordinate at a path and returns at least the nearest
@@ -75,21 +80,18 @@ func (r *Columns) eachPoint(path int64, frame, mapID string, set *bitset.BitSet,
 func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	met := map[[2]uint32]bool{}
 	xyz := make([]float64, 0, 3)
-	r.eachPoint(path, s.FrameID, s.MapID, set, func(p *Point) {
-		if int(p.Dims) != len(s.Target) {
-			return
-		}
-		met[[2]uint32{p.Frame, p.MapID}] = true
+	met := r.eachPoint(path, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
 		xyz = append(xyz[:0], p.X, p.Y, p.Z)[:p.Dims]
 		if d, ok := DistanceTo(s, xyz); ok {
 			items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
 		}
 	})
 	frames = map[string]bool{}
-	for where := range met {
-		frames[r.Text(where[0])+"\x00"+r.Text(where[1])] = true
+	for where, yes := range met {
+		if yes {
+			frames[r.Text(where[0])+"\x00"+r.Text(where[1])] = true
+		}
 	}
 	return items, frames
 }
@@ -172,7 +174,7 @@ func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robo
 func (r *Columns) Within(path int64, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	r.eachPoint(path, ask.FrameID, ask.MapID, set, func(p *Point) {
+	r.eachPoint(path, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
 		if withinBox(ask, p.X, p.Y) {
 			out = append(out, *p)
 		}
