@@ -176,11 +176,6 @@ type ForgetRequest struct {
 	Purge    bool   `json:"purge,omitempty" tool:"-" doc:"Destroy it for good: text, context, every version, indexes, vectors and payload, and the old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the text."`
 }
 
-// RestoreRequest makes a memory active again.
-type RestoreRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
-}
-
 // UpdateRequest replaces a memory's text.
 type UpdateRequest struct {
 	MemoryID   int64  `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory; its id stays."`
@@ -208,14 +203,9 @@ type EndSessionRequest struct {
 	UsedMemoryIDs []int64  `json:"used_memory_ids,omitempty" validate:"max=1000,dive,min=1" doc:"Memories that helped: their clock of fading starts anew."`
 }
 
-// GetRequest asks for one memory.
-type GetRequest struct {
+// MemoryRequest names one memory: of get, data, history and restore.
+type MemoryRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
-}
-
-// DataRequest asks for the bytes of a perception.
-type DataRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which perception."`
 }
 
 // PreviewRequest asks for a picture of a perception.
@@ -231,11 +221,6 @@ type SamplesRequest struct {
 	From     *float64 `json:"from,omitempty" validate:"omitempty,finite" doc:"Only samples from here on: seconds since the first, or sample numbers (from 0) when the rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single scan has no time."`
 	To       *float64 `json:"to,omitempty" validate:"omitempty,finite" doc:"Only samples up to here, likewise."`
 	Points   int      `json:"points,omitempty" validate:"omitempty,min=16,max=200000" doc:"At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if absent. More than ten channels share some 2,000,000 readings."`
-}
-
-// HistoryRequest asks for every state of a memory.
-type HistoryRequest struct {
-	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"Which memory."`
 }
 
 // ListRequest pages through memories.

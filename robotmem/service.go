@@ -32,7 +32,7 @@ type Service interface {
 	// NotFound if there is no such memory, Conflict if it is forgotten already.
 	Forget(context.Context, *ForgetRequest) (*ForgetResponse, error)
 	// Restore makes a forgotten or superseded memory active again.
-	Restore(context.Context, *RestoreRequest) (*RestoreResponse, error)
+	Restore(context.Context, *MemoryRequest) (*RestoreResponse, error)
 	// Update replaces a memory's text under the same id; the old text stays
 	// readable through History.
 	Update(context.Context, *UpdateRequest) (*UpdateResponse, error)
@@ -44,9 +44,9 @@ type Service interface {
 	// Conflict if it has ended already.
 	EndSession(context.Context, *EndSessionRequest) (*EndSessionResponse, error)
 	// Get returns one memory, whatever its status.
-	Get(context.Context, *GetRequest) (*Memory, error)
+	Get(context.Context, *MemoryRequest) (*Memory, error)
 	// Data returns the bytes of a perception.
-	Data(context.Context, *DataRequest) (*DataResponse, error)
+	Data(context.Context, *MemoryRequest) (*DataResponse, error)
 	// Preview draws a perception: a thumbnail, a plot, a spectrogram, a view
 	// from above. NotFound if nothing can be drawn of it.
 	Preview(context.Context, *PreviewRequest) (*PreviewResponse, error)
@@ -54,7 +54,7 @@ type Service interface {
 	// enough to be drawn. NotFound if there are none in it.
 	Samples(context.Context, *SamplesRequest) (*SamplesResponse, error)
 	// History returns every state a memory has been in, oldest first.
-	History(context.Context, *HistoryRequest) (*HistoryResponse, error)
+	History(context.Context, *MemoryRequest) (*HistoryResponse, error)
 	// List pages through memories, newest first.
 	List(context.Context, *ListRequest) (*ListResponse, error)
 	// Sessions pages through episodes, newest first.
@@ -96,7 +96,7 @@ type Streams interface {
 	// its end. If that fails nothing is stored.
 	SavePerceptionFrom(ctx context.Context, r *SavePerceptionRequest, data io.Reader) (*SavePerceptionResponse, error)
 	// OpenData is Data as a stream. The caller closes it.
-	OpenData(ctx context.Context, r *DataRequest) (*DataReader, error)
+	OpenData(ctx context.Context, r *MemoryRequest) (*DataReader, error)
 }
 
 // DataReader reads the bytes of a perception from any place in them, and must

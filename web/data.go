@@ -27,7 +27,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 		if err != nil {
 			return err
 		}
-		req, err := requestOf[robotmem.DataRequest](op, raw)
+		req, err := requestOf[robotmem.MemoryRequest](op, raw)
 		if err != nil {
 			return err
 		}

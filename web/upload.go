@@ -257,7 +257,7 @@ func (w whole) SavePerceptionFrom(ctx context.Context, r *robotmem.SavePerceptio
 	return w.SavePerception(ctx, &req)
 }
 
-func (w whole) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (w whole) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	res, err := w.Data(ctx, r)
 	if err != nil {
 		return nil, err

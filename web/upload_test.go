@@ -142,7 +142,7 @@ func TestUploadInAnyOrder(t *testing.T) {
 					want, given = p.value, true
 				}
 			}
-			m, err := u.engine.Get(t.Context(), &robotmem.GetRequest{MemoryID: saved.MemoryID})
+			m, err := u.engine.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: saved.MemoryID})
 			if err != nil || m.Content != description.value || m.Metadata["rate_hz"] != json.Number("12.50") || (m.SHA256 != "") != given {
 				t.Errorf("%+v, %v", m, err)
 			}

@@ -65,7 +65,7 @@ func (s *stub) SessionMemories(_ context.Context, r *robotmem.SessionMemoriesReq
 	return &robotmem.ListResponse{}, s.err
 }
 
-func (s *stub) Data(context.Context, *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+func (s *stub) Data(context.Context, *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	return s.data, s.err
 }
 

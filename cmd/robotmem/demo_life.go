@@ -426,7 +426,7 @@ func (l *demoLife) likeness(ctx context.Context) error {
 		known := l.known[x.collection]
 		k.Chance += float64(len(nearest)*(known[x.Label()]-1)) / float64(max(1, known[""]-1))
 		if k.Nearest == nil && !x.succeeded() {
-			probe, err := l.m.Get(ctx, &robotmem.GetRequest{MemoryID: x.perception})
+			probe, err := l.m.Get(ctx, &robotmem.MemoryRequest{MemoryID: x.perception})
 			if err != nil {
 				return err
 			}

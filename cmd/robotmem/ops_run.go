@@ -113,7 +113,7 @@ func (c *opCommand) streamFile(ctx context.Context, a *app, m robotmem.Streams, 
 
 // streamData writes a perception's bytes as they were saved.
 func (c *opCommand) streamData(ctx context.Context, a *app, m robotmem.Streams, request json.RawMessage) error {
-	var req robotmem.DataRequest
+	var req robotmem.MemoryRequest
 	if err := c.op.Decode(request, &req); err != nil {
 		return err
 	}

@@ -238,7 +238,7 @@ func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptio
 }
 
 // OpenData implements robotmem.Streams.
-func (s service) OpenData(_ context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (s service) OpenData(_ context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	c := s.c.take()
 	res, err := c.call(s.url, "open", r, nil)
 	c.mu.Unlock()

@@ -85,7 +85,7 @@ func press() (data []byte, shape []int) {
 // readForce reads the bytes of a chunk as its metadata says: dtype <f8 and shape
 // [n, 6], of which Fz is the third.
 func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error {
-	data, err := m.Data(ctx, &robotmem.DataRequest{MemoryID: chunk.MemoryID})
+	data, err := m.Data(ctx, &robotmem.MemoryRequest{MemoryID: chunk.MemoryID})
 	if err != nil {
 		return err
 	}

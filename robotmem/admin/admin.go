@@ -1,3 +1,6 @@
+// Package admin has the requests and answers of the operations for operators: counts,
+// activity, changes, doctor, repair, retention and the audit log. The operations are
+// methods of robotmem.Service.
 package admin
 
 import (
@@ -166,7 +169,20 @@ type Eviction struct {
 // A perception that goes is no longer recalled and its payload is removed; its
 // description, summary and history stay, and the eviction is on record.
 
-// Budget bounds the payloads of some perceptions. Fields that are zero do not.
+// Budget bounds the payloads of some perceptions. A field that is zero bounds nothing.
+// Facts are never touched. Perceptions go in this order, so that what is worth least
+// goes first:
+//
+//  1. what was forgotten or superseded, oldest first;
+//  2. every second one of a long recording (many perceptions of one source in one
+//     episode), and again every second one of the rest: a recording is thinned before
+//     any other is lost;
+//  3. the rest, oldest first, but those that were recalled after those that were not,
+//     then those that an episode found useful, those of failed episodes, and last those
+//     that are pinned.
+//
+// A perception that goes is no longer recalled and its payload is removed. Its
+// description, summary and history stay, and the eviction is stored.
 type Budget struct {
 	Collection     string  `json:"collection,omitempty" validate:"omitempty,collections" doc:"Those of this collection; of all together if absent."`
 	PerceptionType string  `json:"perception_type,omitempty" validate:"omitempty,oneof=visual tactile auditory proprioceptive procedural spatial" doc:"Those of this type; of every type together if absent."`

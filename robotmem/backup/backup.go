@@ -1,14 +1,16 @@
+// Package backup makes, lists, verifies and restores backups of a memory that is in
+// use.
 package backup
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,16 +22,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// A backup is a folder, named by when it was begun:
+// A backup is a folder, named after the time it was started:
 //
 //	memory-20261121T204100.000Z/
 //	  memory.db            the file, as one transaction saw it, without a log
 //	  memory.db.payloads/  the payloads that it names, hard links where possible
 //	  backup.json          what it holds, with the file's checksum
 //
-// It is made under a name that begins with tmp-, synced, read again from end to
-// end, and only then takes its own name: what has such a name is whole. It is a
-// memory like any other, so the folder can be copied anywhere and opened there.
+// It is written under a name that begins with tmp-, synced, verified from end to end
+// and then renamed: a folder with the final name is complete. It is a memory like any
+// other, so the folder can be copied anywhere and opened there.
 
 // Backup says what a backup holds.
 type Backup struct {
@@ -61,17 +63,17 @@ type BackupFigures struct {
 	Newest        string `json:"newest,omitempty"` // of the one with the highest
 }
 
-// BackupOptions say how [Engine.Backup] does it. The zero value works.
+// BackupOptions are those of [Make]. The zero value works.
 type BackupOptions struct {
 	Dir     string // where backups lie; the folder "backups" beside the file if empty
 	Keep    BackupKeep
 	Version string // of the program, for the record
 }
 
-// BackupReport is what [Engine.Backup] did.
+// BackupReport is the result of [Make].
 type BackupReport struct {
 	Backup
-	// Linked payloads take no space of their own.
+	// Linked counts the payloads that take no further space.
 	Linked int64 `json:"linked"`
 	Copied int64 `json:"copied"`
 	// Meanwhile is how often memories changed in the source while it ran.
@@ -86,25 +88,24 @@ const (
 	backupLock     = ".lock"
 )
 
-// Make makes a backup of the memory while it works on: nobody waits for it.
-// What was acknowledged before the call is in it, and of what comes later as
-// much as one transaction saw. Earlier backups that [BackupKeep] does not keep
-// are removed once it is verified. It fails with Invalid for a folder that
-// cannot be one of backups, Unavailable when the disk is full or cannot be
-// written or another backup into the folder is being made, and Corrupt when the
-// memory is damaged; then nothing is left of it, and earlier backups stay.
+// Make makes a backup of the memory, which remains usable meanwhile. The backup holds
+// what was acknowledged before the call, and of later writes what one transaction
+// saw. Earlier backups that [BackupKeep] does not keep are removed once it is
+// verified. It fails with Invalid for a folder that cannot hold backups, Unavailable
+// when the disk is full or cannot be written or another backup into the folder is
+// being made, and Corrupt when the memory is damaged; then nothing is left of it, and
+// earlier backups stay.
 func Make(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
 	release, open := e.Store.Hold()
-	if open {
-		defer release()
-	} else {
+	if !open {
 		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
 	}
+	defer release()
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
-		case <-e.Quitting: // Close does not wait until it is whole
+		case <-e.Quitting: // Close does not wait for the backup
 			cancel()
 		case <-ctx.Done():
 		}
@@ -133,10 +134,10 @@ func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupRep
 	}
 	defer unlock()
 	past, err := ListBackups(dir)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = sweepBackups(dir)
 	}
-	if err := sweepBackups(dir); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	b := &job{e: e, dir: dir, past: past, started: time.Now()}
@@ -153,7 +154,7 @@ func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupRep
 	return &b.report, nil
 }
 
-// job is one in the making.
+// job is a backup that is being made.
 type job struct {
 	e       *local.Node
 	dir     string
@@ -161,7 +162,7 @@ type job struct {
 	ours    []Backup // those of them that may be rotated
 	started time.Time
 	source  *store.Conn
-	held    heldPayloads
+	held    map[[sha256.Size]byte]bool // payloads that are in the backup already
 	report  BackupReport
 }
 
@@ -169,25 +170,23 @@ func (b *job) temp() string { return filepath.Join(b.dir, backupTemp+b.report.Na
 
 func (b *job) file() string { return filepath.Join(b.temp(), b.report.File) }
 
-// number gives it a name and a number that no other has.
+// number gives the backup an unused name and number.
 func (b *job) number() {
 	b.report.Number = 1
-	taken := map[string]bool{}
 	for _, p := range b.past {
 		b.report.Number = max(b.report.Number, p.Number+1)
-		taken[p.Name] = true
 	}
 	stem := strings.TrimSuffix(b.report.File, filepath.Ext(b.report.File))
 	for at := b.e.Now(); ; at = at.Add(time.Millisecond) {
 		b.report.CreatedAt = at.Truncate(time.Millisecond)
 		b.report.Name = stem + "-" + at.Format(backupTime)
-		if !taken[b.report.Name] {
+		if !slices.ContainsFunc(b.past, func(p Backup) bool { return p.Name == b.report.Name }) {
 			return
 		}
 	}
 }
 
-// make writes the backup aside, verifies it, and gives it its name.
+// make writes the backup under a temporary name, verifies it, and renames it.
 func (b *job) make(ctx context.Context) (err error) {
 	if err := os.Mkdir(b.temp(), 0o700); err != nil {
 		return backupDisk(err)
@@ -201,13 +200,17 @@ func (b *job) make(ctx context.Context) (err error) {
 	if err := b.hold(ctx, m); err != nil { // leaves the snapshot open
 		return err
 	}
-	if err := b.room(); err != nil {
+	size, err := bytes(b.source)
+	if err == nil {
+		err = roomFor(b.dir, size)
+	}
+	if err != nil {
 		return err
 	}
 	if err := copyDatabase(b.source, ctx, b.file(), m); err != nil {
 		return backupDisk(err)
 	}
-	if err := b.source.Exec("ROLLBACK"); err != nil { // lets the log go
+	if err := b.source.Exec("ROLLBACK"); err != nil { // releases the log
 		return err
 	}
 	if err := b.dropUnnamed(); err != nil {
@@ -230,45 +233,40 @@ func (b *job) make(ctx context.Context) (err error) {
 	return b.finish()
 }
 
-// room fails before the copy does when the disk cannot hold the file.
-func (b *job) room() error {
-	needed, err := bytes(b.source)
-	if err != nil {
-		return err
-	}
-	return roomFor(b.dir, needed)
-}
-
+// roomFor fails before a copy does when the disk cannot hold it.
 func roomFor(dir string, needed int64) error {
 	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
-		return nil // a disk that does not tell is tried
+		return nil // try it if the free space is not known
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
 }
 
-// finish puts all of it on the disk and gives it its name.
+// finish syncs the backup and renames it.
 func (b *job) finish() error {
 	b.report.Seconds = time.Since(b.started).Seconds()
 	manifest, err := json.MarshalIndent(b.report.Backup, "", "  ")
-	if err == nil {
-		err = writeSynced(filepath.Join(b.temp(), backupManifest), append(manifest, '\n'))
+	if err != nil {
+		return err
 	}
+	path := filepath.Join(b.temp(), backupManifest)
 	final := filepath.Join(b.dir, b.report.Name)
-	if err == nil {
-		err = sqlite.SyncPath(b.temp())
-	}
-	if err == nil {
-		err = os.Rename(b.temp(), final)
-	}
-	if err == nil {
-		err = sqlite.SyncPath(b.dir)
+	for _, step := range []func() error{
+		func() error { return os.WriteFile(path, append(manifest, '\n'), 0o600) },
+		func() error { return sqlite.SyncPath(path) },
+		func() error { return sqlite.SyncPath(b.temp()) },
+		func() error { return os.Rename(b.temp(), final) },
+		func() error { return sqlite.SyncPath(b.dir) },
+	} {
+		if err := step(); err != nil {
+			return backupDisk(err)
+		}
 	}
 	b.report.Path = final
-	return backupDisk(err)
+	return nil
 }
 
-// backupDir makes the folder of backups and refuses one that cannot be it.
+// backupDir creates the folder of backups. It refuses one that cannot hold backups.
 func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
@@ -283,8 +281,10 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", backupDisk(err)
 	}
-	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil && liesIn(payloads, dir) {
-		return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil {
+		if rel, err := filepath.Rel(payloads, dir); err == nil && filepath.IsLocal(rel) {
+			return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+		}
 	}
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
 		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name the folder that it lies in")
@@ -292,14 +292,8 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	return dir, nil
 }
 
-// liesIn reports whether a path is a folder or lies below it.
-func liesIn(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
 // sweepBackups removes what an interrupted backup has left. The caller holds the
-// folder's lock, so that none is being made.
+// folder's lock.
 func sweepBackups(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -315,14 +309,17 @@ func sweepBackups(dir string) error {
 	return nil
 }
 
-// backupDisk is an error of the disk that backups lie on, as callers see it.
-// Others pass.
+// backupDisk gives an error of the disk that backups lie on a text for callers.
+// Other errors pass.
 func backupDisk(err error) error {
+	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another")
+}
+
+// diskError gives an error of the disk a text for callers; format takes the reason.
+func diskError(err error, field, format string) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &path):
 		err = path.Err
 	case errors.As(err, &link):
@@ -330,22 +327,10 @@ func backupDisk(err error) error {
 	default:
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another", err)
+	return robotmem.Errorf(robotmem.Unavailable, field, format, err)
 }
 
-func writeSynced(path string, data []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// tempName is a name beside path that no other process takes.
-func tempName(path string) string { return fmt.Sprintf("%s.tmp-%s", path, rand.Text()[:8]) }
-
-// lockBackups makes the caller the only one who changes a folder of backups.
+// lockBackups gives the caller the lock of a folder of backups.
 func lockBackups(dir string) (unlock func(), err error) {
 	unlock, err = sqlite.LockFile(filepath.Join(dir, backupLock))
 	switch {

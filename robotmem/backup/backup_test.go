@@ -103,11 +103,11 @@ func TestBackupHoldsAll(t *testing.T) {
 		t.Errorf("a backup that was verified consists of %v, want %v", files, want)
 	}
 	back := restored(t, r.Path)
-	m, err := back.Get(t.Context(), &robotmem.GetRequest{MemoryID: fact.MemoryID})
+	m, err := back.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: fact.MemoryID})
 	if err != nil || m.Content != "the door of hall 3 opens inwards" || m.UID != fact.UID {
 		t.Errorf("the fact came back as %+v, %v", m, err)
 	}
-	data, err := back.Data(t.Context(), &robotmem.DataRequest{MemoryID: picture.MemoryID})
+	data, err := back.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: picture.MemoryID})
 	if err != nil || !slices.Equal(data.DataBase64, large) {
 		t.Errorf("the payload did not come back: %v", err)
 	}
@@ -472,7 +472,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	if _, err := RestoreBackup(t.Context(), r.Path, path, local.Options{}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "has the memory open") {
 		t.Fatalf("restoring a file in use answers %v, want unavailable", err)
 	}
-	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: late.MemoryID}); err != nil || m.Content != "learnt after the backup" {
+	if m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: late.MemoryID}); err != nil || m.Content != "learnt after the backup" {
 		t.Errorf("after the refusal: %v", err)
 	}
 	if err := e.Close(); err != nil {
@@ -497,7 +497,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 			t.Errorf("%s: %+v, %v; want %d memories", what, s, err, want)
 		}
 		for _, p := range payloads {
-			if _, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: p.MemoryID}); err != nil {
+			if _, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: p.MemoryID}); err != nil {
 				t.Errorf("%s: payload of %d: %v", what, p.MemoryID, err)
 			}
 		}

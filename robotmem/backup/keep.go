@@ -41,7 +41,7 @@ func (k *BackupKeep) complete() error {
 	return nil
 }
 
-// remove returns those that may go, oldest first, of backups of one memory.
+// remove returns those of one memory's backups that need not stay, oldest first.
 func (k BackupKeep) remove(all []Backup) []Backup {
 	newest := slices.Clone(all)
 	slices.SortFunc(newest, func(a, b Backup) int { return -cmp.Compare(a.Number, b.Number) })
@@ -68,8 +68,8 @@ func (k BackupKeep) remove(all []Backup) []Backup {
 	return slices.DeleteFunc(newest, func(b Backup) bool { return stays[b.Name] })
 }
 
-// rotate removes the earlier backups that need not stay, of this memory alone.
-// Each loses its name first, so that none is ever listed in part.
+// rotate removes the earlier backups of this memory that need not stay. Each is
+// renamed first, so that no incomplete one is ever listed.
 func (b *job) rotate(ctx context.Context, keep BackupKeep) (removed []string, err error) {
 	removed = []string{}
 	for _, p := range keep.remove(append(b.ours, b.report.Backup)) {
@@ -88,20 +88,18 @@ func (b *job) rotate(ctx context.Context, keep BackupKeep) (removed []string, er
 	return removed, nil
 }
 
-// ofThisMemory returns the earlier backups that are of this memory: of a file of
-// its name that held a memory which it holds still, or none at all.
+// ofThisMemory returns the earlier backups of this memory: those of a file of its
+// name that held a memory which it still holds, or no memory at all.
 func (b *job) ofThisMemory() (ours []Backup, err error) {
 	for _, p := range b.past {
 		if p.Problem != "" || p.File != b.report.File {
 			continue
 		}
-		same := p.Held.Memories == 0
-		if !same {
-			if same, err = knows(b.source, p.Held.Oldest, p.Held.Newest); err != nil {
-				return nil, err
-			}
+		known, err := b.source.Number("SELECT count(*) FROM memories WHERE uid IN (?, ?)", p.Held.Oldest, p.Held.Newest)
+		if err != nil {
+			return nil, err
 		}
-		if same {
+		if known > 0 || p.Held.Memories == 0 {
 			ours = append(ours, p)
 		}
 	}

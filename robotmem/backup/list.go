@@ -53,9 +53,13 @@ const maxManifest = 1 << 20
 
 // readBackup reads what a backup says of itself.
 func readBackup(path string) (b Backup) {
-	data, err := readSmall(filepath.Join(path, backupManifest))
+	f, err := os.Open(filepath.Join(path, backupManifest))
 	if err == nil {
-		err = json.Unmarshal(data, &b)
+		var data []byte
+		data, err = io.ReadAll(io.LimitReader(f, maxManifest))
+		if err = errors.Join(err, f.Close()); err == nil {
+			err = json.Unmarshal(data, &b)
+		}
 	}
 	if err == nil && (b.File == "" || b.File != filepath.Base(b.File)) {
 		err = errors.New("it names no file")
@@ -67,19 +71,10 @@ func readBackup(path string) (b Backup) {
 	return b
 }
 
-func readSmall(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxManifest))
-}
-
-// VerifyBackup reads a backup from end to end: the file's checksum, its pages
-// and indexes, every payload's checksum, and that it holds as much as it did when
-// it was made. It writes nothing. It fails with NotFound if there is no backup at
-// path, and Corrupt, which says what is damaged.
+// VerifyBackup reads a backup from end to end: it compares the file's checksum, the
+// pages and indexes, every payload's checksum, and the counts of when it was made. It
+// writes nothing. It fails with NotFound if there is no backup at path, and Corrupt,
+// which says what is damaged.
 func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
 	b, err := findBackup(path)
 	if err == nil {
@@ -132,8 +127,8 @@ func advise(err error, where, next string) error {
 	return err
 }
 
-// verifyCopy checks a file that nobody writes: its pages and indexes, its
-// payloads, and that it holds what it should. mend, unless it is nil, is asked
+// verifyCopy checks a file that no program writes: its pages and indexes, its
+// payloads, and that it holds what it should. mend, unless it is nil, is called
 // once for each payload that is missing or damaged.
 func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(context.Context, keptPayload) error) (err error) {
 	c, err := openCopy(ctx, path)
@@ -147,7 +142,7 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	if _, err := store.RefuseForeign(c.Conn); err != nil {
 		return err
 	}
-	damage, err := wholeIntegrity(c)
+	damage, err := c.Integrity(true)
 	if err != nil {
 		return err
 	}
@@ -166,52 +161,33 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 		return err
 	}
 	if unnamed > 0 {
-		return lostPayload(fmt.Sprintf("%d memories name payloads that the file does not know", unnamed))
+		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories name payloads that the file does not know", unnamed)
 	}
-	v := &verification{c: c, folder: payload.Folder{Dir: path + store.PayloadsSuffix}, mend: mend, m: m}
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
-	for _, inline := range []bool{true, false} {
-		if err := keptPayloads(c, inline, func(p keptPayload) error { return v.payload(ctx, p) }); err != nil {
+	folder := payload.Folder{Dir: path + store.PayloadsSuffix}
+	examine := func(p keptPayload) (string, error) {
+		if p.Inline != nil {
+			m.Add(p.Size)
+		}
+		return maintenance.ExaminePayload(ctx, folder, &p.StoredPayload, true, func(n int) { m.Add(int64(n)) })
+	}
+	check := func(p keptPayload) error {
+		what, err := examine(p)
+		if what != "" && mend != nil && p.Inline == nil {
+			if err = mend(ctx, p); err == nil {
+				what, err = examine(p)
+			}
+			if errors.Is(err, payload.ErrMissing) {
+				err = nil
+			}
+		}
+		if err != nil || what == "" || !p.wanted {
 			return err
 		}
+		return lostPayload(c, p, what)
 	}
-	return nil
-}
-
-// verification reads the payloads of a copy.
-type verification struct {
-	c      *store.Conn
-	folder payload.Folder
-	mend   func(context.Context, keptPayload) error
-	m      *progress.Meter
-}
-
-func (v *verification) payload(ctx context.Context, p keptPayload) error {
-	what, err := v.examine(ctx, p)
-	if what != "" && v.mend != nil && p.Inline == nil {
-		if err = v.mend(ctx, p); err == nil {
-			what, err = v.examine(ctx, p)
-		}
-		if errors.Is(err, payload.ErrMissing) {
-			err = nil
-		}
-	}
-	if err != nil || what == "" || !p.wanted {
+	if err := keptPayloads(c, true, check); err != nil {
 		return err
 	}
-	whose, err := ownersOf(v.c, p, what)
-	return errors.Join(err, lostPayload(whose))
-}
-
-// examine says what is wrong with a payload, "" if nothing.
-func (v *verification) examine(ctx context.Context, p keptPayload) (string, error) {
-	if p.Inline != nil {
-		v.m.Add(p.Size)
-		if _, ok := p.Bytes(); !ok {
-			return "its bytes are not those that were saved", nil
-		}
-		return "", nil
-	}
-	err := v.folder.Verify(ctx, p.Sum, p.Codec, p.Size, func(n int) { v.m.Add(int64(n)) })
-	return maintenance.FileFault(ctx, err)
+	return keptPayloads(c, false, check)
 }

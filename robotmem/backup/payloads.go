@@ -9,30 +9,29 @@ import (
 
 	"github.com/robotmem/robotmem-go/perception/payload"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// heldPayloads are those that lie in the backup already.
-type heldPayloads map[[sha256.Size]byte]bool
-
-// holdRounds bounds how often the payloads are gone through. Each round has less
-// to do, since only what came during the last one is new.
+// holdRounds bounds how often hold lists the payloads. Each round has less to do: only
+// the payloads that came during the last one are new.
 const holdRounds = 20
 
-// hold puts every payload of the folder into the backup, and leaves open the
-// transaction that saw them. A payload may be evicted at any time; what a link
-// or a copy holds stays. So all are held once without a transaction, however
-// long that takes, and then those that a transaction sees, until none is missing.
+// hold links or copies every payload of the folder into the backup, and leaves open
+// the transaction that saw them. A payload may be evicted at any time, but a link or a
+// copy stays. So all are linked once without a transaction, however long that takes,
+// and then those that a transaction sees, until none is missing.
 func (b *job) hold(ctx context.Context, m *progress.Meter) error {
-	b.held = heldPayloads{}
-	missing := map[[sha256.Size]byte]string{}
+	b.held = map[[sha256.Size]byte]bool{}
+	missing := map[[sha256.Size]byte]bool{}
 	for round := range holdRounds {
-		if err := b.source.Exec("BEGIN"); err != nil {
-			return err
+		err := b.source.Exec("BEGIN")
+		if err == nil {
+			b.report.Held, err = figures(b.source)
 		}
-		var err error
-		if b.report.Held, err = figures(b.source); err != nil {
+		if err != nil {
 			return err
 		}
 		var all []keptPayload
@@ -44,36 +43,33 @@ func (b *job) hold(ctx context.Context, m *progress.Meter) error {
 			}
 			return nil
 		})
+		if err == nil && round == 0 {
+			err = b.source.Exec("ROLLBACK")
+		}
 		if err != nil {
 			return err
-		}
-		if round == 0 {
-			if err := b.source.Exec("ROLLBACK"); err != nil {
-				return err
-			}
 		}
 		m.Stage("holding payloads", "bytes", bytes)
 		evicted, err := b.holdAll(ctx, all, missing, bytes, m)
 		if err != nil {
 			return err
 		}
-		if round == 0 {
-			continue
-		}
-		if !evicted {
+		if round > 0 && !evicted {
 			return b.payloads().Settle()
 		}
-		if err := b.source.Exec("ROLLBACK"); err != nil {
+		if round > 0 {
+			err = b.source.Exec("ROLLBACK")
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be held; try again, or give retention more room")
 }
 
-// holdAll reports whether a payload has gone since the transaction began: then
-// that transaction cannot be the backup's. One that was missing before it began
-// is lost.
-func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]string, bytes int64, m *progress.Meter) (evicted bool, err error) {
+// holdAll reports whether a payload was evicted since the transaction began: then
+// the backup needs a later one. A payload that was missing before it began is lost.
+func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]bool, bytes int64, m *progress.Meter) (evicted bool, err error) {
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
 			return false, err
@@ -81,11 +77,11 @@ func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha25
 		err := b.holdOne(ctx, p, bytes)
 		switch {
 		case errors.Is(err, payload.ErrMissing) && !p.wanted:
-			// Of what was forgotten; nobody can ask for it.
-		case errors.Is(err, payload.ErrMissing) && missing[p.Sum] != "":
-			return false, b.lost(p, "its file is missing")
+			// No memory that can be read names it.
+		case errors.Is(err, payload.ErrMissing) && missing[p.Sum]:
+			return false, lostPayload(b.source, p, "its file is missing")
 		case errors.Is(err, payload.ErrMissing):
-			missing[p.Sum], evicted = hex.EncodeToString(p.Sum[:]), true
+			missing[p.Sum], evicted = true, true
 		case errors.Is(err, payload.ErrDisk):
 			return false, backupDisk(err)
 		case err != nil:
@@ -135,18 +131,17 @@ func (b *job) count(linked bool) {
 	}
 }
 
-// dropUnnamed removes payloads that went before the file was copied.
+// dropUnnamed removes the payloads that the copied file does not name.
 func (b *job) dropUnnamed() error {
 	c, err := openCopy(context.Background(), b.file())
 	if err != nil {
 		return err
 	}
-	unnamed := b.held
 	err = keptPayloads(c, false, func(p keptPayload) error {
-		delete(unnamed, p.Sum)
+		delete(b.held, p.Sum)
 		return nil
 	})
-	for sum := range unnamed {
+	for sum := range b.held {
 		if err == nil {
 			err = backupDisk(b.payloads().Remove(sum))
 		}
@@ -154,8 +149,8 @@ func (b *job) dropUnnamed() error {
 	return errors.Join(err, c.Close())
 }
 
-// mend tries once more for a payload that the backup holds and that is damaged,
-// or missing: that of an earlier backup may be, and the memory's own is not.
+// mend replaces a payload of the backup that is missing or damaged, perhaps in an
+// earlier backup too, by the memory's own.
 func (b *job) mend(ctx context.Context, p keptPayload) error {
 	if err := b.payloads().Remove(p.Sum); err != nil {
 		return backupDisk(err)
@@ -169,16 +164,42 @@ func (b *job) mend(ctx context.Context, p keptPayload) error {
 
 func (b *job) payloads() payload.Folder { return payload.Folder{Dir: b.file() + store.PayloadsSuffix} }
 
-// lost is the refusal to make a backup of a memory that has lost something.
-func (b *job) lost(p keptPayload, what string) error {
-	whose, err := ownersOf(b.source, p, what)
-	return errors.Join(err, lostPayload(whose))
-}
-
-func lostPayload(whose string) error {
-	return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %s", whose)
+// lostPayload is the error of a payload that is missing or damaged. It names the
+// memories that it belongs to.
+func lostPayload(c *store.Conn, p keptPayload, what string) error {
+	lost, err := maintenance.NamesOf(c, map[string]string{hex.EncodeToString(p.Sum[:]): what})
+	return errors.Join(err, robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %s", maintenance.LostText(lost)))
 }
 
 func (b *Backup) payloads() payload.Folder {
 	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + store.PayloadsSuffix}
+}
+
+// keptPayload is a row of payloads, with whether an active memory names it.
+type keptPayload struct {
+	store.StoredPayload
+	wanted bool
+}
+
+// keptPayloads calls f for each payload of the folder, or with inline for each
+// of the file, whose bytes are only good until f returns.
+func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
+	where, data := "p.data IS NULL", []byte{}
+	if inline {
+		where = "p.data IS NOT NULL"
+	}
+	return c.Query(`SELECT p.sha256, p.bytes, p.codec, p.data,
+			EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')
+		FROM payloads p WHERE `+where, nil, func(s *sqlite.Stmt) error {
+		p := keptPayload{wanted: s.ColumnBool(4)}
+		p.Size, p.Codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
+		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
+			return robotmem.Errorf(robotmem.Corrupt, "", "a payload is named wrongly; run robotmem doctor")
+		}
+		if inline {
+			data = s.ColumnBlob(3, data[:0])
+			p.Inline = data
+		}
+		return f(p)
+	})
 }

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,15 +33,14 @@ type RestoreReport struct {
 	Doctor *admin.DoctorResponse `json:"doctor"`
 }
 
-// foldTimeout is how long a restore waits for who is about to close the file.
+// foldTimeout is how long a restore waits for a program that is closing the file.
 const foldTimeout = 500 * time.Millisecond
 
-// RestoreBackup puts a backup in the place of path, opens it with o and lets
-// Doctor look at it. A backup is a folder that [Engine.Backup] has made, or a
-// memory's file that nobody has open, such as Aside of an earlier restore. It is
-// verified first. What lies at path stays, under another name. The moment of
-// change is the renaming of one file: whatever interrupts it, there is a whole
-// memory at path, the old one or the new one.
+// RestoreBackup puts a backup in the place of path, opens it with o and runs
+// Doctor. A backup is a folder that [Make] has made, or a memory's file that no
+// program has open, such as Aside of an earlier restore. It is verified first. The
+// file at path is kept under another name. The exchange is one rename: whatever
+// interrupts it, there is a whole memory at path, the old one or the new one.
 //
 // It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
@@ -63,30 +63,30 @@ func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
 	}
-	r := &restore{path: path, real: path}
+	r := &restore{path: path, real: path, release: func() {}}
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		r.real = real
 	}
 	if err := r.from(ctx, backup); err != nil {
 		return nil, err
 	}
-	if err := r.claim(ctx); err != nil {
-		return nil, err
+	err = r.claim(ctx)
+	if err == nil {
+		err = restoreDisk(r.swap(ctx))
 	}
-	err = r.swap(ctx)
 	r.release()
 	if err != nil {
-		return nil, restoreDisk(err)
+		return nil, err
 	}
 	return &r.report, r.open(ctx, o)
 }
 
-// restore is one in the making.
+// restore is a restore that is being made.
 type restore struct {
 	path, real string // the file as it was named, and without symbolic links
 	source     string // the file of the backup
 	exists     bool   // there is a file in the way
-	release    func() // ends the claim on it
+	release    func() // ends the claim on it; may be called twice
 	old        [][32]byte
 	report     RestoreReport
 }
@@ -109,7 +109,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		return robotmem.Errorf(robotmem.Invalid, "", "is the memory itself")
 	}
 	r.report.Backup = Backup{Path: filepath.Dir(r.source), Name: filepath.Base(r.source), File: filepath.Base(r.source), CreatedAt: info.ModTime()}
-	// Its log is folded in, which also tells whether it is in use.
+	// Checkpointing its log also tells whether it is in use.
 	r.report.Backup.Held, err = foldLog(ctx, r.source)
 	if sqlite.IsBusy(err) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; end it, or make a backup of it")
@@ -120,10 +120,9 @@ func (r *restore) from(ctx context.Context, backup string) error {
 	return verifyCopy(ctx, r.source, r.report.Backup.Held, nil)
 }
 
-// claim makes sure that nobody has the file open, and that nobody opens it until
+// claim fails while another program has the file open, and prevents opening it until
 // release.
 func (r *restore) claim(ctx context.Context) error {
-	r.release = func() {}
 	if err := os.MkdirAll(filepath.Dir(r.real), 0o700); err != nil {
 		return restoreDisk(err)
 	}
@@ -135,36 +134,24 @@ func (r *restore) claim(ctx context.Context) error {
 		return restoreDisk(err)
 	}
 	r.exists, r.release = true, func() { _ = f.Close() }
-	if err := r.exclude(ctx, f); err != nil {
-		r.release()
-		return err
-	}
-	return nil
-}
-
-func (r *restore) exclude(ctx context.Context, f *os.File) error {
-	var told error // by the fold, of no lock
-	err := sqlite.KeepOut(f, r.real, func() error {
+	err = sqlite.KeepOut(f, r.real, func() error {
 		held, err := foldLog(ctx, r.real)
 		switch {
 		case sqlite.IsBusy(err):
 			return sqlite.ErrLocked
 		case err == nil:
 			r.report.Before = &held
-		case ctx.Err() != nil:
-			told = err
-			return err
 		}
-		return nil // a file that is damaged or not ours goes aside with its log
+		return nil // a file that is damaged or not ours is set aside with its log
 	})
-	if told != nil {
-		return told
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
 	return inUse(err)
 }
 
-// inUse is a lock that was not given. Where there are none, an open file tells
-// nobody.
+// inUse explains a lock that could not be taken. Where files cannot be locked, open
+// files cannot be noticed.
 func inUse(err error) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -174,8 +161,8 @@ func inUse(err error) error {
 
 // swap gets everything ready beside the file and then takes its place.
 func (r *restore) swap(ctx context.Context) error {
-	staged := tempName(r.real)
-	defer func() { _ = os.Remove(staged) }() // as a rule it has another name by now
+	staged := r.real + ".tmp-" + rand.Text()[:8]
+	defer func() { _ = os.Remove(staged) }() // unless it was renamed
 	if err := r.stage(ctx, staged); err != nil {
 		return err
 	}
@@ -191,7 +178,8 @@ func (r *restore) swap(ctx context.Context) error {
 	if runtime.GOOS == "windows" { // it renames nothing over a file that is open
 		r.release()
 	}
-	// Logs of a damaged file lie aside; under a whole one they would be replayed.
+	// The logs of a damaged file were set aside. SQLite would read them into the new
+	// file.
 	for _, suffix := range logSuffixes {
 		if err := os.Remove(r.real + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -225,14 +213,12 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 	if err != nil {
 		return err
 	}
-	if err = c.Exec("BEGIN"); err == nil {
+	err = c.Exec("BEGIN")
+	if err == nil {
 		r.report.After, err = figures(c)
 	}
-	var size int64
-	if err == nil {
-		size, err = bytes(c)
-	}
-	if err == nil {
+	size, serr := bytes(c)
+	if err = errors.Join(err, serr); err == nil {
 		err = roomFor(filepath.Dir(r.real), size)
 	}
 	if err == nil {
@@ -241,8 +227,8 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 	return errors.Join(err, c.Close())
 }
 
-// setAside gives the file and its payloads a second name, the file's own last:
-// who finds it there finds it whole.
+// setAside gives the file and its payloads a second name, the file last: if it has
+// one, all of it has.
 func (r *restore) setAside(ctx context.Context) (err error) {
 	if !r.exists {
 		return nil
@@ -270,8 +256,8 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	return sqlite.SyncPath(filepath.Dir(aside))
 }
 
-// bringPayloads puts the backup's payloads into the folder, beside those that
-// are there: the names are checksums, so no two mean different bytes.
+// bringPayloads adds the backup's payloads to the folder: names are checksums, so
+// that a name has the same bytes everywhere.
 func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) {
 	c, err := openCopy(ctx, staged)
 	if err != nil {
@@ -286,7 +272,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		if to.Verify(ctx, p.Sum, p.Codec, p.Size, nil) == nil {
 			return nil
 		}
-		// A damaged one, which lies aside; or none.
+		// It is missing, or damaged; then it was set aside.
 		if err := to.Remove(p.Sum); err != nil {
 			return err
 		}
@@ -305,8 +291,8 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	return to.Settle()
 }
 
-// open looks at the restored memory as its users will, and drops the payloads
-// that only the old one named; they lie aside.
+// open runs Doctor on the restored memory, and removes the payloads that only the old
+// memory named, which were set aside.
 func (r *restore) open(ctx context.Context, o local.Options) error {
 	r.report.Path = r.path
 	e, err := local.Open(ctx, r.path, o)
@@ -327,15 +313,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	return errors.Join(err, e.Close())
 }
 
-// restoreDisk is an error of the disk that is restored to, as callers see it.
+// restoreDisk gives an error of the disk that is restored to a text for callers.
 func restoreDisk(err error) error {
-	if err == nil {
-		return nil
-	}
-	var path *fs.PathError
-	var link *os.LinkError
-	if !errors.As(err, &path) && !errors.As(err, &link) {
-		return err
-	}
-	return robotmem.Errorf(robotmem.Unavailable, "db", "cannot be written (%s); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to", store.RootReason(err))
+	return diskError(err, "db", "cannot be written (%w); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to")
 }

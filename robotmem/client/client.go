@@ -68,7 +68,7 @@ func (c *Client) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotm
 }
 
 // Restore implements robotmem.Service.
-func (c *Client) Restore(ctx context.Context, r *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+func (c *Client) Restore(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	return call[robotmem.RestoreResponse](ctx, c, "restore", r)
 }
 
@@ -93,7 +93,7 @@ func (c *Client) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) 
 }
 
 // Get implements robotmem.Service.
-func (c *Client) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Memory, error) {
+func (c *Client) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
 	return call[robotmem.Memory](ctx, c, "get", r)
 }
 
@@ -103,7 +103,7 @@ func (c *Client) Audit(ctx context.Context, r *admin.AuditRequest) (*admin.Audit
 }
 
 // Data implements robotmem.Service.
-func (c *Client) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+func (c *Client) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	return call[robotmem.DataResponse](ctx, c, "data", r)
 }
 
@@ -118,7 +118,7 @@ func (c *Client) Samples(ctx context.Context, r *robotmem.SamplesRequest) (*robo
 }
 
 // History implements robotmem.Service.
-func (c *Client) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+func (c *Client) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return call[robotmem.HistoryResponse](ctx, c, "history", r)
 }
 

@@ -183,7 +183,7 @@ func TestWhatJSONCannotCarryIsRefusedHere(t *testing.T) {
 
 func TestNumbersKeepTheirSpelling(t *testing.T) {
 	n := &node{status: 200, answer: `{"context":{"params":{"f":12.50,"i":9007199254740993}},"params":{"f":12.50}}`}
-	m, err := serve(t, n).Get(t.Context(), &robotmem.GetRequest{MemoryID: 7})
+	m, err := serve(t, n).Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 7})
 	if err != nil {
 		t.Fatal(err)
 	}

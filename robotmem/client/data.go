@@ -22,7 +22,7 @@ import (
 
 // OpenData implements robotmem.Streams. After a Seek, the next Read sends a new
 // request for the rest of the bytes.
-func (c *Client) OpenData(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (c *Client) OpenData(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	b := &remoteBytes{ctx: ctx, c: c, op: robotmem.OpByName("data"), id: r.MemoryID, hash: sha256.New()}
 	res, err := b.get(0) //nolint:bodyclose // the DataReader's Close does
 	if err != nil {

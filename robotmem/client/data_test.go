@@ -55,7 +55,7 @@ func TestDataThatIsNotWhatWasSaved(t *testing.T) {
 				}
 				_, _ = w.Write(tt.send)
 			})
-			d, err := c.OpenData(t.Context(), &robotmem.DataRequest{MemoryID: 7})
+			d, err := c.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: 7})
 			if (err == nil) != tt.opens {
 				t.Fatalf("open: %v", err)
 			}
@@ -107,7 +107,7 @@ func TestUploadToNoNode(t *testing.T) {
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "robotmem web") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.OpenData(t.Context(), &robotmem.DataRequest{MemoryID: 7}); !errors.Is(err, robotmem.Unavailable) {
+	if _, err := c.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: 7}); !errors.Is(err, robotmem.Unavailable) {
 		t.Errorf("got %v", err)
 	}
 }

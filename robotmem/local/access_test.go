@@ -51,7 +51,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 	if err != nil || end.Summary.Recalled != 1 {
 		t.Errorf("%+v, %v", end, err)
 	}
-	if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); err != nil || m.ReturnCount != 1 {
+	if m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
 	}
 	if st, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil || st.Recalls != 2 {

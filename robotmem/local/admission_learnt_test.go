@@ -12,15 +12,15 @@ func TestLearnKeepsAdmissions(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass")
 	recalled(t, e, &robotmem.RecallRequest{Query: "glass"})
-	e.index.Roster.Mu.Lock()
-	before := e.index.Roster.Kept[0]
-	e.index.Roster.Mu.Unlock()
+	e.index.Columns.Mu.Lock()
+	before := e.index.Columns.ScopeCache[0]
+	e.index.Columns.Mu.Unlock()
 	time.Sleep(5 * time.Millisecond)
 	learnAll(t, e, "battery low in aisle four")
 	recalled(t, e, &robotmem.RecallRequest{Query: "glass"})
-	e.index.Roster.Mu.Lock()
-	defer e.index.Roster.Mu.Unlock()
-	if e.index.Roster.Kept[0] != before {
+	e.index.Columns.Mu.Lock()
+	defer e.index.Columns.Mu.Unlock()
+	if e.index.Columns.ScopeCache[0] != before {
 		t.Error("the admission was worked out anew from every row")
 	}
 }

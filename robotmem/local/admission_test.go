@@ -41,20 +41,20 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 			_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1 + rng.Int64N(n), NewContent: fmt.Sprintf("renewed %d", step)})
 		}
 		now = now.Add([]time.Duration{time.Second, 20 * time.Minute, 7 * time.Hour, 3 * 24 * time.Hour, -time.Minute}[rng.IntN(5)])
-		if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
+		if err := e.Store.Read(t.Context(), e.index.Columns.Sync); err != nil {
 			t.Fatal(err)
 		}
 		for _, who := range whom {
-			got := e.index.Roster.Admit(index.Selection{Scope: who, Now: now})
-			e.index.Roster.Mu.Lock()
-			want := e.index.Roster.Admission(who, now.UnixNano()).Set
-			e.index.Roster.Mu.Unlock()
+			got := e.index.Columns.Admit(index.Selection{Scope: who, Now: now})
+			e.index.Columns.Mu.Lock()
+			want := e.index.Columns.Evaluate(who, now.UnixNano()).Set
+			e.index.Columns.Mu.Unlock()
 			if got.SymmetricDifferenceCardinality(want) != 0 {
 				t.Fatalf("step %d, %+v: kept %v, want %v", step, who, got, want)
 			}
 		}
-		sure := e.index.Roster.Admit(index.Selection{Scope: whom[0], Now: now})
-		if every := e.index.Roster.Admit(index.Selection{Scope: index.Scope{Collection: "*"}, Now: now}); sure.Count() < every.Count() {
+		sure := e.index.Columns.Admit(index.Selection{Scope: whom[0], Now: now})
+		if every := e.index.Columns.Admit(index.Selection{Scope: index.Scope{Collection: "*"}, Now: now}); sure.Count() < every.Count() {
 			fewer++
 		}
 	}
@@ -63,18 +63,18 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 	}
 }
 
-// A roster that is read from its snapshot equals one read from the tables.
-func TestRosterSnapshot(t *testing.T) {
+// A column cache that is read from its snapshot equals one read from the tables.
+func TestColumnsSnapshot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	rng := rand.New(rand.NewPCG(4, 4))
 	e := openTest(t, Options{})
 	randomMemories(t, e, rng, 500)
-	if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
+	if err := e.Store.Read(t.Context(), e.index.Columns.Sync); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.Store.SaveSnapshot(t.Context(), store.RosterSnapshot, e.index.Roster.Revision, 0, e.index.Roster.Freeze().Write); err != nil {
+	if err := e.Store.SaveSnapshot(t.Context(), store.ColumnsSnapshot, e.index.Columns.Revision, 0, e.index.Columns.Freeze().Write); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: 2, Reason: "after the snapshot"}); err != nil {
@@ -83,10 +83,10 @@ func TestRosterSnapshot(t *testing.T) {
 	restored := &index.Columns{}
 	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 		restored.Restore(c)
-		if restored.Revision == 0 || len(restored.Rows) != len(e.index.Roster.Rows) {
-			t.Fatalf("restored revision %d and %d rows, want %d", restored.Revision, len(restored.Rows), len(e.index.Roster.Rows))
+		if restored.Revision == 0 || len(restored.Rows) != len(e.index.Columns.Rows) {
+			t.Fatalf("restored revision %d and %d rows, want %d", restored.Revision, len(restored.Rows), len(e.index.Columns.Rows))
 		}
-		if err := e.index.Roster.Sync(c); err != nil {
+		if err := e.index.Columns.Sync(c); err != nil {
 			return err
 		}
 		return restored.Sync(c)
@@ -108,9 +108,9 @@ func TestRosterSnapshot(t *testing.T) {
 		}
 		return record.Distinct(out)
 	}
-	got, want := spell(restored), spell(&e.index.Roster)
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.Actives != e.index.Roster.Actives {
-		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.Actives, len(want), e.index.Roster.Actives)
+	got, want := spell(restored), spell(&e.index.Columns)
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) < 500 || restored.Actives != e.index.Columns.Actives {
+		t.Errorf("restored %d lines and %d active, want %d and %d", len(got), restored.Actives, len(want), e.index.Columns.Actives)
 	}
 }
 
@@ -131,10 +131,10 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 5))
 			e := openTest(t, Options{})
 			randomMemories(t, e, rng, 100)
-			if err := e.Store.Read(t.Context(), e.index.Roster.Sync); err != nil {
+			if err := e.Store.Read(t.Context(), e.index.Columns.Sync); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Store.SaveSnapshot(t.Context(), store.RosterSnapshot, e.index.Roster.Revision, 0, e.index.Roster.Freeze().Write); err != nil {
+			if err := e.Store.SaveSnapshot(t.Context(), store.ColumnsSnapshot, e.index.Columns.Revision, 0, e.index.Columns.Freeze().Write); err != nil {
 				t.Fatal(err)
 			}
 			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
@@ -144,8 +144,8 @@ func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 			if err := e.Store.Read(t.Context(), fresh.Sync); err != nil {
 				t.Fatal(err)
 			}
-			if len(fresh.Rows) != len(e.index.Roster.Rows) || fresh.Actives != e.index.Roster.Actives {
-				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.Rows), fresh.Actives, len(e.index.Roster.Rows), e.index.Roster.Actives)
+			if len(fresh.Rows) != len(e.index.Columns.Rows) || fresh.Actives != e.index.Columns.Actives {
+				t.Errorf("%d rows, %d active, want %d and %d", len(fresh.Rows), fresh.Actives, len(e.index.Columns.Rows), e.index.Columns.Actives)
 			}
 		})
 	}

@@ -61,7 +61,7 @@ func lived(t *testing.T) *Node {
 	must(err)
 	_, err = e.Recall(ctx, &robotmem.RecallRequest{Query: "drawer", Collection: "lab", ForSession: open.SessionID})
 	must(err)
-	_, err = e.Restore(ctx, &robotmem.RestoreRequest{MemoryID: worth["forgotten"]})
+	_, err = e.Restore(ctx, &robotmem.MemoryRequest{MemoryID: worth["forgotten"]})
 	must(err)
 	_, err = e.Forget(ctx, &robotmem.ForgetRequest{MemoryID: worth["forgotten"], Reason: "still a mistake"})
 	must(err)
@@ -203,12 +203,12 @@ func TestArchiveIntoAUsedNode(t *testing.T) {
 		t.Errorf("report %+v", res.Memories)
 	}
 	for uid, want := range map[string]string{newer.UID: "what a says now at 7 N", older.UID: "what b says now at 9 N"} {
-		m, err := b.Get(ctx, &robotmem.GetRequest{MemoryID: idIn(b, uid)})
+		m, err := b.Get(ctx, &robotmem.MemoryRequest{MemoryID: idIn(b, uid)})
 		if err != nil || m.Content != want {
 			t.Errorf("%s says %q (%v), want %q", uid, m.Content, err, want)
 		}
 	}
-	h, err := b.History(ctx, &robotmem.HistoryRequest{MemoryID: idIn(b, newer.UID)})
+	h, err := b.History(ctx, &robotmem.MemoryRequest{MemoryID: idIn(b, newer.UID)})
 	if err != nil || !slices.ContainsFunc(h.Versions, func(v robotmem.Version) bool { return v.Content == "what b said before at 1 N" }) {
 		t.Errorf("what this node said is not in the history: %+v (%v)", h, err)
 	}
@@ -384,11 +384,11 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if err != nil || got.Memories.Created != 2 || got.Payloads.Stored != 1 {
 		t.Fatalf("report %+v (%v)", got, err)
 	}
-	data, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 2})
+	data, err := other.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})
 	if err != nil || data.SHA256 != keep.SHA256 {
 		t.Errorf("the other payload: %v", err)
 	}
-	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), store.ReasonLostBefore) {
+	if _, err := other.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), store.ReasonLostBefore) {
 		t.Errorf("the lost payload: %v", err)
 	}
 	if got.Payloads.Missing != 1 {
@@ -407,7 +407,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if _, err := imported(t, other, exported(t, whole, ExportOptions{}), ImportOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.Data(t.Context(), &robotmem.DataRequest{MemoryID: 1}); err != nil {
+	if _, err := other.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); err != nil {
 		t.Errorf("the payload was not brought back: %v", err)
 	}
 	sound(t, other)
@@ -651,7 +651,7 @@ func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 	if err != nil || got.Memories.Updated != 1 || got.Payloads.Stored != 1 || got.Payloads.Missing != 0 {
 		t.Fatalf("report %+v (%v)", got, err)
 	}
-	if data, err := a.Data(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID}); err != nil || data.SHA256 != res.SHA256 {
+	if data, err := a.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); err != nil || data.SHA256 != res.SHA256 {
 		t.Errorf("data: %v", err)
 	}
 	sound(t, a)
@@ -729,7 +729,7 @@ func TestImportNamesWhoImported(t *testing.T) {
 		}
 	}
 	for id, want := range map[int64]robotmem.Provenance{1: {Who: "ann", Tool: "import", Robot: "arm 1"}, 2: {Who: "eve root" + strings.Repeat("x", 56), Tool: "cli"}} {
-		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+		m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 		if err != nil || m.Provenance == nil {
 			t.Fatalf("memory %d: %+v (%v)", id, m, err)
 		}

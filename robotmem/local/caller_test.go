@@ -18,7 +18,7 @@ func TestCallersAreStoredClean(t *testing.T) {
 		Who: "arm-7\x00\n\u202eroot", Tool: robotmem.ToolMCP, Client: strings.Repeat("x", 1<<20) + "\x1b[31m",
 	})
 	id := must(e.Learn(ctx, &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
-	p := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t).Provenance
+	p := must(e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}))(t).Provenance
 	if p.Who != "arm-7 root" || p.Tool != "mcp "+strings.Repeat("x", 96) {
 		t.Errorf("stored as %q through %.40q… of %d bytes", p.Who, p.Tool, len(p.Tool))
 	}
@@ -28,7 +28,7 @@ func TestCallersAreStoredClean(t *testing.T) {
 func TestLibraryCallersAreTheUser(t *testing.T) {
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
-	p := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t).Provenance
+	p := must(e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}))(t).Provenance
 	if p.Who != store.OSUser() || p.Who == "" || p.Tool != "library" {
 		t.Errorf("stored by %+v", p)
 	}
@@ -47,7 +47,7 @@ func TestModelsDoNotPurge(t *testing.T) {
 	if robotmem.KindOf(err) != robotmem.Invalid || !strings.Contains(err.Error(), "not offered to models") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}); err != nil {
+	if _, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}); err != nil {
 		t.Errorf("it is gone: %v", err)
 	}
 	if _, err := op.Call(model, e, json.RawMessage(`{"memory_id":1,"reason":"it was wrong","purge":false}`)); err != nil {

@@ -79,9 +79,9 @@ func (n *Node) purge(ctx context.Context, req *robotmem.ForgetRequest) (*robotme
 }
 
 // Restore implements Service.
-func (n *Node) Restore(ctx context.Context, req *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
+func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
 	res := &robotmem.RestoreResponse{}
-	return orNil(res, write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.RestoreRequest) error {
+	return orNil(res, write(ctx, n, "restore", req, func(tx *store.Tx, r *robotmem.MemoryRequest) error {
 		m, err := tx.Memory(r.MemoryID, tx.Now)
 		if err != nil {
 			return err
@@ -179,18 +179,18 @@ func (n *Node) Pin(ctx context.Context, req *robotmem.PinRequest) (*robotmem.Pin
 }
 
 // History implements Service.
-func (n *Node) History(ctx context.Context, req *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
+func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	res := &robotmem.HistoryResponse{MemoryID: req.MemoryID}
-	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.HistoryRequest) (err error) {
+	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest) (err error) {
 		res.UID, res.Versions, err = c.Versions(r.MemoryID)
 		return err
 	}))
 }
 
 // Get implements Service.
-func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Memory, error) {
+func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
 	res := &robotmem.Memory{}
-	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.GetRequest) error {
+	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest) error {
 		m, err := c.Memory(r.MemoryID, n.Now())
 		if err != nil {
 			return err
@@ -200,7 +200,7 @@ func (n *Node) Get(ctx context.Context, req *robotmem.GetRequest) (*robotmem.Mem
 		} else if m.Type == "fact" && m.Status == "active" {
 			var rec *record.Record
 			if rec, err = n.records.RecordOf(m); err == nil {
-				m.Conflicts, err = c.Dissent(rec)
+				m.Conflicts, err = c.Conflicts(rec)
 			}
 		}
 		*res = *m

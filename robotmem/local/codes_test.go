@@ -20,7 +20,7 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	book, m := e.index.Vectors.Codebook, e.index.Vectors.Model
 	e.index.Vectors.Mu.RUnlock()
 	save := func(m store.Model) error {
-		return e.Store.SaveSnapshot(t.Context(), store.CodesSnapshot, index.CodesRevision(m.ID, m.Seq), 0, func(w io.Writer) error { return index.WriteCodes(w, book, m) })
+		return e.Store.SaveSnapshot(t.Context(), store.VectorsSnapshot, index.CodesRevision(m.ID, m.Seq), 0, func(w io.Writer) error { return index.WriteCodes(w, book, m) })
 	}
 	gone, late := m, m
 	gone.Seq, late.ID = 1_000_000, m.ID+1
@@ -33,7 +33,7 @@ func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	if err := save(gone); !errors.Is(err, store.ErrSuperseded) {
 		t.Errorf("the dropped model's again: %v, want %v", err, store.ErrSuperseded)
 	}
-	if err := e.index.RestoreCodes(t.Context(), late); err != nil || e.index.Vectors.Codes.Len() != 1 || e.index.Vectors.Model.Seq != late.Seq {
+	if err := e.index.RestoreVectors(t.Context(), late); err != nil || e.index.Vectors.Codes.Len() != 1 || e.index.Vectors.Model.Seq != late.Seq {
 		t.Errorf("restored %d codes up to %d (%v)", e.index.Vectors.Codes.Len(), e.index.Vectors.Model.Seq, err)
 	}
 }

@@ -44,7 +44,7 @@ func TestConcurrentCalls(t *testing.T) {
 				case 5:
 					_, err = e.Forget(ctx, &robotmem.ForgetRequest{MemoryID: id, Reason: "test"})
 				case 6:
-					_, err = e.Restore(ctx, &robotmem.RestoreRequest{MemoryID: id})
+					_, err = e.Restore(ctx, &robotmem.MemoryRequest{MemoryID: id})
 				case 7:
 					_, err = e.SavePerception(ctx, &robotmem.SavePerceptionRequest{Description: "a picture of the aisle", Data: fmt.Sprint(rng.IntN(5))})
 				case 8:
@@ -75,9 +75,9 @@ func TestConcurrentCalls(t *testing.T) {
 			t.Errorf("stats: %+v, %v", s, err)
 		}
 	}
-	held := func(e *Node) []store.Moment {
-		set := e.index.Roster.Admit(index.Selection{Scope: index.Scope{Collection: "*"}})
-		return e.index.Roster.Moments(set)
+	held := func(e *Node) []store.TimedID {
+		set := e.index.Columns.Admit(index.Selection{Scope: index.Scope{Collection: "*"}})
+		return e.index.Columns.ObservedTimes(set)
 	}
 	a, b := held(engines[0]), held(engines[1])
 	if fmt.Sprint(a) != fmt.Sprint(b) {

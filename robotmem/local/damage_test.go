@@ -71,8 +71,8 @@ func TestADamagedMemoryIsNamed(t *testing.T) {
 			}
 			var report bytes.Buffer
 			for op, err := range map[string]error{
-				"get":     second(n.Get(t.Context(), &robotmem.GetRequest{MemoryID: 2})),
-				"history": second(n.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})),
+				"get":     second(n.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})),
+				"history": second(n.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})),
 				"update":  second(n.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 2, NewContent: "the charger needs an hour"})),
 			} {
 				if !errors.Is(err, robotmem.Corrupt) {
@@ -111,7 +111,7 @@ func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 	}
 	change(t, n, "UPDATE versions SET content = 'the left arm breaks wet glass'")
 	change(t, n, "UPDATE sessions SET context = '{\"task\":\"undock\"}'")
-	if _, err := n.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 1}); !errors.Is(err, robotmem.Corrupt) {
+	if _, err := n.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); !errors.Is(err, robotmem.Corrupt) {
 		t.Errorf("history: %v", err)
 	}
 	then, err := n.Recall(t.Context(), &robotmem.RecallRequest{Query: "arm glass wheel", AsOf: &between})

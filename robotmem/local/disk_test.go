@@ -46,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("a payload on the full disk answers %v, want unavailable", err)
 	}
 	for _, id := range []int64{acknowledged[0], acknowledged[len(acknowledged)-1]} {
-		if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}); err != nil {
+		if _, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}); err != nil {
 			t.Errorf("acknowledged memory %d: %v", id, err)
 		}
 	}

@@ -29,7 +29,7 @@ func TestConflictsBeyondForgottenOnes(t *testing.T) {
 	}
 	conflicts := func(id int64) (ids []int64) {
 		t.Helper()
-		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+		m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func TestALinkIsTheSameMemory(t *testing.T) {
 	}
 	other := openAt(t, link, local.Options{})
 	id := must(other.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a large one", Data: payloadText(), PerceptionType: "procedural"}))(t).MemoryID
-	if got := must(e.Data(t.Context(), &robotmem.DataRequest{MemoryID: id}))(t); string(got.DataBase64) != payloadText() {
+	if got := must(e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: id}))(t); string(got.DataBase64) != payloadText() {
 		t.Error("its bytes are not those that were saved through the link")
 	}
 	if left, err := filepath.Glob(filepath.Join(elsewhere, "link.db?*")); err != nil || len(left) > 0 {

@@ -56,14 +56,14 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 		check  string
 		damage func()
 	}{
-		{"index of words in memory", func() { e.index.Words.Index.Apply(nil, []int64{7}) }},
+		{"index of words in memory", func() { e.index.Postings.Index.Apply(nil, []int64{7}) }},
 		{"index of words in memory", func() {
 			put, _, _, err := readDocuments(t, e)
 			if err != nil {
 				t.Fatal(err)
 			}
 			put[0].Terms[0] = "otherwise"
-			e.index.Words.Index.Apply(put[:1], nil)
+			e.index.Postings.Index.Apply(put[:1], nil)
 		}},
 		{"index of vectors in memory", func() { e.index.Vectors.Codes.Remove(9) }},
 		{"vectors", func() {
@@ -192,7 +192,7 @@ func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &admin.DoctorResponse{}
-		if err := e.Store.Read(t.Context(), func(c *store.Conn) error { return e.maintenance.ExamineWords(c, d) }); err != nil {
+		if err := e.Store.Read(t.Context(), func(c *store.Conn) error { return e.maintenance.ExaminePostings(c, d) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(d.Checks) != 1 || d.Checks[0].Status != maintenance.CheckOK {

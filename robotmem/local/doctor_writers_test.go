@@ -23,7 +23,7 @@ func TestDoctorBesideWriters(t *testing.T) {
 		}
 		learnAll(t, e, "the gripper slips on wet glass again")
 		recalled(t, e, &robotmem.RecallRequest{Query: "gripper"}) // brings the index into step
-		return e.maintenance.ExamineWords(c, d)
+		return e.maintenance.ExaminePostings(c, d)
 	})
 	if err != nil {
 		t.Fatal(err)

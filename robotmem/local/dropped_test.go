@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-// The reembed of another process drops the model that the keeper is about to
+// The reembed of another process drops the model that the background maintenance is about to
 // follow.
 func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
@@ -12,7 +12,7 @@ func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	learnAll(t, e, "the gripper holds wet glass")
 	embedded(t, e)
 	before := e.index.Vectors.Codes.Len()
-	if err := e.index.FollowCodes(t.Context(), 99); err != nil {
+	if err := e.index.FollowVectors(t.Context(), 99); err != nil {
 		t.Fatal(err)
 	}
 	if got := e.index.Vectors.Codes.Len(); got != before || before != 1 {

@@ -98,7 +98,7 @@ func TestSignaturesFollowOtherProcesses(t *testing.T) {
 			first = res.MemoryID
 		}
 	}
-	m, _ := a.Get(t.Context(), &robotmem.GetRequest{MemoryID: first})
+	m, _ := a.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: first})
 	if _, err := b.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: first, NewContent: m.Content, Context: robotmem.Object{"robot": "arm-2", "task": map[string]any{"success": false}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func holds(t *testing.T, e *local.Node, id int64, request string) {
 	if err := json.Unmarshal([]byte(request), &said); err != nil {
 		return // said with names in another case, or twice
 	}
-	got, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+	got, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil || got.Content != strings.TrimSpace(said.Insight) {
 		t.Errorf("memory %d holds %q, want %q, %v", id, got.Content, said.Insight, err)
 	}

@@ -358,7 +358,7 @@ func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	}
 	time.Sleep(50 * time.Millisecond)
 	start := time.Now()
-	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); err != nil {
+	if _, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); err != nil {
 		t.Error(err)
 	}
 	if took := time.Since(start); took > queryLimit/4 {

@@ -48,7 +48,7 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 		err = errors.Join(err, in.audit(ctx, err != nil))
 	}
 	if in.report.Memories.Created+in.report.Memories.Updated > 0 && !o.DryRun {
-		n.maintenance.RouseFeatures()
+		n.maintenance.NotifyFeatures()
 	}
 	if err != nil {
 		return in.report, sqlite.Wrap("import", sourceError(err))

@@ -62,7 +62,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	}
 	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
-		same, conflicts, err := tx.FindTwin(r, 0)
+		same, conflicts, err := tx.FindNearDuplicate(r, 0)
 		if err != nil {
 			return nil, err
 		}

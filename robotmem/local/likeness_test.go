@@ -69,7 +69,7 @@ func nearestByHand(t *testing.T, e *Node, it perception.Item, self int64, n int,
 		if m.MemoryID == self || m.SHA256 == "" || !admit(m) {
 			continue
 		}
-		d, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: m.MemoryID})
+		d, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,11 +120,11 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, self := range []int64{ids[0], ids[50], ids[3]} { // the last is forgotten
-				m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: self})
+				m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: self})
 				if err != nil {
 					t.Fatal(err)
 				}
-				d, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: self})
+				d, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: self})
 				if err != nil {
 					t.Fatal(err)
 				}

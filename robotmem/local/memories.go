@@ -84,14 +84,14 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 	if res.Memories, res.Degraded, err = c.FindAll(ids, n.Now()); err != nil {
 		return err
 	}
-	if unread := n.index.Roster.Unread(); unread != "" {
+	if unread := n.index.Columns.Unread(); unread != "" {
 		res.Degraded = append(res.Degraded, unread)
 	}
 	if len(ids) == len(rest) {
 		return nil
 	}
 	last := robotmem.Memory{MemoryID: ids[len(ids)-1]}
-	if row, ok := n.index.Roster.Row(last.MemoryID); ok {
+	if row, ok := n.index.Columns.Row(last.MemoryID); ok {
 		last.ObservedAt = time.Unix(0, row.Observed)
 	}
 	res.Next = next(&last)
@@ -128,15 +128,15 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 		if err != nil {
 			return err
 		}
-		moments := n.index.Roster.Moments(set)
-		slices.SortFunc(moments, store.Moment.Compare)
+		moments := n.index.Columns.ObservedTimes(set)
+		slices.SortFunc(moments, store.TimedID.Compare)
 		p := page{ids: make([]int64, len(moments)), number: r.Page, limit: r.Limit}
 		for i := range moments {
 			p.ids[i] = moments[i].ID
 		}
 		if from != nil {
-			last := store.Moment{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
-			p.after(slices.IndexFunc(moments, func(m store.Moment) bool { return m.Compare(last) > 0 }))
+			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
+			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))
 		}
 		return n.fill(c, res, p, func(last *robotmem.Memory) string {
 			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.MemoryID, store.FormatTime(last.ObservedAt))
@@ -148,10 +148,10 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (*admin.CollectionsResponse, error) {
 	res := &admin.CollectionsResponse{}
 	return orNil(res, read(ctx, n, "collections", req, func(c *store.Conn, _ *admin.CollectionsRequest) (err error) {
-		if err := n.index.Roster.Sync(c); err != nil {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.Collections, err = index.Collections(c, &n.index.Roster)
+		res.Collections, err = index.Collections(c, &n.index.Columns)
 		return err
 	}))
 }
@@ -160,10 +160,10 @@ func (n *Node) Collections(ctx context.Context, req *admin.CollectionsRequest) (
 func (n *Node) Categories(ctx context.Context, req *admin.CategoriesRequest) (*admin.CategoriesResponse, error) {
 	res := &admin.CategoriesResponse{}
 	return orNil(res, read(ctx, n, "categories", req, func(c *store.Conn, r *admin.CategoriesRequest) error {
-		if err := n.index.Roster.Sync(c); err != nil {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.Categories = n.index.Roster.Categories(r.Collection)
+		res.Categories = n.index.Columns.Categories(r.Collection)
 		return nil
 	}))
 }
@@ -195,13 +195,13 @@ func (n *Node) failures(c *store.Conn, collection string, since time.Time, most 
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	newest, degraded, err = c.Newest(n.index.Roster.Moments(set), most, n.Now())
+	newest, degraded, err = c.Newest(n.index.Columns.ObservedTimes(set), most, n.Now())
 	return newest, int64(set.Count()), degraded, err
 }
 
 // failureSet is what went wrong since a time, if one is given.
 func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
-	if err := n.index.Roster.Sync(c); err != nil {
+	if err := n.index.Columns.Sync(c); err != nil {
 		return nil, err
 	}
 	now := n.Now()

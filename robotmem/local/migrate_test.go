@@ -48,11 +48,11 @@ func TestStoredVersionsOpen(t *testing.T) {
 			if found.Total != 1 || *found.Memories[0].Distance != 0.5 {
 				t.Errorf("recall finds %+v", found.Memories)
 			}
-			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
+			h, err := e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})
 			if err != nil || len(h.Versions) != 2 || h.Versions[0].Content != "the glass slipped because the pad was dusty" {
 				t.Errorf("history %+v, %v", h, err)
 			}
-			data, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: 4})
+			data, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: 4})
 			if err != nil || string(data.DataBase64) != "Fx,Fy\n1,2\n3,4\n" {
 				t.Errorf("data %+v, %v", data, err)
 			}

@@ -304,7 +304,7 @@ func (w *world) restore(t *rapid.T) {
 	id := w.drawID(t)
 	k, refused := w.changeable(id, func(k *known) bool { return k.now.status != "active" })
 	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) error {
-		_, err := e.Restore(ctx, &robotmem.RestoreRequest{MemoryID: id})
+		_, err := e.Restore(ctx, &robotmem.MemoryRequest{MemoryID: id})
 		return err
 	})
 	if cancelled || !expect(t, "restore", err, refused) {
@@ -368,7 +368,7 @@ func (w *world) perceive(t *rapid.T) {
 		}
 		return
 	}
-	m, err := w.engine().Get(context.Background(), &robotmem.GetRequest{MemoryID: res.MemoryID})
+	m, err := w.engine().Get(context.Background(), &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 	if err != nil || res.Status != "created" || res.Collection != collection || res.Bytes != int64(len(r.DataBase64)) {
 		t.Fatalf("save_perception: %+v, %v", res, err)
 	}

@@ -51,7 +51,7 @@ func (w *world) list(t *rapid.T) {
 func (w *world) look(t *rapid.T) {
 	id := w.drawID(t)
 	k, missing := w.changeable(id, func(*known) bool { return true })
-	m, err := w.engine().Get(context.Background(), &robotmem.GetRequest{MemoryID: id})
+	m, err := w.engine().Get(context.Background(), &robotmem.MemoryRequest{MemoryID: id})
 	if !expect(t, "get", err, missing) {
 		return
 	}
@@ -62,7 +62,7 @@ func (w *world) look(t *rapid.T) {
 	if k.payload == nil || k.evicted {
 		none = robotmem.NotFound
 	}
-	d, err := w.engine().Data(context.Background(), &robotmem.DataRequest{MemoryID: id})
+	d, err := w.engine().Data(context.Background(), &robotmem.MemoryRequest{MemoryID: id})
 	// Another perception may hold the same payload still.
 	if k.evicted && err == nil && bytes.Equal(d.DataBase64, k.payload) {
 		err = robotmem.NotFound
@@ -74,7 +74,7 @@ func (w *world) look(t *rapid.T) {
 }
 
 func (w *world) remembers(t *rapid.T, k *known) {
-	res, err := w.engine().History(context.Background(), &robotmem.HistoryRequest{MemoryID: k.id})
+	res, err := w.engine().History(context.Background(), &robotmem.MemoryRequest{MemoryID: k.id})
 	if err != nil {
 		t.Fatalf("history: %v", err)
 	}

@@ -192,7 +192,7 @@ func (w *world) sessionOf(s *episode) robotmem.Session {
 // credits compares what recalls have counted, once it is in the file.
 func (w *world) credits(t *rapid.T) {
 	for _, k := range w.memories {
-		m, err := w.engine().Get(context.Background(), &robotmem.GetRequest{MemoryID: k.id})
+		m, err := w.engine().Get(context.Background(), &robotmem.MemoryRequest{MemoryID: k.id})
 		if err != nil || m.ReturnCount != k.returned {
 			t.Fatalf("memory %d was returned %d times (%v), want %d", k.id, m.ReturnCount, err, k.returned)
 		}

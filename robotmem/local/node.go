@@ -121,10 +121,10 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 		e.embeddings.rouse()
 	}}
 	e.embeddings = embeddings{store: e.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	e.index = &index.Index{Store: e.Store, Log: o.Logger, Quitting: e.Quitting, WithVectors: o.Embedder != nil, Asked: make(chan struct{}, 1)}
+	e.index = &index.Index{Store: e.Store, Log: o.Logger, Quitting: e.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
 	e.maintenance = &maintenance.Maintainer{
 		Store: e.Store, Index: e.index, Records: e.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
-		Scrubbing: make(chan struct{}, 1), Featureless: make(chan struct{}, 1),
+		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	if e.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
@@ -250,7 +250,7 @@ func (n *Node) Close() error {
 	// Side by side: both may wait for another process's lock.
 	var last sync.WaitGroup
 	last.Go(func() { n.tallies.stop(n) })
-	if err := n.index.KeepSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
+	if err := n.index.SaveSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
 		n.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}
 	last.Wait()

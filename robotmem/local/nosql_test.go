@@ -42,7 +42,7 @@ func TestQuestionsAreNoSQL(t *testing.T) {
 			t.Errorf("audit of %q: %+v, %v", s, log, err)
 		}
 	}
-	if m := must(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id}))(t); m.Content != "the gripper holds wet glass" {
+	if m := must(e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id}))(t); m.Content != "the gripper holds wet glass" {
 		t.Errorf("the memory is %+v", m)
 	}
 }

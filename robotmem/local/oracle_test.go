@@ -141,7 +141,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.index.Roster.Leaves.Sets = nil // half of the filters may use what is kept
+			e.index.Columns.FilterCache.Sets = nil // half of the filters may use what is kept
 		}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
@@ -149,7 +149,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Roster.Moments(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
 				got = append(got, m.ID)
 			}
 			return nil

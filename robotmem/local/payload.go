@@ -101,7 +101,7 @@ func (n *Node) understand(rec *record.Record) {
 }
 
 // OpenData implements Streams.
-func (n *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataReader, error) {
+func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataReader, error) {
 	r := *req
 	if err := robotmem.Validate("data", &r); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.DataRequest) (*robotm
 }
 
 // Data implements Service.
-func (n *Node) Data(ctx context.Context, req *robotmem.DataRequest) (*robotmem.DataResponse, error) {
+func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
 	d, err := n.OpenData(ctx, req)
 	if err != nil {
 		return nil, err

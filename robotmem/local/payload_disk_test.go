@@ -51,7 +51,7 @@ func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 	if err != nil || !d.Healthy {
 		t.Errorf("doctor on the full disk: %+v, %v", d, err)
 	}
-	if data, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: kept.MemoryID}); err != nil || !bytes.Equal(data.DataBase64, noise[:1<<20]) {
+	if data, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: kept.MemoryID}); err != nil || !bytes.Equal(data.DataBase64, noise[:1<<20]) {
 		t.Errorf("what fitted is damaged: %v", err)
 	}
 }

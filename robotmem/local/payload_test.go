@@ -84,7 +84,7 @@ func folderFiles(t *testing.T, e *Node) (files int, stray []string) {
 
 func sameData(t *testing.T, e *Node, id int64, want []byte) {
 	t.Helper()
-	res, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: id})
+	res, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestAPayloadIsNeverHeldWhole(t *testing.T) {
 	if res.Bytes != size {
 		t.Fatalf("%d bytes are stored of %d", res.Bytes, size)
 	}
-	d, err := e.OpenData(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID})
+	d, err := e.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestAPayloadIsNeverHeldWhole(t *testing.T) {
 	if in.heap > before+most || out > before+most {
 		t.Errorf("300 MB take %d MiB to save and %d MiB to read, at most %d", in.heap>>20, out>>20, most>>20)
 	}
-	if _, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.TooLarge) {
+	if _, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.TooLarge) {
 		t.Errorf("all of it in one answer: %v, want too_large", err)
 	}
 }
@@ -349,7 +349,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 			if diff := cmp.Diff(want, d.Lost); diff != "" || d.Healthy {
 				t.Errorf("healthy: %v, lost (-want +got):\n%s", d.Healthy, diff)
 			}
-			if _, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("its bytes: %v, want corrupt", err)
 			}
 			r, err := e.Repair(t.Context(), nil)
@@ -360,7 +360,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 				t.Errorf("lost after the repair (-want +got):\n%s", diff)
 			}
 			sameData(t, e, whole.MemoryID, noise(9, 5000))
-			if m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: res.MemoryID}); err != nil || m.Content != "what the sensor gave" {
+			if m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); err != nil || m.Content != "what the sensor gave" {
 				t.Errorf("its text: %+v, %v", m, err)
 			}
 			if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: res.MemoryID, Reason: "lost"}); err != nil {
@@ -642,7 +642,7 @@ func TestSavingBesideEviction(t *testing.T) {
 		}
 		for _, m := range l.Memories {
 			before = m.MemoryID
-			d, err := nodes[1].Data(t.Context(), &robotmem.DataRequest{MemoryID: m.MemoryID})
+			d, err := nodes[1].Data(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID})
 			switch {
 			case m.Status == "active" && err != nil:
 				t.Errorf("memory %d is active and its bytes are gone: %v", m.MemoryID, err)

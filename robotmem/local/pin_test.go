@@ -21,7 +21,7 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	sure := l.AutoInferred.Confidence
 	check := func(when string, want float64) {
 		t.Helper()
-		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: l.MemoryID})
+		m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: l.MemoryID})
 		if err != nil || math.Abs(m.Confidence-want) > 1e-6 {
 			t.Errorf("%s: confidence %v, %v; want %v", when, m.Confidence, err, want)
 		}
@@ -62,7 +62,7 @@ func TestUnpinnedStaysUnpinned(t *testing.T) {
 	}
 	check := func(when string, want bool) {
 		t.Helper()
-		m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: l.MemoryID})
+		m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: l.MemoryID})
 		if err != nil || m.Pinned != want || m.Category != "constraint" {
 			t.Errorf("%s: %s, pinned %v, %v; want %v", when, m.Category, m.Pinned, err, want)
 		}

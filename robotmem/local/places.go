@@ -27,7 +27,7 @@ func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotm
 }
 
 func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
-	if err := n.index.Roster.Sync(c); err != nil {
+	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	if r.SessionID != "" {
@@ -46,11 +46,11 @@ func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 	if set, err = n.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.PathNames(n.index.Roster.PointPaths())
+	names, err := c.PathNames(n.index.Columns.PointPaths())
 	if err != nil {
 		return err
 	}
-	res.Fields = n.index.Roster.PlaceFields(set, names)
+	res.Fields = n.index.Columns.PlaceFields(set, names)
 	if r.Field == "" {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter
 	if err != nil {
 		return err
 	}
-	points := n.index.Roster.Within(path, r, set)
+	points := n.index.Columns.Within(path, r, set)
 	outcome, err := n.outcomes(c, set)
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func sample(points []index.Point, n int) []index.Point {
 func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
-		row, known := n.index.Roster.Row(p.MemoryID)
+		row, known := n.index.Columns.Row(p.MemoryID)
 		if !known {
 			continue
 		}

@@ -86,7 +86,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	if _, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: res.MemoryID, Reason: "moved"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: res.MemoryID}); err != nil {
+	if _, err := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); err != nil {
 		t.Errorf("restore: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	if err != nil || !strings.HasPrefix(res.Purged.OldPages, "pending: another program reads") {
 		t.Fatalf("purge answers %+v, %v", res, err)
 	}
-	if _, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1}); robotmem.KindOf(err) != robotmem.NotFound {
+	if _, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1}); robotmem.KindOf(err) != robotmem.NotFound {
 		t.Errorf("it is still there: %v", err)
 	}
 	if err := reader.Close(); err != nil {

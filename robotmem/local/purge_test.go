@@ -100,7 +100,7 @@ func secrets(t *testing.T, e *local.Node) (fact, perception int64) {
 	}))(t).MemoryID
 	must(e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: fact, NewContent: secretText}))(t)
 	must(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: fact, Reason: "zqxsecret is wrong"}))(t)
-	must(e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: fact}))(t)
+	must(e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: fact}))(t)
 	must(e.Recall(t.Context(), &robotmem.RecallRequest{Query: "vaseqz", ForSession: session.SessionID}))(t)
 	must(e.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: session.SessionID, UsedMemoryIDs: []int64{fact}}))(t)
 	perception = must(e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{
@@ -131,7 +131,7 @@ func everything(t *testing.T, e *local.Node, but ...int64) map[int64]string {
 		page := must(e.List(t.Context(), &robotmem.ListRequest{Status: "all", Limit: 1000, Cursor: cursor}))(t)
 		for _, m := range page.Memories {
 			m.Confidence, m.ReturnCount = 0, 0 // fade, and are counted late
-			h := must(e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: m.MemoryID}))(t)
+			h := must(e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID}))(t)
 			data, err := json.Marshal([]any{m, h})
 			if err != nil {
 				t.Fatal(err)
@@ -232,9 +232,9 @@ func TestPurgedMemoriesAreOnRecord(t *testing.T) {
 	must(e.Forget(bob, &robotmem.ForgetRequest{MemoryID: id, Reason: "asked for", Purge: true}))(t)
 
 	for name, err := range map[string]error{
-		"get":     second(e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})),
+		"get":     second(e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})),
 		"again":   second(e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "again", Purge: true})),
-		"restore": second(e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: id})),
+		"restore": second(e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: id})),
 	} {
 		if robotmem.KindOf(err) != robotmem.NotFound || !strings.Contains(err.Error(), "was purged at") || !strings.Contains(err.Error(), "by bob") {
 			t.Errorf("%s: %v", name, err)
@@ -296,7 +296,7 @@ func TestPurgeBesideOthers(t *testing.T) {
 	if got := purge(t, e, shared[0]); !strings.HasPrefix(got.Payload, "kept") {
 		t.Errorf("payload %q, want it kept", got.Payload)
 	}
-	data := must(e.Data(t.Context(), &robotmem.DataRequest{MemoryID: shared[1]}))(t)
+	data := must(e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: shared[1]}))(t)
 	if string(data.DataBase64) != payloadText() {
 		t.Error("the other perception lost its bytes")
 	}

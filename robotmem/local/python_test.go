@@ -149,7 +149,7 @@ func TestPythonMemory(t *testing.T) {
 	if diff := cmp.Diff(want, report); diff != "" {
 		t.Error(diff)
 	}
-	m, err := e.Get(ctx, &robotmem.GetRequest{MemoryID: 1})
+	m, err := e.Get(ctx, &robotmem.MemoryRequest{MemoryID: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,13 +160,13 @@ func TestPythonMemory(t *testing.T) {
 	if v, _ := m.Context.At("params.grip_force.value"); fmt.Sprint(v) != "12.50" {
 		t.Errorf("a number is spelt %v", v)
 	}
-	if m, err = e.Get(ctx, &robotmem.GetRequest{MemoryID: 2}); err != nil || m.Status != "superseded" || m.SupersededBy != 1 || m.Content != "grip_force=12.4N  works\nbest 抓取" {
+	if m, err = e.Get(ctx, &robotmem.MemoryRequest{MemoryID: 2}); err != nil || m.Status != "superseded" || m.SupersededBy != 1 || m.Content != "grip_force=12.4N  works\nbest 抓取" {
 		t.Errorf("memory 2: %+v (%v)", m, err)
 	}
-	if m, err = e.Get(ctx, &robotmem.GetRequest{MemoryID: 3}); err != nil || !m.ObservedAt.Equal(time.Date(2025, 6, 3, 7, 0, 0, 0, time.UTC)) {
+	if m, err = e.Get(ctx, &robotmem.MemoryRequest{MemoryID: 3}); err != nil || !m.ObservedAt.Equal(time.Date(2025, 6, 3, 7, 0, 0, 0, time.UTC)) {
 		t.Errorf("memory 3: a time without a zone is not of the zone that was named: %v (%v)", m.ObservedAt, err)
 	}
-	data, err := e.Data(ctx, &robotmem.DataRequest{MemoryID: 3})
+	data, err := e.Data(ctx, &robotmem.MemoryRequest{MemoryID: 3})
 	if err != nil || string(data.DataBase64) != `{"objects": ["cup"], "n": 1.0}` {
 		t.Errorf("payload %q (%v)", data.DataBase64, err)
 	}

@@ -178,7 +178,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask("forgotten")
-	if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: res.MemoryID}); err != nil {
+	if _, err := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); err != nil {
 		t.Fatal(err)
 	}
 	ask("restored", "strongest")
@@ -197,7 +197,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.index.Roster.Leaves.Sets = nil
+	e.index.Columns.FilterCache.Sets = nil
 	ask("repaired", "strongest")
 }
 
@@ -279,7 +279,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		if i%2 == 0 {
-			e.index.Roster.Leaves.Sets = nil
+			e.index.Columns.FilterCache.Sets = nil
 		}
 		got := []int64{}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
@@ -288,7 +288,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			for _, m := range e.index.Roster.Moments(set.(*admitted).set) {
+			for _, m := range e.index.Columns.ObservedTimes(set.(*admitted).set) {
 				got = append(got, m.ID)
 			}
 			return nil

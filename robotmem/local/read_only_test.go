@@ -47,7 +47,7 @@ func readsAll(s *local.Node, why string) error {
 	if err != nil || found.Total != 3 {
 		errs = append(errs, fmt.Errorf("recall: %+v, %w", found, err))
 	}
-	m, err := s.Get(ctx, &robotmem.GetRequest{MemoryID: 3})
+	m, err := s.Get(ctx, &robotmem.MemoryRequest{MemoryID: 3})
 	if err != nil || m.Content != "crate number 2 is at the dock" {
 		errs = append(errs, fmt.Errorf("get: %+v, %w", m, err))
 	}

@@ -28,7 +28,7 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		return res, nil // one question is many of these
 	}
 	collection := recall.Collection(req)
-	if !n.index.Roster.Knows(collection) {
+	if !n.index.Columns.Knows(collection) {
 		collection = ""
 	}
 	one := store.OneRecall(collection, len(res.Memories), n.Now())
@@ -72,7 +72,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		s.embedding.wait(ctx)
 	}
 	if len(q.Content) > 0 {
-		s.wordsErr = n.index.AwaitWords(ctx)
+		s.wordsErr = n.index.AwaitPostings(ctx)
 	}
 	var res *robotmem.RecallResponse
 	err = n.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -95,7 +95,7 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 		return nil, err
 	}
 	if len(q.Content) > 0 {
-		if s.words, err = s.index.Words.At(c); err != nil {
+		if s.words, err = s.index.Postings.At(c); err != nil {
 			return nil, err
 		}
 	}
@@ -147,11 +147,11 @@ func (a *admitted) Only(items []recall.Ranked) recall.Set {
 
 // Filter implements recall.Filter.
 func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []string, error) {
-	if err := s.index.Roster.Sync(s.c); err != nil {
+	if err := s.index.Columns.Sync(s.c); err != nil {
 		return nil, nil, err
 	}
 	var notes []string
-	if unread := s.index.Roster.Unread(); unread != "" {
+	if unread := s.index.Columns.Unread(); unread != "" {
 		notes = append(notes, unread)
 	}
 	b := basicOf(q)

@@ -34,7 +34,7 @@ var _ recorder.Sink = (*Node)(nil)
 func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 	err := n.keep(n.Store.As(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
-		n.maintenance.RouseFeatures()
+		n.maintenance.NotifyFeatures()
 		return nil
 	}
 	err = sqlite.Wrap("record", err)

@@ -40,7 +40,7 @@ func TestRecoverInPlace(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	path := furnished(t, 400)
-	_, _, leaf := conditionCache(t, path, "memories")
+	_, _, leaf := treePages(t, path, "memories")
 	for n := range leaf {
 		page(t, path, n, zero)
 		break
@@ -251,11 +251,11 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 		t.Errorf("report %+v", r)
 	}
 	e := openAt(t, to, local.Options{})
-	m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 8})
+	m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 8})
 	if err != nil || m.Status != "invalidated" || !strings.Contains(m.Content, "92.7 N") {
 		t.Errorf("memory %+v, %v", m, err)
 	}
-	if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: 8}); err != nil {
+	if _, err := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: 8}); err != nil {
 		t.Errorf("it cannot be restored: %v", err)
 	}
 }
@@ -278,7 +278,7 @@ func TestRecoverPastVersions(t *testing.T) {
 				t.Errorf("report %+v", r)
 			}
 			e := openAt(t, to, local.Options{})
-			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: 2})
+			h, err := e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: 2})
 			if err != nil || len(h.Versions) != 2 {
 				t.Errorf("history %+v, %v", h, err)
 			}

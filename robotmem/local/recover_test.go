@@ -158,7 +158,7 @@ func TestRecoverWhole(t *testing.T) {
 	if res := recall(t, e, &robotmem.RecallRequest{Query: "long story of the worn pad"}); res.Total == 0 {
 		t.Error("recall finds nothing")
 	}
-	d, err := e.Data(context.Background(), &robotmem.DataRequest{MemoryID: 302})
+	d, err := e.Data(context.Background(), &robotmem.MemoryRequest{MemoryID: 302})
 	if err != nil || d.Bytes != 400<<10 {
 		t.Errorf("the large payload: %v", err)
 	}
@@ -186,9 +186,9 @@ func page(t *testing.T, path string, n int64, change func(p []byte)) {
 
 func zero(p []byte) { clear(p) }
 
-// conditionCache returns the pages of a table's tree: the root, of each page below it the
+// treePages returns the pages of a table's tree: the root, of each page below it the
 // ids on it or below it, and of each leaf those on it.
-func conditionCache(t *testing.T, path, table string) (root int64, below, leaf map[int64][]int64) {
+func treePages(t *testing.T, path, table string) (root int64, below, leaf map[int64][]int64) {
 	t.Helper()
 	db, err := sqlite3.Open(path)
 	if err != nil {
@@ -265,8 +265,8 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 	whole := furnished(t, 1500)
 	want := truth(t, whole)
-	root, below, leaf := conditionCache(t, whole, "memories")
-	payloads, _, _ := conditionCache(t, whole, "payloads")
+	root, below, leaf := treePages(t, whole, "memories")
+	payloads, _, _ := treePages(t, whole, "payloads")
 	ids := slices.Sorted(maps.Keys(leaf))
 	var some, gone []int64
 	for i := 3; i < len(ids) && len(some) < 20; i += 5 {

@@ -6,7 +6,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A repair drops the index of words while a recall or the keeper is about to
+// A repair drops the index of words while a recall or the background maintenance is about to
 // follow it.
 func TestRepairWhileTheIndexFollows(t *testing.T) {
 	e := openTest(t, Options{})
@@ -20,7 +20,7 @@ func TestRepairWhileTheIndexFollows(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = e.index.Words.Follow(c, revision)
+		_, err = e.index.Postings.Follow(c, revision)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
 	for _, m := range res.Memories {
 		t.Errorf("old words still find %d: content %q summary %q", m.MemoryID, m.Content, m.Summary)
 	}
-	m, _ := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: p.MemoryID})
+	m, _ := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: p.MemoryID})
 	t.Logf("summary now: %q", m.Summary)
 }
 
@@ -43,7 +43,7 @@ func TestRestoreIndexesTheSame(t *testing.T) {
 	}
 	before := show()
 	_, _ = e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: p.MemoryID, Reason: "x"})
-	_, _ = e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: p.MemoryID})
+	_, _ = e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: p.MemoryID})
 	if after := show(); after != before {
 		t.Errorf("indexed %q, after forget and restore %q", before, after)
 	}
@@ -137,8 +137,8 @@ func TestRestoreBringsBackSuperseded(t *testing.T) {
 	}
 	id, rep := l.Memories[0].MemoryID, l.Memories[0].SupersededBy
 	_, err := e.Forget(t.Context(), &robotmem.ForgetRequest{MemoryID: id, Reason: "x"})
-	_, err2 := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: id})
-	m, _ := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+	_, err2 := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
+	m, _ := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 	t.Log(err, err2, m.Status, m.SupersededBy, "was superseded by", rep)
 	if m.Status != "superseded" {
 		t.Error("restore did not undo forget")
@@ -153,7 +153,7 @@ func TestHistoryWithAClockSetBack(t *testing.T) {
 	now = now.AddDate(0, 0, -1)
 	_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: a.MemoryID, NewContent: "three"})
 	_, _ = e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: a.MemoryID, NewContent: "four"})
-	h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: a.MemoryID})
+	h, err := e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: a.MemoryID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 			const reason = "over the budget of 1 B"
 			refusesData := func() {
 				t.Helper()
-				_, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: res.MemoryID})
+				_, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 				if !errors.Is(err, robotmem.NotFound) || !strings.Contains(err.Error(), reason) {
 					t.Errorf("its bytes: %v, want not_found with %q", err, reason)
 				}
@@ -181,11 +181,11 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 			if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Like: &robotmem.Like{MemoryID: res.MemoryID}}); !errors.Is(err, robotmem.Invalid) {
 				t.Errorf("what is like it: %v, want invalid", err)
 			}
-			m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: res.MemoryID})
+			m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 			if err != nil || m.Status != "invalidated" || m.Content != "a slip of the glass" || m.Summary != res.Summary || m.SHA256 != res.SHA256 {
 				t.Errorf("its story: %+v, %v", m, err)
 			}
-			h, err := e.History(t.Context(), &robotmem.HistoryRequest{MemoryID: res.MemoryID})
+			h, err := e.History(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 			if err != nil || len(h.Versions) != 2 || h.Versions[0].Change != "evicted" || h.Versions[0].Reason != reason {
 				t.Errorf("its history: %+v, %v", h, err)
 			}
@@ -195,7 +195,7 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 			}
 			healthy(t, e)
 
-			if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: res.MemoryID}); err != nil {
+			if _, err := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); err != nil {
 				t.Fatal(err)
 			}
 			if _, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slip", Collection: res.Collection}); !slices.Equal(ids, []int64{res.MemoryID}) {
@@ -251,7 +251,7 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 	}{
 		{"nothing", func(*testing.T, *Node, map[string]int64) {}, nil},
 		{"what was restored", func(t *testing.T, e *Node, ids map[string]int64) {
-			if _, err := e.Restore(t.Context(), &robotmem.RestoreRequest{MemoryID: ids["forgotten"]}); err != nil {
+			if _, err := e.Restore(t.Context(), &robotmem.MemoryRequest{MemoryID: ids["forgotten"]}); err != nil {
 				t.Fatal(err)
 			}
 		}, []string{"forgotten"}},
@@ -380,7 +380,7 @@ func TestANodeKeepsItsBudgets(t *testing.T) {
 		}()
 		status := func(id int64) string {
 			t.Helper()
-			m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: id})
+			m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -453,7 +453,7 @@ func BenchmarkKeepBudgets(b *testing.B) {
 	manyPerceptions(b, e, 100_000)
 	for b.Loop() {
 		seen := int64(-1)
-		if err := e.maintenance.KeepBudgets(b.Context(), &seen); err != nil {
+		if err := e.maintenance.EnforceBudgets(b.Context(), &seen); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -78,10 +78,10 @@ func fillBriefing(b *robotmem.Briefing) {
 func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := n.index.Roster.Sync(c); err != nil {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.ActiveMemoriesCount = n.index.Roster.Active(res.Collection)
+		res.ActiveMemoriesCount = n.index.Columns.Active(res.Collection)
 		if b.Rules, err = c.Rules(res.Collection, briefLength, n.Now()); err != nil {
 			return err
 		}
@@ -240,10 +240,10 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 func (n *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if err := n.index.Roster.Sync(c); err != nil {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		res.DecayedCount = n.index.Roster.Faded(s.Collection, fadedBelow, n.Now())
+		res.DecayedCount = n.index.Columns.Faded(s.Collection, fadedBelow, n.Now())
 		words, err = c.SessionWords(s.SessionID)
 		return err
 	})

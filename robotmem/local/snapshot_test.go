@@ -127,9 +127,9 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 				return
 			default:
 			}
-			e.index.Roster.Mu.Lock() // what sync does for a memory that changed
-			e.index.Roster.Leaves.Change(17, `{"i":17}`)
-			e.index.Roster.Mu.Unlock()
+			e.index.Columns.Mu.Lock() // what sync does for a memory that changed
+			e.index.Columns.FilterCache.Change(17, `{"i":17}`)
+			e.index.Columns.Mu.Unlock()
 		}
 	})
 	for k := range 300 {

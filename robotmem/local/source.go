@@ -55,7 +55,7 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	case s.wordsErr != nil:
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return nil, index.ErrWordsNotRead // a repair has dropped it
+	return nil, index.ErrPostingsNotLoaded // a repair has dropped it
 }
 
 // searchWords ranks the admitted memories by the index in memory. Past states
@@ -201,7 +201,7 @@ func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, lim
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
 	a := in.(*admitted)
-	items, frames := s.index.Roster.Near(path, q.SpatialSort, a.set, limit)
+	items, frames := s.index.Columns.Near(path, q.SpatialSort, a.set, limit)
 	for id, m := range a.past {
 		_, places := filter.Flatten(m.Context)
 		for _, p := range places {
@@ -300,11 +300,11 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 // Timeline implements recall.Loader.
 func (s *source) Timeline(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, error) {
 	a := in.(*admitted)
-	moments := s.index.Roster.Moments(a.set)
+	moments := s.index.Columns.ObservedTimes(a.set)
 	for id, m := range a.past {
-		moments = append(moments, store.Moment{ID: id, NS: m.ObservedAt.UnixNano()})
+		moments = append(moments, store.TimedID{ID: id, NS: m.ObservedAt.UnixNano()})
 	}
-	slices.SortFunc(moments, func(x, y store.Moment) int {
+	slices.SortFunc(moments, func(x, y store.TimedID) int {
 		if q.SessionID == "" {
 			x, y = y, x
 		}
@@ -328,7 +328,7 @@ func (s *source) Load(ctx context.Context, q *recall.Query, in recall.Set, id in
 
 // Real implements recall.Loader.
 func (s *source) Real(id int64) bool {
-	row, ok := s.index.Roster.Row(id)
+	row, ok := s.index.Columns.Row(id)
 	return ok && row.Real
 }
 
@@ -337,8 +337,8 @@ func (s *source) Real(id int64) bool {
 // a slip of the pen for "nothing worked here".
 func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
-	if q.Collection != "*" && s.index.Roster.Active(q.Collection) == 0 {
-		if elsewhere := s.index.Roster.Active("*"); elsewhere > 0 {
+	if q.Collection != "*" && s.index.Columns.Active(q.Collection) == 0 {
+		if elsewhere := s.index.Columns.Active("*"); elsewhere > 0 {
 			note("collection: %s holds nothing, other collections hold %d; * looks in all", q.Collection, elsewhere)
 		}
 		return hints, nil

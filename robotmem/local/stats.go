@@ -21,10 +21,10 @@ func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	res.Recalls, res.ZeroHits = e.tallies.Recalls, e.tallies.ZeroHits
 	e.tallies.mu.Unlock()
 	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		if err := e.index.Roster.Sync(c); err != nil {
+		if err := e.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		e.index.Roster.Tally(res, e.Now())
+		e.index.Columns.Tally(res, e.Now())
 		if err := e.embeddings.stats(c, res); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ const (
 // workers says what the node does in the background, from what Stats has
 // counted.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
-	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.keeperWorker(), n.writerWorker(), n.retentionWorker(s)}
+	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.indexWorker(), n.writerWorker(), n.retentionWorker(s)}
 }
 
 func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
@@ -148,10 +148,10 @@ func (n *Node) likenessWorker(s *admin.StatsResponse) admin.Worker {
 	return admin.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
 }
 
-func (n *Node) keeperWorker() admin.Worker {
-	n.index.Words.Mu.RLock()
-	defer n.index.Words.Mu.RUnlock()
-	if n.index.Words.Index == nil {
+func (n *Node) indexWorker() admin.Worker {
+	n.index.Postings.Mu.RLock()
+	defer n.index.Postings.Mu.RUnlock()
+	if n.index.Postings.Index == nil {
 		return admin.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
 	}
 	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
@@ -261,11 +261,11 @@ func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
 func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
-	if err := e.index.Roster.Sync(c); err != nil {
+	if err := e.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.index.Roster.Each(func(row *index.Row, text func(uint32) string) {
+	e.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
 		case b == nil || collection != "*" && text(row.Collection) != collection:
@@ -279,7 +279,7 @@ func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 	if err != nil {
 		return err
 	}
-	e.index.Roster.EachCreated(failures, func(ns int64) {
+	e.index.Columns.EachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}

@@ -113,7 +113,7 @@ func TestRecordingsComeBackBitForBit(t *testing.T) {
 
 	var got []byte
 	for _, m := range sourceMemories(t, e, session, "wrench") {
-		d, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: m.MemoryID})
+		d, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: m.MemoryID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -342,7 +342,7 @@ func TestRecordingsBecomeComparable(t *testing.T) {
 	if len(chunks) < 9 {
 		t.Fatalf("only %d chunks", len(chunks))
 	}
-	d, err := e.Data(t.Context(), &robotmem.DataRequest{MemoryID: chunks[4].MemoryID})
+	d, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: chunks[4].MemoryID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			index, err := e.index.Words.At(c)
+			index, err := e.index.Postings.At(c)
 			if err != nil {
 				return err
 			}
@@ -94,7 +94,7 @@ func TestTypingIsNotCounted(t *testing.T) {
 		}
 	}
 	e.tallies.flush(t.Context(), e)
-	m, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: 1})
+	m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
 	if err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
 	}

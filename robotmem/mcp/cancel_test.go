@@ -43,7 +43,7 @@ func (p *patient) Recall(ctx context.Context, _ *robotmem.RecallRequest) (*robot
 	return &robotmem.RecallResponse{Memories: []robotmem.Memory{}, Degraded: []string{}}, nil
 }
 
-func (p *patient) Get(context.Context, *robotmem.GetRequest) (*robotmem.Memory, error) {
+func (p *patient) Get(context.Context, *robotmem.MemoryRequest) (*robotmem.Memory, error) {
 	return &robotmem.Memory{MemoryID: 7, Tags: []string{}}, nil
 }
 

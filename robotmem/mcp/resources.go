@@ -61,7 +61,7 @@ func (s *Server) readMemory(ctx context.Context, uri *url.URL) (string, []byte, 
 	if err != nil {
 		return "", nil, err
 	}
-	return document(s.svc.Get(ctx, &robotmem.GetRequest{MemoryID: id}))
+	return document(s.svc.Get(ctx, &robotmem.MemoryRequest{MemoryID: id}))
 }
 
 func (s *Server) readSession(ctx context.Context, uri *url.URL) (string, []byte, error) {
@@ -82,7 +82,7 @@ func (s *Server) readData(ctx context.Context, uri *url.URL) (string, []byte, er
 	if err != nil {
 		return "", nil, err
 	}
-	d, err := s.svc.Data(ctx, &robotmem.DataRequest{MemoryID: id})
+	d, err := s.svc.Data(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		return "", nil, err
 	}

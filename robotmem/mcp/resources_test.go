@@ -51,7 +51,7 @@ func TestMemoriesAndEpisodesAreResources(t *testing.T) {
 
 	var got robotmem.Memory
 	readJSON(t, c, memoryURI(large), &got)
-	want, err := e.Get(t.Context(), &robotmem.GetRequest{MemoryID: large})
+	want, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: large})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,3 +1,5 @@
+// Package progress reports how far a long operation has come: a caller passes a function
+// with With, and the operation finds its Meter with Of.
 package progress
 
 import (
@@ -14,8 +16,8 @@ type Report struct {
 	Stage string `json:"stage" doc:"What is being done."`
 }
 
-// progressPause is the least time between two reports of one stage.
-const progressPause = 100 * time.Millisecond
+// reportPause is the least time between two reports of one stage.
+const reportPause = 100 * time.Millisecond
 
 // With lets operations that take long say how far they have come:
 // doctor, repair, retain, learn_batch and end_session do. report is called at
@@ -84,7 +86,7 @@ func (m *Meter) Set(p Report) {
 
 // tell reports, unless it did a moment ago. The caller holds the lock.
 func (m *Meter) tell(always bool) {
-	if now := time.Now(); always || now.Sub(m.told) >= progressPause {
+	if now := time.Now(); always || now.Sub(m.told) >= reportPause {
 		m.told = now
 		m.report(m.now)
 	}

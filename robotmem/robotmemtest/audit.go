@@ -18,7 +18,7 @@ var auditCases = []testCase{
 		do(t, s.Pin, &robotmem.PinRequest{MemoryID: id})
 		do(t, s.Pin, &robotmem.PinRequest{MemoryID: id}) // changes nothing
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "measured wrongly"})
-		do(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id})
+		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id})
 		var got []string
 		for _, e := range do(t, s.Audit, &admin.AuditRequest{MemoryID: id}).Entries {
 			got = append(got, fmt.Sprintf("%s %s %.4s %.4s", e.Action, e.Reason, e.Before, e.After))
@@ -55,7 +55,7 @@ var auditCases = []testCase{
 		own := learn(t, s, grip, robotmem.Object{"robot": object{"name": "arm-8\u202e\n"}})
 		theirs := do(t, s.Learn, &robotmem.LearnRequest{Insight: slip, SessionID: session}).MemoryID
 		for id, robot := range map[int64]string{own: "arm-8", theirs: "arm-7"} {
-			m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+			m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 			if m.Provenance == nil || m.Provenance.Robot != robot || m.Provenance.Tool == "" {
 				t.Errorf("memory %d is from %+v, want robot %s and a tool", id, m.Provenance, robot)
 			}
@@ -70,9 +70,9 @@ var auditCases = []testCase{
 		if err != nil || res.Status != "purged" || res.Purged == nil || res.Content != "" {
 			t.Fatalf("got %+v, %v", res, err)
 		}
-		refused(t, s.Get, &robotmem.GetRequest{MemoryID: id}, robotmem.NotFound, "memory_id", "purged at")
-		refused(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
-		refused(t, s.History, &robotmem.HistoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
+		refused(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id", "purged at")
+		refused(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
+		refused(t, s.History, &robotmem.MemoryRequest{MemoryID: id}, robotmem.NotFound, "memory_id")
 		for _, m := range do(t, s.Recall, &robotmem.RecallRequest{Query: grip + " " + slip}).Memories {
 			if m.MemoryID != other {
 				t.Errorf("recall finds %d", m.MemoryID)

@@ -23,26 +23,26 @@ var changeCases = []testCase{
 		for name, r := range map[string]*robotmem.RecallRequest{"words": {Query: "glass"}, "filter": {ContextFilter: robotmem.Object{"i": 1}}, "everywhere": {Query: "glass", Collection: "*"}} {
 			equal(t, "after forget, by "+name, recalled(t, s, r), []int64{})
 		}
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Status != "invalidated" || m.Content != text {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Status != "invalidated" || m.Content != text {
 			t.Errorf("got %+v", m)
 		}
 		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "again"}, robotmem.Conflict, "memory_id")
-		if res, ok := try(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}); ok {
+		if res, ok := try(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}); ok {
 			if res.Status != "restored" || res.MemoryID != id {
 				t.Errorf("got %+v", res)
 			}
 			equal(t, "after restore", recalled(t, s, &robotmem.RecallRequest{Query: "glass"}), []int64{id})
-			refused(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}, robotmem.Conflict, "memory_id")
+			refused(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}, robotmem.Conflict, "memory_id")
 		}
 	}},
 	{"UnknownIsNotFound", func(t *testing.T, s robotmem.Service) {
 		const no = 4711
-		refused(t, s.Get, &robotmem.GetRequest{MemoryID: no}, robotmem.NotFound, "memory_id", "4711")
+		refused(t, s.Get, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id", "4711")
 		refused(t, s.Forget, &robotmem.ForgetRequest{MemoryID: no, Reason: "x"}, robotmem.NotFound, "memory_id")
-		refused(t, s.Restore, &robotmem.RestoreRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+		refused(t, s.Restore, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
 		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: no, NewContent: "x"}, robotmem.NotFound, "memory_id")
-		refused(t, s.History, &robotmem.HistoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
-		refused(t, s.Data, &robotmem.DataRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+		refused(t, s.History, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
+		refused(t, s.Data, &robotmem.MemoryRequest{MemoryID: no}, robotmem.NotFound, "memory_id")
 	}},
 	{"ForgetNeedsAReason", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
@@ -53,12 +53,12 @@ var changeCases = []testCase{
 	}},
 	{"UpdateKeepsTheID", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, object{"i": 1})
-		old := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		old := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		res := do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " the arm must never exceed 15 N "})
 		if res.Status != "updated" || res.MemoryID != id || res.Version != 2 || res.OldContent != grip || res.NewContent != "the arm must never exceed 15 N" || res.AutoInferred.Category != "constraint" {
 			t.Errorf("got %+v", res)
 		}
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if m.Content != "the arm must never exceed 15 N" || m.UID != old.UID || m.Category != "constraint" || m.Version != 2 || m.Status != "active" {
 			t.Errorf("got %+v", m)
 		}
@@ -67,7 +67,7 @@ var changeCases = []testCase{
 		equal(t, "the new words", recalled(t, s, &robotmem.RecallRequest{Query: "exceed"}), []int64{id})
 		res = do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "third", Context: robotmem.Object{"i": 3}})
 		equal(t, "version", res.Version, 3)
-		equal(t, "context is replaced", any(object(do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Context)), asJSON(t, object{"i": 3}))
+		equal(t, "context is replaced", any(object(do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Context)), asJSON(t, object{"i": 3}))
 		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: " "}, robotmem.Invalid, "new_content")
 		refused(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: strings.Repeat("x", 16385)}, robotmem.TooLarge, "new_content")
 	}},
@@ -83,8 +83,8 @@ var changeCases = []testCase{
 		id := learn(t, s, "first", object{"i": 1})
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "second"})
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: id, Reason: "no longer so"})
-		do(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id})
-		res := do(t, s.History, &robotmem.HistoryRequest{MemoryID: id})
+		do(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id})
+		res := do(t, s.History, &robotmem.MemoryRequest{MemoryID: id})
 		got := ""
 		for i, v := range res.Versions {
 			got += fmt.Sprintf("%s %s %s %s; ", v.Content, v.Status, v.Change, v.Reason)

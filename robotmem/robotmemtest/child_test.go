@@ -128,8 +128,8 @@ func (ch child) Forget(ctx context.Context, r *robotmem.ForgetRequest) (*robotme
 	return use[robotmem.ForgetRequest, robotmem.ForgetResponse](ctx, ch, "forget", r)
 }
 
-func (ch child) Restore(ctx context.Context, r *robotmem.RestoreRequest) (*robotmem.RestoreResponse, error) {
-	return use[robotmem.RestoreRequest, robotmem.RestoreResponse](ctx, ch, "restore", r)
+func (ch child) Restore(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.RestoreResponse, error) {
+	return use[robotmem.MemoryRequest, robotmem.RestoreResponse](ctx, ch, "restore", r)
 }
 
 func (ch child) Update(ctx context.Context, r *robotmem.UpdateRequest) (*robotmem.UpdateResponse, error) {
@@ -152,12 +152,12 @@ func (ch child) EndSession(ctx context.Context, r *robotmem.EndSessionRequest) (
 	return use[robotmem.EndSessionRequest, robotmem.EndSessionResponse](ctx, ch, "end_session", r)
 }
 
-func (ch child) Get(ctx context.Context, r *robotmem.GetRequest) (*robotmem.Memory, error) {
-	return use[robotmem.GetRequest, robotmem.Memory](ctx, ch, "get", r)
+func (ch child) Get(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.Memory, error) {
+	return use[robotmem.MemoryRequest, robotmem.Memory](ctx, ch, "get", r)
 }
 
-func (ch child) Data(ctx context.Context, r *robotmem.DataRequest) (*robotmem.DataResponse, error) {
-	return use[robotmem.DataRequest, robotmem.DataResponse](ctx, ch, "data", r)
+func (ch child) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.DataResponse, error) {
+	return use[robotmem.MemoryRequest, robotmem.DataResponse](ctx, ch, "data", r)
 }
 
 // Preview puts the answer together as a client of MCP can: the tool's result is
@@ -193,7 +193,7 @@ func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robot
 			}
 		}
 	}
-	m, err := ch.Get(ctx, &robotmem.GetRequest{MemoryID: r.MemoryID})
+	m, err := ch.Get(ctx, &robotmem.MemoryRequest{MemoryID: r.MemoryID})
 	if err == nil {
 		p.SHA256 = m.SHA256
 	}
@@ -224,8 +224,8 @@ func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.Reta
 	return use[admin.RetainRequest, admin.RetainResponse](ctx, ch, "retain", r)
 }
 
-func (ch child) History(ctx context.Context, r *robotmem.HistoryRequest) (*robotmem.HistoryResponse, error) {
-	return use[robotmem.HistoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
+func (ch child) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
+	return use[robotmem.MemoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
 }
 
 func (ch child) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {

@@ -44,7 +44,7 @@ var consolidationCases = []testCase{
 			t.Fatalf("recall finds %v, want the representative alone", left)
 		}
 		for _, id := range all {
-			m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+			m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 			if id == left[0] {
 				equal(t, "the representative", m.Status, "active")
 				continue
@@ -52,14 +52,14 @@ var consolidationCases = []testCase{
 			if m.Status != "superseded" || m.SupersededBy != left[0] || m.Content != slip {
 				t.Errorf("memory %d: got %+v, want it superseded by %d", id, m, left[0])
 			}
-			if h, ok := try(t, s.History, &robotmem.HistoryRequest{MemoryID: id}); ok && (len(h.Versions) != 2 || h.Versions[0].Change != "superseded") {
+			if h, ok := try(t, s.History, &robotmem.MemoryRequest{MemoryID: id}); ok && (len(h.Versions) != 2 || h.Versions[0].Change != "superseded") {
 				t.Errorf("memory %d: history %+v", id, h.Versions)
 			}
-			if _, ok := try(t, s.Restore, &robotmem.RestoreRequest{MemoryID: id}); ok {
-				equal(t, "restored", do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Status, "active")
+			if _, ok := try(t, s.Restore, &robotmem.MemoryRequest{MemoryID: id}); ok {
+				equal(t, "restored", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Status, "active")
 			}
 		}
-		equal(t, "what is not like them", do(t, s.Get, &robotmem.GetRequest{MemoryID: other}).Status, "active")
+		equal(t, "what is not like them", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: other}).Status, "active")
 	}},
 	{"FourGripForcesStayFour", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")

@@ -130,7 +130,7 @@ var filterCases = []testCase{
 	}},
 	{"AMemorysOwnFieldsWin", func(t *testing.T, s robotmem.Service) {
 		id := learnFiltered(t, s)
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id[3]})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id[3]})
 		checkFilter(t, s, id, `{"category":"mine"}`, []int{})
 		checkFilter(t, s, id, fmt.Sprintf(`{"category":%q,"i":3}`, m.Category), []int{3})
 		checkFilter(t, s, id, `{"confidence":{"$gte":0.5}}`, []int{0, 1, 2, 3, 4, 5})

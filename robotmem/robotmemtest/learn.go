@@ -26,7 +26,7 @@ var learnCases = []testCase{
 		if len(res.Conflicts) != 0 {
 			t.Errorf("conflicts %+v", res.Conflicts)
 		}
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.MemoryID})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 		if m.Content != grip || m.UID != res.UID || m.Type != "fact" || m.Status != "active" || m.Collection != "lab" || m.Source != "test" || !m.ObservedAt.Equal(day) {
 			t.Errorf("got %+v", m)
 		}
@@ -52,7 +52,7 @@ var learnCases = []testCase{
 				t.Errorf("%s: got %+v, want an exact duplicate of %d", name, res, id)
 			}
 		}
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Sightings != 6 {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Sightings != 6 {
 			t.Errorf("%d sightings, want 6", m.Sightings)
 		}
 	}},
@@ -110,7 +110,7 @@ var learnCases = []testCase{
 			}
 		}
 		m := do(t, s.List, &robotmem.ListRequest{}).Memories[0]
-		if full := do(t, s.Get, &robotmem.GetRequest{MemoryID: m.MemoryID}); len(full.Conflicts) != 1 || !strings.Contains(full.Conflicts[0].Reason, "999.999999999 mm, not 1 m") {
+		if full := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: m.MemoryID}); len(full.Conflicts) != 1 || !strings.Contains(full.Conflicts[0].Reason, "999.999999999 mm, not 1 m") {
 			t.Errorf("got %+v, want a reason with the numbers as they were written", full.Conflicts)
 		}
 	}},
@@ -169,12 +169,12 @@ var learnCases = []testCase{
 			strings.Repeat("a b ", 4095) + "end",
 		} {
 			id := learn(t, s, text, nil)
-			if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Content != text {
+			if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Content != text {
 				t.Errorf("got %.80q, want %.80q", m.Content, text)
 			}
 		}
 		id := learn(t, s, " \n around \t", nil)
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); m.Content != "around" {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Content != "around" {
 			t.Errorf("got %q, want it trimmed", m.Content)
 		}
 	}},
@@ -185,7 +185,7 @@ var learnCases = []testCase{
 			t.Fatal("no answer")
 		}
 		want := object{"a": json.Number("12.50"), "b": json.Number("9007199254740993"), "c": json.Number("1e3"), "d": json.Number("-0.0"), "e": json.Number("0.1000")}
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.MemoryID})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID})
 		equal(t, "params by get", m.Params, any(want))
 		equal(t, "context by recall", any(object(recall(t, s, &robotmem.RecallRequest{Query: "numbers"}).Memories[0].Context)), any(object{"params": want}))
 	}},
@@ -212,23 +212,23 @@ var learnCases = []testCase{
 	{"TimeZeroIsATime", func(t *testing.T, s robotmem.Service) {
 		epoch := time.Unix(0, 0)
 		id := created(t, s, &robotmem.LearnRequest{Insight: grip, ObservedAt: &epoch})
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); !m.ObservedAt.Equal(epoch) {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); !m.ObservedAt.Equal(epoch) {
 			t.Errorf("observed at %v, want %v", m.ObservedAt, epoch)
 		}
 		now := created(t, s, &robotmem.LearnRequest{Insight: "observed when it was told"})
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: now}); time.Since(m.ObservedAt).Abs() > time.Hour {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: now}); time.Since(m.ObservedAt).Abs() > time.Hour {
 			t.Errorf("observed at %v, want about now", m.ObservedAt)
 		}
 		odd := time.Date(2026, 3, 1, 23, 30, 0, 123456789, time.FixedZone("", -9*3600))
 		id = created(t, s, &robotmem.LearnRequest{Insight: "with nanoseconds in another zone", ObservedAt: &odd})
-		if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}); !m.ObservedAt.Equal(odd) {
+		if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}); !m.ObservedAt.Equal(odd) {
 			t.Errorf("observed at %v, want %v", m.ObservedAt, odd)
 		}
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", ObservedAt: new(time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC))}, robotmem.Invalid, "observed_at")
 	}},
 	{"TagsOfTheCallerAreAdded", func(t *testing.T, s robotmem.Service) {
 		id := created(t, s, &robotmem.LearnRequest{Insight: grip, Tags: []string{"kitchen", "玻璃"}})
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if !slices.Contains(m.Tags, "kitchen") || !slices.Contains(m.Tags, "玻璃") {
 			t.Errorf("tags %v", m.Tags)
 		}
@@ -244,13 +244,13 @@ var learnCases = []testCase{
 				t.Errorf("%q after %q: got %+v, want a conflict with %d", pair[1], pair[0], res, first)
 			}
 			for id, other := range map[int64]int64{first: res.MemoryID, res.MemoryID: first} {
-				m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+				m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 				if m.Status != "active" || len(m.Conflicts) != 1 || m.Conflicts[0].MemoryID != other {
 					t.Errorf("memory %d is %s with conflicts %+v, want it active, with one of %d", id, m.Status, m.Conflicts, other)
 				}
 			}
 			do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: first, Reason: "settled"})
-			if m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.MemoryID}); len(m.Conflicts) != 0 {
+			if m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); len(m.Conflicts) != 0 {
 				t.Errorf("conflicts after one was forgotten: %+v, want none", m.Conflicts)
 			}
 		}

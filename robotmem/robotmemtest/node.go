@@ -33,7 +33,7 @@ var nodeCases = []testCase{
 		gone := learn(t, s, "soon forgotten", nil)
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen there", PerceptionType: "auditory"}).MemoryID
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: gone, Reason: "x"})
-		category := do(t, s.Get, &robotmem.GetRequest{MemoryID: fact}).Category
+		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
 		for name, tt := range map[string]struct {
 			r    robotmem.ListRequest
 			want []int64

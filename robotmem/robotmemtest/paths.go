@@ -63,7 +63,7 @@ var pathCases = []testCase{
 		equal(t, "b after an update", memories("b"), int64(1))
 		do(t, s.Forget, &robotmem.ForgetRequest{MemoryID: second, Reason: "wrong"})
 		equal(t, "forgotten", memories("a"), int64(0))
-		if _, ok := try(t, s.Restore, &robotmem.RestoreRequest{MemoryID: second}); ok {
+		if _, ok := try(t, s.Restore, &robotmem.MemoryRequest{MemoryID: second}); ok {
 			equal(t, "restored", memories("a"), int64(1))
 		}
 		learn(t, s, "the third grip", object{"c": 2})

@@ -42,7 +42,7 @@ var perceptionCases = []testCase{
 			if res.Bytes != int64(len(data)) || res.SHA256 != sum(data) || res.MemoryID < 1 || len(res.UID) != 36 || res.PerceptionType != "visual" || res.Summary == "" || res.HasEmbedding {
 				t.Errorf("%s: got %+v", name, res)
 			}
-			if got, ok := try(t, s.Data, &robotmem.DataRequest{MemoryID: res.MemoryID}); ok {
+			if got, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok {
 				if !bytes.Equal(got.DataBase64, data) || got.SHA256 != sum(data) || got.Bytes != int64(len(data)) || got.MediaType != res.MediaType {
 					t.Errorf("%s: %d bytes came back as %d of %s", name, len(data), len(got.DataBase64), got.MediaType)
 				}
@@ -55,7 +55,7 @@ var perceptionCases = []testCase{
 		if res.SHA256 != sum([]byte(text)) || res.Bytes != int64(len(text)) || res.PerceptionType != "tactile" {
 			t.Errorf("got %+v", res)
 		}
-		if got, ok := try(t, s.Data, &robotmem.DataRequest{MemoryID: res.MemoryID}); ok {
+		if got, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok {
 			equal(t, "text", string(got.DataBase64), text)
 		}
 	}},
@@ -101,7 +101,7 @@ var perceptionCases = []testCase{
 			t.Errorf("the payload is in the answer (%v)", err)
 		}
 		equal(t, "bytes are not searched", recalled(t, s, &robotmem.RecallRequest{Query: "SECRETBYTES", Collection: "lab"}), []int64{})
-		whole := do(t, s.Get, &robotmem.GetRequest{MemoryID: saved.MemoryID})
+		whole := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: saved.MemoryID})
 		equal(t, "metadata", whole.Metadata, robotmem.Object{"rate_hz": json.Number("100.0")})
 		if whole.Bytes != 11 || whole.SHA256 != sum([]byte("SECRETBYTES")) || whole.Category == "" {
 			t.Errorf("got %+v", whole)
@@ -209,7 +209,7 @@ var perceptionCases = []testCase{
 		want := *first
 		want.Status = "duplicate"
 		equal(t, "the same origin", *again, want)
-		equal(t, "description", do(t, s.Get, &robotmem.GetRequest{MemoryID: first.MemoryID}).Content, r.Description)
+		equal(t, "description", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: first.MemoryID}).Content, r.Description)
 		for name, change := range map[string]func(*robotmem.SavePerceptionRequest){
 			"another collection": func(r *robotmem.SavePerceptionRequest) { r.Collection = "field" },
 			"another origin":     func(r *robotmem.SavePerceptionRequest) { r.Origin = "bag/camera/8" },
@@ -230,7 +230,7 @@ var perceptionCases = []testCase{
 		if res.SHA256 != sum(nil) || res.Bytes != 0 || res.MediaType == "" {
 			t.Errorf("got %+v", res)
 		}
-		if d, ok := try(t, s.Data, &robotmem.DataRequest{MemoryID: res.MemoryID}); ok && (len(d.DataBase64) != 0 || d.SHA256 != res.SHA256) {
+		if d, ok := try(t, s.Data, &robotmem.MemoryRequest{MemoryID: res.MemoryID}); ok && (len(d.DataBase64) != 0 || d.SHA256 != res.SHA256) {
 			t.Errorf("got %+v", d)
 		}
 	}},

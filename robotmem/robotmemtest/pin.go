@@ -10,7 +10,7 @@ import (
 var pinCases = []testCase{
 	{"PinnedNeverFades", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
-		before := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		before := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if before.Pinned || before.DecayRate == 0 {
 			t.Fatalf("got %+v, want one that fades", before)
 		}
@@ -18,7 +18,7 @@ var pinCases = []testCase{
 			res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id})
 			equal(t, again, *res, robotmem.PinResponse{Status: "pinned", MemoryID: id, Pinned: true})
 		}
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if !m.Pinned || m.DecayRate != 0 || m.Content != before.Content || m.Version != before.Version {
 			t.Errorf("got %+v", m)
 		}
@@ -28,7 +28,7 @@ var pinCases = []testCase{
 		}
 		res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id, Pinned: new(false)})
 		equal(t, "let go", *res, robotmem.PinResponse{Status: "unpinned", MemoryID: id})
-		m = do(t, s.Get, &robotmem.GetRequest{MemoryID: id})
+		m = do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if m.Pinned || m.DecayRate != before.DecayRate || m.LastAccessed == nil {
 			t.Errorf("got %+v, want it to fade from now on", m)
 		}

@@ -122,7 +122,7 @@ var recallCases = []testCase{
 	}},
 	{"MinConfidence", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
-		sure := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Confidence
+		sure := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence
 		for _, tt := range []struct {
 			min  float64
 			want []int64
@@ -172,7 +172,7 @@ var recallCases = []testCase{
 		plain := created(t, s, &robotmem.LearnRequest{Insight: "glass seen on the table", Tags: []string{"one"}})
 		image := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass on a tray", Data: "x"}).MemoryID
 		trace := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "glass under force", PerceptionType: "tactile", Data: "x"}).MemoryID
-		category := do(t, s.Get, &robotmem.GetRequest{MemoryID: fact}).Category
+		category := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: fact}).Category
 		for name, tt := range map[string]struct {
 			r    robotmem.RecallRequest
 			want []int64

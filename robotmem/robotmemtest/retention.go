@@ -28,14 +28,14 @@ var retentionCases = []testCase{
 		if !plan.DryRun || plan.Count != 2 || plan.FreedBytes < 600_000 || plan.HeldBytes < 900_000 {
 			t.Errorf("plan %+v", plan)
 		}
-		equal(t, "nothing has gone", do(t, s.Get, &robotmem.GetRequest{MemoryID: oldest}).Status, "active")
+		equal(t, "nothing has gone", do(t, s.Get, &robotmem.MemoryRequest{MemoryID: oldest}).Status, "active")
 		r.Apply = true
 		done := do(t, s.Retain, &r)
 		plan.DryRun = false
 		equal(t, "done as listed", done, plan)
 		equal(t, "recalled", sortedIDs(recalled(t, s, &robotmem.RecallRequest{Query: "view grip_force", N: 10})), []int64{newest, fact})
-		refused(t, s.Data, &robotmem.DataRequest{MemoryID: oldest}, robotmem.NotFound, "memory_id")
-		gone := do(t, s.Get, &robotmem.GetRequest{MemoryID: oldest})
+		refused(t, s.Data, &robotmem.MemoryRequest{MemoryID: oldest}, robotmem.NotFound, "memory_id")
+		gone := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: oldest})
 		if gone.Status == "active" || gone.Content != "the oldest view" || gone.Summary == "" {
 			t.Errorf("got %+v, want its words to stay", gone)
 		}

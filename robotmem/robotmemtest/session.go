@@ -43,7 +43,7 @@ var sessionCases = []testCase{
 		in := created(t, s, &robotmem.LearnRequest{Insight: "learnt within", SessionID: res.SessionID})
 		seen := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "seen within", SessionID: res.SessionID})
 		equal(t, "collection of a perception", seen.Collection, "lab")
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: in})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: in})
 		if m.Collection != "lab" || m.SessionID != res.SessionID {
 			t.Errorf("got %+v, want the session's collection", m)
 		}
@@ -130,13 +130,13 @@ var sessionCases = []testCase{
 	}},
 	{"EndingSessionsFadesNothing", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, grip, nil)
-		before := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Confidence
+		before := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence
 		for range 60 {
 			if res := end(t, s, start(t, s, "")); res.DecayedCount != 0 {
 				t.Fatalf("%d memories have faded within seconds", res.DecayedCount)
 			}
 		}
-		if after := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).Confidence; after < before-1e-4 || after > before {
+		if after := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence; after < before-1e-4 || after > before {
 			t.Errorf("confidence %v, was %v", after, before)
 		}
 	}},

@@ -48,7 +48,7 @@ func saveFrom(t *testing.T, s streamer, r *robotmem.SavePerceptionRequest, data 
 
 func openData(t *testing.T, s streamer, id int64) *robotmem.DataReader {
 	t.Helper()
-	d, err := s.OpenData(t.Context(), &robotmem.DataRequest{MemoryID: id})
+	d, err := s.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,7 @@ var streamCases = []testCase{
 	{"UnknownIDs", streaming(func(t *testing.T, s streamer) {
 		fact := learn(t, s, grip, nil)
 		for id, kind := range map[int64]robotmem.Kind{0: robotmem.Invalid, -1: robotmem.Invalid, 999: robotmem.NotFound, fact: robotmem.NotFound} {
-			_, err := s.OpenData(t.Context(), &robotmem.DataRequest{MemoryID: id})
+			_, err := s.OpenData(t.Context(), &robotmem.MemoryRequest{MemoryID: id})
 			checkRefused(t, err, kind, "memory_id")
 		}
 	})},

@@ -103,7 +103,7 @@ var typingCases = []testCase{
 	}},
 	{"AsOf", func(t *testing.T, s robotmem.Service) {
 		id := learn(t, s, "the floor is slippery", nil)
-		then := do(t, s.Get, &robotmem.GetRequest{MemoryID: id}).CreatedAt.Add(time.Millisecond)
+		then := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).CreatedAt.Add(time.Millisecond)
 		time.Sleep(5 * time.Millisecond)
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "the floor is dry"})
 		equal(t, "now", recalled(t, s, typed("slipp")), []int64{})

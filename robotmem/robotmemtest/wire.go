@@ -82,7 +82,7 @@ var wireCases = []testCase{
 		if !ok || len(res.Memories) != 1 {
 			t.Fatalf("got %+v", res)
 		}
-		m := do(t, s.Get, &robotmem.GetRequest{MemoryID: res.Memories[0].MemoryID})
+		m := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: res.Memories[0].MemoryID})
 		equal(t, "metadata", m.Metadata, robotmem.Object{"rate_hz": json.Number("100")})
 	}},
 	{"AnswersFitTheirSchemas", func(t *testing.T, s robotmem.Service) {

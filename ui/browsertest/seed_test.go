@@ -105,7 +105,7 @@ func (p *planter) facts() {
 	for i, insight := range []string{"the suction gripper is safe for thin glass plates", "the suction gripper is not safe for thin glass plates"} {
 		p.s.conflict[i] = p.learn(insight, nil, nil)
 	}
-	if m := do(p, p.m.Get, &robotmem.GetRequest{MemoryID: p.s.conflict[0]}); len(m.Conflicts) != 1 {
+	if m := do(p, p.m.Get, &robotmem.MemoryRequest{MemoryID: p.s.conflict[0]}); len(m.Conflicts) != 1 {
 		p.t.Fatalf("conflicts %+v, want one", m.Conflicts)
 	}
 
@@ -122,7 +122,7 @@ func (p *planter) facts() {
 	}
 	do(p, p.m.EndSession, &robotmem.EndSessionRequest{SessionID: session, OutcomeScore: new(0.2)})
 	for _, id := range ids {
-		if m := do(p, p.m.Get, &robotmem.GetRequest{MemoryID: id}); m.Status == "superseded" {
+		if m := do(p, p.m.Get, &robotmem.MemoryRequest{MemoryID: id}); m.Status == "superseded" {
 			p.s.merged = id
 		}
 	}

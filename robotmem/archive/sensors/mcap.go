@@ -109,7 +109,7 @@ func items(ctx context.Context, m Node, entries []entry, progress func(done, tot
 
 // read reads a memory and its payload. A reason says why the memory is left out.
 func read(ctx context.Context, m Node, id int64) (item recording.Exported, reason string, err error) {
-	mem, err := m.Get(ctx, &robotmem.GetRequest{MemoryID: id})
+	mem, err := m.Get(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if err != nil {
 		return item, "", err
 	}
@@ -126,7 +126,7 @@ func read(ctx context.Context, m Node, id int64) (item recording.Exported, reaso
 		return item, fmt.Sprintf("over %d.0 MiB", maxPayload>>20), nil
 	}
 	const damaged = "its payload is lost or damaged"
-	data, err := m.OpenData(ctx, &robotmem.DataRequest{MemoryID: id})
+	data, err := m.OpenData(ctx, &robotmem.MemoryRequest{MemoryID: id})
 	if errors.Is(err, robotmem.Corrupt) {
 		return item, damaged, nil
 	}

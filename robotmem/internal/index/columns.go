@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,24 +15,23 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Columns holds what the most common filters ask of every memory, in columns
-// indexed by memory id, so that a filter over all memories costs about a
-// nanosecond each. It follows the change counter: sync reads the rows that
-// changed since, whoever changed them.
+// Columns is the column cache: the fields of every memory that the most common
+// filters ask for, indexed by memory id, so that a filter over all memories costs
+// about a nanosecond each. It follows the change counter: Sync reads the rows that
+// changed since, whichever process changed them.
 type Columns struct {
-	Mu       sync.RWMutex // guards everything below
-	Revision int64
-	purges   int64 // that were done when it was read
-	loaded   bool
-	names    interner[string] // number 0 is ""
-	Beliefs  interner[belief]
-	Rows     []Row                  // by memory id
-	Actives  int                    // rows of status active
-	unread   []int64                // memories on damaged pages, which are in no answer
-	Points   map[int64]*pointColumn // by path id
-	Kept     []*cachedScope
-	Leaves   conditionCache
-	clock    int64 // counts uses of what is kept
+	Mu          sync.RWMutex // guards everything below
+	Revision    int64
+	purges      int64 // the purge counter when it was read
+	loaded      bool
+	names       interner[string] // number 0 is ""
+	Beliefs     interner[belief]
+	Rows        []Row                  // by memory id
+	Actives     int                    // rows of status active
+	unread      []int64                // memories on damaged pages, which are in no answer
+	Points      map[int64]*pointColumn // by path id
+	ScopeCache  recent[*cachedScope]
+	FilterCache filterCache
 }
 
 // Row is one memory. Texts and beliefs are interned numbers.
@@ -47,8 +47,7 @@ type Row struct {
 	Real                bool  // sensed in the real world
 }
 
-// belief is how sure a memory is and how that fades. Memories have few
-// different ones.
+// belief is a stored confidence with its decay rate. Few different ones occur.
 type belief struct{ confidence, decay float64 }
 
 // believed returns the confidence of a row as of now.
@@ -58,7 +57,7 @@ func (r *Columns) believed(row *Row, now int64) float64 {
 }
 
 // idle is the time since a memory was last useful, as of now: under as_of, a
-// use that came later does not count.
+// later use does not count.
 func (row *Row) idle(now int64) time.Duration {
 	if row.Useful > now {
 		return time.Duration(now - row.Created)
@@ -74,15 +73,19 @@ const (
 	statusInvalidated
 )
 
+var (
+	statuses = [...]string{statusActive: "active", statusSuperseded: "superseded", statusInvalidated: "invalidated"}
+	kinds    = [...]string{1: "fact", 2: "perception"}
+)
+
 func statusOf(s string) status {
-	switch s {
-	case "active":
-		return statusActive
-	case "superseded":
-		return statusSuperseded
+	if at := slices.Index(statuses[:], s); at > 0 {
+		return status(at)
 	}
 	return statusInvalidated
 }
+
+func kindOf(s string) uint8 { return uint8(max(0, slices.Index(kinds[:], s))) }
 
 // interner numbers values from 0.
 type interner[T comparable] struct {
@@ -103,24 +106,19 @@ func (in *interner[T]) id(v T) uint32 {
 	return id
 }
 
-// find returns the number of v; ok is false if no memory ever had it.
-func (in *interner[T]) find(v T) (id uint32, ok bool) {
-	id, ok = in.ids[v]
-	return id, ok
-}
-
-// Knows reports whether a memory may lie in a collection, which * and the
-// default always are: it has seen the name.
+// Knows reports whether a memory has ever been in a collection. It is true of *
+// and of the default collection.
 func (r *Columns) Knows(collection string) bool {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	_, known := r.names.find(collection)
+	_, known := r.names.ids[collection]
 	return known || collection == "*" || collection == robotmem.DefaultCollection
 }
 
+// Text returns the text of an interned number.
 func (r *Columns) Text(id uint32) string { return r.names.Values[id] }
 
-// Sync brings the roster to the snapshot that c reads.
+// Sync brings the columns up to the snapshot that c reads.
 func (r *Columns) Sync(c *store.Conn) error {
 	revision, err := c.Changes()
 	if err != nil {
@@ -137,16 +135,16 @@ func (r *Columns) Sync(c *store.Conn) error {
 	if r.loaded && r.Revision >= revision {
 		return nil
 	}
-	// A deadline must not end this: what it has read so far would be lost, and
-	// a node whose callers are all in a hurry would never answer.
-	hurry := c.SetInterrupt(context.Background())
-	defer c.SetInterrupt(hurry)
+	// A deadline must not end this: what was read so far would be lost, and a node
+	// whose callers all have short deadlines would never answer.
+	interrupt := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(interrupt)
 	purges, err := c.Purges()
 	if err != nil {
 		return err
 	}
 	if purges > r.purges {
-		r.forget() // a purged memory's names of frames and maps are in it too
+		r.forget() // the names hold the frames and maps of a purged memory too
 	}
 	if !r.loaded {
 		r.Restore(c)
@@ -154,16 +152,15 @@ func (r *Columns) Sync(c *store.Conn) error {
 	if err := r.load(c, r.Revision); err != nil {
 		return err
 	}
-	r.purges = purges
-	r.Revision, r.loaded = revision, true
+	r.Revision, r.purges, r.loaded = revision, purges, true
 	return nil
 }
 
-// Restore begins with the stored snapshot, if there is one that can be read.
+// Restore starts from the stored snapshot, if there is one that can be read.
 func (r *Columns) Restore(c *store.Conn) {
 	var stored *Columns
-	revision, err := c.LoadSnapshot(store.RosterSnapshot, func(in io.Reader) (err error) {
-		stored, err = readRoster(in)
+	revision, err := c.LoadSnapshot(store.ColumnsSnapshot, func(in io.Reader) (err error) {
+		stored, err = readColumns(in)
 		return err
 	})
 	if err == nil {
@@ -171,41 +168,31 @@ func (r *Columns) Restore(c *store.Conn) {
 	}
 }
 
-// reset forgets everything.
+// reset drops everything.
 func (r *Columns) reset() {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	r.forget()
 }
 
-// forget is reset for who holds the lock.
+// forget is reset for a caller that holds the lock. It keeps purges.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.unread, r.Points, r.Kept, r.Leaves = nil, nil, nil, conditionCache{}
+	r.unread, r.Points, r.ScopeCache, r.FilterCache = nil, nil, nil, filterCache{}
 }
 
-func kindOf(s string) uint8 {
-	switch s {
-	case "fact":
-		return 1
-	case "perception":
-		return 2
-	}
-	return 0
-}
-
-// Moments lists a set with its times of observation.
-func (r *Columns) Moments(set *bitset.BitSet) []store.Moment {
+// ObservedTimes lists the members of a set with the times they were observed.
+func (r *Columns) ObservedTimes(set *bitset.BitSet) []store.TimedID {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	out := make([]store.Moment, 0, set.Count())
+	out := make([]store.TimedID, 0, set.Count())
 	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
-		out = append(out, store.Moment{ID: int64(id), NS: r.Rows[id].Observed})
+		out = append(out, store.TimedID{ID: int64(id), NS: r.Rows[id].Observed})
 	}
 	return out
 }
 
-// Unread says which memories damaged pages hold, for degraded; "" for none.
+// Unread says which memories are on damaged pages, for degraded; "" for none.
 func (r *Columns) Unread() string {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -225,8 +212,7 @@ func (r *Columns) Row(id int64) (Row, bool) {
 	return r.Rows[id], true
 }
 
-// load reads the rows that changed after a revision into the roster. The
-// caller holds the roster's lock.
+// load reads the rows that changed after a revision. The caller holds the lock.
 func (r *Columns) load(c *store.Conn, after int64) error {
 	r.names.id("")
 	if r.Points == nil {
@@ -246,12 +232,12 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),
 			Real: s.ColumnBool(14),
 		})
-		if after > 0 || r.loaded { // the first of an empty memory: what was answered before must follow
+		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
 			for _, col := range r.Points {
 				col.drop(id)
 			}
 			changed = append(changed, id)
-			r.Leaves.Change(id, s.ColumnText(15))
+			r.FilterCache.Change(id, s.ColumnText(15))
 		}
 		return nil
 	})

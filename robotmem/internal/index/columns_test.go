@@ -8,17 +8,17 @@ import (
 )
 
 // A damaged count is refused at once.
-func TestDamagedRosterCountIsRefusedAtOnce(t *testing.T) {
+func TestDamagedColumnCountIsRefusedAtOnce(t *testing.T) {
 	for name, data := range map[string][]byte{
-		"names": append([]byte{rosterFormat}, binary.AppendUvarint(nil, 1<<26)...),
-		"paths": append([]byte{rosterFormat, 0, 0, 0}, binary.AppendUvarint(nil, 1<<26)...),
+		"names": append([]byte{columnsFormat}, binary.AppendUvarint(nil, 1<<26)...),
+		"paths": append([]byte{columnsFormat, 0, 0, 0}, binary.AppendUvarint(nil, 1<<26)...),
 	} {
 		start := time.Now()
-		if _, err := readRoster(bytes.NewReader(data)); err == nil {
+		if _, err := readColumns(bytes.NewReader(data)); err == nil {
 			t.Error("no error")
 		}
 		if took := time.Since(start); took > 100*time.Millisecond {
-			t.Errorf("%s: it took %v for a count of 2^26, under the roster's lock", name, took)
+			t.Errorf("%s: it took %v for a count of 2^26, under the lock of the columns", name, took)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// EachCreated visits when each member of a set was stored, in nanoseconds since
-// 1970.
+// EachCreated visits the creation time of each member of a set, in nanoseconds
+// since 1970.
 func (r *Columns) EachCreated(set *bitset.BitSet, visit func(ns int64)) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -21,17 +22,13 @@ func (r *Columns) EachCreated(set *bitset.BitSet, visit func(ns int64)) {
 	}
 }
 
-// Faded counts the active memories of a collection that are less sure than
-// that now.
+// Faded counts the active memories of a collection whose confidence is lower now.
 func (r *Columns) Faded(collection string, below float64, now time.Time) int64 {
-	alive := Selection{Scope: Scope{Collection: collection}, Now: now}
-	all := r.Admit(alive)
-	alive.MinConfidence = below
-	sure := r.Admit(alive)
-	return int64(all.Count() - sure.Count())
+	sure := r.Admit(Selection{Scope: Scope{Collection: collection, MinConfidence: below}, Now: now})
+	return r.Active(collection) - int64(sure.Count())
 }
 
-// Tally counts what the roster knows.
+// Tally counts all memories by status, type and category.
 func (r *Columns) Tally(res *admin.StatsResponse, now time.Time) {
 	collections := map[uint32]bool{}
 	dayAgo := now.Add(-24 * time.Hour).UnixNano()
@@ -40,54 +37,43 @@ func (r *Columns) Tally(res *admin.StatsResponse, now time.Time) {
 		if row.Created >= dayAgo {
 			res.LastDay++
 		}
-		switch row.Status {
-		case statusSuperseded:
-			res.ByStatus["superseded"]++
-			return
-		case statusInvalidated:
-			res.ByStatus["invalidated"]++
-			return
+		res.ByStatus[statuses[row.Status]]++
+		if row.Status == statusActive {
+			res.Total++
+			res.ByType[kinds[row.Kind]]++
+			res.ByCategory[text(row.Category)]++
 		}
-		res.ByStatus["active"]++
-		res.Total++
-		if row.Kind == 1 {
-			res.ByType["fact"]++
-		} else {
-			res.ByType["perception"]++
-		}
-		res.ByCategory[text(row.Category)]++
 	})
 	res.Collections = int64(len(collections))
 }
 
+// Collections counts the memories and episodes of each collection, by name.
 func Collections(c *store.Conn, r *Columns) ([]admin.CollectionCount, error) {
-	counts := map[string]*admin.CollectionCount{}
-	at := func(name string) *admin.CollectionCount {
-		if counts[name] == nil {
-			counts[name] = &admin.CollectionCount{Collection: name}
-		}
-		return counts[name]
-	}
+	counts := map[string]admin.CollectionCount{}
 	r.Each(func(row *Row, text func(uint32) string) {
-		n := at(text(row.Collection))
+		n := counts[text(row.Collection)]
 		n.Total++
 		if row.Status == statusActive {
 			n.Active++
 		}
+		counts[text(row.Collection)] = n
 	})
 	err := c.Query("SELECT collection, count(*) FROM sessions GROUP BY collection", nil, func(s *sqlite.Stmt) error {
-		at(s.ColumnText(0)).Sessions = s.ColumnInt64(1)
+		n := counts[s.ColumnText(0)]
+		n.Sessions = s.ColumnInt64(1)
+		counts[s.ColumnText(0)] = n
 		return nil
 	})
 	out := []admin.CollectionCount{}
-	for _, n := range counts {
-		out = append(out, *n)
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		n := counts[name]
+		n.Collection = name
+		out = append(out, n)
 	}
-	slices.SortFunc(out, func(a, b admin.CollectionCount) int { return cmp.Compare(a.Collection, b.Collection) })
 	return out, err
 }
 
-// Each visits every memory. text spells the roster's numbers.
+// Each visits every memory. text returns the text of an interned number.
 func (r *Columns) Each(visit func(row *Row, text func(uint32) string)) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -99,11 +85,12 @@ func (r *Columns) Each(visit func(row *Row, text func(uint32) string)) {
 	}
 }
 
-func (r *Columns) Active(collection string) (n int64) {
-	set := r.Admit(Selection{Scope: Scope{Collection: collection}})
-	return int64(set.Count())
+// Active counts the active memories of a collection.
+func (r *Columns) Active(collection string) int64 {
+	return int64(r.Admit(Selection{Scope: Scope{Collection: collection}}).Count())
 }
 
+// Categories counts the active memories of a collection by category, most first.
 func (r *Columns) Categories(collection string) []admin.CategoryCount {
 	counts := map[string]int64{}
 	r.Each(func(row *Row, text func(uint32) string) {
@@ -121,21 +108,21 @@ func (r *Columns) Categories(collection string) []admin.CategoryCount {
 	return out
 }
 
-// Listing narrows a list of memories; zero fields do not.
+// Listing selects the memories of a list. Zero fields select all.
 type Listing struct {
 	Scope                               // without MinConfidence
-	Status                       string // "all" for every one
+	Status                       string // "all" for any
 	Tags                         []string
 	MinConfidence, MaxConfidence *float64  // as stored, not as of now
-	Created                      time.Time // not before
+	Created                      time.Time // earliest
 }
 
 // List returns the memories of a listing.
 func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
-	if err := x.Roster.Sync(c); err != nil {
+	if err := x.Columns.Sync(c); err != nil {
 		return nil, err
 	}
-	set, err := withinSnapshot(c, x.Roster.list(l))
+	set, err := withinSnapshot(c, x.Columns.list(l))
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 
 // featureCache holds the vectors of the kinds that were asked for, so that a
 // question does not read them from the file. It follows the file: rows at the
-// end of the table are appended, and any other change of it begins an epoch, for
-// which all is read anew. A kind that does not fit is read from the file.
+// end of the table are appended; any other change of the table begins an epoch, and
+// all is read again. A kind that does not fit is read from the file.
 type featureCache struct {
 	mu    sync.RWMutex // guards all below
 	epoch int64

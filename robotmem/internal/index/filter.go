@@ -16,13 +16,13 @@ import (
 // is cheaper than asking an index that may hold many more.
 const FewMemories = 64
 
-// Admit is what the roster admits, as far as the snapshot has it: the roster
-// may have followed a later commit than the one that c reads.
+// Admit returns the memories that the columns admit and the snapshot has: the
+// columns may have followed a later commit than the one that c reads.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
-	return withinSnapshot(c, x.Roster.Admit(b))
+	return withinSnapshot(c, x.Columns.Admit(b))
 }
 
-// withinSnapshot takes what is newer than the snapshot that c reads out of a set.
+// withinSnapshot removes memories newer than the snapshot that c reads from a set.
 func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
@@ -52,12 +52,12 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := x.Roster.Row(int64(id))
+		row, known := x.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
 		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := x.Roster.view(row, s.ColumnText(0), now)
+			v := x.Columns.view(row, s.ColumnText(0), now)
 			if filter.Match(&v) {
 				out.Set(id)
 			}
@@ -69,7 +69,7 @@ func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset
 	return out, nil
 }
 
-// view is a memory of the roster, as a filter sees it.
+// view is a memory of the columns, as a filter sees it.
 func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -113,7 +113,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		return base.Difference(set), nil
 	}
 	if filter.OwnField(n.Path) {
-		return x.Roster.own(n, base, now), nil
+		return x.Columns.own(n, base, now), nil
 	}
 	if n.NamesObject() {
 		// The index holds an object only through its values.
@@ -126,11 +126,11 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Attributes(c, n, base)
 }
 
-// Attributes answers a leaf over a context path from what is kept, or from the
-// index.
+// Attributes answers a leaf over a context path from the filter cache, or from the
+// table attributes.
 func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	key := filter.Key(n)
-	if set, ok := x.Roster.leaf(key, base); ok {
+	if set, ok := x.Columns.cachedFilterSet(key, base); ok {
 		return set, nil
 	}
 	set := bitset.New(base.Len())
@@ -141,14 +141,12 @@ func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitS
 	if err != nil {
 		return nil, err
 	}
-	answer := base.Intersection(set) // once it is kept, set follows every change
-	x.Roster.keepLeaf(key, n, set, revision)
+	answer := base.Intersection(set) // once cached, set follows every change
+	x.Columns.cacheFilter(key, n, set, revision)
 	return answer, nil
 }
 
-// attributeSet adds every memory that has a value at the path which the leaf
-// admits. Numbers sort before texts and texts before blobs, which keeps a
-// range within its type.
+// attributeSet adds every memory with a value at the path that the leaf admits.
 func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error {
 	add := func(s *sqlite.Stmt) error {
 		set.Set(uint(s.ColumnInt64(0)))
@@ -168,7 +166,8 @@ func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error 
 }
 
 // eachAttribute visits the memories with a value at a leaf's path that compares
-// with one operand as the leaf says.
+// with one operand as the leaf says. Numbers sort before texts and texts before
+// blobs, which keeps a range within its type.
 func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*sqlite.Stmt) error) error {
 	at := n.Path
 	if q, ok := operand.(units.Quantity); ok {
@@ -195,24 +194,19 @@ func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*
 func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	var name func(*Row) uint32
-	switch n.Path {
-	case "category":
-		name = func(row *Row) uint32 { return row.Category }
-	case "perception_type":
-		name = func(row *Row) uint32 { return row.Perception }
-	case "session_id":
-		name = func(row *Row) uint32 { return row.Session }
-	}
 	decided := map[uint32]bool{} // one decision for each text
 	holds := func(row *Row) bool {
-		switch {
-		case n.Path == "observed_at":
+		id := row.Category
+		switch n.Path {
+		case "observed_at":
 			return n.MatchTime(row.Observed)
-		case n.Path == "confidence":
+		case "confidence":
 			return n.Holds(r.believed(row, now.UnixNano()))
+		case "perception_type":
+			id = row.Perception
+		case "session_id":
+			id = row.Session
 		}
-		id := name(row)
 		if id == 0 {
 			return false
 		}

@@ -12,7 +12,34 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
-// Selection is the part of a recall that the roster answers alone.
+// A robot asks with the same few filters again and again. Two filter caches hold
+// their answers: ScopeCache those of scopes (collection, session, category, …),
+// FilterCache those of conditions over a context path. Both follow every change of
+// a memory, and drop the answer that was not used for the longest time.
+
+const (
+	maxCachedScopes  = 32
+	maxCachedFilters = 64
+	// decayHorizon is how far ahead the decay of confidences is worked out.
+	decayHorizon = int64(time.Hour)
+)
+
+// recent holds cached answers, the one used last at the end.
+type recent[T any] []T
+
+// use moves the answer at a position to the end, or adds one, for -1, with most of
+// them at most.
+func (r *recent[T]) use(at int, v T, most int) {
+	if at < 0 && len(*r) >= most {
+		at = 0
+	}
+	if at >= 0 {
+		*r = slices.Delete(*r, at, at+1)
+	}
+	*r = append(*r, v)
+}
+
+// Selection is the part of a recall that the columns answer alone.
 type Selection struct {
 	Scope
 	After, Before *time.Time
@@ -20,7 +47,7 @@ type Selection struct {
 	AsOf          *time.Time // only states that have stood since then
 }
 
-// Scope is the part of it that robots repeat.
+// Scope is the part of a selection that is cached.
 type Scope struct {
 	Collection    string // "*" for all
 	Session       string
@@ -30,29 +57,20 @@ type Scope struct {
 	MinConfidence float64
 }
 
-// cachedScope is the answer to an audience, kept from one question to the next.
-// It follows every change of a memory; memories that fade out of it on the way
-// are known beforehand.
+// cachedScope is the answer to a scope. It follows every change of a memory. The
+// memories whose confidence will fall below the limit are known in advance.
 type cachedScope struct {
 	Scope
 	Set         *bitset.BitSet // replaced when it changes: questions may hold the old one
 	asked       int64          // the time it answers for
-	until       int64          // fading is known up to here
+	until       int64          // decay is known up to here
 	fading      []fade         // in order of time
-	used        int64
 	static      func(*Row) bool
-	impermanent bool // a row's clock is ahead of ours: not to be kept
+	impermanent bool // the clock of a row is ahead of ours: not to be reused
 }
 
-// fade is when a memory's confidence falls below the floor.
+// fade is when a memory's confidence falls below the limit.
 type fade struct{ at, id int64 }
-
-const (
-	maxKeptAdmissions = 32
-	// fadeHorizon is how far ahead fading is worked out.
-	fadeHorizon = int64(time.Hour)
-	never       = int64(math.MaxInt64)
-)
 
 // Admit returns the active memories that pass b. The set is shared: it must not be
 // changed.
@@ -61,13 +79,13 @@ func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	defer r.Mu.Unlock()
 	switch {
 	case b.AsOf != nil:
-		a := r.Admission(b.Scope, b.Now.UnixNano())
+		a := r.Evaluate(b.Scope, b.Now.UnixNano())
 		stood := b.AsOf.UnixNano()
 		return r.members(a.Set, func(row *Row) bool { return row.ValidFrom <= stood && within(row, b) })
 	case b.After != nil || b.Before != nil:
-		return r.members(r.keptAdmission(b).Set, func(row *Row) bool { return within(row, b) })
+		return r.members(r.cachedScopeOf(b).Set, func(row *Row) bool { return within(row, b) })
 	}
-	return r.keptAdmission(b).Set
+	return r.cachedScopeOf(b).Set
 }
 
 func within(row *Row, b Selection) bool {
@@ -85,11 +103,11 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 	return out
 }
 
-// Admission answers an audience by looking at every row.
-func (r *Columns) Admission(who Scope, now int64) *cachedScope {
-	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), asked: now, until: now + fadeHorizon, static: r.matcher(who)}
+// Evaluate answers a scope by looking at every row.
+func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
+	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), asked: now, until: now + decayHorizon, static: r.matcher(who)}
 	for id := range r.Rows {
-		if r.fadesAfter(a, int64(id)) {
+		if r.admits(a, int64(id)) {
 			a.Set.Set(uint(id))
 		}
 	}
@@ -99,9 +117,9 @@ func (r *Columns) Admission(who Scope, now int64) *cachedScope {
 
 func sooner(x, y fade) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.id, y.id)) }
 
-// fadesAfter reports whether a row belongs to an admission as of its time, and
-// notes when it will not. The caller keeps fading in order.
-func (r *Columns) fadesAfter(a *cachedScope, id int64) bool {
+// admits reports whether a row belongs to a scope as of its time, and notes when it
+// will not. The caller keeps fading in order.
+func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := &r.Rows[id]
 	if row.Kind == 0 || row.Status != statusActive || !a.static(row) {
 		return false
@@ -111,60 +129,44 @@ func (r *Columns) fadesAfter(a *cachedScope, id int64) bool {
 	if !consolidate.AtLeast(b.confidence, b.decay, row.idle(a.asked), a.MinConfidence) {
 		return false
 	}
-	if b.decay <= 0 || a.MinConfidence <= 0 || consolidate.AtLeast(b.confidence, b.decay, row.idle(a.until), a.MinConfidence) {
+	sure := func(at int64) bool { return consolidate.AtLeast(b.confidence, b.decay, row.idle(at), a.MinConfidence) }
+	if b.decay <= 0 || a.MinConfidence <= 0 || sure(a.until) {
 		return true
 	}
-	a.fading = append(a.fading, fade{r.fadesAt(row, a), id})
-	return true
-}
-
-// fadesAt finds, between two times of which one admits and the other does not,
-// the first that does not.
-func (r *Columns) fadesAt(row *Row, a *cachedScope) int64 {
-	b := r.Beliefs.Values[row.Belief]
-	admitted, refused := a.asked, a.until
+	admitted, refused := a.asked, a.until // the first time that refuses is between them
 	for refused-admitted > 1 {
 		middle := admitted + (refused-admitted)/2
-		if consolidate.AtLeast(b.confidence, b.decay, row.idle(middle), a.MinConfidence) {
+		if sure(middle) {
 			admitted = middle
 		} else {
 			refused = middle
 		}
 	}
-	return refused
+	a.fading = append(a.fading, fade{refused, id})
+	return true
 }
 
-// keptAdmission answers from what is kept, or keeps what it answers.
-func (r *Columns) keptAdmission(b Selection) *cachedScope {
+// cachedScopeOf answers from the cache, or adds the answer to it.
+func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	now := b.Now.UnixNano()
-	r.clock++
-	at := slices.IndexFunc(r.Kept, func(a *cachedScope) bool { return a.Scope == b.Scope })
-	if at >= 0 && r.Kept[at].holds(now) {
-		a := r.Kept[at]
-		a.used = r.clock
+	at := slices.IndexFunc(r.ScopeCache, func(a *cachedScope) bool { return a.Scope == b.Scope })
+	var a *cachedScope
+	if at >= 0 && r.ScopeCache[at].holds(now) {
+		a = r.ScopeCache[at]
 		a.advance(now)
-		return a
+	} else {
+		a = r.Evaluate(b.Scope, now)
 	}
-	a := r.Admission(b.Scope, now)
-	a.used = r.clock
-	switch {
-	case at >= 0:
-		r.Kept[at] = a
-	case len(r.Kept) < maxKeptAdmissions:
-		r.Kept = append(r.Kept, a)
-	default:
-		oldest := slices.MinFunc(r.Kept, func(x, y *cachedScope) int { return cmp.Compare(x.used, y.used) })
-		*oldest = *a
-	}
+	r.ScopeCache.use(at, a, maxCachedScopes)
 	return a
 }
 
-// holds reports whether an admission can answer for a time.
+// holds reports whether a cached scope can answer for a time.
 func (a *cachedScope) holds(now int64) bool {
 	return a.MinConfidence <= 0 || !a.impermanent && now >= a.asked && now < a.until
 }
 
-// advance lets fade what has faded by now.
+// advance takes out the memories whose confidence is too low by now.
 func (a *cachedScope) advance(now int64) {
 	a.asked = now
 	gone := 0
@@ -181,34 +183,33 @@ func (a *cachedScope) advance(now int64) {
 	a.Set, a.fading = set, a.fading[gone:]
 }
 
-// follow brings every kept admission up to date with rows that changed.
+// follow brings every cached scope up to date with rows that changed.
 func (r *Columns) follow(changed []int64) {
 	if len(changed) == 0 {
 		return
 	}
-	for _, a := range r.Kept {
-		a.Set, a.fading = a.Set.Clone(), slices.Clone(a.fading)
+	again := make(map[int64]bool, len(changed))
+	for _, id := range changed {
+		again[id] = true
+	}
+	for _, a := range r.ScopeCache {
+		a.Set = a.Set.Clone()
+		a.fading = slices.DeleteFunc(slices.Clone(a.fading), func(f fade) bool { return again[f.id] })
 		a.static = r.matcher(a.Scope) // a name may have become known
-		again := make(map[int64]bool, len(changed))
-		for _, id := range changed {
-			again[id] = true
-		}
-		a.fading = slices.DeleteFunc(a.fading, func(f fade) bool { return again[f.id] })
-		// What was learnt or useful since the last question is answered for from
-		// then on; nobody asks for the time before.
+		// From the last of these uses on: nobody asks for the time before it.
 		for _, id := range changed {
 			if useful := r.Rows[id].Useful; useful > a.asked && useful < a.until {
 				a.asked = useful
 			}
 		}
 		for _, id := range changed {
-			a.Set.SetTo(uint(id), r.fadesAfter(a, id))
+			a.Set.SetTo(uint(id), r.admits(a, id))
 		}
 		slices.SortFunc(a.fading, sooner)
 	}
 }
 
-// matcher compiles all of an audience but its floor of confidence.
+// matcher compiles all of a scope but its least confidence.
 func (r *Columns) matcher(who Scope) func(*Row) bool {
 	const every = math.MaxUint32 // no name has this number
 	known := true
@@ -216,7 +217,7 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 		if s == "" {
 			return every
 		}
-		id, ok := r.names.find(s)
+		id, ok := r.names.ids[s]
 		known = known && ok
 		return id
 	}
@@ -238,72 +239,57 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 	}
 }
 
-// A robot asks with the same few filters again and again. leaves keeps, for
-// each condition over a context path, the memories that satisfy it, and
-// follows every change as the roster does: the memories that changed are put
-// to each condition anew. The roster's lock guards it.
-type conditionCache struct {
-	Sets map[string]*cachedCondition
-}
+// filterCache holds, for each condition over a context path, the memories that
+// satisfy it.
+type filterCache struct{ Sets recent[*cachedFilter] }
 
-type cachedCondition struct {
+type cachedFilter struct {
+	key       string
 	condition filter.Condition
 	set       *bitset.BitSet
-	used      int64 // the clock at its last use
 }
 
-const maxKeptLeaves = 64
+func (l *filterCache) find(key string) int {
+	return slices.IndexFunc(l.Sets, func(f *cachedFilter) bool { return f.key == key })
+}
 
-// leaf returns the members of base that satisfy a condition, if it is kept.
-func (r *Columns) leaf(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
+// cachedFilterSet returns the members of base that satisfy a condition, if its
+// answer is cached.
+func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	l, ok := r.Leaves.Sets[key]
-	if !ok {
+	at := r.FilterCache.find(key)
+	if at < 0 {
 		return nil, false
 	}
-	r.clock++
-	l.used = r.clock
-	return base.Intersection(l.set), true
+	found := r.FilterCache.Sets[at]
+	r.FilterCache.Sets.use(at, found, maxCachedFilters)
+	return base.Intersection(found.set), true
 }
 
-// keepLeaf keeps what a snapshot at a revision answered, unless the roster has
-// moved on since.
-func (r *Columns) keepLeaf(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
+// cacheFilter caches what a snapshot at a revision answered, unless the columns
+// have followed a later one.
+func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	if r.Revision != revision {
-		return
+	if r.Revision == revision {
+		r.FilterCache.Sets.use(r.FilterCache.find(key), &cachedFilter{key, *n, set}, maxCachedFilters)
 	}
-	if r.Leaves.Sets == nil {
-		r.Leaves.Sets = map[string]*cachedCondition{}
-	}
-	if len(r.Leaves.Sets) >= maxKeptLeaves {
-		oldest := ""
-		for k, l := range r.Leaves.Sets {
-			if oldest == "" || l.used < r.Leaves.Sets[oldest].used {
-				oldest = k
-			}
-		}
-		delete(r.Leaves.Sets, oldest)
-	}
-	r.clock++
-	r.Leaves.Sets[key] = &cachedCondition{condition: *n, set: set, used: r.clock}
 }
 
-// Change puts a memory that changed to every condition. The caller holds the
-// roster's lock.
-func (l *conditionCache) Change(id int64, context string) {
+// Change applies every cached condition to a memory that changed. The caller holds
+// the lock of the columns.
+func (l *filterCache) Change(id int64, context string) {
 	if len(l.Sets) == 0 {
 		return
 	}
 	v := filter.View{Context: robotmem.ParseObject(context)}
-	for _, leaf := range l.Sets {
-		leaf.set.SetTo(uint(id), leaf.condition.Match(&v))
+	for _, f := range l.Sets {
+		f.set.SetTo(uint(id), f.condition.Match(&v))
 	}
 }
 
-// Admits puts all of it to one memory: a past state is in no column.
+// Admits applies the selection to one memory: a past state is in no column.
 func (b *Selection) Admits(m *robotmem.Memory) bool {
 	equal := func(want, got string) bool { return want == "" || want == got }
 	return (b.Collection == "*" || b.Collection == m.Collection) && equal(b.Session, m.SessionID) && equal(b.Category, m.Category) &&

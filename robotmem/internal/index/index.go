@@ -1,262 +1,99 @@
+// Package index holds what is read into memory from the file and follows it: the
+// column cache with the filter caches, the postings index, the vector index, the
+// members of context paths, and the features of perceptions.
 package index
 
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// The keeper is a goroutine that does what no caller should wait for: it reads
-// the indexes of words and meaning into memory, begun by the first recall,
-// brings them into step when they are far behind, takes the vectors' mean anew
-// as they grow, and stores snapshots of it all.
-
-const (
-	keeperPause = 5 * time.Second
-	// A snapshot is worth storing once so many memories have changed since the
-	// last, and at least a part of them all: what has changed since is read one
-	// by one at the next opening.
-	SnapshotLeast = 2000
-	snapshotShare = 8
-)
-
-// runKeeper works until ctx ends. Each call of rouse, and each pause, lets it
-// look again.
-func (x *Index) Run(ctx context.Context) {
-	select { // nothing is read before somebody asks
-	case <-ctx.Done():
-		return
-	case <-x.Asked:
-	}
-	for ctx.Err() == nil {
-		if err := errors.Join(x.keepIndexes(ctx), x.KeepSnapshots(ctx)); err != nil && ctx.Err() == nil {
-			x.Log.Warn("keeping the indexes", "err", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-x.Asked:
-		case <-time.After(keeperPause):
-		}
-	}
-}
-
-// rouseKeeper begins the keeper's work, or ends its pause.
-func (x *Index) rouseKeeper() {
-	select {
-	case x.Asked <- struct{}{}:
-	default:
-	}
-}
-
-// Warm reads the indexes into memory now.
-func (x *Index) Warm(ctx context.Context) error {
-	err := x.Store.Read(ctx, x.Roster.Sync)
-	if err == nil {
-		err = x.keepIndexes(ctx)
-	}
-	x.rouseKeeper()
-	return err
-}
-
-func (x *Index) keepIndexes(ctx context.Context) error {
-	x.Keeping.Lock()
-	defer x.Keeping.Unlock()
-	return errors.Join(x.keepWords(ctx), x.keepCodes(ctx))
-}
-
-// keepWords reads the postings index from its snapshot, or builds it, and
-// brings it into step.
-func (x *Index) keepWords(ctx context.Context) (err error) {
-	defer func() { x.Words.settle(err) }()
-	x.Words.Mu.RLock()
-	have := x.Words.Index != nil
-	x.Words.Mu.RUnlock()
-	if !have {
-		fresh := x.restoreWords(ctx)
-		if err := x.catchUp(ctx, fresh); err != nil {
-			return err
-		}
-		x.Words.Mu.Lock()
-		x.Words.Index, x.Words.revision, x.Words.purges = fresh.Index, fresh.revision, fresh.purges
-		x.Words.Mu.Unlock()
-	}
-	return x.catchUp(ctx, &x.Words)
-}
-
-// catchUp follows page by page, each in a snapshot of its own.
-func (x *Index) catchUp(ctx context.Context, w *Postings) error {
-	for done := false; !done; {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := x.Store.Read(ctx, func(c *store.Conn) error {
-			revision, err := c.Changes()
-			if err != nil {
-				return err
-			}
-			done, err = w.Follow(c, revision)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *Index) restoreWords(ctx context.Context) *Postings {
-	stored := &Postings{}
-	err := x.Store.Read(ctx, func(c *store.Conn) (err error) {
-		if stored.purges, err = c.Purges(); err != nil {
-			return err
-		}
-		stored.revision, err = c.LoadSnapshot(store.WordsSnapshot, func(in io.Reader) (err error) {
-			stored.Index, err = lexical.Read(in, lexical.Bm25Params)
-			return err
-		})
-		return err
-	})
-	if err == nil {
-		return stored
-	}
-	if !errors.Is(err, store.ErrNoSnapshot) && ctx.Err() == nil {
-		x.Log.Warn("the snapshot of the words cannot be read; the index is built anew", "err", err)
-	}
-	return &Postings{Index: lexical.New(lexical.Bm25Params), purges: stored.purges}
-}
-
-// keepCodes reads the vectors' codes, and takes their mean anew when there are
-// four times as many as it was taken of.
-func (x *Index) keepCodes(ctx context.Context) error {
-	if !x.WithVectors {
-		return nil
-	}
-	var m store.Model
-	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil || m.ID == 0 {
-		return err
-	}
-	g := &x.Vectors
-	g.Mu.RLock()
-	held := g.Model
-	g.Mu.RUnlock()
-	if held.ID != m.ID {
-		if err := x.RestoreCodes(ctx, m); err != nil {
-			return err
-		}
-	}
-	if err := x.FollowCodes(ctx, m.ID); err != nil {
-		return err
-	}
-	g.Mu.RLock()
-	codes, taken := g.Codes, g.taken
-	g.Mu.RUnlock()
-	if codes == nil { // dropped by a repair, or with its model
-		return nil
-	}
-	has := codes.Len()
-	if has < centredLeast || has < 4*taken {
-		return nil
-	}
-	return x.centre(ctx, m)
-}
-
-// FollowCodes brings the codes of a model into step, page by page, while the
-// model is there: the reembed of another process may end at any time.
-func (x *Index) FollowCodes(ctx context.Context, id int64) error {
-	for done := false; !done; {
-		err := x.Store.Read(ctx, func(c *store.Conn) error {
-			m, err := c.Model(id)
-			if done = m.ID == 0; err != nil || done {
-				return err
-			}
-			_, held, err := x.Vectors.follow(c, m, fewBehind)
-			done = held.Seq >= m.Seq || held.ID != m.ID
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// centredLeast is how many vectors it takes until their mean says something.
-const centredLeast = 2
-
-// KeepSnapshots stores what has moved on far enough since the last snapshot.
-func (x *Index) KeepSnapshots(ctx context.Context) error {
-	if x.Store.ReadOnly() != "" {
-		return nil
-	}
-	var errs []error
-	// Revisions are counted from first.
-	keep := func(name string, purges, first, revision, size int64, write func(io.Writer) error) {
-		if revision == first || ctx.Err() != nil {
-			return
-		}
-		var stored int64
-		err := x.Store.Read(ctx, func(c *store.Conn) (err error) { stored, err = c.SnapshotRevision(name); return err })
-		if err == nil && revision-max(first, stored) >= max(SnapshotLeast, size/snapshotShare) {
-			err = x.Store.SaveSnapshot(ctx, name, revision, purges, write)
-		}
-		if err != nil && !errors.Is(err, store.ErrSuperseded) {
-			errs = append(errs, err)
-		}
-	}
-	x.Roster.Mu.RLock()
-	revision, purges, size := x.Roster.Revision, x.Roster.purges, int64(x.Roster.Actives)
-	x.Roster.Mu.RUnlock()
-	keep(store.RosterSnapshot, purges, 0, revision, size, func(w io.Writer) error { return x.Roster.Freeze().Write(w) })
-
-	x.Words.Mu.RLock()
-	index, revision, purges := x.Words.Index, x.Words.revision, x.Words.purges
-	x.Words.Mu.RUnlock()
-	if index != nil {
-		keep(store.WordsSnapshot, purges, 0, revision, size, func(w io.Writer) error {
-			_, err := index.Freeze().WriteTo(w)
-			return err
-		})
-	}
-	g := &x.Vectors
-	g.Mu.RLock()
-	book, m, purges := g.Codebook, g.Model, g.purges
-	g.Mu.RUnlock()
-	if book.Codes != nil {
-		keep(store.CodesSnapshot, purges, CodesRevision(m.ID, 0), CodesRevision(m.ID, m.Seq), size, func(w io.Writer) error { return WriteCodes(w, book, m) })
-	}
-	return errors.Join(errs...)
-}
-
-// Index are what is kept in memory and follows the file.
+// Index holds the indexes in memory. [Index.Run] maintains them in the background.
 type Index struct {
 	Store       *store.Store
 	Log         *slog.Logger
 	Quitting    <-chan struct{} // closed when the memory is closed
 	WithVectors bool            // there is an embedder
 
-	Roster   Columns
-	Words    Postings
+	Columns  Columns
+	Postings Postings
 	Vectors  vectors
 	Paths    pathIndex
 	Features featureCache
-	Keeping  sync.Mutex    // held by who brings words and vectors up from far behind
-	Asked    chan struct{} // rouses the keeper
+	LoadMu   sync.Mutex    // held while postings and vectors are loaded or catch up
+	Wake     chan struct{} // ends the pause of Run
+}
+
+// maintenancePause is how long Run waits between two looks at the file.
+const maintenancePause = 5 * time.Second
+
+// Run maintains the indexes in the background until ctx ends: it loads the postings
+// and vectors, from the first recall on, lets them catch up when they are far
+// behind, centres the vector codes again as they grow, and stores snapshots.
+func (x *Index) Run(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-x.Wake:
+	}
+	for ctx.Err() == nil {
+		if err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx)); err != nil && ctx.Err() == nil {
+			x.Log.Warn("maintaining the indexes in memory", "err", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-x.Wake:
+		case <-time.After(maintenancePause):
+		}
+	}
+}
+
+// wakeMaintenance lets Run begin its work, or ends its pause.
+func (x *Index) wakeMaintenance() {
+	select {
+	case x.Wake <- struct{}{}:
+	default:
+	}
+}
+
+// Warm loads the indexes now.
+func (x *Index) Warm(ctx context.Context) error {
+	err := x.Store.Read(ctx, x.Columns.Sync)
+	if err == nil {
+		err = x.refresh(ctx)
+	}
+	x.wakeMaintenance()
+	return err
+}
+
+func (x *Index) refresh(ctx context.Context) error {
+	x.LoadMu.Lock()
+	defer x.LoadMu.Unlock()
+	return errors.Join(x.refreshPostings(ctx), x.refreshVectors(ctx))
+}
+
+// inPages runs step until it is done or fails, each time in a snapshot of its own.
+func (x *Index) inPages(ctx context.Context, step func(*store.Conn) (done bool, err error)) error {
+	for done := false; !done; {
+		err := x.Store.Read(ctx, func(c *store.Conn) (err error) { done, err = step(c); return err })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Drop forgets what was read into memory, so that it is read from the tables again.
 func (x *Index) Drop() {
-	x.Roster.reset()
+	x.Columns.reset()
 	x.Paths.reset()
-	x.Words.Mu.Lock()
-	x.Words.Index, x.Words.revision = nil, 0
-	x.Words.Mu.Unlock()
-	x.Vectors.Mu.Lock()
-	x.Vectors.Model, x.Vectors.Codebook = store.Model{}, Codebook{}
-	x.Vectors.Mu.Unlock()
+	x.Postings.Mu.Lock()
+	x.Postings.Index, x.Postings.revision = nil, 0
+	x.Postings.Mu.Unlock()
+	x.Vectors.replace(Codebook{}, store.Model{})
 }

@@ -30,21 +30,28 @@ const (
 
 var kindNames = [valueKinds]string{"number", "text", "bool", "null", "list", "object"}
 
-func kindOfBlob(blob string) valueKind {
-	switch {
-	case blob == filter.BlobNull:
-		return kindNull
-	case blob == filter.BlobFalse, blob == filter.BlobTrue:
-		return kindBool
-	case strings.HasPrefix(blob, filter.BlobObject):
-		return kindObject
+// kindOfValue takes a value as filter.Flatten makes it.
+func kindOfValue(v any) valueKind {
+	switch v := v.(type) {
+	case string:
+		return kindText
+	case []byte:
+		switch blob := string(v); {
+		case blob == filter.BlobNull:
+			return kindNull
+		case blob == filter.BlobFalse, blob == filter.BlobTrue:
+			return kindBool
+		case strings.HasPrefix(blob, filter.BlobObject):
+			return kindObject
+		}
+		return kindList
 	}
-	return kindList
+	return kindNumber
 }
 
-// pathIndex knows which memories have a value at which context path, whatever
-// their status. The first question reads it from the attributes; from then on it
-// follows the change counter.
+// pathIndex holds which memories, of any status, have a value at which context path.
+// The first question reads it from the attributes; from then on it follows the
+// change counter.
 type pathIndex struct {
 	Mu       sync.RWMutex // guards the fields below
 	loaded   bool
@@ -52,8 +59,8 @@ type pathIndex struct {
 	paths    map[int64]*pathMembers // by number of the path
 }
 
-// pathMembers are the memories with a value at a path, in order, by the kind of
-// the value. A quantity's path has a unit.
+// pathMembers lists the memories with a value at a path, in order, by the kind of
+// the value. The path of a quantity has a unit.
 type pathMembers struct {
 	id         int64
 	Path, unit string
@@ -65,7 +72,7 @@ func NewPathMembers(id int64, indexed string) *pathMembers {
 	return &pathMembers{id: id, Path: path, unit: unit}
 }
 
-// pathGroup is a context path with its quantities, as far as a set has them.
+// pathGroup is a context path with its quantities, counted within a set.
 type pathGroup struct {
 	path     string
 	memories int64
@@ -121,26 +128,34 @@ func (x *pathIndex) change(id uint32, values map[int64][valueKinds]bool) {
 	}
 }
 
-// Count returns the paths that are wanted and have members in a set, in order
-// of the path. A path that is named like a memory's own field is none that a
-// filter can ask for.
+// Count returns the paths that are wanted and have members in a set, in order. A
+// path with the name of a memory's own field is left out: filters cannot reach it.
 func (x *pathIndex) Count(set *bitset.BitSet, wanted func(path string) bool) []pathGroup {
 	x.Mu.RLock()
 	defer x.Mu.RUnlock()
 	groups := map[string]*pathGroup{}
-	union := map[string]*members{}
+	lists := map[string][][]uint32{}                       // those with members in the set
 	for _, id := range slices.Sorted(maps.Keys(x.paths)) { // of units that as many have, the first
 		p := x.paths[id]
 		if filter.OwnField(p.Path) || !wanted(p.Path) {
 			continue
 		}
-		g, m := groups[p.Path], union[p.Path]
+		g := groups[p.Path]
 		if g == nil {
-			g, m = &pathGroup{path: p.Path}, &members{}
-			groups[p.Path], union[p.Path] = g, m
+			g = &pathGroup{path: p.Path}
+			groups[p.Path] = g
 		}
 		for kind, ids := range p.ids {
-			n := m.add(ids, set)
+			n := int64(0)
+			for _, id := range ids {
+				if set.Test(uint(id)) {
+					n++
+				}
+			}
+			if n > 0 {
+				lists[p.Path] = append(lists[p.Path], ids)
+				g.memories = n
+			}
 			switch {
 			case p.unit == "":
 				g.kinds[kind] = n
@@ -151,44 +166,22 @@ func (x *pathIndex) Count(set *bitset.BitSet, wanted func(path string) bool) []p
 		}
 	}
 	var out []pathGroup
-	for path, g := range groups {
-		if g.memories = union[path].count(); g.memories > 0 {
-			out = append(out, *g)
+	for _, path := range slices.Sorted(maps.Keys(lists)) {
+		g := groups[path]
+		if len(lists[path]) > 1 {
+			g.memories = countUnion(lists[path], set)
 		}
+		out = append(out, *g)
 	}
-	slices.SortFunc(out, func(a, b pathGroup) int { return strings.Compare(a.path, b.path) })
 	return out
 }
 
-// members counts the union of lists of memories within a set.
-type members struct {
-	lists [][]uint32
-	n     int64 // of the first list
-	set   *bitset.BitSet
-}
-
-// add returns how many of a list are in the set.
-func (m *members) add(ids []uint32, set *bitset.BitSet) (n int64) {
-	for _, id := range ids {
-		if set.Test(uint(id)) {
-			n++
-		}
-	}
-	if n > 0 {
-		m.set, m.lists = set, append(m.lists, ids)
-		m.n = n
-	}
-	return n
-}
-
-func (m *members) count() int64 {
-	if len(m.lists) < 2 {
-		return m.n
-	}
-	union := bitset.New(m.set.Len())
-	for _, ids := range m.lists {
+// countUnion counts the members of a set in any of the lists.
+func countUnion(lists [][]uint32, set *bitset.BitSet) int64 {
+	union := bitset.New(set.Len())
+	for _, ids := range lists {
 		for _, id := range ids {
-			if m.set.Test(uint(id)) {
+			if set.Test(uint(id)) {
 				union.Set(uint(id))
 			}
 		}
@@ -196,7 +189,7 @@ func (m *members) count() int64 {
 	return int64(union.Count())
 }
 
-// load reads the index anew. The caller holds its lock.
+// load reads all of the index. The caller holds its lock.
 func (x *pathIndex) load(c *store.Conn) error {
 	x.paths = map[int64]*pathMembers{}
 	err := c.Query("SELECT id, path FROM paths", nil, func(s *sqlite.Stmt) error {
@@ -238,12 +231,11 @@ func columnKind(s *sqlite.Stmt, column int) valueKind {
 	case sqlite.Text:
 		return kindText
 	}
-	return kindOfBlob(string(s.ColumnRawBlob(column)))
+	return kindOfValue(s.ColumnRawBlob(column))
 }
 
-// inOrder sorts ids up to last and leaves each in once. They come in the order of
-// their values, so that many are sorted faster through a set of bits, which seen
-// lends.
+// inOrder sorts ids up to last and removes repeated ones. Many are sorted faster
+// through a set of bits, for which seen is reused.
 func inOrder(ids []uint32, last uint32, seen *bitset.BitSet) []uint32 {
 	if len(ids) < int(last/64) {
 		slices.Sort(ids)
@@ -262,8 +254,8 @@ func inOrder(ids []uint32, last uint32, seen *bitset.BitSet) []uint32 {
 
 // follow reads the memories that changed. The caller holds the index's lock.
 func (x *pathIndex) follow(c *store.Conn) error {
-	hurry := c.SetInterrupt(context.Background())
-	defer c.SetInterrupt(hurry)
+	interrupt := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(interrupt)
 	type changed struct {
 		id      int64
 		context string
@@ -276,7 +268,7 @@ func (x *pathIndex) follow(c *store.Conn) error {
 	if err != nil {
 		return err
 	}
-	// With a purge a path may go, and its number be another's.
+	// A purge may remove a path, whose number another path then gets.
 	if purged, err := c.PurgedSince(x.Revision); err != nil || purged {
 		return errors.Join(err, x.load(c))
 	}
@@ -298,16 +290,6 @@ func (x *pathIndex) follow(c *store.Conn) error {
 		x.change(uint32(m.id), values)
 	}
 	return nil
-}
-
-func kindOfValue(v any) valueKind {
-	switch v := v.(type) {
-	case string:
-		return kindText
-	case []byte:
-		return kindOfBlob(string(v))
-	}
-	return kindNumber
 }
 
 // ContextPath describes a path by its members within a set.
@@ -335,8 +317,8 @@ func ContextPath(c *store.Conn, g pathGroup, set *bitset.BitSet) (robotmem.Conte
 	return p, err
 }
 
-// outermost is the first number at a path, in an order, that a member of the set
-// has there; nil without one. Numbers sort before texts.
+// outermost is the first number at a path, in an order, of a member of the set; nil
+// without one. Numbers sort before texts.
 func outermost(c *store.Conn, path int64, order string, set *bitset.BitSet) (n *float64, err error) {
 	c.Admit = set
 	defer func() { c.Admit = nil }()
@@ -345,9 +327,9 @@ func outermost(c *store.Conn, path int64, order string, set *bitset.BitSet) (n *
 	return n, err
 }
 
-// PathValues are the most frequent values at a path within a set, of equally
-// frequent ones the smaller first. Of lists the index has only checksums.
-// Quantities in objects are spelt as a filter may have them.
+// PathValues returns the most frequent values at a path within a set, of equally
+// frequent ones the smaller first. Lists are left out: the index holds only their
+// checksums. Quantities in objects are spelt as a filter takes them.
 func PathValues(c *store.Conn, g *pathGroup, set *bitset.BitSet) (out []robotmem.PathValue, err error) {
 	path, unit := g.plain, ""
 	if !g.hasPlain() {
@@ -371,9 +353,9 @@ func PathValues(c *store.Conn, g *pathGroup, set *bitset.BitSet) (out []robotmem
 const (
 	MaxPaths  = 10_000
 	MaxValues = 50
-	// MaxPathSteps is how many paths are looked up, for all memories that changed,
-	// before reading the index anew is as cheap.
+	// MaxPathSteps is how many paths are looked up for the memories that changed; for
+	// more, reading all of the index is as cheap.
 	MaxPathSteps = 1 << 20
-	// maxValueLength is up to how many characters a text is offered to choose.
+	// maxValueLength is the longest text that is offered to choose, in characters.
 	maxValueLength = 1024
 )

@@ -13,9 +13,10 @@ import (
 )
 
 // pointColumn holds the coordinates of one context path, by memory id. A point
-// that was taken out stays as a gap until its memory comes back.
+// that was removed leaves a gap, which its memory may fill again.
 type pointColumn struct{ Points []Point }
 
+// Point is a coordinate of a memory. Frame and MapID are interned.
 type Point struct {
 	MemoryID     int64
 	X, Y, Z      float64
@@ -44,39 +45,52 @@ func (c *pointColumn) drop(id int64) {
 	}
 }
 
+// eachPoint visits the points at a path that members of a set have in a frame and a
+// map ("" is any), with so many dimensions (0 is any). It returns which pairs of frame
+// and map occurred, true for those that were visited.
+func (r *Columns) eachPoint(path int64, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
+	wanted := map[[2]uint32]bool{}
+	column := r.Points[path]
+	if column == nil {
+		return wanted
+	}
+	var last [2]uint32 // most points are in the frame of the one before
+	yes, known := false, false
+	for i := range column.Points {
+		p := &column.Points[i]
+		if p.Dims == 0 || dims > 0 && int(p.Dims) != dims || !set.Test(uint(p.MemoryID)) {
+			continue
+		}
+		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
+			last = where
+			if yes, known = wanted[where]; !known {
+				yes, known = comparesFrame(frame, mapID, r.Text(p.Frame), r.Text(p.MapID)), true
+				wanted[where] = yes
+			}
+		}
+		if yes {
+			visit(p)
+		}
+	}
+	return wanted
+}
+
 // Near compares every coordinate at a path and returns at least the nearest
-// limit; frames are the pairs of frame and map that were met.
+// limit, with the pairs of frame and map that occurred.
 func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	frames = map[string]bool{}
-	column := r.Points[path]
-	if column == nil {
-		return nil, frames
-	}
-	type where struct{ frame, mapID uint32 }
-	asked := map[where]bool{} // false: not of the frame and map in question
 	xyz := make([]float64, 0, 3)
-	for i := range column.Points {
-		p := &column.Points[i]
-		if int(p.Dims) != len(s.Target) || !set.Test(uint(p.MemoryID)) {
-			continue
-		}
-		w := where{p.Frame, p.MapID}
-		yes, known := asked[w]
-		if !known {
-			yes = ComparesFrame(s, r.Text(p.Frame), r.Text(p.MapID))
-			asked[w] = yes
-			if yes {
-				frames[r.Text(p.Frame)+"\x00"+r.Text(p.MapID)] = true
-			}
-		}
-		if !yes {
-			continue
-		}
+	met := r.eachPoint(path, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
 		xyz = append(xyz[:0], p.X, p.Y, p.Z)[:p.Dims]
 		if d, ok := DistanceTo(s, xyz); ok {
 			items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+		}
+	})
+	frames = map[string]bool{}
+	for where, yes := range met {
+		if yes {
+			frames[r.Text(where[0])+"\x00"+r.Text(where[1])] = true
 		}
 	}
 	return items, frames
@@ -84,7 +98,11 @@ func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, 
 
 // ComparesFrame reports whether coordinates of a frame and a map are asked for.
 func ComparesFrame(s *robotmem.SpatialSort, frame, mapID string) bool {
-	return (s.FrameID == "" || s.FrameID == frame) && (s.MapID == "" || s.MapID == mapID)
+	return comparesFrame(s.FrameID, s.MapID, frame, mapID)
+}
+
+func comparesFrame(wantFrame, wantMap, frame, mapID string) bool {
+	return (wantFrame == "" || wantFrame == frame) && (wantMap == "" || wantMap == mapID)
 }
 
 // DistanceTo is Euclidean; ok is false for another number of dimensions, or
@@ -104,15 +122,15 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64) (d float64, ok bool) {
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance
 }
 
-// PointPaths are the numbers of the paths that hold coordinates.
+// PointPaths returns the numbers of the paths that hold coordinates.
 func (r *Columns) PointPaths() []int64 {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	return slices.Sorted(maps.Keys(r.Points))
 }
 
-// PlaceFields describes every column of coordinates, by frame, map and number
-// of dimensions, as far as a set has them. names are the paths by number.
+// PlaceFields describes every column of coordinates that members of a set have, by
+// frame, map and number of dimensions. names are the paths by number.
 func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robotmem.PlaceField {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -152,33 +170,15 @@ func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robo
 	return out[:min(len(out), maxPlaceFields)]
 }
 
-// Within are the points at a path that a request asks for, by memory id.
-func (r *Columns) Within(path int64, ask *robotmem.PlacesRequest, set *bitset.BitSet) []Point {
+// Within returns the points at a path that a request asks for, by memory id.
+func (r *Columns) Within(path int64, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point) {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	column := r.Points[path]
-	if column == nil {
-		return nil
-	}
-	like := &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}
-	type where struct{ frame, mapID uint32 }
-	asked := map[where]bool{}
-	var out []Point
-	for i := range column.Points {
-		p := &column.Points[i]
-		if p.Dims == 0 || !set.Test(uint(p.MemoryID)) || !withinBox(ask, p.X, p.Y) {
-			continue
-		}
-		w := where{p.Frame, p.MapID}
-		yes, known := asked[w]
-		if !known {
-			yes = ComparesFrame(like, r.Text(p.Frame), r.Text(p.MapID))
-			asked[w] = yes
-		}
-		if yes {
+	r.eachPoint(path, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
+		if withinBox(ask, p.X, p.Y) {
 			out = append(out, *p)
 		}
-	}
+	})
 	return out
 }
 
@@ -188,13 +188,13 @@ func withinBox(r *robotmem.PlacesRequest, x, y float64) bool {
 		(len(r.Max) == 0 || x <= r.Max[0] && y <= r.Max[1])
 }
 
-// grid divides a box into square cells from its lowest corner on.
+// grid divides a box into square cells, from its lowest corner on.
 type grid struct {
 	x, y, Side float64
 	cells      float64 // along a side, at most
 }
 
-// NewGrid covers the box that is asked for, where it is open that of the points.
+// NewGrid covers the box of a request; where that is open, the points.
 func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 	low, high := [2]float64{points[0].X, points[0].Y}, [2]float64{points[0].X, points[0].Y}
 	for _, p := range points {
@@ -212,9 +212,9 @@ func NewGrid(r *robotmem.PlacesRequest, points []Point) grid {
 	return grid{x: low[0], y: low[1], cells: n, Side: min(side, math.MaxFloat64)} // JSON has no infinity
 }
 
-// at is the cell of a point. What lies on the far edge belongs to the last one.
+// at is the cell of a point. A point on the far edge belongs to the last one.
 func (g *grid) at(x, y float64) [2]int {
-	half := g.Side / 2 // halves of numbers can be subtracted, however large
+	half := g.Side / 2 // halves do not overflow when they are subtracted
 	if half == 0 {
 		return [2]int{}
 	}

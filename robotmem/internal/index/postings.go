@@ -11,16 +11,23 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Postings is the postings index in memory. It is read from the segmented texts of
-// memories_fts, or from a snapshot, at the first recall by words, and follows the
-// change counter from then on. It is the only scorer: a recall waits until it is
+// Postings is the postings index in memory, the only lexical scorer. It is read
+// from the segmented texts of memories_fts, or from a snapshot, at the first recall
+// by words, and follows the change counter from then on. A recall waits until it is
 // loaded, or until its deadline.
 type Postings struct {
 	Mu       sync.RWMutex // guards the fields below
 	Index    *lexical.Index
 	revision int64
-	purges   int64 // that were done when it was begun
-	loading  *loading
+	purges   int64    // the purge counter when it was started
+	loading  *loading // nil unless a recall waits
+}
+
+// held returns what is loaded: index is nil before that.
+func (w *Postings) held() (index *lexical.Index, revision, purges int64) {
+	w.Mu.RLock()
+	defer w.Mu.RUnlock()
+	return w.Index, w.revision, w.purges
 }
 
 // loading is one attempt to load the index, shared by all recalls that wait.
@@ -29,13 +36,14 @@ type loading struct {
 	err  error // valid once done is closed
 }
 
-var ErrWordsNotRead = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
+// ErrPostingsNotLoaded says that a recall has not waited long enough.
+var ErrPostingsNotLoaded = robotmem.Errorf(robotmem.Unavailable, "", "the index of words is still being read into memory; allow more time with deadline_ms")
 
-// AwaitWords returns once the index is loaded. It fails when it cannot be loaded,
-// or not within three quarters of the time until the deadline: the rest is for
-// what can be answered without it.
-func (x *Index) AwaitWords(ctx context.Context) error {
-	w := &x.Words
+// AwaitPostings returns once the index is loaded. It fails when that fails, or takes
+// longer than three quarters of the time until the deadline: the rest is for what
+// can be answered without it.
+func (x *Index) AwaitPostings(ctx context.Context) error {
+	w := &x.Postings
 	w.Mu.Lock()
 	if w.Index != nil {
 		w.Mu.Unlock()
@@ -46,26 +54,49 @@ func (x *Index) AwaitWords(ctx context.Context) error {
 	}
 	l := w.loading
 	w.Mu.Unlock()
-	x.rouseKeeper()
-	patience := (<-chan time.Time)(nil)
+	x.wakeMaintenance()
 	if deadline, ok := ctx.Deadline(); ok {
-		timer := time.NewTimer(time.Until(deadline) * 3 / 4)
-		defer timer.Stop()
-		patience = timer.C
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)*3/4)
+		defer cancel()
 	}
 	select {
 	case <-l.done:
 		return l.err
-	case <-patience:
-		return ErrWordsNotRead
 	case <-ctx.Done():
-		return ErrWordsNotRead
+		return ErrPostingsNotLoaded
 	case <-x.Quitting:
 		return sqlite.ErrClosed
 	}
 }
 
-// settle tells the recalls that wait how loading the index ended.
+// refreshPostings loads the index, unless that is done, and lets it catch up.
+func (x *Index) refreshPostings(ctx context.Context) (err error) {
+	w := &x.Postings
+	defer func() { w.settle(err) }()
+	if index, _, _ := w.held(); index == nil {
+		fresh := x.restorePostings(ctx)
+		if err := x.catchUp(ctx, fresh); err != nil {
+			return err
+		}
+		w.Mu.Lock()
+		w.Index, w.revision, w.purges = fresh.Index, fresh.revision, fresh.purges
+		w.Mu.Unlock()
+	}
+	return x.catchUp(ctx, w)
+}
+
+func (x *Index) catchUp(ctx context.Context, w *Postings) error {
+	return x.inPages(ctx, func(c *store.Conn) (bool, error) {
+		revision, err := c.Changes()
+		if err != nil {
+			return false, err
+		}
+		return w.Follow(c, revision)
+	})
+}
+
+// settle tells the recalls that wait how the loading ended.
 func (w *Postings) settle(err error) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
@@ -82,9 +113,7 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Mu.RLock()
-	index, held := w.Index, w.revision
-	w.Mu.RUnlock()
+	index, held, _ := w.held()
 	if index == nil || held >= revision {
 		return index, nil
 	}
@@ -93,38 +122,36 @@ func (w *Postings) At(c *store.Conn) (*lexical.Index, error) {
 			return nil, err
 		}
 	}
-	w.Mu.RLock()
-	defer w.Mu.RUnlock()
-	return w.Index, nil // a repair may have dropped the other
+	index, _, _ = w.held() // nil if a repair has dropped it
+	return index, nil
 }
 
 // MovedOn reports whether the index follows a later commit than c reads.
 func (w *Postings) MovedOn(c *store.Conn) (bool, error) {
 	revision, err := c.Changes()
-	w.Mu.RLock()
-	defer w.Mu.RUnlock()
-	return w.Index == nil || w.revision > revision, err
+	index, held, _ := w.held()
+	return index == nil || held > revision, err
 }
 
-// Follow reads changed memories into the index: a page of them, or all where no
-// more changed. done is true when the index is in step with a revision, and when
-// there is none: a repair drops it while others are about to follow.
+// Follow reads a page of the memories that changed into the index. done is true
+// when the index has reached a revision, and when there is no index: a repair may
+// drop it at any time.
 func (w *Postings) Follow(c *store.Conn, revision int64) (done bool, err error) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	if w.Index == nil || w.revision >= revision {
 		return true, nil
 	}
-	hurry := c.SetInterrupt(context.Background())
-	defer c.SetInterrupt(hurry)
+	interrupt := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(interrupt)
 	purges, err := c.Purges()
 	if err != nil {
 		return false, err
 	}
-	if purges > w.purges { // the words of a memory that went are in the index: it is begun anew
+	if purges > w.purges { // the index may hold words of a purged memory
 		w.Index, w.revision, w.purges = lexical.New(lexical.Bm25Params), 0, purges
 	}
-	put, remove, upto, done, err := c.DocumentsSince(w.revision, fewBehind)
+	put, remove, upto, done, err := c.DocumentsSince(w.revision, pageRows)
 	if err != nil {
 		return false, err
 	}

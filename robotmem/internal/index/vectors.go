@@ -13,14 +13,122 @@ import (
 // It follows the model's counter of vectors, whichever process wrote them.
 type vectors struct {
 	Mu     sync.RWMutex // guards the fields below
-	Model  store.Model  // seq is that of the codes
-	purges int64        // that it has followed
+	Model  store.Model  // its Seq is that of the codes
+	purges int64        // the purge counter that it has followed
 	Codebook
 }
 
-// fewBehind is how many vectors a recall reads to catch up; more are left to the
-// background.
-const fewBehind = 4096
+// Codebook holds the codes of a model's vectors around their mean.
+type Codebook struct {
+	Codes *vector.Index
+	mean  []float32
+	taken int // vectors that the mean was taken of
+}
+
+func newCodebook(dims int, mean []float32) Codebook {
+	if mean == nil {
+		mean = make([]float32, dims)
+	}
+	return Codebook{Codes: vector.New(dims, mean), mean: mean}
+}
+
+// held returns what is loaded.
+func (g *vectors) held() (Codebook, store.Model) {
+	g.Mu.RLock()
+	defer g.Mu.RUnlock()
+	return g.Codebook, g.Model
+}
+
+func (g *vectors) replace(b Codebook, m store.Model) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	g.Codebook, g.Model = b, m
+}
+
+const (
+	// pageRows is how many rows are read in one snapshot, and how far behind an
+	// index may be for a recall to catch up itself.
+	pageRows = 4096
+	// centredLeast is how many vectors it takes for a mean.
+	centredLeast = 2
+	// TuneQuestions is how many members ask when recall is measured: each costs a
+	// comparison with every vector.
+	TuneQuestions = 32
+)
+
+// refreshVectors loads the codes of the present model, lets them catch up, and
+// centres them again when there are four times as many as the mean was taken of.
+func (x *Index) refreshVectors(ctx context.Context) error {
+	if !x.WithVectors {
+		return nil
+	}
+	var m store.Model
+	if err := x.Store.Read(ctx, func(c *store.Conn) (err error) { m, err = c.PresentModel(); return err }); err != nil || m.ID == 0 {
+		return err
+	}
+	if _, held := x.Vectors.held(); held.ID != m.ID {
+		if err := x.RestoreVectors(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := x.FollowVectors(ctx, m.ID); err != nil {
+		return err
+	}
+	// Codes is nil if a repair has dropped it, or its model is gone.
+	if b, _ := x.Vectors.held(); b.Codes == nil || b.Codes.Len() < max(centredLeast, 4*b.taken) {
+		return nil
+	}
+	return x.centre(ctx, m)
+}
+
+// FollowVectors lets the codes of a model catch up, for as long as the file has the
+// model: the reembed of another process may drop it at any time.
+func (x *Index) FollowVectors(ctx context.Context, id int64) error {
+	return x.inPages(ctx, func(c *store.Conn) (bool, error) {
+		m, err := c.Model(id)
+		if err != nil || m.ID == 0 {
+			return true, err
+		}
+		_, held, err := x.Vectors.follow(c, m)
+		return held.Seq >= m.Seq || held.ID != m.ID, err
+	})
+}
+
+// centre builds codes around the mean of the present vectors, and reads as many
+// candidates as it takes to find nearly all of the nearest. Recall uses the old
+// codes meanwhile.
+func (x *Index) centre(ctx context.Context, m store.Model) error {
+	var mean vector.MeanBuilder
+	err := x.eachVector(ctx, &m, func(_ int64, v []float32) error { return mean.Add(v) })
+	if err != nil {
+		return err
+	}
+	b := newCodebook(m.Dims, mean.Mean())
+	if err := x.eachVector(ctx, &m, b.Codes.Put); err != nil {
+		return err
+	}
+	b.taken = b.Codes.Len()
+	err = x.Store.Read(ctx, func(c *store.Conn) error {
+		tuned, err := b.Codes.Tune(vector.Measurement{Questions: TuneQuestions}, x.Source(c, &m))
+		x.Log.Debug("vectors centred and measured", "vectors", b.taken, "recall", tuned.Recall, "reads", tuned.Rescore)
+		return err
+	})
+	if err == nil {
+		x.Vectors.replace(b, m)
+	}
+	return err
+}
+
+// eachVector visits every vector of a model in pages and sets m.Seq to the last.
+func (x *Index) eachVector(ctx context.Context, m *store.Model, visit func(id int64, v []float32) error) error {
+	from := *m
+	m.Seq = 0
+	return x.inPages(ctx, func(c *store.Conn) (bool, error) {
+		before := m.Seq
+		err := c.VectorsSince(&from, m.Seq, pageRows, eachDecoded(&m.Seq, m.Dims, visit))
+		return m.Seq == before, err
+	})
+}
 
 // Usual is the cosine of a question with an average memory.
 func (g *vectors) Usual(unit []float32) (sum float64) {
@@ -32,10 +140,10 @@ func (g *vectors) Usual(unit []float32) (sum float64) {
 	return sum
 }
 
-// Nearest is what memories_vec lists: the active memories of all collections
-// nearest to a vector.
+// Nearest finds the active memories of all collections that are nearest to a
+// vector, for the virtual table memories_vec.
 func (x *Index) Nearest(c *store.Conn, unit []float32, k int) ([]vector.Hit, error) {
-	if err := x.Roster.Sync(c); err != nil {
+	if err := x.Columns.Sync(c); err != nil {
 		return nil, err
 	}
 	codes, m, err := x.Vectors.At(c)
@@ -49,71 +157,59 @@ func (x *Index) Nearest(c *store.Conn, unit []float32, k int) ([]vector.Hit, err
 	return codes.Search(vector.Query{Vector: unit, Within: set, N: k}, x.Source(c, &m))
 }
 
-// At returns the codes in step with the snapshot that c reads, and their model;
-// its id is 0 while the file has none.
+// At returns the codes as of the snapshot that c reads, or later, and their model,
+// whose ID is 0 while the file has none.
 func (g *vectors) At(c *store.Conn) (*vector.Index, store.Model, error) {
 	m, err := c.PresentModel()
 	if err != nil || m.ID == 0 {
 		return nil, store.Model{}, err
 	}
-	g.Mu.RLock()
-	codes, held := g.Codes, g.Model
-	g.Mu.RUnlock()
+	b, held := g.held()
 	if held.ID == m.ID && held.Seq >= m.Seq {
-		return codes, held, nil
+		return b.Codes, held, nil
 	}
-	if behind := m.Seq - held.Seq; held.ID != m.ID && m.Seq > fewBehind || behind > fewBehind {
+	if behind := m.Seq - held.Seq; held.ID != m.ID && m.Seq > pageRows || behind > pageRows {
 		return nil, m, robotmem.Errorf(robotmem.Unavailable, "", "the vectors are still being read")
 	}
-	return g.follow(c, m, fewBehind)
+	return g.follow(c, m)
 }
 
-// follow reads up to so many vectors of a model that came since.
-func (g *vectors) follow(c *store.Conn, m store.Model, most int64) (*vector.Index, store.Model, error) {
+// follow reads a page of the vectors that a model has gained since.
+func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Model, error) {
 	g.Mu.Lock()
 	defer g.Mu.Unlock()
 	if g.Model.ID != m.ID {
-		g.Model, g.Codebook = m, newCodebook(m.Dims, nil, 0)
+		g.Model, g.Codebook = m, newCodebook(m.Dims, nil)
 		g.Model.Seq = 0
 	}
-	// A deadline must not end this: a node whose callers are all in a hurry
-	// would never be in step.
-	hurry := c.SetInterrupt(context.Background())
-	defer c.SetInterrupt(hurry)
-	read, put := int64(0), putInto(g.Codes, &g.Model.Seq, m.Dims)
-	err := c.VectorsSince(&m, g.Model.Seq, most, func(id, seq int64, raw []byte) error {
+	// As in Columns.Sync, a deadline must not end this.
+	interrupt := c.SetInterrupt(context.Background())
+	defer c.SetInterrupt(interrupt)
+	read, put := int64(0), eachDecoded(&g.Model.Seq, m.Dims, g.Codes.Put)
+	err := c.VectorsSince(&m, g.Model.Seq, pageRows, func(id, seq int64, raw []byte) error {
 		read++
+		if len(raw) == 0 { // the model refused the memory's text
+			g.Codes.Remove(id)
+		}
 		return put(id, seq, raw)
 	})
 	if err == nil {
 		g.purges, err = c.Purges()
 	}
-	if err == nil && read < most {
+	if err == nil && read < pageRows {
 		g.Model.Seq = max(g.Model.Seq, m.Seq) // an update may have dropped the last vectors
 	}
 	return g.Codes, g.Model, err
 }
 
-// putInto adds each vector to codes and notes how far it came. A memory whose
-// text the model refused has none.
-func putInto(codes *vector.Index, seq *int64, dims int) func(id, at int64, raw []byte) error {
-	put := eachDecoded(seq, dims, codes.Put)
-	return func(id, at int64, raw []byte) error {
-		if len(raw) == 0 {
-			codes.Remove(id)
-		}
-		return put(id, at, raw)
-	}
-}
-
-// eachDecoded visits the vectors among the rows and notes how far it came. The
-// visitor's vector is only lent.
+// eachDecoded visits the vectors among the rows and sets seq to the last. The
+// vector is valid until visit returns.
 func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) func(id, at int64, raw []byte) error {
 	v := make([]float32, dims)
 	return func(id, at int64, raw []byte) error {
 		*seq = at
 		if id < 1 || id > vector.MaxID || len(raw) != 4*dims || !store.DecodeUnit(v, raw) {
-			return nil // doctor names it and a repair lets it be made anew
+			return nil // Doctor names it, and a repair drops it
 		}
 		return visit(id, v)
 	}

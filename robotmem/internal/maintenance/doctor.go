@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -12,13 +16,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
+// The status of a check.
 const (
 	CheckOK   = "ok"
 	CheckWarn = "warn"
 	CheckFail = "fail"
+)
 
-	// A node whose questions mostly find nothing is asked in other words than
-	// it was taught in, or in the wrong collection.
+// A node whose questions mostly find nothing is asked in other words than those it
+// was taught in, or in the wrong collection.
+const (
 	zeroHitWarn  = 0.5
 	zeroHitLeast = 20
 )
@@ -28,10 +35,7 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 	res := &admin.DoctorResponse{}
 	progress.Of(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
-	if err := mt.Index.Warm(ctx); err != nil {
-		mt.Log.Error("reading the indexes", "err", err)
-		addCheck(res, "indexes in memory", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
+	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
 	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = mt.examineCodes(ctx, res)
@@ -50,6 +54,14 @@ func addCheck(d *admin.DoctorResponse, name, status, detail, remedy string) {
 	d.Checks = append(d.Checks, admin.Check{Name: name, Status: status, Detail: detail, Remedy: remedy})
 }
 
+// addFault adds a check that could not be made, unless err is nil.
+func (mt *Maintainer) addFault(d *admin.DoctorResponse, name, what, remedy string, err error) {
+	if err != nil {
+		mt.Log.Error("doctor", "check", name, "err", err)
+		addCheck(d, name, CheckFail, what+": "+sqlite.Explain(err).Detail(), remedy)
+	}
+}
+
 func concludeChecks(d *admin.DoctorResponse) {
 	d.Status, d.Healthy = CheckOK, true
 	for _, c := range d.Checks {
@@ -65,43 +77,28 @@ func concludeChecks(d *admin.DoctorResponse) {
 func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.StatsResponse, d *admin.DoctorResponse, deep bool) error {
 	m := progress.Of(ctx)
 	m.Stage("checking the file", "", 0)
-	damage, err := c.Integrity(deep)
-	if err != nil {
-		damage = "it cannot be checked: " + sqlite.Explain(err).Detail()
-		mt.Log.Error("integrity check", "err", err)
-	}
-	if damage == "" {
-		addCheck(d, "file", CheckOK, "every page reads as it should", "")
-	} else {
+	switch damage, err := c.Integrity(deep); {
+	case err != nil:
+		mt.addFault(d, "file", "it cannot be checked", recoverRemedy, err)
+	case damage != "":
 		addCheck(d, "file", CheckFail, damage, recoverRemedy)
+	default:
+		addCheck(d, "file", CheckOK, "every page reads as it should", "")
 	}
 	if deep {
-		if err := mt.examineTexts(c, d); err != nil {
-			return err
-		}
+		mt.examineTexts(c, d)
 	}
 	examineModes(mt.Store.Path(), mt.Store.Payloads().Dir, d)
 	mt.examineWriting(d)
 	m.Stage("comparing the indexes", "", 0)
-	for _, sync := range indexChecks {
-		if err := sync.run(c, d); err != nil {
-			mt.Log.Error("index check", "index", sync.name, "err", err)
-			addCheck(d, sync.name, CheckFail, "it cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-		}
+	for _, check := range indexChecks {
+		mt.addFault(d, check.name, "it cannot be read", repairRemedy, check.run(c, d))
 	}
-	if err := mt.examineContents(ctx, c, d, deep); err != nil {
-		mt.Log.Error("sample check", "err", err)
-		addCheck(d, "index contents", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
-	if err := mt.ExamineWords(c, d); err != nil {
-		mt.Log.Error("check of the words", "err", err)
-		addCheck(d, "index of words in memory", CheckFail, "it cannot be compared: "+sqlite.Explain(err).Detail(), repairRemedy)
-	}
-	if err := mt.examinePayloads(ctx, c, d, deep); err != nil {
-		return err
-	}
-	backlog, err := c.FeatureBacklog()
-	if err != nil {
+	mt.addFault(d, "index contents", "they cannot be read", repairRemedy, mt.examineContents(ctx, c, d, deep))
+	mt.addFault(d, "index of words in memory", "it cannot be compared", repairRemedy, mt.ExaminePostings(c, d))
+	err := mt.examinePayloads(ctx, c, d, deep)
+	backlog, berr := c.FeatureBacklog()
+	if err := errors.Join(err, berr); err != nil {
 		return err
 	}
 	if backlog > 0 {
@@ -114,19 +111,61 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	return mt.examineEmbedder(c, d)
 }
 
+// examineModes warns of files that other users of this machine can read. They are
+// created for their owner alone, but a copy or a restored backup may be readable for
+// others, on purpose or not.
+func examineModes(path, payloads string, d *admin.DoctorResponse) {
+	if runtime.GOOS == "windows" { // which has access control lists instead
+		return
+	}
+	var files, folders []string
+	for _, name := range []string{path, path + "-wal", path + "-shm", payloads} {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil || info.Mode().Perm()&0o077 == 0:
+		case info.IsDir():
+			folders = append(folders, filepath.Base(name))
+		default:
+			files = append(files, filepath.Base(name))
+		}
+	}
+	if len(files)+len(folders) == 0 {
+		addCheck(d, "permissions", CheckOK, "only their owner can read the file and its payloads", "")
+		return
+	}
+	var remedy []string
+	if len(files) > 0 {
+		remedy = append(remedy, "chmod 600 "+strings.Join(files, " "))
+	}
+	if len(folders) > 0 {
+		remedy = append(remedy, "chmod 700 "+strings.Join(folders, " "))
+	}
+	addCheck(d, "permissions", CheckWarn, "other users of this machine can reach "+strings.Join(append(files, folders...), ", "),
+		"in the folder of the file run: "+strings.Join(remedy, " && "))
+}
+
+// examineWriting says whether the memory is served read-only, and why.
+func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
+	switch why := mt.Store.ReadOnly(); why {
+	case "":
+	case sqlite.AskedReadOnly:
+		addCheck(d, "writing", CheckOK, "served read-only, as was asked", "")
+	default:
+		addCheck(d, "writing", CheckWarn, "served read-only: "+why, "make the file and its folder writable for this user (a disk that was remounted read-only has failed: copy it first), then start the node again")
+	}
+}
+
 // examineTexts compares every memory, past state and episode with its checksum.
-func (mt *Maintainer) examineTexts(c *store.Conn, d *admin.DoctorResponse) error {
+func (mt *Maintainer) examineTexts(c *store.Conn, d *admin.DoctorResponse) {
 	damage, err := c.Damaged()
 	switch text := damage.Text(); {
 	case err != nil:
-		mt.Log.Error("check of the texts", "err", err)
-		addCheck(d, "texts", CheckFail, "they cannot be read: "+sqlite.Explain(err).Detail(), recoverRemedy)
+		mt.addFault(d, "texts", "they cannot be read", recoverRemedy, err)
 	case text != "":
 		addCheck(d, "texts", CheckFail, text, recoverRemedy)
 	default:
 		addCheck(d, "texts", CheckOK, "every memory matches its checksum", "")
 	}
-	return nil
 }
 
 func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
@@ -142,12 +181,11 @@ func zeroHits(s *admin.StatsResponse, d *admin.DoctorResponse) {
 		"ask with fewer filters or in the words that were learnt, or in all collections with collection *")
 }
 
-// recoverRemedy is for a file that Repair should not write to any more.
+// recoverRemedy is for a damaged file, which Repair should not write.
 const recoverRemedy = "stop every robotmem that uses the file, then run: robotmem doctor --repair, which recovers what can be read into a new file and keeps the damaged one"
 
-// Damage returns what is wrong with the pages of the file, "" if nothing. A file
-// with damage is for RecoverInPlace; indexes that differ from the tables are for
-// Repair.
+// Damage says what is wrong with the pages and rows of the file, "" if nothing. A
+// file with damage needs a recovery; indexes that differ from the tables need Repair.
 func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	err = mt.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if found, err = c.PageDamage(); found != "" || err != nil {
@@ -163,7 +201,7 @@ func (mt *Maintainer) Damage(ctx context.Context) (found string, err error) {
 	return found, sqlite.Wrap("doctor", err)
 }
 
-// Repair rebuilds every index from the tables and lists them.
+// Repair rebuilds every index from the tables and lists the indexes.
 func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error) {
 	m := progress.Of(ctx)
 	err = mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
@@ -177,15 +215,13 @@ func (mt *Maintainer) Repair(ctx context.Context) (repaired []string, err error)
 	return repaired, mt.RefillFeatures(ctx, m)
 }
 
-// RefillFeatures works out what perceptions are compared by, of all that wait.
+// RefillFeatures extracts the features of all perceptions that wait for them.
 func (mt *Maintainer) RefillFeatures(ctx context.Context, m *progress.Meter) error {
-	if m != nil {
-		var waiting int64
-		if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
-			return err
-		}
-		m.Stage("making perceptions comparable", "memories", waiting)
+	var waiting int64
+	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { waiting, err = c.FeatureBacklog(); return err }); err != nil {
+		return err
 	}
+	m.Stage("making perceptions comparable", "memories", waiting)
 	for after, n := int64(0), 1; n > 0; {
 		var err error
 		if n, err = mt.FillFeatures(ctx, &after); err != nil {

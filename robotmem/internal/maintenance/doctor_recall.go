@@ -2,6 +2,7 @@ package maintenance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,18 +11,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// ExamineWords compares the postings index in memory with FTS5, its durable
-// twin: how many texts and terms each has, and for the terms of a sample of
-// memories in how many texts each finds them.
-func (mt *Maintainer) ExamineWords(c *store.Conn, d *admin.DoctorResponse) error {
+// ExaminePostings compares the postings index in memory with FTS5: the number of
+// texts, and for the terms of a sample of memories in how many texts each occurs.
+func (mt *Maintainer) ExaminePostings(c *store.Conn, d *admin.DoctorResponse) error {
 	const name = "index of words in memory"
-	index, err := mt.Index.Words.At(c)
+	index, err := mt.Index.Postings.At(c)
 	if err != nil {
 		return err
 	}
@@ -29,65 +28,54 @@ func (mt *Maintainer) ExamineWords(c *store.Conn, d *admin.DoctorResponse) error
 		addCheck(d, name, CheckOK, "not read yet; the first recall by words reads it", "")
 		return nil
 	}
-	terms, wrong := 0, 0
-	err = mt.sampledTerms(c, func(term string) error {
-		terms++
+	terms, err := mt.sampledTerms(c)
+	if err != nil {
+		return err
+	}
+	wrong := 0
+	for _, term := range terms {
 		inFile, err := c.Number("SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?", `"`+strings.ReplaceAll(term, `"`, `""`)+`"`)
+		if err != nil {
+			return err
+		}
 		if int64(index.DocumentFrequency(lexical.All, text.Stem(term))) != inFile {
 			wrong++
 		}
-		return err
-	})
-	if err != nil {
-		return err
 	}
 	rows, err := c.Number("SELECT count(*) FROM memories_fts_docsize")
 	if err != nil {
 		return err
 	}
 	have := index.Stats(lexical.All)
-	moved, err := mt.Index.Words.MovedOn(c)
-	if err != nil {
+	switch moved, err := mt.Index.Postings.MovedOn(c); {
+	case err != nil:
 		return err
-	}
-	if moved {
+	case moved:
 		addCheck(d, name, CheckOK, "memories were learnt while it was looked at; look again when fewer are", "")
-		return nil
-	}
-	if int64(have.Rows) != rows {
+	case int64(have.Rows) != rows:
 		addCheck(d, name, CheckFail, fmt.Sprintf("it holds %d texts, the full-text index %d", have.Rows, rows), repairRemedy)
-		return nil
+	case wrong > 0:
+		addCheck(d, name, CheckFail, fmt.Sprintf("of %d terms looked at, %d are found in other texts than the full-text index finds", len(terms), wrong), repairRemedy)
+	default:
+		addCheck(d, name, CheckOK, fmt.Sprintf("%d terms looked at, all as in the full-text index", len(terms)), "")
 	}
-	if wrong > 0 {
-		addCheck(d, name, CheckFail, fmt.Sprintf("of %d terms looked at, %d are found in other texts than the full-text index finds", terms, wrong), repairRemedy)
-		return nil
-	}
-	addCheck(d, name, CheckOK, fmt.Sprintf("%d terms looked at, all as in the full-text index", terms), "")
 	return nil
 }
 
+// sampledTexts is how many memories have their terms compared.
 const sampledTexts = 50
 
-// sampledTerms visits the different terms of some memories spread over the file.
-func (mt *Maintainer) sampledTerms(c *store.Conn, visit func(term string) error) error {
+// sampledTerms returns the different terms of some memories spread over the file.
+func (mt *Maintainer) sampledTerms(c *store.Conn) (terms []string, err error) {
 	last, err := c.Number("SELECT coalesce(max(id), 0) FROM memories")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var terms []string
-	err = c.Query("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", []any{max(1, last/sampledTexts), sampledTexts}, func(s *sqlite.Stmt) error {
-		terms = append(terms, text.Terms(s.ColumnText(0))...)
-		return nil
-	})
-	if err != nil {
-		return err
+	contents, err := texts(c, "SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", max(1, last/sampledTexts), sampledTexts)
+	for _, content := range contents {
+		terms = append(terms, text.Terms(content)...)
 	}
-	for _, t := range record.Distinct(terms) {
-		if err := visit(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return record.Distinct(terms), err
 }
 
 // examineEmbedder says whether the embedder answers and what waits for it.
@@ -117,15 +105,9 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 		return nil
 	}
 	refused, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NULL")
-	if err != nil {
-		return err
-	}
-	damaged, err := c.DamagedVectors(&m)
-	if err != nil {
-		return err
-	}
-	backlog, err := c.Backlog(&m)
-	if err != nil {
+	damaged, derr := c.DamagedVectors(&m)
+	backlog, berr := c.Backlog(&m)
+	if err := errors.Join(err, derr, berr); err != nil {
 		return err
 	}
 	switch {
@@ -155,11 +137,11 @@ func (mt *Maintainer) examineCodes(ctx context.Context, d *admin.DoctorResponse)
 	const name = "index of vectors in memory"
 	return mt.Store.Read(ctx, func(c *store.Conn) error {
 		codes, m, err := mt.Index.Vectors.At(c)
-		if err != nil || codes == nil || codes.Len() < 2 {
-			if err == nil {
-				return nil
-			}
+		if err != nil {
 			addCheck(d, name, CheckOK, err.Error(), "")
+			return nil
+		}
+		if codes == nil || codes.Len() < 2 {
 			return nil
 		}
 		stored, err := c.Number("SELECT count(*) FROM " + m.Table() + " WHERE vector IS NOT NULL")

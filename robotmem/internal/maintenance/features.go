@@ -11,17 +11,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// FeatureBatch is how many perceptions are worked out for one commit.
-const FeatureBatch = 16
+const (
+	// FeatureBatch is how many perceptions are stored in one commit.
+	FeatureBatch = 16
+	// featurePage is how many are looked up at once: each time visits all perceptions.
+	featurePage = 4096
+	// featurePause is how long RunFeatures waits after an error.
+	featurePause = time.Minute
+)
 
-// featurePage is how many are looked up at once: that walks over all perceptions.
-const featurePage = 4096
-
-// featurePause is how long what could not be worked out waits for another try.
-const featurePause = time.Minute
-
-// RunFeatures works out what perceptions are compared by, where saving them did
-// not: frames of a stream, and all when the rules have changed.
+// RunFeatures extracts the features of perceptions that saving them did not: frames of
+// a stream, and all when the extraction has changed.
 func (mt *Maintainer) RunFeatures(ctx context.Context) {
 	for after := int64(0); ; {
 		n, err := mt.FillFeatures(ctx, &after)
@@ -39,15 +39,15 @@ func (mt *Maintainer) RunFeatures(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-again:
-		case <-mt.Featureless:
-			after = 0 // any may have been dropped
+		case <-mt.WakeFeatures:
+			after = 0 // those of any perception may have been dropped
 			mt.Behind.Store(true)
 		}
 	}
 }
 
-// FillFeatures works out some perceptions above an id, which it moves on, and
-// returns how many.
+// FillFeatures extracts the features of a page of perceptions above an id, which it
+// sets to the last, and returns how many.
 func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64) (int, error) {
 	var ids []int64
 	err := mt.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -66,7 +66,7 @@ func (mt *Maintainer) FillFeatures(ctx context.Context, after *int64) (int, erro
 	return len(ids), nil
 }
 
-// fillBatch works out a batch and stores it in one commit.
+// fillBatch extracts a batch and stores it in one commit.
 func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 	found := make([]*record.Features, len(ids))
 	err := mt.Store.Read(ctx, func(c *store.Conn) error {
@@ -77,7 +77,7 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 			}
 			item, err := mt.Store.Item(c, m)
 			if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {
-				found[i] = &record.Features{} // a lost payload has a check of its own
+				found[i] = &record.Features{} // a lost payload has its own check
 				continue
 			}
 			if err != nil {
@@ -100,21 +100,18 @@ func (mt *Maintainer) fillBatch(ctx context.Context, ids []int64) error {
 	})
 }
 
-// RouseFeatures tells the background that a perception waits for its features.
-func (mt *Maintainer) RouseFeatures() {
+// NotifyFeatures tells RunFeatures that a perception waits for its features.
+func (mt *Maintainer) NotifyFeatures() {
 	mt.Behind.Store(true)
-	select {
-	case mt.Featureless <- struct{}{}:
-	default:
-	}
+	wake(mt.WakeFeatures)
 }
 
-// NoticeDropped looks whether another process has changed features that were
-// there: a repair drops all, and may have died before it made them anew.
+// NoticeDropped notifies RunFeatures if another process has changed existing features:
+// a repair drops all, and may have ended before it extracted them again.
 func (mt *Maintainer) NoticeDropped(c *store.Conn) error {
 	epoch, _, err := c.FeatureEpoch()
 	if err == nil && mt.featuresSeen.Swap(epoch) != epoch {
-		mt.RouseFeatures()
+		mt.NotifyFeatures()
 	}
 	return err
 }

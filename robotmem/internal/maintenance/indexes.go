@@ -44,11 +44,8 @@ var indexChecks = []indexCheck{
 
 func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 	missing, err := c.Number(ic.missing)
-	if err != nil {
-		return err
-	}
-	extra, err := c.Number(ic.extra)
-	if err != nil {
+	extra, xerr := c.Number(ic.extra)
+	if err := errors.Join(err, xerr); err != nil {
 		return err
 	}
 	if missing+extra == 0 {
@@ -59,26 +56,17 @@ func (ic indexCheck) run(c *store.Conn, d *admin.DoctorResponse) error {
 	return nil
 }
 
-// Rebuild makes every index anew from the tables.
+// Rebuild builds every index from the tables and lists the indexes.
 func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error) {
-	if m != nil {
-		all, err := tx.Number("SELECT count(*) FROM memories")
-		if err != nil {
-			return nil, err
-		}
-		m.Stage("rebuilding the indexes", "memories", all)
-	}
-	if err := emptyIndexes(tx); err != nil {
-		return nil, err
-	}
-	if err := tx.Exec("DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)"); err != nil {
-		return nil, err
-	}
 	ids, err := tx.IDs("SELECT id FROM memories ORDER BY id")
+	if err == nil {
+		m.Stage("rebuilding the indexes", "memories", int64(len(ids)))
+		err = emptyIndexes(tx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	const chunk = 1000 // memories whose rows are gathered before they are written
+	const chunk = 1000 // memories whose rows are written together
 	for i, id := range ids {
 		memory, err := tx.AsStored(id, tx.Now)
 		if err == nil && memory != nil {
@@ -93,10 +81,7 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		m.Add(1)
 	}
 	mt.Store.Groups.Reset()
-	if err := tx.DropDamagedVectors(); err != nil {
-		return nil, err
-	}
-	if err := tx.DropSnapshots(); err != nil {
+	if err := errors.Join(tx.DropDamagedVectors(), tx.DropSnapshots()); err != nil {
 		return nil, err
 	}
 	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
@@ -105,22 +90,25 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
 	}
 	if errors.Is(err, robotmem.Unavailable) {
-		// The indexes are mended all the same; the check that follows names what stays.
+		// The indexes are repaired all the same; the check that follows names the rest.
 		mt.Log.Warn("the folder of payloads is left as it is", "err", err)
 		err = nil
 	}
 	return repaired, err
 }
 
-// emptyIndexes clears what rebuild fills. The full-text index is made anew: one
-// that is damaged cannot be emptied.
+// emptyIndexes removes what Rebuild builds. The full-text index is dropped: a damaged
+// one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
 	clear(tx.Store.Paths)
 	create, err := store.CreateFTS()
 	if err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures"} {
+	for _, sql := range []string{
+		"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures",
+		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
+	} {
 		if err := tx.Exec(sql); err != nil {
 			return err
 		}
@@ -146,12 +134,11 @@ func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
 	return nil
 }
 
-// sampleSize is how many memories have their index entries worked out again and
-// compared one by one, unless all are.
+// sampleSize is how many memories have their index entries compared, unless all have.
 const sampleSize = 500
 
-// examineContents compares what the indexes hold of some memories, spread over the
-// file, or of all, with what they should hold.
+// examineContents compares the index entries of some memories, spread over the file,
+// or of all, with what they should be.
 func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *admin.DoctorResponse, deep bool) error {
 	ids, err := c.IDs("SELECT id FROM memories WHERE status = 'active' ORDER BY id")
 	if err != nil {
@@ -189,7 +176,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 }
 
 // sameIndexes compares one memory with its words, attributes, points, signature
-// and features. Tags may come from other rules than those of today.
+// and features. Tags may come from other rules than the present ones.
 func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
 	rec, err := mt.Records.RecordOf(m)
 	if err != nil {
@@ -224,7 +211,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	if err != nil || points != int64(len(rec.Places)) || m.SHA256 == "" {
 		return err == nil && points == int64(len(rec.Places)), err
 	}
-	// What waits for its features is counted, not wrong.
+	// A perception that waits for its features is not wrong.
 	if current, err := c.FeaturesAreCurrent(); err != nil || !current {
 		return err == nil, err
 	}
@@ -233,7 +220,7 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 		return err == nil, err
 	}
 	if gone, err := c.Evicted(m.MemoryID); err != nil || gone && f.Kind == "" {
-		return err == nil, err // its bytes are back, by another perception
+		return err == nil, err // another perception has brought the same bytes again
 	}
 	item, err := mt.Store.Item(c, m)
 	if lost := (*robotmem.Error)(nil); errors.As(err, &lost) {

@@ -1,3 +1,5 @@
+// Package maintenance examines and repairs a memory's file, recovers a damaged one,
+// removes payloads that exceed their budgets, and purges memories.
 package maintenance
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Maintainer examines and mends the file, keeps its budgets, and finishes what
-// purges and streams leave to the background.
+// Maintainer examines and repairs the file, enforces the budgets of payloads, and
+// finishes in the background what purges and streams have left.
 type Maintainer struct {
 	Store     *store.Store
 	Index     *index.Index
@@ -20,9 +22,16 @@ type Maintainer struct {
 	Retention Retention
 	Embedder  robotmem.Embedder // nil: none
 
-	Scrubbing chan struct{} // rouses who finishes purges
-	// Featureless rouses who works out features.
-	Featureless  chan struct{}
-	Behind       atomic.Bool  // some may wait
-	featuresSeen atomic.Int64 // the epoch of features at the last question
+	WakeScrub    chan struct{} // ends a pause of RunScrub
+	WakeFeatures chan struct{} // ends a pause of RunFeatures
+	Behind       atomic.Bool   // some perceptions may wait for features
+	featuresSeen atomic.Int64  // the epoch of features at the last question
+}
+
+// wake ends a pause, unless it is ending already.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

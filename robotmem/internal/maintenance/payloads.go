@@ -24,20 +24,19 @@ const (
 	// verifiedBytes is how much of all payloads an ordinary check-up reads.
 	verifiedBytes = 256 << 20
 	// OrphanAge is how old a file that nothing names must be before it is
-	// removed: a younger one may be on its way in.
+	// removed: a younger one may be of a perception that is being saved.
 	OrphanAge = time.Hour
 	// namedLost bounds the memories that a check names.
 	namedLost = 20
 )
 
-// wantedPayloads are the payloads that an active memory names, from a place in
-// the order of their sums on, and around to it again.
+// wantedPayloads are the payloads that an active memory names.
 const wantedPayloads = `SELECT p.sha256, p.bytes, p.codec, p.data FROM payloads p
 	WHERE EXISTS (SELECT 1 FROM memories m WHERE m.perception_data = p.sha256 AND m.status = 'active')`
 
-// lostPayloads returns the payloads that are not what was saved, by sum, with
-// what is wrong with each. All are looked for; so many bytes are read, from a
-// random place on, so that one check-up after the other comes to all of them.
+// lostPayloads returns the payloads that are missing or damaged, by sum, with what is
+// wrong. It looks for all, and reads up to budget bytes of them, in the order of their
+// sums from a random one on, so that repeated calls read all of them.
 func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget int64) (lost map[string]string, verified int64, err error) {
 	lost = map[string]string{}
 	err = c.Query(`SELECT DISTINCT hex(perception_data) FROM memories WHERE perception_data IS NOT NULL AND status = 'active'
@@ -49,9 +48,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		return nil, 0, err
 	}
 	start := make([]byte, sha256.Size)
-	if _, err := rand.Read(start); err != nil {
-		return nil, 0, err
-	}
+	_, _ = rand.Read(start) // never fails
 	m := progress.Of(ctx)
 	if m != nil {
 		total, err := c.Number("SELECT coalesce(sum(p.bytes), 0) FROM (" + wantedPayloads + ") p")
@@ -77,9 +74,9 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 		}
 		whole := verified+toRead <= budget
 		before := read
-		what, err := mt.examinePayload(ctx, &p, whole, count)
+		what, err := ExaminePayload(ctx, mt.Store.Payloads(), &p, whole, count)
 		if whole {
-			m.Add(p.Size - (read - before)) // all of it is dealt with, however much was read
+			m.Add(p.Size - (read - before)) // it is done, however much was read
 			read = before + p.Size
 		}
 		switch {
@@ -100,33 +97,29 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	return lost, verified, nil
 }
 
-// examinePayload says what is wrong with a payload, "" if nothing. Its bytes
-// are only read when asked; count is told how many of a file were.
-func (mt *Maintainer) examinePayload(ctx context.Context, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+// ExaminePayload says what is wrong with a payload, "" if nothing. Only with whole
+// are its bytes read; count is told how many of a file were. The error is the
+// context's.
+func ExaminePayload(ctx context.Context, folder payload.Folder, p *store.StoredPayload, whole bool, count func(int)) (string, error) {
+	const damaged = "its bytes are not those that were saved"
 	if p.Inline != nil {
 		if !whole {
 			return "", nil
 		}
 		if _, ok := p.Bytes(); !ok {
-			return "its bytes are not those that were saved", nil
+			return damaged, nil
 		}
 		return "", nil
 	}
 	var err error
 	if whole {
-		err = mt.Store.Payloads().Verify(ctx, p.Sum, p.Codec, p.Size, count)
+		err = folder.Verify(ctx, p.Sum, p.Codec, p.Size, count)
 	} else {
 		var r *payload.Reader
-		if r, err = mt.Store.Payloads().Open(p.Sum, p.Codec, p.Size); err == nil {
+		if r, err = folder.Open(p.Sum, p.Codec, p.Size); err == nil {
 			err = r.Close()
 		}
 	}
-	return FileFault(ctx, err)
-}
-
-// FileFault says what an error of a payload's file means, "" for none. The error
-// it returns is the context's.
-func FileFault(ctx context.Context, err error) (string, error) {
 	switch {
 	case err == nil:
 		return "", nil
@@ -135,7 +128,7 @@ func FileFault(ctx context.Context, err error) (string, error) {
 	case errors.Is(err, payload.ErrMissing):
 		return "its file is missing", nil
 	case errors.Is(err, payload.ErrDamaged):
-		return "its bytes are not those that were saved", nil
+		return damaged, nil
 	}
 	return "its file cannot be read (" + store.RootReason(err) + ")", nil
 }
@@ -148,14 +141,11 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 		budget = 1 << 62
 	}
 	lost, verified, err := mt.lostPayloads(ctx, c, budget)
-	if err != nil {
-		return err
+	if err == nil {
+		d.Lost, err = NamesOf(c, lost)
 	}
-	if d.Lost, err = NamesOf(c, lost); err != nil {
-		return err
-	}
-	total, err := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
-	if err != nil {
+	total, terr := c.Number("SELECT coalesce(sum(bytes), 0) FROM payloads")
+	if err := errors.Join(err, terr); err != nil {
 		return err
 	}
 	read := "all of them read and compared"
@@ -163,13 +153,17 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 		read = fmt.Sprintf("%s of %s read and compared (--deep reads all)", sqlite.BytesText(verified), sqlite.BytesText(total))
 	}
 	const backup = "bring the folder beside the file back from a backup, or forget these memories"
+	known := "none is known to be lost"
+	if len(lost) > 0 {
+		known = fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
+	}
 	switch orphans, err := mt.Orphans(c); {
 	case errors.Is(err, robotmem.Unavailable):
-		addCheck(d, "payloads", CheckFail, err.Error()+"; "+lostCount(d, lost), "make the folder beside the file readable for this user, or "+backup)
+		addCheck(d, "payloads", CheckFail, err.Error()+"; "+known, "make the folder beside the file readable for this user, or "+backup)
 	case err != nil:
 		return err
 	case len(lost) > 0:
-		addCheck(d, "payloads", CheckFail, lostCount(d, lost), backup)
+		addCheck(d, "payloads", CheckFail, known, backup)
 	case len(orphans.Sums)+len(orphans.Stray) > 0:
 		addCheck(d, "payloads", CheckWarn, fmt.Sprintf("%d files in the folder belong to no memory; %s", len(orphans.Sums)+len(orphans.Stray), read), "they take space and harm nothing; robotmem doctor --repair removes those that are an hour old")
 	default:
@@ -178,13 +172,7 @@ func (mt *Maintainer) examinePayloads(ctx context.Context, c *store.Conn, d *adm
 	return nil
 }
 
-func lostCount(d *admin.DoctorResponse, lost map[string]string) string {
-	if len(lost) == 0 {
-		return "none is known to be lost"
-	}
-	return fmt.Sprintf("%d are lost or damaged: %s", len(lost), LostText(d.Lost))
-}
-
+// LostText names the first lost payloads.
 func LostText(lost []admin.LostPayload) string {
 	var parts []string
 	for _, l := range lost {
@@ -218,12 +206,13 @@ func NamesOf(c *store.Conn, lost map[string]string) ([]admin.LostPayload, error)
 	return out, nil
 }
 
-// unnamed is what lies in the folder and belongs to no payload.
+// unnamed lists the files in the folder that belong to no payload.
 type unnamed struct {
 	Sums  [][sha256.Size]byte
 	Stray []string
 }
 
+// Orphans lists the files in the folder of payloads that no row of payloads names.
 func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	sums, stray, err := mt.Store.Payloads().List()
 	if err != nil {
@@ -242,11 +231,10 @@ func (mt *Maintainer) Orphans(c *store.Conn) (*unnamed, error) {
 	return out, nil
 }
 
-// sweepFolder removes what nothing names and is old enough to be on its way
-// nowhere. It holds the lock of the writer, under which InsertPayload looks
-// whether its file is there.
+// sweepFolder removes old files that nothing names. It holds the writer's lock, under
+// which InsertPayload looks for its file.
 func (mt *Maintainer) sweepFolder(tx *store.Tx) (removed int, err error) {
-	before := time.Now().Add(-OrphanAge) // the disk's clock, not the engine's
+	before := time.Now().Add(-OrphanAge) // the clock of the disk, not Store.Clock
 	swept, err := mt.Store.Payloads().SweepStrays(before)
 	if err != nil {
 		return 0, robotmem.Errorf(robotmem.Unavailable, "", "the folder of payloads cannot be swept (%s)", store.RootReason(err))

@@ -10,24 +10,20 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A purge destroys a memory for good. It has two parts. The first is one
-// transaction that deletes every row which says anything of the memory: it is
-// gone from then on, for every process. The second scrubs what is left of it
-// where no row points: the file of its payload, old pages and log. That part may
-// be interrupted, or held up by somebody who reads; the file says so until it is
-// done, and whoever has the file open goes on with it.
+// A purge removes a memory irrecoverably, in two parts. The first is one transaction
+// that deletes every row with data of the memory. The second, the scrub, removes the
+// file of its payload and overwrites old pages and the log. It may be interrupted, or
+// delayed by a reader; a counter in the file says so until it is done, and any process
+// that has the file open continues it.
 
 const (
-	// scrubPause is how long a node waits before it tries again.
-	scrubPause = 10 * time.Second
-	// scrubLook is how often it looks whether another process left a purge
-	// unfinished.
-	scrubLook = time.Minute
-	// logPatience is how long the end of a purge waits for who reads.
+	scrubRetry = 10 * time.Second // after a scrub that could not finish
+	scrubLook  = time.Minute      // between two looks for purges that another process left unfinished
+	// logPatience is how long a scrub waits for readers of the log.
 	logPatience = 300 * time.Millisecond
 )
 
-// notReached is what the answer says of the world outside the file.
+// notReached lists what a purge cannot remove.
 var notReached = []string{
 	"backups and copies of the file",
 	"exports that were made of it",
@@ -36,6 +32,7 @@ var notReached = []string{
 	"what whoever recalled it has written down",
 }
 
+// Purge removes a memory irrecoverably.
 func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*robotmem.ForgetResponse, error) {
 	res := &robotmem.ForgetResponse{Status: "purged", MemoryID: r.MemoryID, Reason: r.Reason}
 	err := mt.Store.Write(ctx, func(tx *store.Tx) (err error) {
@@ -52,24 +49,17 @@ func (mt *Maintainer) Purge(ctx context.Context, r *robotmem.ForgetRequest) (*ro
 	}
 	res.Purged.NotReached = slices.Clone(notReached)
 	res.Purged.OldPages = "rewritten"
-	// It is purged; what cannot be scrubbed now will be.
+	// It is purged; if the scrub fails now, RunScrub retries it.
 	if err := mt.Scrub(ctx); err != nil {
 		mt.Log.Warn("a purge is not finished", "memory", r.MemoryID, "err", err)
 		res.Purged.OldPages = "pending: " + store.DetailOf(sqlite.Wrap("forget", err))
-		mt.rouseScrub()
+		wake(mt.WakeScrub)
 	}
 	return res, nil
 }
 
-func (mt *Maintainer) rouseScrub() {
-	select {
-	case mt.Scrubbing <- struct{}{}:
-	default:
-	}
-}
-
-// Scrub finishes the purges that the file says are not: it removes the files of
-// their payloads, writes the file anew and empties the log.
+// Scrub finishes all unfinished purges: it removes the files of their payloads,
+// rewrites the database and empties the log.
 func (mt *Maintainer) Scrub(ctx context.Context) error {
 	var upto int64
 	if err := mt.Store.Read(ctx, func(c *store.Conn) (err error) { upto, err = c.ToScrub(); return err }); err != nil || upto == 0 {
@@ -102,10 +92,10 @@ func (mt *Maintainer) removePurgedFiles(ctx context.Context) error {
 	})
 }
 
-// RewriteAlone is scrub's work on the writing connection, for the purges up to a
-// number. A caller that goes away ends it; the file is as it was then. Writing
-// the file anew adds all of it to the log, which nobody can cut while somebody
-// reads from it: so that comes first, and the file is written once.
+// RewriteAlone is the work of Scrub on the writing connection, for the purges up to a
+// number. The end of ctx interrupts it without harm. Rewriting the file adds all of it
+// to the log, which cannot be emptied while a reader uses it: so the log is emptied
+// first, and the file is rewritten once.
 func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int64) (err error) {
 	c.SetInterrupt(ctx)
 	defer c.SetInterrupt(context.Background())
@@ -124,8 +114,8 @@ func (mt *Maintainer) RewriteAlone(ctx context.Context, c *store.Conn, upto int6
 	return emptyLogSoon(c)
 }
 
-// emptyLogSoon waits a moment for who reads from the log, and not longer: other
-// writers wait with it. The busy timeout is the writer's to set back.
+// emptyLogSoon waits for readers of the log only briefly: other writers wait with it.
+// The writer restores the busy timeout.
 func emptyLogSoon(c *store.Conn) error {
 	if err := c.BusyTimeout(logPatience); err != nil {
 		return err
@@ -137,23 +127,23 @@ func emptyLogSoon(c *store.Conn) error {
 	return err
 }
 
-// RunScrub finishes purges that were interrupted or held up, in this process or
-// in one that is gone.
+// RunScrub finishes purges that were interrupted or delayed, in this process or in
+// one that has ended.
 func (mt *Maintainer) RunScrub(ctx context.Context) {
 	for ctx.Err() == nil {
 		pause := scrubLook
 		if err := mt.Scrub(ctx); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("a purge is not finished", "err", err)
-			pause = scrubPause
+			pause = scrubRetry
 		}
 		select {
 		case <-ctx.Done():
-		case <-mt.Scrubbing:
-			select { // somebody reads still: not at once
-			case <-ctx.Done():
-			case <-time.After(scrubPause):
-			}
 		case <-time.After(pause):
+		case <-mt.WakeScrub: // a reader has just delayed one
+			select {
+			case <-ctx.Done():
+			case <-time.After(scrubRetry):
+			}
 		}
 	}
 }

@@ -23,8 +23,8 @@ import (
 // Recovery copies the rows of a damaged file into a new one, table by table.
 //
 // A table is read forwards until a row cannot be read, then backwards from its
-// end. Of a table whose rows have numbers, the numbers between are tried by
-// halves, so that a damaged page costs the rows on it and not those behind it.
+// end. Of a table with row ids, the ids between are then found by bisection, so that
+// a damaged page costs the rows on it and not those behind it.
 type Recovery struct {
 	*store.Tx
 	Source   *store.Conn
@@ -36,6 +36,7 @@ type Recovery struct {
 // derived are the tables that are rebuilt from others.
 var derived = []string{"paths", "attributes", "points", "signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
 
+// Run copies all tables and repairs what refers to lost rows.
 func (r *Recovery) Run(ctx context.Context) (err error) {
 	r.Source.SetInterrupt(ctx)
 	defer r.Source.SetInterrupt(context.Background())
@@ -44,7 +45,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil && !r.GetAutocommit() {
-			_ = r.Exec("ROLLBACK") // the new file goes
+			_ = r.Exec("ROLLBACK") // the caller removes the new file
 		}
 	}()
 	tables, err := r.tables()
@@ -61,7 +62,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.countMissing} {
+	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -76,7 +77,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 type recoveredTable struct {
 	name    string
 	columns []string
-	key     []string // its primary key; nil for a table whose rows have numbers
+	key     []string // its primary key; nil for a table with row ids
 }
 
 // tables lists what is copied: the tables of the new file that are not derived
@@ -91,62 +92,51 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 			return nil, err
 		}
 	}
-	type found struct {
-		name    string
-		noRowID bool
-	}
-	var all []found
-	err = r.Query("SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name", nil, func(s *sqlite.Stmt) error {
-		if name := s.ColumnText(0); !slices.Contains(derived, name) {
-			all = append(all, found{name, s.ColumnBool(1)})
-		}
-		return nil
-	})
+	all, err := texts(r.Conn, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range all {
-		t := recoveredTable{name: f.name}
-		theirs, err := columnNames(r.Source, f.name, false)
+	for _, name := range all {
+		if slices.Contains(derived, name) {
+			continue
+		}
+		t := recoveredTable{name: name}
+		if t.columns, err = r.sharedColumns(name); err != nil {
+			return nil, err
+		}
+		t.key, err = texts(r.Conn, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
 		if err != nil {
 			return nil, err
 		}
-		ours, err := columnNames(r.Tx.Conn, f.name, false)
-		if err != nil {
-			return nil, err
+		if len(t.columns) > 0 { // none in a table that the damaged file's version does not have
+			out = append(out, t)
 		}
-		for _, c := range ours {
-			if slices.Contains(theirs, c) {
-				t.columns = append(t.columns, c)
-			}
-		}
-		if len(t.columns) == 0 {
-			continue // a table that the damaged file's version does not have
-		}
-		if f.noRowID {
-			if t.key, err = columnNames(r.Tx.Conn, f.name, true); err != nil {
-				return nil, err
-			}
-		}
-		out = append(out, t)
 	}
 	return out, nil
 }
 
-// columnNames lists the columns of a table, or those of its primary key in order.
-func columnNames(c *store.Conn, table string, key bool) (names []string, err error) {
-	sql := "SELECT name FROM pragma_table_info(?)"
-	if key {
-		sql += " WHERE pk > 0 ORDER BY pk"
+const columnsOf = "SELECT name FROM pragma_table_info(?)"
+
+// sharedColumns lists the columns of a table that both files have.
+func (r *Recovery) sharedColumns(table string) ([]string, error) {
+	theirs, err := texts(r.Source, columnsOf, table)
+	if err != nil {
+		return nil, err
 	}
-	err = c.Query(sql, []any{table}, func(s *sqlite.Stmt) error {
-		names = append(names, s.ColumnText(0))
-		return nil
-	})
-	return names, err
+	ours, err := texts(r.Conn, columnsOf, table)
+	return slices.DeleteFunc(ours, func(c string) bool { return !slices.Contains(theirs, c) }), err
 }
 
-func quoted(names []string) string {
+// texts returns the first column of a query's rows.
+func texts(c *store.Conn, sql string, args ...any) (out []string, err error) {
+	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
+		out = append(out, s.ColumnText(0))
+		return nil
+	})
+	return out, err
+}
+
+func quoted(names ...string) string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = `"` + strings.ReplaceAll(n, `"`, `""`) + `"`
@@ -156,10 +146,11 @@ func quoted(names []string) string {
 
 func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.Meter) error {
 	report := RecoveredTable{Name: t.name}
-	insert := fmt.Sprintf("INSERT OR IGNORE INTO %s(%s) VALUES (?%s)", quoted([]string{t.name}), quoted(t.columns), strings.Repeat(",?", len(t.columns)-1))
+	conflict := "IGNORE"
 	if t.name == "counters" {
-		insert = strings.Replace(insert, "IGNORE", "REPLACE", 1) // the new file has them at zero
+		conflict = "REPLACE" // the new file has them at zero
 	}
+	insert := fmt.Sprintf("INSERT OR %s INTO %s(%s) VALUES (?%s)", conflict, quoted(t.name), quoted(t.columns...), strings.Repeat(",?", len(t.columns)-1))
 	pending := 0
 	put := func(s *sqlite.Stmt) error {
 		values := make([]any, len(t.columns))
@@ -183,7 +174,7 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 	if t.key != nil {
 		err = r.copyByKey(t, put, &report)
 	} else {
-		err = r.copyByNumber(ctx, t, put, &report)
+		err = r.copyByID(ctx, t, put, &report)
 	}
 	r.Report.Tables = append(r.Report.Tables, report)
 	return err
@@ -192,10 +183,10 @@ func (r *Recovery) copyTable(ctx context.Context, t recoveredTable, m *progress.
 // copyByKey copies a table that is stored by its key: forwards, and from the end
 // backwards if that stops early.
 func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
-	sql := "SELECT " + quoted(t.columns) + " FROM " + quoted([]string{t.name}) + " ORDER BY "
+	sql := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " ORDER BY "
 	for _, order := range []string{" ASC", " DESC"} {
 		var failed error
-		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key), ",", order+",")+order, nil, func(s *sqlite.Stmt) error {
+		err := r.Source.Query(sql+strings.ReplaceAll(quoted(t.key...), ",", order+",")+order, nil, func(s *sqlite.Stmt) error {
 			failed = put(s)
 			return failed
 		})
@@ -210,17 +201,15 @@ func (r *Recovery) copyByKey(t recoveredTable, put func(*sqlite.Stmt) error, rep
 	return nil
 }
 
-// copyByNumber copies a table whose rows have numbers: it finds the numbers that
-// can be read, then fetches row by row, so that a row whose further pages are
-// damaged costs itself alone.
-func (r *Recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
-	name := quoted([]string{t.name})
-	ids, torn, err := r.numbers(ctx, name)
+// copyByID copies a table with row ids: it finds the ids that can be read, then
+// fetches row by row, so that damaged overflow pages cost one row alone.
+func (r *Recovery) copyByID(ctx context.Context, t recoveredTable, put func(*sqlite.Stmt) error, report *RecoveredTable) error {
+	ids, torn, err := r.rowIDs(ctx, quoted(t.name))
 	if err != nil {
 		return err
 	}
-	report.Torn = torn && t.name != "memories" // of which the ids tell what is missing
-	fetch := "SELECT " + quoted(t.columns) + " FROM " + name + " WHERE rowid = ?"
+	report.Torn = torn && t.name != "memories" // whose ids tell what is missing
+	fetch := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name) + " WHERE rowid = ?"
 	for _, id := range ids {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -239,62 +228,55 @@ func (r *Recovery) copyByNumber(ctx context.Context, t recoveredTable, put func(
 	return nil
 }
 
-// numbers lists the row numbers of a table that can be read, in order. torn is
-// true when some part of the table cannot be.
-func (r *Recovery) numbers(ctx context.Context, name string) (ids []int64, torn bool, err error) {
-	scan := func(low, high int64, order string) (found []int64, err error) {
-		err = r.Source.Query("SELECT rowid FROM "+name+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite.Stmt) error {
+// rowIDs lists the row ids of a table that can be read, in order. torn is true when
+// some part of the table cannot be.
+func (r *Recovery) rowIDs(ctx context.Context, table string) (ids []int64, torn bool, err error) {
+	// scan reports whether it has read all ids from low to high.
+	scan := func(low, high int64, order string) (found []int64, all bool, err error) {
+		err = r.Source.Query("SELECT rowid FROM "+table+" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid "+order, []any{low, high}, func(s *sqlite.Stmt) error {
 			if id := s.ColumnInt64(0); id >= low && id <= high {
 				found = append(found, id)
 			}
 			return nil
 		})
-		return found, err
+		if err != nil && sqlite.IsDamage(err) {
+			return found, false, nil
+		}
+		return found, true, err
 	}
-	const all = int64(1) << 62
-	ids, err = scan(-all, all, "ASC")
-	if err == nil || !sqlite.IsDamage(err) {
+	const end = int64(1) << 62
+	ids, all, err := scan(-end, end, "ASC")
+	if all || err != nil {
 		return ids, false, err
 	}
-	low := -all
+	low := -end
 	if len(ids) > 0 {
 		low = ids[len(ids)-1] + 1
 	}
-	back, err := scan(low, all, "DESC")
-	if err != nil && !sqlite.IsDamage(err) {
-		return nil, true, err
+	back, all, err := scan(low, end, "DESC")
+	// bisect finds the ids between the two ends.
+	var bisect func(low, high int64) error
+	bisect = func(low, high int64) error {
+		if err := ctx.Err(); err != nil || low > high {
+			return err
+		}
+		found, all, err := scan(low, high, "ASC")
+		ids = append(ids, found...)
+		if all || err != nil || low == high {
+			return err
+		}
+		if len(found) > 0 {
+			low = found[len(found)-1] + 1
+		}
+		middle := low + (high-low)/2
+		return errors.Join(bisect(low, middle), bisect(middle+1, high))
+	}
+	if err == nil && !all && len(back) > 0 && len(ids) > 0 {
+		err = bisect(low, back[len(back)-1]-1)
 	}
 	ids = append(ids, back...)
-	if err != nil && len(back) > 0 && len(ids) > len(back) {
-		// Between the two ends, by halves.
-		var probe func(low, high int64) error
-		probe = func(low, high int64) error {
-			if low > high {
-				return nil
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			found, err := scan(low, high, "ASC")
-			ids = append(ids, found...)
-			if err == nil || low == high {
-				return nil
-			}
-			if !sqlite.IsDamage(err) {
-				return err
-			}
-			if len(found) > 0 {
-				low = found[len(found)-1] + 1
-			}
-			middle := low + (high-low)/2
-			return errors.Join(probe(low, middle), probe(middle+1, high))
-		}
-		if err := probe(low, back[len(back)-1]-1); err != nil {
-			return nil, true, err
-		}
-	}
 	slices.Sort(ids)
-	return slices.Compact(ids), true, nil
+	return slices.Compact(ids), true, err
 }
 
 // columnBytes is a stored value as it is.
@@ -312,14 +294,14 @@ func columnBytes(s *sqlite.Stmt, i int) any {
 	return nil
 }
 
-// dropPurged removes what a damaged page may have brought back.
+// dropPurged removes purged memories that a damaged page may have brought back.
 func (r *Recovery) dropPurged(context.Context) error {
 	for _, table := range []string{"memories WHERE id", "versions WHERE memory_id"} {
 		if err := r.Exec("DELETE FROM " + table + " IN (SELECT memory_id FROM purged)"); err != nil {
 			return err
 		}
 	}
-	// What names a memory that is lost would stand in the way of storing it again.
+	// Rows that name a lost memory would prevent storing it again.
 	for _, table := range []string{"origins", "memory_tags"} {
 		if err := r.Exec("DELETE FROM " + table + " WHERE memory_id NOT IN (SELECT id FROM memories)"); err != nil {
 			return err
@@ -328,25 +310,21 @@ func (r *Recovery) dropPurged(context.Context) error {
 	return nil
 }
 
-// settleCounters lets ids and revisions go on from the largest that was given.
+// settleCounters lets ids and revisions continue from the largest that was given.
 func (r *Recovery) settleCounters(context.Context) error {
-	type sequence struct {
-		name string
-		seq  int64
-	}
-	var given []sequence
+	given := map[string]int64{}
 	err := r.Source.Query("SELECT name, seq FROM sqlite_sequence", nil, func(s *sqlite.Stmt) error {
-		given = append(given, sequence{s.ColumnText(0), s.ColumnInt64(1)})
+		given[s.ColumnText(0)] = s.ColumnInt64(1)
 		return nil
 	})
 	if err != nil && !sqlite.IsDamage(err) {
 		return err
 	}
-	for _, g := range given {
-		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", g.seq, g.name); err != nil {
+	for name, seq := range given {
+		if err := r.Exec("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?", seq, name); err != nil {
 			return err
 		}
-		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", g.seq, g.name)
+		err := r.Exec("INSERT INTO sqlite_sequence(name, seq) SELECT name, ? FROM sqlite_schema WHERE type = 'table' AND name = ? AND name NOT IN (SELECT name FROM sqlite_sequence)", seq, name)
 		if err != nil {
 			return err
 		}
@@ -355,8 +333,8 @@ func (r *Recovery) settleCounters(context.Context) error {
 	return err
 }
 
-// setDoubtfulAside keeps the memories whose text cannot be trusted out of every
-// recall.
+// setDoubtfulAside invalidates the memories that do not match their checksum, so that
+// no recall returns them.
 func (r *Recovery) setDoubtfulAside(context.Context) error {
 	doubtful, err := r.doubtful()
 	if err != nil {
@@ -366,7 +344,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		if r.Report.DoubtfulCount++; len(r.Report.Doubtful) < maxNamedIDs {
 			r.Report.Doubtful = append(r.Report.Doubtful, id)
 		}
-		// It is what it is now; once restored it counts as checked.
+		// It gets the checksum of its present text: once restored it counts as checked.
 		m, err := r.AsStored(id, r.Now)
 		if err != nil {
 			return err
@@ -392,10 +370,10 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	return r.SealSessions()
 }
 
-// doubtful is what does not match its checksum. Of a file that has none yet, texts
-// and contexts are compared with their content hash.
+// doubtful lists what does not match its checksum. In a file of a version without
+// checksums, texts and contexts are compared with their content hash.
 func (r *Recovery) doubtful() (d store.Damage, err error) {
-	theirs, err := columnNames(r.Source, "memories", false)
+	theirs, err := texts(r.Source, columnsOf, "memories")
 	if err != nil {
 		return d, err
 	}
@@ -414,11 +392,7 @@ func (r *Recovery) doubtful() (d store.Damage, err error) {
 
 // reactivate makes active again what a lost memory had superseded.
 func (r *Recovery) reactivate(context.Context) error {
-	var ids []int64
-	err := r.Query("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)", nil, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
+	ids, err := r.IDs("SELECT id FROM memories WHERE status = 'superseded' AND superseded_by NOT IN (SELECT id FROM memories)")
 	if err != nil {
 		return err
 	}
@@ -431,18 +405,13 @@ func (r *Recovery) reactivate(context.Context) error {
 	return nil
 }
 
-// settlePayloads checks the payloads of the file, links those of the folder to
-// the new one's, and accounts for those that are lost.
+// settlePayloads drops the damaged payloads of the file and links those of the folder
+// to the new folder.
 func (r *Recovery) settlePayloads(ctx context.Context) error {
-	var damaged, outside [][sha256.Size]byte
-	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads", nil, func(s *sqlite.Stmt) error {
-		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
+	var damaged [][sha256.Size]byte
+	err := r.Query("SELECT sha256, bytes, codec, data FROM payloads WHERE data IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2)), Inline: s.ColumnRawBlob(3)}
 		copy(p.Sum[:], s.ColumnRawBlob(0))
-		if s.ColumnType(3) == sqlite.Null {
-			outside = append(outside, p.Sum)
-			return nil
-		}
-		p.Inline = s.ColumnRawBlob(3)
 		if _, ok := p.Bytes(); !ok {
 			damaged = append(damaged, p.Sum)
 		}
@@ -456,25 +425,34 @@ func (r *Recovery) settlePayloads(ctx context.Context) error {
 			return err
 		}
 	}
+	outside, err := r.sums("SELECT sha256 FROM payloads WHERE data IS NULL")
+	if err != nil {
+		return err
+	}
 	for _, sum := range outside {
 		if err := r.linkPayload(ctx, sum); err != nil {
 			return err
 		}
 	}
-	return r.settleNameless(ctx)
+	return nil
 }
 
-// settleNameless finds the payloads that a memory names and that have no row: the
-// folder may have the bytes all the same.
-func (r *Recovery) settleNameless(ctx context.Context) error {
-	var sums [][sha256.Size]byte
-	err := r.Query(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
-		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`, nil, func(s *sqlite.Stmt) error {
+// sums returns the first column of a query's rows, which are SHA-256 sums.
+func (r *Recovery) sums(sql string) (sums [][sha256.Size]byte, err error) {
+	err = r.Query(sql, nil, func(s *sqlite.Stmt) error {
 		var sum [sha256.Size]byte
 		copy(sum[:], s.ColumnRawBlob(0))
 		sums = append(sums, sum)
 		return nil
 	})
+	return sums, err
+}
+
+// settleNameless finds the payloads that a memory names and that have no row. The
+// folder may have their bytes; otherwise they are recorded as lost.
+func (r *Recovery) settleNameless(ctx context.Context) error {
+	sums, err := r.sums(`SELECT DISTINCT perception_data FROM memories WHERE perception_data IS NOT NULL
+		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 	if err != nil {
 		return err
 	}
@@ -498,13 +476,13 @@ func (r *Recovery) settleNameless(ctx context.Context) error {
 	return nil
 }
 
-// linkPayload gives the new folder a payload of the damaged file's.
+// linkPayload links a payload of the damaged file's folder to the new folder.
 func (r *Recovery) linkPayload(ctx context.Context, sum [sha256.Size]byte) error {
 	_, err := r.From.Share(ctx, sum, payload.Raw, r.To)
 	if err != nil && !errors.Is(err, payload.ErrMissing) {
 		return robotmem.Errorf(robotmem.Unavailable, "", "a payload could not be linked or copied (%s): %s…; check the disk's space", strings.ToLower(store.RootReason(err)), hex.EncodeToString(sum[:4]))
 	}
-	return nil // a missing one is named by the check-up
+	return nil // Doctor names a missing one
 }
 
 // countMissing counts the ids up to the largest that was given which are neither
@@ -534,7 +512,7 @@ func (r *Recovery) countMissing(context.Context) error {
 	return err
 }
 
-// contentHash is what a memory of this text and context is stored with.
+// contentHash is the content hash of a memory's text and context.
 func contentHash(m *robotmem.Memory) []byte {
 	rec := record.Record{}
 	rec.Type, rec.Collection, rec.Content = m.Type, m.Collection, m.Content
@@ -548,7 +526,7 @@ func contentHash(m *robotmem.Memory) []byte {
 	return rec.ContentHash()
 }
 
-// RecoverReport says what was read of a damaged file, and what was not.
+// RecoverReport says what was recovered from a damaged file, and what is lost.
 type RecoverReport struct {
 	Whole         bool                 `json:"whole" doc:"Nothing is lost, as far as can be known."`
 	File          string               `json:"file" doc:"The new file."`
@@ -576,8 +554,8 @@ type RecoveredTable struct {
 // maxNamedIDs bounds the ids that a report names; all are counted.
 const maxNamedIDs = 100
 
-// Conclude works out whether anything is lost. Of memories the ids tell: they
-// are given one after the other.
+// Conclude sets Whole. Lost memories are known by their ids, which are given without
+// gaps.
 func (r *RecoverReport) Conclude() {
 	r.Whole = r.Doctor.Healthy && r.Missing == 0 && r.DoubtfulCount == 0 && r.LostPayloads == 0
 	for _, t := range r.Tables {

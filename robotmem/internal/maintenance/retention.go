@@ -14,30 +14,30 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// Retention is what the payloads may take.
+// Retention limits the space of payloads.
 type Retention struct {
 	Budgets []admin.Budget
-	// MinFreeBytes is how much of the disk stays free for others. Only payloads
-	// in the folder beside the file make room: the file itself never shrinks.
+	// MinFreeBytes is how much of the disk stays free. Only evicting payloads of the
+	// folder frees space: the file itself never shrinks.
 	MinFreeBytes int64
 }
 
+// None reports whether there are no limits.
 func (r Retention) None() bool { return len(r.Budgets) == 0 && r.MinFreeBytes == 0 }
 
 const (
-	// longRecording is from how many perceptions of one source in one episode
-	// on they are thinned.
-	longRecording = 16
-	// leastRecording is what thinning leaves of it.
+	// longRecording is how many perceptions of one source in one episode it takes for
+	// them to be thinned, to leastRecording at least.
+	longRecording  = 16
 	leastRecording = 8
 	// evictionsPerCommit bounds how long other writers wait.
 	evictionsPerCommit = 64
-	// RetentionPause is how often a node with budgets looks at them.
+	// RetentionPause is how often a node enforces its budgets.
 	RetentionPause = time.Minute
-	maxListed      = 1000
+	maxListed      = 1000 // evictions named in one answer
 )
 
-// Retain evicts what is over the limits, or lists it.
+// Retain evicts the payloads that exceed the limits, or with dryRun lists them.
 func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool) (*admin.RetainResponse, error) {
 	if !dryRun {
 		if err := mt.Store.Writable(); err != nil {
@@ -70,19 +70,16 @@ func (mt *Maintainer) Retain(ctx context.Context, limits Retention, dryRun bool)
 	if !dryRun {
 		m.Stage("removing payloads", "payloads", int64(len(plan)))
 	}
-	for done := 0; done < len(plan); {
-		next := min(done+evictionsPerCommit, len(plan))
-		part := plan[done:next]
-		if !dryRun {
+	for part := range slices.Chunk(plan, evictionsPerCommit) {
+		if n := len(part); !dryRun {
 			if part, err = mt.Store.Evict(ctx, part); err != nil {
 				return nil, err
 			}
-			m.Add(int64(next - done))
+			m.Add(int64(n))
 		}
 		for _, p := range part {
 			addEviction(res, p)
 		}
-		done = next
 	}
 	return res, nil
 }
@@ -97,8 +94,8 @@ func addEviction(r *admin.RetainResponse, p store.Evicted) {
 	}
 }
 
-// PlanEvictions lists what must go, in that order. free is what is free on the
-// disk, in bytes.
+// PlanEvictions lists the payloads to evict, in order. free is the free space of the
+// disk in bytes, negative if it does not matter.
 func PlanEvictions(held []store.Holding, limits Retention, free int64, now time.Time) []store.Evicted {
 	p := planner{held: held, stays: map[string]int{}, going: map[int64]bool{}}
 	for i := range held {
@@ -134,13 +131,13 @@ func budgetHolds(b *admin.Budget, h *store.Holding) bool {
 }
 
 type planner struct {
-	held  []store.Holding // in the order in which they go
-	stays map[string]int  // perceptions that name a payload and stay
-	going map[int64]bool
+	held  []store.Holding // in the order of eviction
+	stays map[string]int  // by payload: perceptions that name it and keep it
+	going map[int64]bool  // perceptions whose payload is evicted
 	plan  []store.Evicted
 }
 
-// size is how many bytes those that stay take, each payload once.
+// size is how many bytes the remaining perceptions take, each payload once.
 func (p *planner) size(in func(*store.Holding) bool) (sum int64) {
 	counted := map[string]bool{}
 	for i := range p.held {
@@ -161,8 +158,9 @@ func (p *planner) freedInFolder() (n int64) {
 	return n
 }
 
-// shrink lets go of some until those that stay take no more than a limit. A
-// payload counts until the last of them that names it goes, whoever else does.
+// shrink evicts until the remaining perceptions of a budget take no more than its
+// limit. A payload counts until the last perception of the budget that names it is
+// evicted, also if perceptions outside the budget name it.
 func (p *planner) shrink(in func(*store.Holding) bool, limit int64, reason string) {
 	size, named := p.size(in), map[string]int{}
 	for i := range p.held {
@@ -184,7 +182,7 @@ func (p *planner) shrink(in func(*store.Holding) bool, limit int64, reason strin
 	}
 }
 
-// take lets go of one; false if it went before.
+// take evicts the payload of one perception; false if it was evicted before.
 func (p *planner) take(h *store.Holding, reason string) bool {
 	if p.going[h.ID] {
 		return false
@@ -198,9 +196,9 @@ func (p *planner) take(h *store.Holding, reason string) bool {
 	return true
 }
 
-// thin marks what of the long recordings can go first: every second one, then
-// every second of what is left, while enough are left. The first and the last of
-// a recording stay.
+// thin marks what of long recordings is evicted first: every second perception, then
+// every second of the rest, while enough remain. The first and the last of a recording
+// are never marked.
 func thin(held []store.Holding) {
 	recordings := map[string][]*store.Holding{}
 	for i := range held {
@@ -229,12 +227,12 @@ func thin(held []store.Holding) {
 	}
 }
 
-// RunRetention keeps the node's own budgets.
+// RunRetention enforces the node's own budgets until ctx ends.
 func (mt *Maintainer) RunRetention(ctx context.Context) {
 	seen := int64(-1)
 	ctx = mt.Store.As(ctx, robotmem.ToolNode)
 	for {
-		if err := mt.KeepBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
+		if err := mt.EnforceBudgets(ctx, &seen); err != nil && ctx.Err() == nil {
 			mt.Log.Warn("retention", "err", err)
 		}
 		select {
@@ -245,9 +243,9 @@ func (mt *Maintainer) RunRetention(ctx context.Context) {
 	}
 }
 
-// KeepBudgets keeps them once, unless there is nothing to do: nothing has changed
-// since a revision that it has seen, or all payloads together are within each.
-func (mt *Maintainer) KeepBudgets(ctx context.Context, seen *int64) error {
+// EnforceBudgets enforces them once, unless nothing has changed since the revision that
+// it has seen, or all payloads together are within each budget.
+func (mt *Maintainer) EnforceBudgets(ctx context.Context, seen *int64) error {
 	limits := mt.Retention
 	aging := limits.MinFreeBytes > 0 || slices.ContainsFunc(limits.Budgets, func(b admin.Budget) bool { return b.MaxAgeDays > 0 })
 	var revision int64

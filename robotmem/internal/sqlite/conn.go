@@ -13,6 +13,18 @@ import (
 	"github.com/ncruces/go-sqlite3/ext/vec1"
 )
 
+// Stmt is a running statement, at a row.
+type Stmt = sqlite3.Stmt
+
+// The types of a value.
+const (
+	Integer = sqlite3.INTEGER
+	Float   = sqlite3.FLOAT
+	Text    = sqlite3.TEXT
+	Blob    = sqlite3.BLOB
+	Null    = sqlite3.NULL
+)
+
 // Conn is one connection to the file, with its prepared statements. It is used
 // by one goroutine at a time.
 type Conn struct {
@@ -28,19 +40,18 @@ type ConnOptions struct {
 	BusyTimeout time.Duration // how long to wait for another process's lock
 	CacheKiB    int           // pages that are kept in memory
 	ReadOnly    bool
-	// Exclusive takes the lock of the whole file at the first reading, and leaves
-	// the log as it is when the connection is closed.
+	// Exclusive takes the lock of the whole file at the first read, and leaves the
+	// log as it is when the connection is closed.
 	Exclusive bool
-	// Immutable reads the file as it lies: there is no log, and nobody writes.
-	Immutable bool
-	VFS       string            // the driver's name of the disk; its own if empty
+	Immutable bool              // there is no log, and no program writes the file
+	VFS       string            // under which the driver knows the disk; its own if empty
 	SetUp     func(*Conn) error // registers virtual tables; may be nil
 
 	logIndex string // file of the log's index; beside the database if empty
 }
 
-// Open opens a connection. While another process makes or removes the log, SQLite
-// answers busy at once, whatever the time limit; Open tries again until then.
+// Open opens a connection. While another process creates or removes the log, SQLite
+// answers busy at once, whatever the busy timeout; Open retries until then.
 func Open(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	for deadline := time.Now().Add(o.BusyTimeout); ; time.Sleep(openRetry) {
 		c, err := openOnce(ctx, path, o)
@@ -52,7 +63,7 @@ func Open(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 
 const openRetry = 5 * time.Millisecond
 
-// openOnce is the one place where a connection is opened and set up.
+// openOnce opens a connection and sets it up.
 func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
 	if o.ReadOnly {
@@ -83,29 +94,22 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 			return err
 		}
 	}
-	if err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn)); err != nil {
-		return err
+	err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn), c.BusyTimeout(o.BusyTimeout),
+		c.CreateFunction("admitted", 1, sqlite3.DIRECTONLY, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+			ctx.ResultBool(c.Admit == nil || c.Admit.Test(uint(arg[0].Int64())))
+		}))
+	if err == nil && o.SetUp != nil {
+		err = o.SetUp(c)
 	}
-	if o.SetUp != nil {
-		if err := o.SetUp(c); err != nil {
-			return err
-		}
-	}
-	err := c.CreateFunction("admitted", 1, sqlite3.DIRECTONLY, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		ctx.ResultBool(c.Admit == nil || c.Admit.Test(uint(arg[0].Int64())))
-	})
 	if err != nil {
-		return err
-	}
-	if err := c.BusyTimeout(o.BusyTimeout); err != nil {
 		return err
 	}
 	sync := "FULL"
 	if o.Normal {
 		sync = "NORMAL"
 	}
-	// checksum_verification=OFF: pages of files that older versions made may end in
-	// checksums, which other SQLite programs do not keep up.
+	// checksum_verification=OFF: pages of files of older versions may end in checksums,
+	// which other SQLite programs do not update.
 	pragmas := fmt.Sprintf("PRAGMA synchronous=%s; PRAGMA cache_size=-%d; PRAGMA temp_store=MEMORY; PRAGMA foreign_keys=OFF; PRAGMA trusted_schema=OFF; PRAGMA checksum_verification=OFF;", sync, o.CacheKiB)
 	if !o.ReadOnly && !o.Exclusive {
 		pragmas += "PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864; PRAGMA wal_autocheckpoint=4000;"
@@ -123,8 +127,7 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// Prepared returns the prepared statement of a query, ready to bind. The
-// connection keeps it.
+// Prepared returns the prepared statement of a query, which the connection caches.
 func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
 	if s, ok := c.stmts[sql]; ok {
 		return s, nil
@@ -221,17 +224,14 @@ func (c *Conn) Number(sql string, args ...any) (n int64, err error) {
 	return n, err
 }
 
-// pagesWritten is how many pages the connection has given to the log, or tried
-// to, since it was last asked.
+// pagesWritten is how many pages the connection has written to the log, or tried
+// to, since the last call.
 func (c *Conn) pagesWritten() int64 {
-	n, _, err := c.Status(sqlite3.DBSTATUS_CACHE_WRITE, true)
-	if err != nil {
-		return 0
-	}
+	n, _, _ := c.Status(sqlite3.DBSTATUS_CACHE_WRITE, true) // 0 if it fails
 	return n
 }
 
-// OrNull is a text as a column that is NULL without one has it.
+// OrNull is a text as a column value, NULL for "".
 func OrNull(s string) any {
 	if s == "" {
 		return nil

@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -23,12 +25,12 @@ type Options struct {
 	BusyTimeout time.Duration // how long to wait for another process's lock
 	Disk        Disk
 	Log         *slog.Logger
-	Beside      string            // the suffix of the folder that belongs to the file
+	Beside      string            // suffix of the name of the folder that belongs to the file
 	SetUp       func(*Conn) error // of each connection; may be nil
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
 	Check func(*Conn) (version int, err error)
-	// Migrate brings a file to version Version, one transaction a step.
+	// Migrate brings a file to schema version Version, one transaction a step.
 	Migrate func(*Conn) error
 	Version int
 	Group   Group
@@ -50,7 +52,7 @@ type DB struct {
 	readOnly  string // why nothing is written, "" if it is
 	way       readOnlyWay
 	scratch   string    // a folder of temporary files; "" if none is needed
-	madeIndex bool      // the log's index beside a file that is only read was made here
+	madeIndex bool      // this read-only process has made the index of the log
 	state     fileState // of a file that is read without the shared index
 
 	writer     *Conn      // owned by runWriter
@@ -94,8 +96,8 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 // poolSize is how many connections read.
 func poolSize() int { return min(maxReaders, max(2, runtime.NumCPU())) }
 
-// openFile opens the writing connection, or where nothing can be written the first
-// that reads.
+// openFile opens the writing connection, or the first reading one of a file that
+// cannot be written.
 func (db *DB) openFile(ctx context.Context) error {
 	switch db.readOnly = cannotWrite(db.path); {
 	case db.o.ReadOnly:
@@ -118,8 +120,7 @@ func (db *DB) openFile(ctx context.Context) error {
 	return nil
 }
 
-// openWritable opens the writing connection of a file, which it makes if it has
-// to.
+// openWritable opens the writing connection of a file, which it creates if absent.
 func (db *DB) openWritable(ctx context.Context) error {
 	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(writerCacheKiB)); err != nil {
 		return db.notOpened(err)
@@ -139,8 +140,8 @@ func (db *DB) openWritable(ctx context.Context) error {
 	return nil
 }
 
-// OpenWriter opens a writing connection and migrates the file. A file that is not
-// ours is looked at read-only first, so that not a byte of it changes. Of o the
+// OpenWriter opens a writing connection and migrates the file. It checks the file
+// read-only first, so that not a byte of one that is not ours changes. Of o the
 // fields Disk, Check and Migrate count.
 func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*Conn, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
@@ -152,9 +153,9 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	// The driver syncs a new log and not its folder: what was acknowledged would go
-	// with the name. SQLite makes the log when the file is first read, and no
-	// process removes it while a connection is open.
+	// The driver syncs a new log but not its folder: with the name, acknowledged writes
+	// would be lost. SQLite creates the log when the file is first read, and no process
+	// removes it while a connection is open.
 	_, err = o.Check(c)
 	if err == nil {
 		err = o.Disk.SyncFolder(filepath.Dir(path))
@@ -172,9 +173,8 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	return c, nil
 }
 
-// lookAt fails if a file is not ours. One that its program was writing to when the
-// power failed cannot be read before that is undone, as any program that opens it
-// would do: then the writer is the first to look.
+// lookAt fails if a file is not ours. A file with a hot journal cannot be read before
+// a writer rolls it back: then the writer checks it.
 func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error {
 	co.ReadOnly = true
 	c, err := Open(ctx, path, co)
@@ -188,11 +188,49 @@ func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error 
 	return err
 }
 
-func (db *DB) connOptions(cacheKiB int) ConnOptions {
-	return ConnOptions{
-		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
-		ReadOnly: db.readOnly != "", Immutable: db.way == noLog, logIndex: db.ownIndexPath(),
+// dropReserved rewrites a file whose pages end in reserved bytes: older versions kept
+// checksums there, which no other SQLite program updates. VACUUM alone never lowers
+// their number; VACUUM INTO writes a file without them, and the backup API copies it
+// over the old one in one transaction. While another process has the file open, or the
+// disk is full, it is left for the next opening.
+func dropReserved(c *Conn, path string) error {
+	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
+	if err != nil || reserved == 0 {
+		return err
 	}
+	err = rewriteUnreserved(c, path+".rewritten")
+	if errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.FULL) || NoSpace(err) {
+		err = nil
+	}
+	// The next read releases the lock.
+	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL; SELECT count(*) FROM sqlite_schema; PRAGMA journal_mode=WAL"))
+}
+
+func rewriteUnreserved(c *Conn, aside string) error {
+	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	// Leaving WAL mode takes the lock of the whole file, which this mode keeps.
+	if err := c.Exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE"); err != nil {
+		return err
+	}
+	to := url.URL{Scheme: "file", OmitHost: true, Path: uriPath(aside), RawQuery: "reserve=0"}
+	err := c.Exec("VACUUM INTO ?", to.String())
+	if err == nil {
+		err = c.Restore("main", fileURI(aside, ConnOptions{}))
+	}
+	return errors.Join(err, os.Remove(aside))
+}
+
+func (db *DB) connOptions(cacheKiB int) ConnOptions {
+	o := ConnOptions{
+		Normal: db.o.Normal, BusyTimeout: db.o.BusyTimeout, VFS: db.o.Disk.VFS(), CacheKiB: cacheKiB, SetUp: db.o.SetUp,
+		ReadOnly: db.readOnly != "", Immutable: db.way == noLog,
+	}
+	if db.way == ownIndex {
+		o.logIndex = filepath.Join(db.scratch, "log")
+	}
+	return o
 }
 
 // Path is the file's, absolute, without symbolic links.

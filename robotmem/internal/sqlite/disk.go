@@ -3,7 +3,10 @@ package sqlite
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,18 +19,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Disk is what files are changed through: the database, its log, and payloads. A
-// memory belongs on a [SystemDisk]; a test program simulates power failures and
-// full disks with another one.
+// Disk makes all changes of files: the database, its log, and payloads. Test programs
+// simulate power failures and full disks with others than [SystemDisk].
 type Disk interface {
 	payload.Disk
 	// Link gives a file a second name, as os.Link does. The error wraps
 	// fs.ErrExist when that is taken.
 	Link(from, to string) error
-	// VFS is the name under which SQLite's driver knows the disk; "" is the
+	// VFS is the name under which SQLite's driver knows the disk; "" for the
 	// driver's own.
 	VFS() string
-	// FreeBytes is what is free on the disk of a file that exists.
+	// FreeBytes is the free space on the disk of a file that exists.
 	FreeBytes(path string) (int64, error)
 }
 
@@ -42,12 +44,13 @@ func (SystemDisk) Link(from, to string) error { return os.Link(from, to) }
 // VFS implements [Disk].
 func (SystemDisk) VFS() string { return "" }
 
-// FreeBytes implements [Disk]: what is free for a program without privileges.
+// FreeBytes implements [Disk]: the space that is free for a program without
+// privileges.
 func (SystemDisk) FreeBytes(path string) (int64, error) { return freeBytes(path) }
 
-// Create makes the folder (0700) and an empty database (0600) where there is
-// none: SQLite gives a new file, its log and its index the mode of the first. The
-// names are on the disk when it returns.
+// Create creates the folder (0700) and an empty database (0600) if absent: SQLite
+// gives the log and its index the mode of the database. The names are synced when it
+// returns.
 func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	hint := "check that the folder is writable, or pass another --db"
 	if err := makeFolder(d, filepath.Dir(path)); NoSpace(err) {
@@ -68,9 +71,9 @@ func Create(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	return err
 }
 
-// makeFile makes a database without tables under another name and then gives it
-// its own. Made in its place, a loss of power could leave half of its first page:
-// the journal that undoes that has a name that the driver does not sync.
+// makeFile creates a database without tables under another name and then links it to
+// its own. Otherwise a loss of power could leave half of its first page: the driver
+// does not sync the name of the journal that undoes that.
 func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 	aside := path + ".new-" + rand.Text()
 	if err := makeEmpty(d, aside); err != nil {
@@ -87,12 +90,12 @@ func makeFile(ctx context.Context, d Disk, path string, o ConnOptions) error {
 		if code := sqlite3.ErrorCode(0); errors.As(err, &code) {
 			return err
 		}
-		// A file system without second names.
+		// A file system without hard links.
 		if err := makeEmpty(d, path); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	return d.SyncFolder(filepath.Dir(path)) // or that of the process that was first
+	return d.SyncFolder(filepath.Dir(path)) // also if another process was faster
 }
 
 func makeEmpty(d Disk, path string) error {
@@ -116,8 +119,7 @@ func usable(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// makeFolder makes a folder and those above it, and puts the names of the new
-// ones on the disk.
+// makeFolder creates a folder and its parents, and syncs the names of the new ones.
 func makeFolder(d Disk, path string) error {
 	if info, err := os.Stat(path); err == nil {
 		if !info.IsDir() {
@@ -137,9 +139,9 @@ func makeFolder(d Disk, path string) error {
 	return d.SyncFolder(above)
 }
 
-// realPath is where a link to the file leads, so that its log and the files beside
-// it lie in one place whatever name it is opened by. Files beside the link alone
-// are left where they are.
+// realPath resolves a symbolic link to the file, so that its log and the files beside
+// it are in one place whatever name it is opened by. If only the link has files
+// beside it, it is not resolved.
 func realPath(path, beside string) string {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -152,9 +154,8 @@ func realPath(path, beside string) string {
 	return real
 }
 
-// refuseEmptied fails when a file without a byte has once held something: its log,
-// or files beside it, are there. A file that is new has neither, and SQLite would
-// delete the log.
+// refuseEmptied fails for an empty file that was not empty once: it has a log, which
+// SQLite would delete, or files beside it.
 func refuseEmptied(path, beside string) error {
 	empty := func() bool { info, err := os.Stat(path); return err == nil && info.Size() == 0 }
 	if !empty() {
@@ -167,15 +168,14 @@ func refuseEmptied(path, beside string) error {
 	if entries, err := os.ReadDir(path + beside); err == nil && len(entries) > 0 {
 		found = "payloads lie"
 	}
-	if found == "" || !empty() { // another process has just begun it
+	if found == "" || !empty() { // another process has just created it
 		return nil
 	}
 	return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty, and yet %s beside it: something has emptied it; bring it back from a backup, or move what lies beside it away to begin with an empty memory", found)
 }
 
-// MakePrivate closes the log and its index to others, as the file is, and gives
-// them to its owner. SQLite makes them when it opens the file. On a file system
-// without modes there is nothing to close.
+// MakePrivate gives the log and its index, which SQLite creates, mode 0600 and the
+// owner of the file. File systems without modes ignore it.
 func MakePrivate(path string) {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		_ = os.Chmod(path+suffix, 0o600)
@@ -183,8 +183,8 @@ func MakePrivate(path string) {
 	}
 }
 
-// SyncPath puts a file or a folder on the disk. Windows cannot sync a folder and
-// journals its names itself.
+// SyncPath syncs a file or a folder. Windows cannot sync folders and journals names
+// itself.
 func SyncPath(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.IsDir() && runtime.GOOS == "windows" {
@@ -192,11 +192,78 @@ func SyncPath(path string) error {
 	}
 	mode := os.O_RDONLY
 	if !info.IsDir() {
-		mode = os.O_RDWR // which Windows asks for
+		mode = os.O_RDWR // Windows requires it
 	}
 	f, err := os.OpenFile(path, mode, 0)
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// SumFile returns the length and the SHA-256 of a file.
+func SumFile(ctx context.Context, path string) (size int64, sum string, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	size, err = io.Copy(hash, payload.ReaderWith(ctx, f))
+	return size, hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// LinkOrCopy makes a hard link to a file, or a copy where the disk has no links.
+func LinkOrCopy(ctx context.Context, path, to string) error {
+	err := os.Link(path, to)
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return CopyWhole(ctx, path, to)
+}
+
+// CopyWhole makes a copy that gets its name once it is complete and synced.
+func CopyWhole(ctx context.Context, path, to string) error {
+	in, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if _, err := os.Lstat(to); err == nil {
+		return &fs.PathError{Op: "copy", Path: to, Err: fs.ErrExist}
+	}
+	part := to + ".part"
+	out, err := os.OpenFile(part, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.ReadFrom(payload.ReaderWith(ctx, in))
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		err = os.Rename(part, to)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return nil
+}
+
+// SameBytes reports whether two files are one, or hold the same.
+func SameBytes(ctx context.Context, a, b string) (bool, error) {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false, err
+	}
+	second, err := os.Stat(b)
+	if err != nil {
+		return false, err
+	}
+	if os.SameFile(first, second) {
+		return true, nil
+	}
+	if first.Size() != second.Size() {
+		return false, nil
+	}
+	_, sumA, errA := SumFile(ctx, a)
+	_, sumB, errB := SumFile(ctx, b)
+	return sumA == sumB, errors.Join(errA, errB)
 }

@@ -19,8 +19,8 @@ import (
 // ErrClosed says that the file was closed by this process.
 var ErrClosed = robotmem.Errorf(robotmem.Unavailable, "", "the memory is closed")
 
-// Wrap gives err its operation. Anything that is not a *robotmem.Error yet gets its
-// kind from Explain, so that no SQL, path or stack reaches a caller.
+// Wrap gives err its operation. An error that is not a *robotmem.Error gets its kind
+// from Explain, so that no SQL, path or stack reaches a caller.
 func Wrap(op string, err error) error {
 	if err == nil {
 		return nil
@@ -32,8 +32,8 @@ func Wrap(op string, err error) error {
 	return &named
 }
 
-// Explain gives an error of the file its kind and a text that a caller may see:
-// what failed and the next step, without SQL or paths. A *robotmem.Error stays.
+// Explain gives an error of the file its kind and a text for callers: what failed and
+// what to do next, without SQL or paths. A *robotmem.Error is returned as it is.
 func Explain(err error) *robotmem.Error {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
 		return e
@@ -102,6 +102,21 @@ func isSchemaDamaged(err error) bool {
 	return errors.Is(err, sqlite3.ERROR) && slices.ContainsFunc(schemaTexts, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
+// IsBusy reports whether another connection has a lock.
+func IsBusy(err error) bool { return errors.Is(err, sqlite3.BUSY) }
+
+// IsConstraint reports whether a row breaks a rule of its table.
+func IsConstraint(err error) bool { return errors.Is(err, sqlite3.CONSTRAINT) }
+
+// IsDamage reports whether a part of the file cannot be read.
+func IsDamage(err error) bool {
+	return isAny(err, sqlite3.CORRUPT, sqlite3.IOERR, sqlite3.NOTADB, sqlite3.ERROR)
+}
+
+func isAny[Code error](err error, codes ...Code) bool {
+	return slices.ContainsFunc(codes, func(code Code) bool { return errors.Is(err, code) })
+}
+
 // hidden is an error with a text for callers and a cause for the log.
 type hidden struct {
 	text  string
@@ -122,10 +137,9 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// A full disk refuses to grow the file, and the error says how much would be
-// needed. The driver passes the system's reason on only while SQLite does nothing
-// else before it gives up; after that a failed write and too little free space
-// count as a full disk.
+// On a full disk the file cannot grow, and the error says how much space is needed.
+// The driver reports the system's reason only if SQLite does nothing else before it
+// gives up; otherwise a failed write and too little free space count as a full disk.
 
 const (
 	pageSize = 4096
@@ -143,17 +157,15 @@ func (db *DB) fullDisk(err error, needed int64) bool {
 	if errors.Is(err, sqlite3.FULL) || NoSpace(err) {
 		return true
 	}
-	for _, code := range []sqlite3.ExtendedErrorCode{sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN} {
-		if errors.Is(err, code) {
-			free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
-			return ferr == nil && free < max(needed, frameBytes)
-		}
+	if !isAny(err, sqlite3.IOERR_WRITE, sqlite3.IOERR_TRUNCATE, sqlite3.IOERR_SHMSIZE, sqlite3.IOERR_SHMMAP, sqlite3.IOERR_SHMOPEN) {
+		return false
 	}
-	return false
+	free, ferr := db.o.Disk.FreeBytes(filepath.Dir(db.path))
+	return ferr == nil && free < max(needed, frameBytes)
 }
 
-// DiskFull is the error of something that did not fit. needed says how much space
-// that takes, as far as it is known.
+// DiskFull is the error of something that did not fit. needed is how much space it
+// takes, as a text.
 func (db *DB) DiskFull(field, what, needed string, cause error) error {
 	free := ""
 	if n, err := db.o.Disk.FreeBytes(filepath.Dir(db.path)); err == nil {
@@ -173,30 +185,27 @@ func About(bytes int64) string {
 
 // BytesText is a number of bytes as people read it.
 func BytesText(n int64) string {
-	const unit = 1024
-	switch {
-	case n < unit:
+	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
-	case n < unit*unit:
-		return fmt.Sprintf("%.1f KiB", float64(n)/unit)
-	case n < unit*unit*unit:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(unit*unit))
 	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(unit*unit*unit))
+	const units = "KMG"
+	size, unit := float64(n)/1024, 0
+	for ; size >= 1024 && unit < len(units)-1; unit++ {
+		size /= 1024
+	}
+	return fmt.Sprintf("%.1f %ciB", size, units[unit])
 }
 
 // notWritten explains why a commit failed, if the disk is full.
 func (db *DB) notWritten(err error) error {
-	needed := db.writer.pagesWritten() * frameBytes
-	if !db.fullDisk(err, needed) {
-		return err
+	if needed := db.writer.pagesWritten() * frameBytes; db.fullDisk(err, needed) {
+		return db.DiskFull("", "the write", About(needed), err)
 	}
-	return db.DiskFull("", "the write", About(needed), err)
+	return err
 }
 
 // notOpened explains why a file does not open on a full disk: the index of the log
-// takes indexBytes as long as a process has the file open, a new file its tables
-// too.
+// takes indexBytes while the file is open, and a new file its tables.
 func (db *DB) notOpened(err error) error {
 	needed := int64(indexBytes)
 	if info, err := os.Stat(db.path); err != nil || info.Size() <= pageSize {

@@ -8,23 +8,21 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
-	"github.com/ncruces/go-sqlite3/vfs"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Locks on ranges of a file tell whether it is in use. While a program has it open
-// with its log, SQLite holds the second range for reading. SQLite opens a file
-// before it locks it, and would go on with one that a restore has replaced in
-// between, with the log of the one that took its place. So a program that opens a
-// memory holds the first range for reading until SQLite has its lock, and a restore
-// or a recovery holds both for writing. Locks end with the process.
+// Locks on ranges of a file tell whether it is in use; they end with the process.
+// While a program has the file open in WAL mode, SQLite holds sharedRange for
+// reading. SQLite opens a file before it locks it: a restore could replace the file
+// in between, and SQLite would read the new log into the old file. So a program that
+// opens a memory holds enterRange for reading until SQLite has its lock, and a
+// restore or a recovery holds both for writing.
 var (
-	enterRange  = lockRange{0x40000200, 1}   // just behind what SQLite locks
 	sharedRange = lockRange{0x40000002, 510} // SHARED_FIRST and SHARED_SIZE of SQLite's os.h
-	wholeRange  = lockRange{0, 1}            // of a file that has nothing else to lock
-	// queueRange is behind what SQLite and a restore lock.
-	queueRange = lockRange{0x40000400, 1}
+	enterRange  = lockRange{0x40000200, 1}   // behind what SQLite locks
+	queueRange  = lockRange{0x40000400, 1}   // of the write queue
+	wholeRange  = lockRange{0, 1}            // of a file that is only a lock
 )
 
 // lockRange is what is locked of a file, in bytes. The file need not be that long.
@@ -33,19 +31,19 @@ type lockRange struct{ start, length int64 }
 // ErrLocked says that another process holds a lock.
 var ErrLocked = errors.New("another process holds the lock")
 
-// enter waits until no restore replaces the file, and keeps one from beginning
-// until leave.
+// enter waits until no restore replaces the file, and prevents one until leave.
 func enter(ctx context.Context, path string, wait time.Duration) (leave func(), err error) {
 	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file cannot be opened (%s); check who may read it, or pass another --db", Reason(err))
 		}
-		if err = lockPart(f, enterRange, false); !errors.Is(err, ErrLocked) {
-			if err != nil || isAt(f, path) { // where locks do not work SQLite says so
-				return func() { _ = f.Close() }, nil
-			}
+		err = lockPart(f, enterRange, false)
+		if err == nil && !isAt(f, path) {
 			err = ErrLocked
+		}
+		if !errors.Is(err, ErrLocked) { // where locks do not work SQLite says so
+			return func() { _ = f.Close() }, nil
 		}
 		_ = f.Close()
 		if ctx.Err() != nil {
@@ -58,10 +56,10 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 }
 
 // KeepOut makes the caller the only user of a file, until f is closed: f is a
-// handle of its own on the file at path. once, unless nil, is called when nobody
-// can enter any more and SQLite can still have its locks. KeepOut fails with
+// handle of its own on the file at path. once, unless nil, is called when no other
+// program can open the file any more and SQLite can still lock it. KeepOut fails with
 // ErrLocked while another has the file open or has replaced it, and with
-// errors.ErrUnsupported where files cannot be locked like that.
+// errors.ErrUnsupported where ranges of files cannot be locked.
 func KeepOut(f *os.File, path string, once func() error) error {
 	unsupported := lockPart(f, enterRange, true)
 	if unsupported != nil && !errors.Is(unsupported, errors.ErrUnsupported) {
@@ -107,61 +105,15 @@ func LockFile(path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
-// lockAlone makes sure that nobody has a file open, and that nobody opens it until
-// release. The file itself is not read, let alone written. A file that cannot be
-// opened for writing is not locked: nobody here can write it.
-func lockAlone(path string) (release func() error, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return func() error { return nil }, nil //nolint:nilerr // reading it says what is wrong
-	}
-	err = KeepOut(f, path, nil)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return lockBySQLite(path, f)
-	}
-	if err != nil {
-		return nil, errors.Join(inUse(err), f.Close())
-	}
-	return f.Close, nil
-}
-
 func inUse(err error) error {
 	return robotmem.Errorf(robotmem.Unavailable, "db", "another process has the file open (%w); stop every robotmem that uses it, then try again", err)
 }
 
-// lockBySQLite takes SQLite's exclusive lock, where ranges of files cannot be
-// locked: in WAL mode each open connection holds a shared one until it is closed.
-func lockBySQLite(path string, own *os.File) (release func() error, err error) {
-	if err := own.Close(); err != nil {
-		return nil, err
-	}
-	db, err := OpenPlain(path)
-	if err != nil {
-		return nil, err
-	}
-	file, err := db.FileControl("main", sqlite3.FCNTL_FILE_POINTER)
-	if err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	f, ok := file.(vfs.File)
-	if !ok {
-		return nil, errors.Join(errors.New("the file of a connection is of no known kind"), db.Close())
-	}
-	if err = f.Lock(vfs.LOCK_SHARED); err == nil {
-		err = f.Lock(vfs.LOCK_EXCLUSIVE)
-	}
-	release = func() error { return errors.Join(f.Unlock(vfs.LOCK_NONE), db.Close()) }
-	if err != nil {
-		return nil, errors.Join(inUse(err), release())
-	}
-	return release, nil
-}
-
-// Damaged is a damaged file that is being read. Nobody else can open it meanwhile,
-// and closing it leaves it and its log as they are.
+// Damaged is a damaged file that is being read. No other program can open it
+// meanwhile, and closing it leaves it and its log as they are.
 type Damaged struct {
 	*Conn
-	entrance *os.File // keeps others from opening the file; nil once closed
+	lock *os.File // nil once closed
 }
 
 // OpenDamaged opens a file under the exclusive lock of the whole file. check is
@@ -174,10 +126,10 @@ func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Co
 	if err := lockPart(f, enterRange, true); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return nil, errors.Join(inUse(err), f.Close())
 	}
-	d := &Damaged{entrance: f}
+	d := &Damaged{lock: f}
 	o.Exclusive = true
 	if d.Conn, err = Open(ctx, path, o); err == nil {
-		err = check(d.Conn) // the first reading takes the lock, and keeps it
+		err = check(d.Conn) // the first read takes SQLite's lock, and keeps it
 	}
 	if errors.Is(err, sqlite3.BUSY) {
 		err = inUse(err)
@@ -190,40 +142,39 @@ func OpenDamaged(ctx context.Context, path string, o ConnOptions, check func(*Co
 
 // Close closes the file. Closing twice is harmless.
 func (d *Damaged) Close() error {
+	if d.lock == nil {
+		return nil
+	}
 	var err error
 	if d.Conn != nil {
 		err = d.Conn.Close()
-		d.Conn = nil
 	}
-	if d.entrance != nil {
-		err = errors.Join(err, d.entrance.Close())
-		d.entrance = nil
-	}
+	err = errors.Join(err, d.lock.Close())
+	d.Conn, d.lock = nil, nil
 	return err
 }
 
 // writeQueue is the queue of processes that wait for the file's write lock. SQLite
-// has no queue: waiting processes look now and then whether the lock is free, and a
-// process that commits again and again (an import) has taken it by then, so that
-// others may wait until their time is over. Here a process that wants to write
-// takes the front of the queue first and leaves it once it has the lock; the process
-// that has just released the lock then has to wait behind it.
+// has none: waiting processes poll, and a process that commits again and again (an
+// import) takes the lock back before they do, so that they may time out. Here a
+// process that wants to write takes the front of the queue first and leaves it once
+// it has the lock; the process that has just released the lock waits behind it.
 //
-// The front of the queue is a lock of one byte, in the page that SQLite keeps free
-// of data for its own locks. It is advisory: without it the only loss is fairness.
-// Where there is no such lock, or it does not come free in time (its holder may
-// have been stopped), the process goes on without.
+// The front of the queue is a lock of one byte, in the page that SQLite reserves for
+// locks. It is advisory: without it the only loss is fairness. Where there is no such
+// lock, or it is not released in time (its holder may have been stopped), the
+// process goes on without.
 type writeQueue struct {
 	file    *os.File // nil where there is no queue
 	front   bool     // this process is at the front
-	ignored bool     // the lock did not come free in time, until it is free again
+	ignored bool     // the lock was not released in time, until it is free again
 }
 
 const (
 	// queueLimit is longer than the queue of a busy robot, and shorter than the
-	// time limit of the lock.
+	// busy timeout.
 	queueLimit = time.Second
-	// queuePause is how long to wait between two looks, on average.
+	// queuePause is the mean time between two polls.
 	queuePause = time.Millisecond
 )
 

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
+
+// setLockOFD is F_OFD_SETLK of the system's fcntl.h.
+var setLockOFD = map[string]int{"linux": 37, "darwin": 90}[runtime.GOOS]
 
 // lockPart locks a range until the file is closed, or fails with ErrLocked. The
 // lock belongs to the open file, as SQLite's do: two within a process exclude
@@ -30,8 +34,8 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	}
 }
 
-// unlockPart gives back what lockPart has locked.
+// unlockPart releases a lock of lockPart. If that fails, closing the file does.
 func unlockPart(f *os.File, r lockRange) {
 	lock := unix.Flock_t{Type: unix.F_UNLCK, Whence: io.SeekStart, Start: r.start, Len: r.length}
-	_ = unix.FcntlFlock(f.Fd(), setLockOFD, &lock) // held until the file is closed, then
+	_ = unix.FcntlFlock(f.Fd(), setLockOFD, &lock)
 }

@@ -21,8 +21,8 @@ func lockPart(f *os.File, r lockRange, exclusive bool) error {
 	return err
 }
 
-// unlockPart gives back what lockPart has locked.
+// unlockPart releases a lock of lockPart. If that fails, closing the file does.
 func unlockPart(f *os.File, r lockRange) {
 	at := &windows.Overlapped{Offset: uint32(r.start)}
-	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, uint32(r.length), 0, at) // held until the file is closed, then
+	_ = windows.UnlockFileEx(windows.Handle(f.Fd()), 0, uint32(r.length), 0, at)
 }

@@ -20,18 +20,18 @@ import (
 
 // A file is served read-only when Options.ReadOnly asks for it, or when the file
 // or its folder cannot be written: a robot whose disk has become read-only must
-// still recall. Then nothing is written, and a write answers with the reason.
+// still recall. Then a write fails with the reason.
 
-// readOnlyWay is how the connections of such a file come to the log.
+// readOnlyWay is how the connections of such a file read the log.
 type readOnlyWay int
 
 const (
-	// sharedIndex: by the log's index beside the file, as every process does.
+	// sharedIndex: through its index beside the file, which all processes share.
 	sharedIndex readOnlyWay = iota
-	// ownIndex: there is a log that nobody is writing and no place for an index
-	// beside it, so that this process keeps one among its temporary files.
+	// ownIndex: through an index in a temporary folder. No process writes the log, and
+	// no index can be made beside it.
 	ownIndex
-	// noLog: there is no log, and no place for one.
+	// noLog: there is none, and none can be made.
 	noLog
 )
 
@@ -66,21 +66,19 @@ func cannotWrite(path string) string {
 	return ""
 }
 
-// folderRefuses says why a file that can be written cannot be served for writing:
-// its folder takes no log.
+// folderRefuses says why a file that can be written cannot be served for writing: no
+// log can be made in its folder.
 func folderRefuses(path string, err error) string {
 	if info, serr := os.Stat(path); serr != nil || info.Size() == 0 || errors.Is(err, sqlite3.READONLY_ROLLBACK) {
 		return ""
 	}
-	for _, code := range []sqlite3.ErrorCode{sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM} {
-		if errors.Is(err, code) {
-			return "its folder cannot be written"
-		}
+	if isAny(err, sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM) {
+		return "its folder cannot be written"
 	}
 	return ""
 }
 
-// openReadOnly opens the first reading connection, and finds the way for all.
+// openReadOnly opens the first reading connection, and chooses how all read the log.
 func (db *DB) openReadOnly(ctx context.Context) error {
 	info, err := os.Stat(db.path)
 	switch {
@@ -118,9 +116,9 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 
 var errNotShared = errors.New("the log's index would be another user's")
 
-// openShared opens the file as every process does. Where nobody has it open that
-// makes a log and its index, which only the file's owner may leave behind: the
-// owner could not write to another's.
+// openShared opens the file as every process does. If no process has it open, SQLite
+// creates the log and its index, which must be the file owner's: the owner could not
+// write to those of another user.
 func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 	if _, err := os.Lstat(db.path + "-shm"); errors.Is(err, fs.ErrNotExist) {
 		if !mayGive(db.path) {
@@ -136,8 +134,8 @@ func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 	return c, err
 }
 
-// openElsewhere opens the file without writing anything beside it. No live process
-// may have the log in use: its index would be there to share.
+// openElsewhere opens the file without writing anything beside it. It fails while a
+// process has the log in use, which its index shows.
 func (db *DB) openElsewhere(ctx context.Context) (*Conn, error) {
 	db.state = stateOf(db.path)
 	if db.state.index {
@@ -155,8 +153,8 @@ func (db *DB) openElsewhere(ctx context.Context) (*Conn, error) {
 	return Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
 }
 
-// fileState shows that a file was written to: its size and time, its log's, and
-// whether a log's index is there.
+// fileState changes when a file is written: size and time of the file and of its log,
+// and whether the log has an index.
 type fileState struct {
 	size, logSize int64
 	at, logAt     time.Time
@@ -175,8 +173,8 @@ func stateOf(path string) (s fileState) {
 	return s
 }
 
-// unchanged fails when a file that is read without the index that all processes
-// share was written to: pages of then and of now would be read as one.
+// unchanged fails if a file that is read without the shared index was written:
+// connections would mix old and new pages.
 func (db *DB) unchanged() error {
 	if db.way != sharedIndex && stateOf(db.path) != db.state {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "another program writes the file, whose log this user cannot share; open it again when that has ended, as the file's owner, or ask the node that writes")
@@ -184,10 +182,21 @@ func (db *DB) unchanged() error {
 	return nil
 }
 
-// removeTemporary removes what only reading has made.
+// removeTemporary removes what only reading has made: temporary files, and unless
+// another program has the file open, the empty log and its index.
 func (db *DB) removeTemporary() error {
 	if db.madeIndex {
-		db.removeIndex()
+		if f, err := os.OpenFile(db.path, os.O_RDWR, 0); err == nil {
+			if KeepOut(f, db.path, nil) == nil {
+				if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
+					_ = os.Remove(db.path + "-wal") // an empty log is harmless
+				}
+				if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
+					_ = os.Remove(db.path + "-shm")
+				}
+			}
+			_ = f.Close() // nothing was written
+		}
 	}
 	if db.scratch == "" {
 		return nil
@@ -195,47 +204,14 @@ func (db *DB) removeTemporary() error {
 	return os.RemoveAll(db.scratch)
 }
 
-// removeIndex removes the empty log and the index that a reader has made, unless
-// somebody has the file open.
-func (db *DB) removeIndex() {
-	f, err := os.OpenFile(db.path, os.O_RDWR, 0)
-	if err != nil {
-		return // nobody here may lock it
-	}
-	_ = f.Close() // nothing was written
-	release, err := lockAlone(db.path)
-	if err != nil {
-		return // they are in use
-	}
-	if info, err := os.Stat(db.path + "-wal"); err == nil && info.Size() == 0 {
-		_ = os.Remove(db.path + "-wal") // what stays harms nothing
-	}
-	if _, err := os.Stat(db.path + "-wal"); errors.Is(err, fs.ErrNotExist) {
-		_ = os.Remove(db.path + "-shm")
-	}
-	if err := release(); err != nil {
-		db.o.Log.Warn("the lock of a file that was read", "err", err)
-	}
-}
-
-// ownIndexPath names the file of the log's index where it is not beside the file.
-func (db *DB) ownIndexPath() string {
-	if db.way != ownIndex {
-		return ""
-	}
-	return filepath.Join(db.scratch, "log")
-}
-
-// A file that this user may only read, with a log beside it, takes two things that
-// the driver's own VFS does not offer: a log that cannot be opened for writing is
-// opened for reading, and the log's index may lie in another folder. readOnlyVFS
-// adds them. Files that are written use the driver's VFS as it is.
-
-// readOnlyVFS is the name under which the driver knows it.
-const readOnlyVFS = "robotmem-readonly"
-
-// logIndexParameter names the file of the log's index in a URI.
-const logIndexParameter = "log_index"
+// readOnlyVFS names a VFS that adds to the driver's what a file takes that this user
+// may only read, with a log beside it: it opens a log for reading that cannot be
+// opened for writing, and the index of the log may be in another folder, which a
+// parameter of the URI names.
+const (
+	readOnlyVFS       = "robotmem-readonly"
+	logIndexParameter = "log_index"
+)
 
 var registerReadOnly = sync.OnceFunc(func() { vfs.Register(readOnlyVFS, readOnlyDisk{vfs.Find("")}) })
 
@@ -289,7 +265,7 @@ func (d readOnlyDisk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.
 	return &indexedElsewhere{f, vfs.NewSharedMemory(index, got)}, got, nil
 }
 
-// indexedElsewhere is a database whose log has its index in another place.
+// indexedElsewhere is a database whose log has its index in another folder.
 type indexedElsewhere struct {
 	vfs.File
 	index vfs.SharedMemory

@@ -13,14 +13,14 @@ import (
 )
 
 // One goroutine owns the writing connection. Callers that wait at the same time
-// share a commit: the writer takes what is queued, runs each job in one
-// transaction, commits, and acknowledges them all.
+// share a commit: the writer runs all queued jobs in one transaction, commits, and
+// acknowledges them.
 //
-// While another process has the file's lock they wait together, each for as long
-// as it may and no longer, and those that come meanwhile join them.
+// While another process has the file's lock the jobs wait together, each until its
+// own time limit, and new ones join them.
 
-// Group is what the layer above does around the jobs that share a commit. Its
-// methods are called by the writer alone.
+// Group is what the layer above does around the jobs that share a commit. The writer
+// calls its methods.
 type Group interface {
 	// Begin is called once the transaction has begun.
 	Begin(*Conn) error
@@ -34,8 +34,8 @@ type Group interface {
 
 type job struct {
 	run     func(*Conn) error
-	alone   bool // run is called outside any transaction, while nobody else writes
-	inTime  bool // its caller does not wait past the end of its time
+	alone   bool // run is called outside any transaction
+	inTime  bool // its caller does not wait past the end of its context
 	queued  time.Time
 	done    chan error  // buffered, so that the writer never waits for a caller
 	claimed atomic.Bool // by the writer that runs it, or the caller that withdraws it
@@ -44,21 +44,21 @@ type job struct {
 const (
 	writeQueueLength = 256 // callers that may wait before further ones block
 	jobsPerCommit    = 128 // bounds how long the first caller of a group waits
-	// lockSlice is how often the waiting jobs are looked through for those whose
-	// time is over, while another process has the lock.
+	// lockSlice is how often the writer looks for waiting jobs whose time is over,
+	// while another process has the lock.
 	lockSlice = 50 * time.Millisecond
 	// commitLimit bounds a commit that its caller has given up on.
 	commitLimit = 10 * time.Minute
-	// undecidedGrace is how long a commit that has begun may go on past the end of
-	// its caller's time: nearly all are done by then and have an answer.
+	// undecidedGrace is how long a caller waits past the end of its time for a commit
+	// that has begun: nearly all are done by then.
 	undecidedGrace = 100 * time.Millisecond
 )
 
-// ErrUndecided says that a commit was under way when its caller's time was over.
+// ErrUndecided says that a commit had begun when its caller's time was over.
 var ErrUndecided = robotmem.Errorf(robotmem.Unavailable, "", "the disk did not answer in time; what was asked may be stored yet, or not; look for it before you repeat it")
 
 // Write runs f in a transaction and returns once it is durable, or has failed and
-// left no trace. A ctx that ends while the job waits withdraws it; once it runs it
+// was rolled back. A ctx that ends while the job waits withdraws it; once it runs it
 // is completed.
 func (db *DB) Write(ctx context.Context, f func(*Conn) error) error {
 	return db.submit(ctx, &job{run: f})
@@ -161,9 +161,9 @@ func (db *DB) runAlone(j *job) {
 	j.done <- errors.Join(err, db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)))
 }
 
-// begin begins a transaction for a group and for all that join it while it waits
-// for the lock. It returns those that are to be run, claimed; with begun false all
-// have been answered, or have withdrawn.
+// begin begins a transaction for a group and for the jobs that join it while it waits
+// for the lock. It returns the jobs to run; with begun false all were answered or
+// withdrawn.
 func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 	defer db.queue.leave()
 	for since := time.Now(); ; {
@@ -196,8 +196,8 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 	return claimed, len(claimed) > 0
 }
 
-// gather leaves out the jobs that their callers have withdrawn, and adds those
-// that are queued, up to a job that runs alone.
+// gather removes the jobs that their callers have withdrawn, and adds queued jobs, up
+// to one that runs alone.
 func (db *DB) gather(group []*job) []*job {
 	group = slices.DeleteFunc(group, func(j *job) bool { return j.claimed.Load() })
 	for len(group) < jobsPerCommit && db.lone == nil {
@@ -218,9 +218,9 @@ func (db *DB) gather(group []*job) []*job {
 	return group
 }
 
-// commit runs a group in the transaction that has begun. If that fails, it is
-// undone and each job is tried alone, so that one that cannot be stored does not
-// take the others with it; a job may therefore run twice, and commit once.
+// commit runs a group in the transaction that has begun. If that fails, it is rolled
+// back and each job is tried alone, so that one that cannot be stored does not fail
+// the others: a job may run twice, but commits once.
 func (db *DB) commit(group []*job) {
 	results, err := db.tryCommit(group)
 	if err != nil {
@@ -239,8 +239,8 @@ func (db *DB) commit(group []*job) {
 	}
 }
 
-// commitAlone runs a job once more, after the group that it was in has failed. It
-// waits for the lock until then, as all of the group do.
+// commitAlone runs a job again after its group has failed. It waits for the lock for
+// as long as the whole group may.
 func (db *DB) commitAlone(j *job, until time.Time) {
 	for {
 		err := db.writer.Exec("BEGIN IMMEDIATE")
@@ -291,10 +291,10 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	return results, nil
 }
 
-// runJob runs one job of a group. A job that is refused before it has written
-// anything leaves the others alone; one that fails later ends the transaction (the
-// second error). There is no savepoint between jobs: FTS5 writes out all it has
-// gathered at every savepoint, which costs more than it saves.
+// runJob runs one job of a group. A job that fails before it has written anything does
+// not affect the others; one that fails later ends the transaction (fatal). There is
+// no savepoint between jobs: FTS5 flushes its buffer at every savepoint, which costs
+// more than it saves.
 func runJob(c *Conn, j *job) (refused, fatal error) {
 	before := c.TotalChanges()
 	err := j.run(c)

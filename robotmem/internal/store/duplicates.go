@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	smallGroup      = 64  // groups up to this size are read when needed
-	maxCachedGroups = 256 // groups kept in memory at most
-	maxTwinChecks   = 64  // texts compared in full for one new fact
-	maxDissent      = 8   // of these, how many for a contradiction
-	maxConflicts    = 5   // contradictions named in one answer
+	smallGroup         = 64  // groups up to this size are read when needed
+	maxCachedGroups    = 256 // groups kept in memory at most
+	maxDuplicateChecks = 64  // texts compared in full for one new fact
+	maxOpposing        = 8   // of these, how many for a contradiction
+	maxConflicts       = 5   // contradictions named in one answer
 )
 
 // groupCache keeps the signatures of large groups. Only the writer uses it.
@@ -62,9 +62,9 @@ type Duplicate struct {
 	Similarity float64
 }
 
-// FindTwin looks for an active fact that r repeats, and for those it
+// FindNearDuplicate looks for an active fact that r repeats, and for those it
 // contradicts. self is left out.
-func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
+func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
 	var same *Duplicate
 	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
 		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
@@ -95,19 +95,19 @@ func (tx *Tx) FindTwin(r *record.Record, self int64) (*Duplicate, []robotmem.Con
 			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "jaccard", Similarity: similarity}, nil, nil
 		case consolidate.Contradicts:
 			if len(conflicts) < maxConflicts {
-				conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: dissentReason(theirs, r, other.Content)})
+				conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
 			}
 		}
 	}
 	return nil, conflicts, nil
 }
 
-// Dissent names the active facts that contradict a stored one.
-func (c *Conn) Dissent(r *record.Record) ([]robotmem.ConflictWith, error) {
+// Conflicts names the active facts that contradict a stored one.
+func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
 	ids, err := c.IDs(`SELECT m.id FROM signatures s JOIN memories m ON m.id = s.memory_id
 		WHERE s.group_key = ? AND s.skeleton = ? AND s.numbers <> ? AND m.status = 'active' AND m.type = 'fact'
-		ORDER BY s.seq DESC LIMIT ?`, r.GroupKey(), mine.Skeleton, mine.Numbers, maxDissent)
+		ORDER BY s.seq DESC LIMIT ?`, r.GroupKey(), mine.Skeleton, mine.Numbers, maxOpposing)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (c *Conn) Dissent(r *record.Record) ([]robotmem.ConflictWith, error) {
 	for _, m := range others {
 		theirs := record.StatementOf(m.Content)
 		if verdict, _ := consolidate.Compare(theirs, r.Statement); verdict == consolidate.Contradicts && len(conflicts) < maxConflicts {
-			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: dissentReason(theirs, r, m.Content)})
+			conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: m.MemoryID, Reason: conflictReason(theirs, r, m.Content)})
 		}
 	}
 	return conflicts, err
@@ -135,14 +135,14 @@ func candidates(group []record.Signature, mine record.Signature, self int64) []*
 			if consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)) {
 				repeat = append(repeat, s)
 			}
-		case s.Skeleton == mine.Skeleton && len(oppose) < maxDissent:
+		case s.Skeleton == mine.Skeleton && len(oppose) < maxOpposing:
 			oppose = append(oppose, s)
 		}
 	}
 	slices.SortStableFunc(repeat, func(a, b *record.Signature) int {
 		return cmp.Compare(a.Sketch.Distance(mine.Sketch), b.Sketch.Distance(mine.Sketch))
 	})
-	return append(repeat[:min(len(repeat), maxTwinChecks)], oppose...)
+	return append(repeat[:min(len(repeat), maxDuplicateChecks)], oppose...)
 }
 
 // activeFact returns an active fact, if the signature is still its own: another
@@ -162,9 +162,9 @@ func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memor
 	return &row.Memory, nil
 }
 
-// dissentReason says how a text contradicts a record, with the numbers as they
+// conflictReason says how a text contradicts a record, with the numbers as they
 // are written.
-func dissentReason(theirs consolidate.Statement, mine *record.Record, content string) string {
+func conflictReason(theirs consolidate.Statement, mine *record.Record, content string) string {
 	about := text.Clip(content, 120)
 	if theirs.Negated != mine.Statement.Negated {
 		return "says the opposite: " + about

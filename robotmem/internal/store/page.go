@@ -147,8 +147,8 @@ func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time
 }
 
 // Newest loads the latest n.
-func (c *Conn) Newest(moments []Moment, n int, now time.Time) ([]robotmem.Memory, []string, error) {
-	slices.SortFunc(moments, func(a, b Moment) int { return b.Compare(a) })
+func (c *Conn) Newest(moments []TimedID, n int, now time.Time) ([]robotmem.Memory, []string, error) {
+	slices.SortFunc(moments, func(a, b TimedID) int { return b.Compare(a) })
 	ids := make([]int64, min(n, len(moments)))
 	for i := range ids {
 		ids[i] = moments[i].ID
@@ -156,10 +156,10 @@ func (c *Conn) Newest(moments []Moment, n int, now time.Time) ([]robotmem.Memory
 	return c.FindAll(ids, now)
 }
 
-// Moment is when a memory was observed, in nanoseconds since 1970.
-type Moment struct{ ID, NS int64 }
+// TimedID is when a memory was observed, in nanoseconds since 1970.
+type TimedID struct{ ID, NS int64 }
 
 // Compare orders by time, ties by id.
-func (m Moment) Compare(o Moment) int {
+func (m TimedID) Compare(o TimedID) int {
 	return cmp.Or(cmp.Compare(m.NS, o.NS), cmp.Compare(m.ID, o.ID))
 }

@@ -195,8 +195,8 @@ func (r *partReader) Read(p []byte) (int, error) {
 func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
 
 const (
-	WordsSnapshot = "words"
-	CodesSnapshot = "codes"
+	PostingsSnapshot = "words"
+	VectorsSnapshot  = "codes"
 )
 
-const RosterSnapshot = "roster"
+const ColumnsSnapshot = "roster"

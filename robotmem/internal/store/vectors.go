@@ -99,7 +99,7 @@ func (tx *Tx) dropModel(m *Model) error {
 		return err
 	}
 	if m.State == ModelPresent {
-		if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", CodesSnapshot); err != nil {
+		if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
 			return err
 		}
 	}
@@ -283,7 +283,7 @@ func (tx *Tx) Promote(id int64) error {
 			}
 		}
 	}
-	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", CodesSnapshot); err != nil {
+	if err := tx.Exec("DELETE FROM snapshot_heads WHERE name = ?", VectorsSnapshot); err != nil {
 		return err
 	}
 	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)

@@ -137,7 +137,7 @@ func (r *rig) check(ctx context.Context, e *local.Node, l *ledger, where string)
 		if s.Data == "" || s.Status != "active" {
 			continue
 		}
-		data, err := e.Data(ctx, &robotmem.DataRequest{MemoryID: id})
+		data, err := e.Data(ctx, &robotmem.MemoryRequest{MemoryID: id})
 		if ctx.Err() == nil && (err != nil || sumOf(data.DataBase64) != s.Data) {
 			r.lost("%s: the payload of memory %d is another one, or is not there: %v", where, id, err)
 		}

@@ -212,7 +212,7 @@ func (b *robot) forget(ctx context.Context) error {
 
 func (b *robot) restore(ctx context.Context) error {
 	return b.change(&b.gone, &b.mine, func(s *state) { s.Status = "active" }, func(s state) error {
-		_, err := b.node.Restore(ctx, &robotmem.RestoreRequest{MemoryID: s.ID})
+		_, err := b.node.Restore(ctx, &robotmem.MemoryRequest{MemoryID: s.ID})
 		return err
 	})
 }
@@ -254,7 +254,7 @@ func (b *robot) session(ctx context.Context) error {
 func (b *robot) observe(ctx context.Context, c *call, before []state) error {
 	c.Parts = [][]state{nil}
 	for _, s := range before {
-		m, err := b.node.Get(ctx, &robotmem.GetRequest{MemoryID: s.ID})
+		m, err := b.node.Get(ctx, &robotmem.MemoryRequest{MemoryID: s.ID})
 		if err != nil {
 			return err
 		}

@@ -206,7 +206,7 @@ func (s *stallRun) judgeSamples(ctx context.Context, n recorder.SourceCount, off
 		if m.Data == "" {
 			continue
 		}
-		data, err := s.engine.Data(ctx, &robotmem.DataRequest{MemoryID: id})
+		data, err := s.engine.Data(ctx, &robotmem.MemoryRequest{MemoryID: id})
 		if err != nil {
 			s.lost("samples of memory %d: %v", id, err)
 			continue

@@ -48,7 +48,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	e = open()
 	defer e.Close()
 	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-		for _, name := range []string{store.RosterSnapshot, store.WordsSnapshot, store.CodesSnapshot} {
+		for _, name := range []string{store.ColumnsSnapshot, store.PostingsSnapshot, store.VectorsSnapshot} {
 			n := int64(0)
 			revision, err := c.LoadSnapshot(name, func(in io.Reader) (err error) {
 				n, err = io.Copy(io.Discard, in)
@@ -91,11 +91,11 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 func TestRecallWaitsForTheIndex(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
-	e.index.Keeping.Lock() // loading has to wait
-	unlock := sync.OnceFunc(e.index.Keeping.Unlock)
+	e.index.LoadMu.Lock() // loading has to wait
+	unlock := sync.OnceFunc(e.index.LoadMu.Unlock)
 	defer unlock()
 	res, none := recalled(t, e, &robotmem.RecallRequest{Query: "glass slips", DeadlineMS: 500})
-	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + store.DetailOf(index.ErrWordsNotRead)}) {
+	if len(none) != 0 || !slices.Equal(res.Degraded, []string{"bm25: " + store.DetailOf(index.ErrPostingsNotLoaded)}) {
 		t.Errorf("within the deadline: found %v, degraded %v", none, res.Degraded)
 	}
 	found := make(chan map[int64]bool)

@@ -1,0 +1,315 @@
+package python
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// row holds the values of a row by column name: nil, string, int64, float64 or []byte.
+type row map[string]any
+
+// rows reads all rows of a statement.
+func (p *Python) rows(sql string, args ...any) (out []row, err error) {
+	err = p.c.Query(sql, args, func(s *sqlite.Stmt) error {
+		values, r := make([]any, s.ColumnCount()), row{}
+		if err := s.Columns(values...); err != nil {
+			return err
+		}
+		for i, v := range values {
+			r[s.ColumnName(i)] = v
+		}
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+// rowsOf reads rows of a table, none if the file does not have it.
+func (p *Python) rowsOf(table, sql string, args ...any) ([]row, error) {
+	if !p.tables[table] {
+		return nil, nil
+	}
+	return p.rows(sql, args...)
+}
+
+// text is the value of a column as text, "" for NULL.
+func (r row) text(name string) string {
+	switch v := r[name].(type) {
+	case nil:
+		return ""
+	case []byte:
+		return string(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+func (r row) number(name string) int64 {
+	n, _ := r[name].(int64)
+	return n
+}
+
+// float is the value of a column as a number, other if it is none.
+func (r row) float(name string, other float64) float64 {
+	switch v := r[name].(type) {
+	case float64:
+		return v
+	case int64:
+		return float64(v)
+	}
+	return other
+}
+
+const pageRows = 200 // rows read at once
+
+func (p *Python) manifest(e *archive.Entry) (bool, error) {
+	p.stage++
+	memories, err := p.c.Number("SELECT count(*) FROM memories")
+	sessions := int64(0)
+	if err == nil && p.tables["sessions"] {
+		sessions, err = p.c.Number("SELECT count(*) FROM sessions")
+	}
+	e.Manifest = &archive.Manifest{Generator: "Python robotmem", Counts: archive.Counts{Memories: memories, Sessions: sessions}}
+	return true, err
+}
+
+// memories reads the next page of memories. Payloads and tags are read one by one.
+func (p *Python) memories(e *archive.Entry) (bool, error) {
+	var names []string
+	for name := range p.columns {
+		if name != "perception_data" {
+			names = append(names, quoted(name))
+		}
+	}
+	slices.Sort(names)
+	rows, err := p.rows("SELECT "+strings.Join(names, ", ")+" FROM memories WHERE id > ? ORDER BY id LIMIT ?", p.after, pageRows)
+	for _, r := range rows {
+		p.after = r.number("id")
+		m, err := p.memory(r)
+		if err != nil {
+			return false, err
+		}
+		e.Memories = append(e.Memories, *m)
+	}
+	return len(rows) > 0, err
+}
+
+func (p *Python) memory(r row) (*archive.Memory, error) {
+	m := &archive.Memory{Version: 1, Sightings: 1}
+	m.Where = fmt.Sprintf("memory %d", r.number("id"))
+	m.UID, m.Collection, m.Session = p.uid(r), cmp.Or(r.text("collection"), robotmem.DefaultCollection), sessionUID(r.text("session_id"))
+	m.Type, m.Content = cmp.Or(r.text("type"), "fact"), r.text("content")
+	m.Summary = cmp.Or(r.text("human_summary"), record.Summarize(m.Content))
+	m.Context, m.Metadata = p.object(r.text("context"), "context"), p.object(r.text("perception_metadata"), "metadata")
+	m.PerceptionType, m.Category = r.text("perception_type"), cmp.Or(r.text("category"), "code")
+	m.Confidence, m.DecayRate = r.float("confidence", 0.9), r.float("decay_rate", record.DefaultDecay)
+	m.Status = cmp.Or(r.text("status"), "active")
+	m.ScopeFiles, m.ScopeEntities = list(r.text("scope_files")), list(r.text("scope_entities"))
+	m.AccessCount, m.ReturnCount = r.number("access_count"), r.number("return_count")
+	m.CreatedAt = p.at(r.text("created_at"), store.FormatTime(p.mtime))
+	m.UpdatedAt = p.at(r.text("updated_at"), m.CreatedAt)
+	m.LastAccessed = p.at(r.text("last_accessed"), "")
+	m.ObservedAt = m.CreatedAt
+	if m.ValidFrom = m.CreatedAt; m.Status != "active" {
+		m.ValidFrom = m.UpdatedAt
+	}
+	if raw, ok := r["embedding"].([]byte); ok && len(raw) > 0 && len(raw)%4 == 0 {
+		p.report.Vectors++
+		m.Vector = store.DecodeVector(raw)
+	}
+	if err := p.addPayload(m, r.number("id")); err != nil {
+		return nil, err
+	}
+	return m, p.addTags(m, r.number("id"))
+}
+
+func (p *Python) addPayload(m *archive.Memory, id int64) error {
+	data, err := p.payload(id)
+	if err != nil || len(data) == 0 {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	m.Payload = &archive.Payload{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data))}
+	p.payloads = append(p.payloads, pendingPayload{id, *m.Payload})
+	m.MediaType, err = perception.Sniff(data, "")
+	return err
+}
+
+// payload is the bytes of a memory, nil if it has none.
+func (p *Python) payload(id int64) (data []byte, err error) {
+	if p.columns["perception_data"] {
+		_, err = p.c.One("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { data = s.ColumnBlob(0, nil) })
+	}
+	return data, err
+}
+
+func (p *Python) addTags(m *archive.Memory, id int64) error {
+	tags, err := p.rowsOf("memory_tags", "SELECT * FROM memory_tags WHERE memory_id = ?", id)
+	for _, t := range tags {
+		switch tag := t.text("tag"); {
+		case store.CheckNames("", tag) != nil:
+			p.report.Notes["tags that are no names here"]++
+		case t.text("source") == "user":
+			m.UserTags = append(m.UserTags, tag)
+		default:
+			m.Tags = append(m.Tags, tag)
+		}
+	}
+	return err
+}
+
+func (p *Python) sessions(e *archive.Entry) (bool, error) {
+	rows, err := p.rowsOf("sessions", "SELECT * FROM sessions WHERE id > ? ORDER BY id LIMIT ?", p.after, pageRows)
+	if err == nil && len(rows) > 0 {
+		p.after = rows[len(rows)-1].number("id")
+		err = p.addSessions(e, rows)
+	}
+	return len(rows) > 0, err
+}
+
+func (p *Python) addSessions(e *archive.Entry, rows []row) error {
+	for _, r := range rows {
+		s := archive.Session{}
+		id := r.text("external_id")
+		s.Where, s.SessionID, s.Collection = "session "+id, sessionUID(id), cmp.Or(r.text("collection"), robotmem.DefaultCollection)
+		s.Context, s.Status, s.ClientType, s.Count = p.object(r.text("context"), "context"), "ended", r.text("client_type"), r.number("session_count")
+		if r.text("status") == "active" {
+			s.Status = "active"
+		}
+		s.CreatedAt = p.at(r.text("created_at"), store.FormatTime(p.mtime))
+		s.UpdatedAt = p.at(r.text("updated_at"), s.CreatedAt)
+		if s.Status == "ended" {
+			s.EndedAt = s.UpdatedAt
+		}
+		outcomes, err := p.rowsOf("session_outcomes", "SELECT * FROM session_outcomes WHERE session_id = ? ORDER BY id", id)
+		if err != nil {
+			return err
+		}
+		for _, o := range outcomes {
+			s.Outcomes = append(s.Outcomes, archive.Outcome{Score: o.float("score", 0), CreatedAt: p.at(o.text("created_at"), s.UpdatedAt)})
+		}
+		e.Sessions = append(e.Sessions, s)
+	}
+	return nil
+}
+
+// lostSessions makes an ended episode of each that memories name and no row describes.
+func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
+	if p.after++; p.after > 1 {
+		return false, nil
+	}
+	known := "(SELECT external_id FROM sessions)"
+	if !p.tables["sessions"] {
+		known = "('')"
+	}
+	rows, err := p.rows(`SELECT session_id AS external_id, min(collection) AS collection, min(created_at) AS created_at, max(created_at) AS updated_at, 1 AS session_count
+		FROM memories WHERE session_id IS NOT NULL AND session_id <> '' AND session_id NOT IN ` + known + ` GROUP BY session_id ORDER BY session_id`)
+	if err != nil || len(rows) == 0 {
+		return false, err
+	}
+	p.report.Notes["sessions that only memories name, made anew"] += int64(len(rows))
+	return true, p.addSessions(e, rows)
+}
+
+// successors are the references to what superseded a memory.
+func (p *Python) successors(e *archive.Entry) (bool, error) {
+	rows, err := p.rows("SELECT id, superseded_by FROM memories WHERE superseded_by IS NOT NULL AND id > ? ORDER BY id LIMIT ?", p.after, pageRows)
+	e.Links = []archive.Link{}
+	for _, r := range rows {
+		p.after = r.number("id")
+		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories WHERE id IN (?1, ?2) ORDER BY id <> ?1", p.after, r.number("superseded_by"))
+		switch {
+		case err != nil:
+			return false, err
+		case len(pair) == 0:
+		case pair[len(pair)-1].number("id") != r.number("superseded_by"):
+			p.report.Notes["superseded by a memory that is not in the file"]++
+		default:
+			e.Links = append(e.Links, archive.Link{Memory: p.uid(pair[0]), SupersededBy: p.uid(pair[len(pair)-1])})
+		}
+	}
+	return len(rows) > 0, err
+}
+
+// at reads a time; other is for none. Python writes times with and without a zone.
+func (p *Python) at(text, other string) string {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return other
+	}
+	if t, err := time.Parse(time.RFC3339Nano, strings.Replace(text, " ", "T", 1)); err == nil {
+		return store.FormatTime(t)
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(layout, text, p.zone); err == nil {
+			p.report.Naive++
+			return store.FormatTime(t)
+		}
+	}
+	p.report.Notes["times that cannot be read"]++
+	return other
+}
+
+// object is a text that should hold a JSON object. Any other text is kept under key.
+func (p *Python) object(text, key string) json.RawMessage {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	var o robotmem.Object
+	if o.UnmarshalJSON([]byte(text)) == nil {
+		return json.RawMessage(text)
+	}
+	p.report.Notes[key+" that is no JSON object, kept as text under "+key]++
+	data, err := robotmem.EncodeJSON(map[string]string{key: text})
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// list reads a list as JSON, or a text as a list of one.
+func list(text string) []string {
+	if list := store.StoredList(text); list != nil || text == "" || text == "[]" {
+		return list
+	}
+	return []string{text}
+}
+
+// sessionUID is the session's own id if that is a UUID, else one derived from it.
+func sessionUID(id string) string {
+	if u, err := uuid.Parse(id); err == nil && len(id) == 36 {
+		return u.String()
+	}
+	if id == "" {
+		return ""
+	}
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("robotmem session "+id)).String()
+}
+
+// uid is a UUIDv7 derived from what the Python system never changes of a memory.
+func (p *Python) uid(r row) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "robotmem memory %d %q %q %q", r.number("id"), r.text("collection"), r.text("session_id"), r.text("created_at")))
+	u := uuid.UUID(sum[:16])
+	naive := p.report.Naive
+	ms := store.ParseTime(p.at(r.text("created_at"), store.FormatTime(p.mtime))).UnixMilli()
+	p.report.Naive = naive
+	for i := range 6 {
+		u[i] = byte(ms >> (40 - 8*i))
+	}
+	u[6], u[8] = 0x70|u[6]&0x0f, 0x80|u[8]&0x3f
+	return u.String()
+}

@@ -1,7 +1,0 @@
-package sqlite
-
-import (
-	"golang.org/x/sys/unix"
-)
-
-const setLockOFD = unix.F_OFD_SETLK
