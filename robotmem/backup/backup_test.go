@@ -268,6 +268,12 @@ func TestBackupRefusesDamage(t *testing.T) {
 			}
 			damagePage(t, e.Store.Path(), (root-1)*4096)
 		},
+		"a memory": func(t *testing.T, e *local.Node, _ string) {
+			err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE memories SET content = 'another' WHERE id = 1") })
+			if err != nil {
+				t.Fatal(err)
+			}
+		},
 		"a payload that is damaged": func(t *testing.T, e *local.Node, sum string) {
 			damagePage(t, filepath.Join(e.Store.Payloads().Dir, sum[:2], sum), 100_000)
 		},

@@ -149,6 +149,15 @@ func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(
 	if damage != "" {
 		return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", damage)
 	}
+	if held.SchemaVersion >= store.ChecksumVersion {
+		rows, err := c.Damaged()
+		if err != nil {
+			return err
+		}
+		if text := rows.Text(); text != "" {
+			return robotmem.Errorf(robotmem.Corrupt, "", "the file is damaged (%s)", text)
+		}
+	}
 	got, err := figures(c)
 	if err != nil {
 		return err

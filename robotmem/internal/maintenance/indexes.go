@@ -148,12 +148,17 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	if deep {
 		step = 1
 	}
+	var damaged []int64
 	m := progress.Of(ctx)
 	m.Stage("comparing the contents of the indexes", "memories", int64(len(ids)/step))
 	for i := 0; i < len(ids); i += step {
 		memory, err := c.Find(ids[i], mt.Store.Now())
-		if errors.Is(err, robotmem.Corrupt) || err == nil && memory == nil {
-			continue // named by its own check
+		if errors.Is(err, robotmem.Corrupt) {
+			damaged = append(damaged, ids[i])
+			continue
+		}
+		if err == nil && memory == nil {
+			continue // another process has purged it
 		}
 		if err != nil {
 			return err
@@ -166,6 +171,9 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 			wrong++
 		}
 		m.Add(1)
+	}
+	if n := len(damaged); n > 0 && !deep { // a deep check names all of them
+		addCheck(d, "texts", CheckFail, fmt.Sprintf("%d of the memories looked at do not match their checksum, memory %d the first; doctor --deep names all", n, damaged[0]), recoverRemedy)
 	}
 	if wrong > 0 {
 		addCheck(d, "index contents", CheckFail, fmt.Sprintf("of %d memories looked at, %d are indexed wrongly", compared, wrong), repairRemedy)

@@ -17,6 +17,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
+// ChecksumVersion is the schema version that gave rows their checksums.
+const ChecksumVersion = 6
+
 // applicationID marks a file as ours: "rbtm".
 const applicationID = 0x7262746d
 
@@ -137,7 +140,7 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 }
 
 // migrationFills make what a version adds and no SQL can work out.
-var migrationFills = map[int]func(*Conn) error{3: indexQuantities, 6: rebuildSignatures}
+var migrationFills = map[int]func(*Conn) error{3: indexQuantities, ChecksumVersion: rebuildSignatures}
 
 // sealAll gives every row its checksum, once version 6 has made the columns. It is
 // no part of that step, as later versions may add columns that are summed too.
