@@ -47,8 +47,8 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	res, err := backup.Make(m, ctx, backup.BackupOptions{
-		Dir: c.Dir, Keep: backup.BackupKeep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
+	res, err := backup.Make(ctx, m, backup.Options{
+		Dir: c.Dir, Keep: backup.Keep{Last: c.Keep, Daily: c.KeepDaily, Weekly: c.KeepWeekly}, Version: a.Version,
 	})
 	bar.Done()
 	if err := errors.Join(err, m.Close()); err != nil {
@@ -68,7 +68,7 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
-func heldText(f backup.BackupFigures) string { return plural(f.Memories, "memory", "memories") }
+func heldText(f backup.Figures) string { return plural(f.Memories, "memory", "memories") }
 
 // backupSource is the memory's file. That of another node is on its machine.
 func (a *app) backupSource() (string, error) {
@@ -100,7 +100,7 @@ func (c *backupListCmd) Run(a *app) error {
 	if c.Dir != "" && !exists(dir) {
 		return noFolder(dir)
 	}
-	all, err := backup.ListBackups(dir)
+	all, err := backup.List(dir)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	all, err := backup.ListBackups(dir)
+	all, err := backup.List(dir)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (c *backupVerifyCmd) Run(ctx context.Context, a *app) error {
 	var damaged error
 	for _, b := range all {
 		v := verdict{Path: b.Path, Healthy: true}
-		_, err := backup.VerifyBackup(ctx, b.Path)
+		_, err := backup.Verify(ctx, b.Path)
 		told := (*robotmem.Error)(nil)
 		if err != nil && (ctx.Err() != nil || !errors.As(err, &told) || one && told.Kind != robotmem.Corrupt) {
 			return err
@@ -214,7 +214,7 @@ func (c *backupRestoreCmd) Run(ctx context.Context, a *app) error {
 	}
 	ctx, bar := a.watched(ctx)
 	defer bar.Done()
-	res, err := backup.RestoreBackup(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
+	res, err := backup.Restore(ctx, from, path, local.Options{ClientType: clientCLI, Logger: a.Log})
 	bar.Done()
 	if err != nil {
 		return err

@@ -40,18 +40,18 @@ type Backup struct {
 	Problem string `json:"problem,omitempty"`
 	// Number counts the backups of a folder, so that a clock that was set back
 	// makes none older than it is.
-	Number    int64         `json:"number"`
-	File      string        `json:"file"` // of the memory, within the folder
-	CreatedAt time.Time     `json:"created_at"`
-	Seconds   float64       `json:"seconds"` // that making it took, until it was verified
-	Version   string        `json:"version,omitempty"`
-	Bytes     int64         `json:"bytes"`  // of the file
-	SHA256    string        `json:"sha256"` // of the file, hex
-	Held      BackupFigures `json:"held"`
+	Number    int64     `json:"number"`
+	File      string    `json:"file"` // of the memory, within the folder
+	CreatedAt time.Time `json:"created_at"`
+	Seconds   float64   `json:"seconds"` // that making it took, until it was verified
+	Version   string    `json:"version,omitempty"`
+	Bytes     int64     `json:"bytes"`  // of the file
+	SHA256    string    `json:"sha256"` // of the file, hex
+	Held      Figures   `json:"held"`
 }
 
-// BackupFigures count what a memory's file holds.
-type BackupFigures struct {
+// Figures count what a memory's file holds.
+type Figures struct {
 	SchemaVersion int64  `json:"schema_version"`
 	Changes       int64  `json:"changes"` // how often a memory has changed, ever
 	Memories      int64  `json:"memories"`
@@ -63,15 +63,15 @@ type BackupFigures struct {
 	Newest        string `json:"newest,omitempty"` // of the one with the highest
 }
 
-// BackupOptions are those of [Make]. The zero value works.
-type BackupOptions struct {
+// Options are those of [Make]. The zero value works.
+type Options struct {
 	Dir     string // where backups lie; the folder "backups" beside the file if empty
-	Keep    BackupKeep
+	Keep    Keep
 	Version string // of the program, for the record
 }
 
-// BackupReport is the result of [Make].
-type BackupReport struct {
+// Report is the result of [Make].
+type Report struct {
 	Backup
 	// Linked counts the payloads that take no further space.
 	Linked int64 `json:"linked"`
@@ -90,13 +90,13 @@ const (
 
 // Make makes a backup of the memory, which remains usable meanwhile. The backup holds
 // what was acknowledged before the call, and of later writes what one transaction
-// saw. Earlier backups that [BackupKeep] does not keep are removed once it is
+// saw. Earlier backups that [Keep] does not keep are removed once it is
 // verified. It fails with Invalid for a folder that cannot hold backups, Unavailable
 // when the disk is full or cannot be written or another backup into the folder is
 // being made, and Corrupt when the memory is damaged; then nothing is left of it, and
 // earlier backups stay.
-func Make(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
-	release, open := e.Store.Hold()
+func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
+	release, open := n.Store.Hold()
 	if !open {
 		return nil, sqlite.Wrap("backup", sqlite.ErrClosed)
 	}
@@ -105,22 +105,22 @@ func Make(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, e
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		select {
-		case <-e.Quitting: // Close does not wait for the backup
+		case <-n.Quitting: // Close does not wait for the backup
 			cancel()
 		case <-ctx.Done():
 		}
 	})
 	defer watching.Wait()
 	defer cancel()
-	report, err := makeBackup(e, ctx, o)
+	report, err := makeBackup(ctx, n, o)
 	if err != nil {
-		e.Log.Error("backup", "err", err)
+		n.Log.Error("backup", "err", err)
 		return nil, sqlite.Wrap("backup", err)
 	}
 	return report, nil
 }
 
-func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupReport, error) {
+func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) {
 	if err := o.Keep.complete(); err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func makeBackup(e *local.Node, ctx context.Context, o BackupOptions) (*BackupRep
 		return nil, err
 	}
 	defer unlock()
-	past, err := ListBackups(dir)
+	past, err := List(dir)
 	if err == nil {
 		err = sweepBackups(dir)
 	}
@@ -163,7 +163,7 @@ type job struct {
 	started time.Time
 	source  *store.Conn
 	held    map[[sha256.Size]byte]bool // payloads that are in the backup already
-	report  BackupReport
+	report  Report
 }
 
 func (b *job) temp() string { return filepath.Join(b.dir, backupTemp+b.report.Name) }

@@ -25,9 +25,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-func backUp(t *testing.T, e *local.Node, o BackupOptions) *BackupReport {
+func backUp(t *testing.T, e *local.Node, o Options) *Report {
 	t.Helper()
-	r, err := Make(e, t.Context(), o)
+	r, err := Make(t.Context(), e, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func names(t *testing.T, dir string) []string {
 func restored(t *testing.T, from string) *local.Node {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "restored.db")
-	r, err := RestoreBackup(t.Context(), from, path, local.Options{})
+	r, err := Restore(t.Context(), from, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,21 +81,21 @@ func TestBackupHoldsAll(t *testing.T) {
 	small, large := noise(1, 1000), noise(2, 300_000)
 	savePayload(t, e, small, nil)
 	picture := savePayload(t, e, large, nil)
-	r := backUp(t, e, BackupOptions{Version: "v9"})
+	r := backUp(t, e, Options{Version: "v9"})
 	if want := filepath.Join(filepath.Dir(e.Store.Path()), "backups"); filepath.Dir(r.Path) != want {
 		t.Errorf("it lies in %s, want %s", filepath.Dir(r.Path), want)
 	}
 	if r.Held.Memories != 3 || r.Held.Payloads != 2 || r.Linked != 1 || r.Copied != 0 || r.Number != 1 || r.Version != "v9" {
 		t.Errorf("the report is %+v", r)
 	}
-	listed, err := ListBackups(filepath.Dir(r.Path))
+	listed, err := List(filepath.Dir(r.Path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]Backup{r.Backup}, listed); diff != "" {
 		t.Errorf("the list differs from the report (-want +got):\n%s", diff)
 	}
-	if _, err := VerifyBackup(t.Context(), r.Path); err != nil {
+	if _, err := Verify(t.Context(), r.Path); err != nil {
 		t.Error(err)
 	}
 	files := names(t, r.Path)
@@ -116,7 +116,7 @@ func TestBackupHoldsAll(t *testing.T) {
 func TestBackupIsPrivate(t *testing.T) {
 	e := openTest(t, local.Options{})
 	savePayload(t, e, noise(1, 300_000), nil)
-	r := backUp(t, e, BackupOptions{})
+	r := backUp(t, e, Options{})
 	err := filepath.WalkDir(filepath.Dir(r.Path), func(path string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -148,7 +148,7 @@ func TestRotationKeepsTheNewest(t *testing.T) {
 	}
 	var made []string
 	for range 3 {
-		r := backUp(t, e, BackupOptions{Dir: dir, Keep: BackupKeep{Last: 2}})
+		r := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 2}})
 		made = append(made, r.Name)
 		at = at.Add(-time.Hour)
 	}
@@ -170,14 +170,14 @@ func TestKeepRules(t *testing.T) {
 		all = append(all, Backup{Name: fmt.Sprint(i), Number: int64(i + 1), CreatedAt: start.Add(time.Duration(i) * 12 * time.Hour)})
 	}
 	for name, c := range map[string]struct {
-		keep BackupKeep
+		keep Keep
 		want []string
 	}{
-		"last":             {BackupKeep{Last: 3}, []string{"37", "38", "39"}},
-		"daily":            {BackupKeep{Last: 1, Daily: 3}, []string{"35", "37", "39"}},
-		"weekly":           {BackupKeep{Last: 1, Weekly: 2}, []string{"27", "39"}},
-		"all of them":      {BackupKeep{Last: 2, Daily: 2, Weekly: 2}, []string{"27", "37", "38", "39"}},
-		"more than exists": {BackupKeep{Last: 1, Weekly: 100}, []string{"13", "27", "39"}},
+		"last":             {Keep{Last: 3}, []string{"37", "38", "39"}},
+		"daily":            {Keep{Last: 1, Daily: 3}, []string{"35", "37", "39"}},
+		"weekly":           {Keep{Last: 1, Weekly: 2}, []string{"27", "39"}},
+		"all of them":      {Keep{Last: 2, Daily: 2, Weekly: 2}, []string{"27", "37", "38", "39"}},
+		"more than exists": {Keep{Last: 1, Weekly: 100}, []string{"13", "27", "39"}},
 	} {
 		gone := map[string]bool{}
 		for _, b := range c.keep.remove(all) {
@@ -201,9 +201,9 @@ func TestRotationLeavesOtherMemories(t *testing.T) {
 	a, b := openTest(t, local.Options{}), openTest(t, local.Options{})
 	_, _ = a.Learn(t.Context(), &robotmem.LearnRequest{Insight: "arm one"})
 	_, _ = b.Learn(t.Context(), &robotmem.LearnRequest{Insight: "arm two"})
-	first := backUp(t, a, BackupOptions{Dir: dir, Keep: BackupKeep{Last: 1}})
+	first := backUp(t, a, Options{Dir: dir, Keep: Keep{Last: 1}})
 	for range 3 {
-		backUp(t, b, BackupOptions{Dir: dir, Keep: BackupKeep{Last: 1}})
+		backUp(t, b, Options{Dir: dir, Keep: Keep{Last: 1}})
 	}
 	if got := names(t, dir); len(got) != 2 || !slices.Contains(got, first.Name) {
 		t.Errorf("there are %v, want %s and one more", got, first.Name)
@@ -213,27 +213,27 @@ func TestRotationLeavesOtherMemories(t *testing.T) {
 func TestBackupRefusesFolders(t *testing.T) {
 	e := openTest(t, local.Options{})
 	savePayload(t, e, noise(1, 300_000), nil)
-	r := backUp(t, e, BackupOptions{})
+	r := backUp(t, e, Options{})
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		o    BackupOptions
+		o    Options
 		kind robotmem.Kind
 		text string
 	}{
-		"within the payloads": {BackupOptions{Dir: filepath.Join(e.Store.Payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
-		"a backup":            {BackupOptions{Dir: r.Path}, robotmem.Invalid, "is a backup itself"},
-		"a file":              {BackupOptions{Dir: file}, robotmem.Unavailable, "cannot be written"},
-		"keep none":           {BackupOptions{Keep: BackupKeep{Last: -1}}, robotmem.Invalid, "1 to 10000"},
+		"within the payloads": {Options{Dir: filepath.Join(e.Store.Payloads().Dir, "b")}, robotmem.Invalid, "folder of payloads"},
+		"a backup":            {Options{Dir: r.Path}, robotmem.Invalid, "is a backup itself"},
+		"a file":              {Options{Dir: file}, robotmem.Unavailable, "cannot be written"},
+		"keep none":           {Options{Keep: Keep{Last: -1}}, robotmem.Invalid, "1 to 10000"},
 	} {
-		if _, err := Make(e, t.Context(), c.o); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) {
+		if _, err := Make(t.Context(), e, c.o); !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.kind, c.text)
 		}
 	}
-	beside := backUp(t, e, BackupOptions{Dir: filepath.Dir(e.Store.Path())}) // the memory's own folder will do
-	if _, err := VerifyBackup(t.Context(), beside.Path); err != nil {
+	beside := backUp(t, e, Options{Dir: filepath.Dir(e.Store.Path())}) // the memory's own folder will do
+	if _, err := Verify(t.Context(), beside.Path); err != nil {
 		t.Error(err)
 	}
 }
@@ -287,17 +287,17 @@ func TestBackupRefusesDamage(t *testing.T) {
 			e := openTest(t, local.Options{})
 			dir := t.TempDir()
 			_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "one fact"})
-			good := backUp(t, e, BackupOptions{Dir: dir, Keep: BackupKeep{Last: 1}})
+			good := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 1}})
 			p := savePayload(t, e, noise(7, 300_000), nil)
 			damage(t, e, p.SHA256)
-			_, err := Make(e, t.Context(), BackupOptions{Dir: dir, Keep: BackupKeep{Last: 1}})
+			_, err := Make(t.Context(), e, Options{Dir: dir, Keep: Keep{Last: 1}})
 			if !errors.Is(err, robotmem.Corrupt) || !strings.Contains(err.Error(), "robotmem doctor") {
 				t.Errorf("the backup answers %v, want corrupt with the next step", err)
 			}
 			if got := names(t, dir); !slices.Equal(got, []string{good.Name}) {
 				t.Errorf("there are %v, want %s alone", got, good.Name)
 			}
-			if _, err := VerifyBackup(t.Context(), good.Path); err != nil {
+			if _, err := Verify(t.Context(), good.Path); err != nil {
 				t.Error(err)
 			}
 		})
@@ -318,13 +318,13 @@ func TestVerifyFindsDamage(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := backUp(t, e, BackupOptions{Dir: t.TempDir()})
+			r := backUp(t, e, Options{Dir: t.TempDir()})
 			damage(t, r.Path)
-			if _, err := VerifyBackup(t.Context(), r.Path); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := Verify(t.Context(), r.Path); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("verify answers %v, want corrupt", err)
 			}
 			target := filepath.Join(t.TempDir(), "memory.db")
-			if _, err := RestoreBackup(t.Context(), r.Path, target, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
+			if _, err := Restore(t.Context(), r.Path, target, local.Options{}); !errors.Is(err, robotmem.Corrupt) {
 				t.Errorf("restore answers %v, want corrupt", err)
 			}
 			if _, err := os.Stat(target); err == nil {
@@ -332,7 +332,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := VerifyBackup(t.Context(), t.TempDir()); !errors.Is(err, robotmem.NotFound) {
+	if _, err := Verify(t.Context(), t.TempDir()); !errors.Is(err, robotmem.NotFound) {
 		t.Errorf("verify of a plain folder answers %v, want not_found", err)
 	}
 }
@@ -351,8 +351,8 @@ func TestBackupOnAnotherDisk(t *testing.T) {
 	e := openTest(t, local.Options{})
 	p := savePayload(t, e, noise(1, 300_000), nil)
 	savePayload(t, e, noise(2, 300_000), nil)
-	first := backUp(t, e, BackupOptions{Dir: dir})
-	second := backUp(t, e, BackupOptions{Dir: dir})
+	first := backUp(t, e, Options{Dir: dir})
+	second := backUp(t, e, Options{Dir: dir})
 	if first.Copied == 0 {
 		t.Skip("the folder for temporary files lies on the same file system")
 	}
@@ -360,7 +360,7 @@ func TestBackupOnAnotherDisk(t *testing.T) {
 		t.Errorf("first %d copied and %d linked, then %d and %d; want 2 and 0, then 0 and 2", first.Copied, first.Linked, second.Copied, second.Linked)
 	}
 	damagePage(t, filepath.Join(second.Path, "memory.db.payloads", p.SHA256[:2], p.SHA256), 1000)
-	third := backUp(t, e, BackupOptions{Dir: dir})
+	third := backUp(t, e, Options{Dir: dir})
 	restored(t, third.Path)
 }
 
@@ -384,8 +384,8 @@ func TestBackupWhilePayloadsAreEvicted(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 5 {
-		r := backUp(t, e, BackupOptions{Dir: dir, Keep: BackupKeep{Last: 10}})
-		if _, err := VerifyBackup(t.Context(), r.Path); err != nil {
+		r := backUp(t, e, Options{Dir: dir, Keep: Keep{Last: 10}})
+		if _, err := Verify(t.Context(), r.Path); err != nil {
 			t.Error(err)
 		}
 		if lost := countFiles(t, filepath.Join(r.Path, "memory.db.payloads")); int64(lost) != r.Held.Payloads {
@@ -421,7 +421,7 @@ func TestBackupIsCancelled(t *testing.T) {
 			if reports++; reports > n {
 				cancel()
 			}
-		}), BackupOptions{Dir: dir})
+		}), Options{Dir: dir})
 		cancel()
 		if err == nil {
 			if n < 4 {
@@ -445,14 +445,14 @@ func TestOneBackupAtATime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Make(e, t.Context(), BackupOptions{Dir: dir}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "another backup") {
+	if _, err := Make(t.Context(), e, Options{Dir: dir}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "another backup") {
 		t.Errorf("a second backup answers %v, want unavailable", err)
 	}
 	unlock()
 	if err := os.MkdirAll(filepath.Join(dir, "tmp-memory-20260101T000000.000Z", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	r := backUp(t, e, BackupOptions{Dir: dir})
+	r := backUp(t, e, Options{Dir: dir})
 	if got := names(t, dir); !slices.Equal(got, []string{r.Name}) {
 		t.Errorf("there are %v, want %s alone: what was interrupted is removed", got, r.Name)
 	}
@@ -469,13 +469,13 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	}
 	_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "known to the backup"})
 	kept := savePayload(t, e, noise(1, 300_000), nil)
-	r := backUp(t, e, BackupOptions{})
+	r := backUp(t, e, Options{})
 	late, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "learnt after the backup"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	newer := savePayload(t, e, noise(2, 300_000), nil)
-	if _, err := RestoreBackup(t.Context(), r.Path, path, local.Options{}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "has the memory open") {
+	if _, err := Restore(t.Context(), r.Path, path, local.Options{}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "has the memory open") {
 		t.Fatalf("restoring a file in use answers %v, want unavailable", err)
 	}
 	if m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: late.MemoryID}); err != nil || m.Content != "learnt after the backup" {
@@ -484,7 +484,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := RestoreBackup(t.Context(), r.Path, path, local.Options{})
+	got, err := Restore(t.Context(), r.Path, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,7 +518,7 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 		t.Errorf("the audit log has %+v, %v", a, err)
 	}
 	look("aside", got.Aside, 4, kept, newer)
-	if _, err := RestoreBackup(t.Context(), got.Aside, path, local.Options{}); err != nil { // the way back
+	if _, err := Restore(t.Context(), got.Aside, path, local.Options{}); err != nil { // the way back
 		t.Fatal(err)
 	}
 	look("undone", path, 4, kept, newer)
@@ -533,7 +533,7 @@ func TestRestoreOverADamagedFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the charger is at dock 2"})
-	r := backUp(t, e, BackupOptions{})
+	r := backUp(t, e, Options{})
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -541,7 +541,7 @@ func TestRestoreOverADamagedFile(t *testing.T) {
 	if err := os.WriteFile(path+"-wal", noise(3, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := RestoreBackup(t.Context(), r.Path, path, local.Options{})
+	got, err := Restore(t.Context(), r.Path, path, local.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -563,7 +563,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "of the backup"})
-	b := backUp(t, e, BackupOptions{})
+	b := backUp(t, e, Options{})
 	_, _ = e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "too late"})
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
@@ -623,7 +623,7 @@ func TestBackupLargerThanItsCache(t *testing.T) {
 	if _, err := e.LearnBatch(t.Context(), &robotmem.LearnBatchRequest{Items: items, KeepDuplicates: true}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := Make(e, t.Context(), BackupOptions{Dir: t.TempDir()})
+	got, err := Make(t.Context(), e, Options{Dir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

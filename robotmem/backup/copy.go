@@ -78,7 +78,7 @@ func openCopy(ctx context.Context, path string) (*store.Conn, error) {
 }
 
 // figures counts what a file holds, within the transaction that c has open.
-func figures(c *store.Conn) (f BackupFigures, err error) {
+func figures(c *store.Conn) (f Figures, err error) {
 	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT value FROM counters WHERE name = 'changes'),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
@@ -109,7 +109,7 @@ func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
 // foldLog checkpoints the log of a file into the file and removes the log. It fails,
 // busy, while another program has the file open. A file that is damaged or not ours
 // keeps its log, which may be needed to recover it.
-func foldLog(ctx context.Context, path string) (held BackupFigures, err error) {
+func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	o := sqlite.ConnOptions{BusyTimeout: foldTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
 	c, err := store.OpenStoreConn(ctx, path, o)
 	if err != nil {

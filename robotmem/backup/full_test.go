@@ -18,7 +18,7 @@ func TestBackupOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	e := openTest(t, local.Options{})
 	learn(t, e, "the first fact")
-	first, err := Make(e, t.Context(), BackupOptions{Dir: dir})
+	first, err := Make(t.Context(), e, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestBackupOnAFullDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err = Make(e, t.Context(), BackupOptions{Dir: dir, Keep: BackupKeep{Last: 1}})
+	_, err = Make(t.Context(), e, Options{Dir: dir, Keep: Keep{Last: 1}})
 	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "MiB are needed") {
 		t.Errorf("a backup of payloads to a full disk answers %v, want unavailable with what is needed", err)
 	}
@@ -40,21 +40,21 @@ func TestBackupOnAFullDisk(t *testing.T) {
 	}
 	other := openTest(t, local.Options{})
 	learn(t, other, "of another memory")
-	if _, err := Make(other, t.Context(), BackupOptions{Dir: dir}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "are free") {
+	if _, err := Make(t.Context(), other, Options{Dir: dir}); !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "are free") {
 		t.Errorf("a backup to a full disk answers %v, want unavailable with what is free", err)
 	}
-	all, err := ListBackups(dir)
+	all, err := List(dir)
 	if err != nil || len(all) != 1 || all[0].Name != first.Name {
 		t.Errorf("there are %+v, %v; want the first alone", all, err)
 	}
-	if _, err := VerifyBackup(t.Context(), first.Path); err != nil {
+	if _, err := Verify(t.Context(), first.Path); err != nil {
 		t.Error(err)
 	}
 	if entries, _ := filepath.Glob(filepath.Join(dir, "tmp-*")); len(entries) > 0 {
 		t.Errorf("%v is left", entries)
 	}
 	run(t, "mount", "-o", "remount,size=64m", dir)
-	b, err := Make(e, t.Context(), BackupOptions{Dir: dir})
+	b, err := Make(t.Context(), e, Options{Dir: dir})
 	if err != nil || b.Copied != 8 {
 		t.Errorf("with room again: %+v, %v", b, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// BackupKeep says which backups stay: the union of what its fields name.
-type BackupKeep struct {
+// Keep says which backups stay: the union of what its fields name.
+type Keep struct {
 	Last   int // the newest ones; 7 if zero
 	Daily  int // the newest one of each of so many days that have one
 	Weekly int // and of so many weeks (ISO 8601, in UTC)
@@ -26,7 +26,7 @@ const (
 	maxKeep     = 10_000
 )
 
-func (k *BackupKeep) complete() error {
+func (k *Keep) complete() error {
 	if k.Last == 0 {
 		k.Last = defaultKeep
 	}
@@ -42,7 +42,7 @@ func (k *BackupKeep) complete() error {
 }
 
 // remove returns those of one memory's backups that need not stay, oldest first.
-func (k BackupKeep) remove(all []Backup) []Backup {
+func (k Keep) remove(all []Backup) []Backup {
 	newest := slices.Clone(all)
 	slices.SortFunc(newest, func(a, b Backup) int { return -cmp.Compare(a.Number, b.Number) })
 	stays := map[string]bool{}
@@ -70,7 +70,7 @@ func (k BackupKeep) remove(all []Backup) []Backup {
 
 // rotate removes the earlier backups of this memory that need not stay. Each is
 // renamed first, so that no incomplete one is ever listed.
-func (b *job) rotate(ctx context.Context, keep BackupKeep) (removed []string, err error) {
+func (b *job) rotate(ctx context.Context, keep Keep) (removed []string, err error) {
 	removed = []string{}
 	for _, p := range keep.remove(append(b.ours, b.report.Backup)) {
 		if ctx.Err() != nil {

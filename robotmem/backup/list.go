@@ -28,9 +28,9 @@ func isBackupName(name string) bool {
 	return backupName.MatchString(name) && !strings.HasPrefix(name, backupTemp)
 }
 
-// ListBackups returns the backups of a folder, oldest first. One whose record
+// List returns the backups of a folder, oldest first. One whose record
 // cannot be read has a Problem. A folder that does not exist has none.
-func ListBackups(dir string) ([]Backup, error) {
+func List(dir string) ([]Backup, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return []Backup{}, nil
@@ -71,11 +71,11 @@ func readBackup(path string) (b Backup) {
 	return b
 }
 
-// VerifyBackup reads a backup from end to end: it compares the file's checksum, the
+// Verify reads a backup from end to end: it compares the file's checksum, the
 // pages and indexes, every payload's checksum, and the counts of when it was made. It
 // writes nothing. It fails with NotFound if there is no backup at path, and Corrupt,
 // which says what is damaged.
-func VerifyBackup(ctx context.Context, path string) (*Backup, error) {
+func Verify(ctx context.Context, path string) (*Backup, error) {
 	b, err := findBackup(path)
 	if err == nil {
 		err = b.verify(ctx)
@@ -130,7 +130,7 @@ func advise(err error, where, next string) error {
 // verifyCopy checks a file that no program writes: its pages and indexes, its
 // payloads, and that it holds what it should. mend, unless it is nil, is called
 // once for each payload that is missing or damaged.
-func verifyCopy(ctx context.Context, path string, held BackupFigures, mend func(context.Context, keptPayload) error) (err error) {
+func verifyCopy(ctx context.Context, path string, held Figures, mend func(context.Context, keptPayload) error) (err error) {
 	c, err := openCopy(ctx, path)
 	if err != nil {
 		return err

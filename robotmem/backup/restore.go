@@ -20,14 +20,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// RestoreReport is what [RestoreBackup] did.
+// RestoreReport is what [Restore] did.
 type RestoreReport struct {
 	Backup Backup `json:"backup"`
 	Path   string `json:"path"`
 	// Before and After are what the memory held. Before is absent when there was
 	// no file, or one that cannot be read.
-	Before *BackupFigures `json:"before,omitempty"`
-	After  BackupFigures  `json:"after"`
+	Before *Figures `json:"before,omitempty"`
+	After  Figures  `json:"after"`
 	// Aside is where the file that was there is now, with its payloads.
 	Aside  string                `json:"aside,omitempty"`
 	Doctor *admin.DoctorResponse `json:"doctor"`
@@ -36,7 +36,7 @@ type RestoreReport struct {
 // foldTimeout is how long a restore waits for a program that is closing the file.
 const foldTimeout = 500 * time.Millisecond
 
-// RestoreBackup puts a backup in the place of path, opens it with o and runs
+// Restore puts a backup in the place of path, opens it with o and runs
 // Doctor. A backup is a folder that [Make] has made, or a memory's file that no
 // program has open, such as Aside of an earlier restore. It is verified first. The
 // file at path is kept under another name. The exchange is one rename: whatever
@@ -44,7 +44,7 @@ const foldTimeout = 500 * time.Millisecond
 //
 // It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
-func RestoreBackup(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
+func Restore(ctx context.Context, backup, path string, o local.Options) (*RestoreReport, error) {
 	report, err := restoreBackup(ctx, backup, path, o)
 	if err != nil {
 		return nil, sqlite.Wrap("backup", err)

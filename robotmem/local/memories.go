@@ -10,8 +10,39 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
+
+// History implements Service.
+func (n *Node) History(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
+	res := &robotmem.HistoryResponse{MemoryID: req.MemoryID}
+	return orNil(res, read(ctx, n, "history", req, func(c *store.Conn, r *robotmem.MemoryRequest) (err error) {
+		res.UID, res.Versions, err = c.Versions(r.MemoryID)
+		return err
+	}))
+}
+
+// Get implements Service.
+func (n *Node) Get(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem.Memory, error) {
+	res := &robotmem.Memory{}
+	return orNil(res, read(ctx, n, "get", req, func(c *store.Conn, r *robotmem.MemoryRequest) error {
+		m, err := c.Memory(r.MemoryID, n.Now())
+		if err != nil {
+			return err
+		}
+		if m.SHA256 != "" {
+			m.Bytes, err = c.PayloadSize(m.SHA256)
+		} else if m.Type == "fact" && m.Status == "active" {
+			var rec *record.Record
+			if rec, err = n.records.RecordOf(m); err == nil {
+				m.Conflicts, err = c.Conflicts(rec)
+			}
+		}
+		*res = *m
+		return err
+	}))
+}
 
 // List implements Service.
 func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.ListResponse, error) {
