@@ -417,11 +417,11 @@ func TestBackupIsCancelled(t *testing.T) {
 	for n := 0; ; n++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		reports := 0
-		_, err := Make(e, progress.With(ctx, func(progress.Report) {
+		_, err := Make(progress.With(ctx, func(progress.Report) {
 			if reports++; reports > n {
 				cancel()
 			}
-		}), Options{Dir: dir})
+		}), e, Options{Dir: dir})
 		cancel()
 		if err == nil {
 			if n < 4 {
