@@ -99,6 +99,11 @@ func TestReservedBytesAreDropped(t *testing.T) {
 			if err != nil || !d.Healthy {
 				t.Errorf("doctor %+v, %v", d, err)
 			}
+			for _, suffix := range []string{"-wal", "-shm"} {
+				if info, err := os.Stat(path + suffix); err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("%s: %v, %v; want mode 0600", suffix, info, err)
+				}
+			}
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}

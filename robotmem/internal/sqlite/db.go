@@ -153,18 +153,18 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	// The driver syncs a new log but not its folder: with the name, acknowledged writes
-	// would be lost. SQLite creates the log when the file is first read, and no process
-	// removes it while a connection is open.
 	_, err = o.Check(c)
-	if err == nil {
-		err = o.Disk.SyncFolder(filepath.Dir(path))
-	}
 	if err == nil {
 		err = o.Migrate(c)
 	}
 	if err == nil {
 		err = dropReserved(c, path)
+	}
+	// The driver syncs a new log but not its folder: with the name, acknowledged writes
+	// would be lost. SQLite has created the log by now, and no process removes it while
+	// a connection is open.
+	if err == nil {
+		err = o.Disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
@@ -202,8 +202,9 @@ func dropReserved(c *Conn, path string) error {
 	if errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.FULL) || NoSpace(err) {
 		err = nil
 	}
-	// The next read releases the lock.
-	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL; SELECT count(*) FROM sqlite_schema; PRAGMA journal_mode=WAL"))
+	// A read releases the lock, and the one after it creates the log.
+	const read = "SELECT count(*) FROM sqlite_schema;"
+	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL;"+read+"PRAGMA journal_mode=WAL;"+read))
 }
 
 func rewriteUnreserved(c *Conn, aside string) error {
