@@ -33,7 +33,7 @@ var arrows = []struct {
 	{"robotmem/archive/jsonl", []string{"robotmem"}, "lines are learnt through any Service"},
 	{"robotmem/archive/markdown", []string{"robotmem", "robotmem/archive"}, "a format, and notes that are learnt through any Service"},
 	{"robotmem/archive/sensors", []string{"robotmem", "perception"}, "perceptions are stored through any Service"},
-	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception"}, "a file of another program is read, without a memory to fill"},
+	{"robotmem/archive/python", []string{"robotmem", "robotmem/archive", "robotmem/internal/record", "robotmem/internal/sqlite", "robotmem/internal/store", "perception", "consolidate"}, "a file of another program is read, without a memory to fill"},
 	{"robotmem/backup", []string{"robotmem", "robotmem/local", "robotmem/internal/sqlite", "robotmem/internal/store", "robotmem/internal/maintenance", "robotmem/internal/text", "perception/payload"}, "a copy of the file, whatever its indexes in memory hold"},
 	{"robotmem/internal/sqlite", []string{"robotmem", "perception/payload"}, "files and connections, without tables"},
 	{"robotmem/internal/record", []string{"robotmem", "robotmem/internal/filter", "robotmem/internal/text", "robotmem/internal/units", "perception", "classify", "consolidate"}, "what is worked out before a transaction; no SQL"},

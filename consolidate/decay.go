@@ -7,6 +7,18 @@ import (
 
 const day = 24 * time.Hour
 
+// DefaultRate is the part of its confidence that a memory loses in a day without use: a
+// half-life of 69 days.
+const DefaultRate = 0.01
+
+// Rate is the part of its confidence that a memory loses in a day.
+func Rate(category string, pinned bool) float64 {
+	if pinned || !Fades(category) {
+		return 0
+	}
+	return DefaultRate
+}
+
 // Now is stored × (1 − rate) ^ days, the confidence after the time since the last use. It depends
 // on its arguments alone. A clock that runs backwards has no effect.
 func Now(stored, rate float64, since time.Duration) float64 {

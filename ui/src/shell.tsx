@@ -3,21 +3,13 @@
 import { useEffect } from "preact/hooks";
 import { change, online } from "./app/live";
 import { keysShown, focusSearch } from "./app/keys";
-import { go, route } from "./app/router";
+import { go, route } from "./app/address";
 import { lang, texts } from "./app/text";
 import { theme } from "./app/theme";
 import { Button, Dialog, Toasts } from "./parts/controls";
-import { Icon, type IconName } from "./parts/icons";
-import { Empty } from "./parts/states";
+import { Icon } from "./parts/icons";
 import { Access, Leave } from "./access";
-import { Doctor } from "./views/doctor";
-import { Home } from "./views/home";
-import { MapView } from "./views/map";
-import { MemoryView } from "./views/memory";
-import { Perceptions } from "./views/perceptions";
-import { Compare, SessionView } from "./views/session";
-import { Search } from "./views/search";
-import { Sessions } from "./views/sessions";
+import { Page, entryOf, pages } from "./pages";
 
 const t = texts(
   {
@@ -37,8 +29,6 @@ const t = texts(
     dark: "dark",
     language: "中文",
     keys: "Keys",
-    nowhere: "There is no such page",
-    nowhereHint: "The address may be from another version.",
     keySearch: "search",
     keyGo: "home, search, perceptions, episodes, map, doctor",
     keyMove: "next and previous in a list",
@@ -63,8 +53,6 @@ const t = texts(
     dark: "深色",
     language: "English",
     keys: "快捷键",
-    nowhere: "没有这个页面",
-    nowhereHint: "该地址可能来自其他版本。",
     keySearch: "搜索",
     keyGo: "概览、搜索、感知、会话、地图、体检",
     keyMove: "列表中的下一个与上一个",
@@ -74,48 +62,14 @@ const t = texts(
   },
 );
 
-const views: [path: string, name: "home" | "search" | "perceptions" | "sessions" | "map" | "doctor", icon: IconName][] = [
-  ["/", "home", "home"],
-  ["/search", "search", "search"],
-  ["/perceptions", "perceptions", "perceptions"],
-  ["/sessions", "sessions", "sessions"],
-  ["/map", "map", "map"],
-  ["/doctor", "doctor", "doctor"],
-];
-
-/** Which entry of the navigation the address belongs to. */
-function place(path: string): string {
-  if (path.startsWith("/memory/")) return "/search";
-  return "/" + (path.split("/")[1] ?? "");
-}
-
-function View() {
-  const { parts } = route.value;
-  const [name = "", id = ""] = parts;
-  if (parts.length === 0) return <Home />;
-  if (parts.length === 2) {
-    if (name === "memory" && /^\d+$/.test(id)) return <MemoryView key={id} id={Number(id)} />;
-    if (name === "sessions" && id === "compare") return <Compare />;
-    if (name === "sessions") return <SessionView key={id} id={id} />;
-  }
-  if (parts.length === 1) {
-    if (name === "search") return <Search />;
-    if (name === "perceptions") return <Perceptions />;
-    if (name === "sessions") return <Sessions />;
-    if (name === "map") return <MapView />;
-    if (name === "doctor") return <Doctor />;
-  }
-  return <Empty title={t("nowhere")}>{t("nowhereHint")}</Empty>;
-}
-
 export function Shell() {
   const { path } = route.value;
-  const here = place(path);
+  const here = entryOf(path);
   useEffect(() => {
     document.documentElement.lang = lang.value === "zh" ? "zh-CN" : "en";
   }, [lang.value]);
   useEffect(() => {
-    const entry = views.find(([to]) => to === here);
+    const entry = pages.find(([to]) => to === here);
     document.title = entry ? `${t(entry[1])} · robotmem` : "robotmem";
   }, [here, lang.value]);
   // What had the focus is gone with its view: the next Tab goes on in the new one.
@@ -148,7 +102,7 @@ export function Shell() {
         </button>
       </header>
       <nav class="side" aria-label={t("main")}>
-        {views.map(([to, name, icon]) => (
+        {pages.map(([to, name, icon]) => (
           <a key={to} href={to} aria-current={to === here ? "page" : undefined}>
             <Icon name={icon} size={20} />
             <span>{t(name)}</span>
@@ -156,7 +110,7 @@ export function Shell() {
         ))}
       </nav>
       <main id="main" tabIndex={-1}>
-        <View />
+        <Page />
       </main>
       <Toasts />
       {keysShown.value && <Keys />}

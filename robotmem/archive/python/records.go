@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
@@ -116,7 +117,7 @@ func (p *Python) memory(r row) (*archive.Memory, error) {
 	m.Summary = cmp.Or(r.text("human_summary"), record.Summarize(m.Content))
 	m.Context, m.Metadata = p.object(r.text("context"), "context"), p.object(r.text("perception_metadata"), "metadata")
 	m.PerceptionType, m.Category = r.text("perception_type"), cmp.Or(r.text("category"), "code")
-	m.Confidence, m.DecayRate = r.float("confidence", 0.9), r.float("decay_rate", record.DefaultDecay)
+	m.Confidence, m.DecayRate = r.float("confidence", 0.9), r.float("decay_rate", consolidate.DefaultRate)
 	m.Status = cmp.Or(r.text("status"), "active")
 	m.ScopeFiles, m.ScopeEntities = list(r.text("scope_files")), list(r.text("scope_entities"))
 	m.AccessCount, m.ReturnCount = r.number("access_count"), r.number("return_count")

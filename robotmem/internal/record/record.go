@@ -45,10 +45,7 @@ type Record struct {
 	FtsContent, FtsSummary, FtsFiles, FtsEntities string
 }
 
-const (
-	maxSummary   = 300 // characters
-	DefaultDecay = 0.01
-)
+const maxSummary = 300 // characters
 
 // Builder prepares records by the rules of a taxonomy.
 type Builder struct{ Rules *classify.Rules }
@@ -114,14 +111,6 @@ func HasOwnSummary(m *robotmem.Memory) bool {
 func Summarize(s string) string {
 	line := strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
 	return text.Clip(line, maxSummary-1)
-}
-
-// DecayOf is how much of its confidence a memory loses in a day.
-func DecayOf(category string, pinned bool) float64 {
-	if pinned || !consolidate.Fades(category) {
-		return 0
-	}
-	return DefaultDecay
 }
 
 // ContentHash is equal for records of one collection with the same text and context.

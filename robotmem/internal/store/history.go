@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -83,7 +84,7 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 	if err != nil || row == nil {
 		return err
 	}
-	row.Pinned, row.DecayRate, row.UpdatedAt = pinned, record.DecayOf(row.Category, pinned), &tx.Now
+	row.Pinned, row.DecayRate, row.UpdatedAt = pinned, consolidate.Rate(row.Category, pinned), &tx.Now
 	if !pinned {
 		row.LastAccessed = &tx.Now
 	}
@@ -112,7 +113,7 @@ func (tx *Tx) Rewrite(id int64, r, old *record.Record) (version int, err error) 
 	err = tx.change(row, "updated", "", func(row *record.Row) {
 		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
 		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
-		row.Pinned, row.DecayRate, row.Hash = r.Pinned, record.DecayOf(r.Category, r.Pinned), r.ContentHash()
+		row.Pinned, row.DecayRate, row.Hash = r.Pinned, consolidate.Rate(r.Category, r.Pinned), r.ContentHash()
 		row.Version++
 		row.LastAccessed = &tx.Now
 	})

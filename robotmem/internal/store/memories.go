@@ -29,7 +29,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	if row.ObservedAt.IsZero() {
 		row.ObservedAt = tx.Now
 	}
-	row.DecayRate, row.Hash = record.DecayOf(row.Category, row.Pinned), r.ContentHash()
+	row.DecayRate, row.Hash = consolidate.Rate(row.Category, row.Pinned), r.ContentHash()
 	row.By.Tool, row.By.Who = throughTool(tx.caller), tx.caller.Who
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, &row)

@@ -2325,7 +2325,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Which perception.
+                 * @description Which memory.
                  * @example 4
                  */
                 memory_id: number;

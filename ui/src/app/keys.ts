@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { go } from "./router";
+import { go } from "./address";
 
 /** Whether the list of keys is shown. */
 export const keysShown = signal(false);

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
-import { go, route, withQuery } from "../app/router";
+import { go, route, withQuery } from "../app/address";
 import { bytes, number, percent } from "../app/text";
 import { Bars } from "../parts/bars";
 import { Segments } from "../parts/controls";

@@ -3,7 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { useAsk } from "../app/ask";
-import { go, route } from "../app/router";
+import { go, route } from "../app/address";
 import { number } from "../app/text";
 import { Segments, Select } from "../parts/controls";
 import { Await, Empty } from "../parts/states";

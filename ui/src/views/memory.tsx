@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { call, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
-import { go } from "../app/router";
+import { go } from "../app/address";
 import { moment, number, percent } from "../app/text";
 import { who } from "../app/who";
 import { change } from "../parts/change";

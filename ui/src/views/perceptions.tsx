@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, type Memory } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
-import { go, route, withQuery } from "../app/router";
+import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Icon } from "../parts/icons";

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Memory, Request } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useKeys } from "../app/keys";
-import { go, route } from "../app/router";
+import { go, route } from "../app/address";
 import { minute, number } from "../app/text";
 import { Button, copy } from "../parts/controls";
 import { mode, Stages, Why } from "../parts/found";

@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
 import type { Answer } from "../api/client";
 import { useAsk } from "../app/ask";
 import { useEpisode } from "../app/episode";
-import { go, route } from "../app/router";
+import { go, route } from "../app/address";
 import { moment, number, percent } from "../app/text";
 import { Button, Select } from "../parts/controls";
 import { Await, Loading } from "../parts/states";

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Answer, Session } from "../api/client";
 import { useAsk } from "../app/ask";
-import { go, route, withQuery } from "../app/router";
+import { go, route, withQuery } from "../app/address";
 import { number } from "../app/text";
 import { Button, Segments, Select } from "../parts/controls";
 import { When } from "../parts/memory_row";
