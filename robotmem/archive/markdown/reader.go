@@ -393,22 +393,16 @@ func Learn(ctx context.Context, svc robotmem.Service, facts []Fact, refused func
 		for _, f := range part {
 			items = append(items, f.Request)
 		}
-		results, err := jsonl.Learn(ctx, svc, items, false)
+		created, duplicates, err := jsonl.Learn(ctx, svc, items, false, func(i int, err *robotmem.Error) {
+			c.Bad++
+			refused(part[i].Where, err)
+		})
 		if err != nil {
 			return c, err
 		}
-		for i, item := range results {
-			c.Read++
-			switch {
-			case item.Error != nil:
-				c.Bad++
-				refused(part[i].Where, &robotmem.Error{Kind: item.Error.Kind, Field: item.Error.Field, Err: errors.New(item.Error.Detail)})
-			case item.Status == "created":
-				c.Created++
-			default:
-				c.Duplicates++
-			}
-		}
+		c.Read += int64(len(part))
+		c.Created += created
+		c.Duplicates += duplicates
 	}
 	return c, nil
 }
