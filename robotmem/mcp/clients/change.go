@@ -6,7 +6,6 @@ import (
 	"os"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -135,12 +134,12 @@ func (c *Change) Apply() error {
 	case "created":
 		return s.replace(c.after)
 	}
-	var err error
-	if c.Backup, err = s.backup(time.Now()); err != nil {
+	c.Backup = s.beside(".bak")
+	if err := writeNew(c.Backup, newFileMode, s.data); err != nil {
 		return err
 	}
-	if err = s.replace(c.after); err != nil {
-		err = errors.Join(err, os.Remove(c.Backup))
+	if err := s.replace(c.after); err != nil {
+		return errors.Join(err, os.Remove(c.Backup))
 	}
-	return err
+	return nil
 }

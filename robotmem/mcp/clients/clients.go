@@ -104,16 +104,14 @@ type Machine struct {
 }
 
 // NewMachine is this machine with the present folder as the project.
-func NewMachine(env func(string) (string, bool)) (Machine, error) {
-	m := Machine{OS: runtime.GOOS, Env: env}
-	m.Home = m.or("HOME", "")
-	if m.OS == "windows" {
+func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
+	m = Machine{OS: runtime.GOOS, Env: env}
+	if m.Home = m.or("HOME", ""); m.OS == "windows" {
 		m.Home = m.or("USERPROFILE", m.Home)
 	}
 	if m.Home == "" {
 		return m, invalid("client", "there is no home folder to look for it in; set HOME")
 	}
-	var err error
 	m.Dir, err = os.Getwd()
 	return m, err
 }

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,28 +54,16 @@ func lineEnd(data []byte) string {
 func (f configFormat) parts(data []byte) (entry, others map[string]any, err error) {
 	data = bytes.TrimPrefix(data, []byte(utf8BOM))
 	others = map[string]any{}
-	if blank(data) {
-		return nil, others, nil
-	}
-	if others, err = f.decode(f.section, data); err != nil {
-		return nil, nil, err
-	}
-	section, found := others[f.section]
-	if !found {
-		return nil, others, nil
-	}
-	servers, ok := section.(map[string]any)
-	if !ok {
-		return nil, nil, fmt.Errorf("%s must be a table", f.section)
-	}
-	if value, found := servers[setupName]; found {
-		if entry, ok = value.(map[string]any); !ok {
-			return nil, nil, fmt.Errorf("%s.%s must be a table", f.section, setupName)
+	if !blank(data) {
+		if others, err = f.decode(f.section, data); err != nil {
+			return nil, nil, err
 		}
-		delete(servers, setupName)
 	}
-	if len(servers) == 0 {
-		delete(others, f.section) // a section without entries equals no section
+	if servers, ok := others[f.section].(map[string]any); ok { // an edit refuses anything else
+		entry, _ = servers[setupName].(map[string]any)
+		if delete(servers, setupName); len(servers) == 0 {
+			delete(others, f.section) // a section without entries equals no section
+		}
 	}
 	return entry, others, nil
 }
@@ -134,15 +123,15 @@ type settingsFile struct {
 
 func readSettings(path string) (*settingsFile, error) {
 	f := &settingsFile{path: path, real: path, mode: newFileMode}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		f.real = target
-	} else if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link", path)
-	}
-	info, err := os.Stat(f.real)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, invalid("client", "%s is a link to a file that is not there; make the file, or remove the link", path)
+		}
 		return f, nil
+	}
+	info, serr := os.Stat(path)
+	switch err := cmp.Or(err, serr); {
 	case err != nil:
 		return nil, forbidden(err)
 	case !info.Mode().IsRegular():
@@ -150,7 +139,7 @@ func readSettings(path string) (*settingsFile, error) {
 	case info.Size() > maxSettings:
 		return nil, invalid("client", "%s has %d bytes; settings have at most %d", path, info.Size(), maxSettings)
 	}
-	f.exists, f.mode = true, info.Mode().Perm()
+	f.real, f.exists, f.mode = target, true, info.Mode().Perm()
 	if f.data, err = os.ReadFile(f.real); err != nil {
 		return nil, forbidden(err)
 	}
@@ -175,10 +164,9 @@ func (s *settingsFile) newestBackup() (name string, data []byte, err error) {
 	return name, data, err
 }
 
-// backup copies the file beside itself.
-func (s *settingsFile) backup(now time.Time) (string, error) {
-	name := s.real + ".robotmem-" + now.UTC().Format(backupTime) + ".bak"
-	return name, writeNew(name, newFileMode, s.data)
+// beside is a new name beside the file.
+func (s *settingsFile) beside(extension string) string {
+	return s.real + ".robotmem-" + time.Now().UTC().Format(backupTime) + extension
 }
 
 // replace writes the file, unless it changed since it was read: clients write their settings
@@ -187,7 +175,7 @@ func (s *settingsFile) replace(data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(s.real), 0o700); err != nil {
 		return forbidden(err)
 	}
-	temp := s.real + ".robotmem-" + time.Now().UTC().Format(backupTime) + ".part"
+	temp := s.beside(".part")
 	if err := writeNew(temp, s.mode, data); err != nil {
 		return err
 	}
