@@ -25,10 +25,8 @@ type setupReport struct {
 	Client string `json:"client"`
 	Scope  string `json:"scope"`
 	File   string `json:"file"`
-	Action string `json:"action"` // created, changed, unchanged, restored, removed or deleted
+	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
-	Backup string `json:"backup,omitempty"` // that was made, or for restored that was restored
-	Diff   string `json:"diff,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
@@ -58,7 +56,7 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			return err
 		}
 	}
-	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Action: change.Action, DryRun: c.DryRun, Backup: change.Backup, Diff: change.Diff}
+	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = client.Reload
 	}
@@ -102,11 +100,11 @@ func (r *setupReport) print(w *lines) {
 	}
 	if r.Next != "" {
 		w.line("next    %s", r.Next)
-		scope := ""
+		undo := "robotmem setup " + r.Client
 		if r.Scope != clients.ScopeUser {
-			scope = " --scope " + r.Scope
+			undo += " --scope " + r.Scope
 		}
-		w.line("undo    robotmem setup %s%s --undo", r.Client, scope)
+		w.line("undo    %s --undo", undo)
 	}
 }
 
@@ -220,16 +218,14 @@ func (c *setupCmd) list(a *app, m clients.Machine) error {
 			return err
 		}
 		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
-		present, err := client.Present(file)
-		switch {
-		case err != nil:
+		if present, err := client.Present(file); err != nil {
 			s.Problem = err.Error()
-		case present != nil:
-			words := []string{present.Command + present.URL + present.HTTPURL}
+		} else if present != nil {
+			s.SetUp = present.Command + present.URL + present.HTTPURL
 			for _, arg := range present.Args {
-				words = append(words, shellQuote(arg))
+				s.SetUp += " " + shellQuote(arg)
 			}
-			if s.SetUp = strings.Join(words, " "); s.SetUp == "" {
+			if s.SetUp == "" {
 				s.Problem = "its robotmem has neither a command nor an address"
 			}
 		}

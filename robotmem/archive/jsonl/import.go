@@ -48,6 +48,9 @@ type Options struct {
 // takes effect after the batch that was begun, so that the counts are exact. The reader must
 // be an [io.Seeker] if there is a State.
 func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) (counts Counts, err error) {
+	if o.Refused == nil {
+		o.Refused = func(int64, string) {}
+	}
 	im := &importer{svc: svc, o: o}
 	start := int64(0)
 	if s := o.State; s != nil {
@@ -119,7 +122,7 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 	counts := im.counts
 	counts.Lines += b.lines
 	for _, bad := range b.bad {
-		im.refused(bad.number, bad.reason)
+		im.o.Refused(bad.number, bad.reason)
 	}
 	counts.Bad += int64(len(b.bad))
 	var fatal error
@@ -129,7 +132,7 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 		case robotmem.Unavailable, robotmem.Internal, robotmem.Corrupt:
 			fatal = cmp.Or(fatal, error(&robotmem.Error{Op: "import", Kind: e.Kind, Err: e.Err}))
 		default:
-			im.refused(b.numbers[i], e.Error())
+			im.o.Refused(b.numbers[i], e.Error())
 		}
 	})
 	if err = cmp.Or(err, fatal); err != nil {
@@ -139,12 +142,6 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 	counts.Duplicates += duplicates
 	im.counts = counts
 	return nil
-}
-
-func (im *importer) refused(line int64, reason string) {
-	if im.o.Refused != nil {
-		im.o.Refused(line, reason)
-	}
 }
 
 // Learn sends learn requests as they are written to learn_batch, at most 10,000 of them.

@@ -15,10 +15,10 @@ import (
 // Change is a change of a settings file that is not made yet.
 type Change struct {
 	// Action is created, changed, unchanged, restored, removed or deleted.
-	Action string
+	Action string `json:"action"`
 	// Backup is the copy that Apply made, or for restored the one that it restores.
-	Backup string
-	Diff   string // unified
+	Backup string `json:"backup,omitempty"`
+	Diff   string `json:"diff,omitempty"` // unified
 
 	file  *settingsFile
 	after []byte

@@ -32,10 +32,9 @@ type entryStyle struct {
 	typed   bool   // each entry says its transport in "type"
 	url     string // key of a remote server's address; "" if it only starts programs
 	headers string // key of the headers to send along
-	// variable is how a value names an environment variable of the client; for
-	// Codex, which names the variable of a token alone, it is empty.
-	variable  string
-	bearerEnv string // key that names the variable of a token
+	// variable is how a value names an environment variable of the client. Codex cannot:
+	// its key bearerEnv names the variable of the token.
+	variable, bearerEnv string
 }
 
 // All are the clients that this package knows.
@@ -175,5 +174,5 @@ func (c *Client) Installed(m Machine) bool {
 	_, noProgram := exec.LookPath(c.program) // finds no empty name
 	_, noFile := os.Stat(file)
 	_, noFolder := os.Stat(folder)
-	return noProgram == nil || noFile == nil || noFolder == nil && folder != m.Home
+	return noProgram == nil || noFile == nil || noFolder == nil && folder != strings.TrimRight(m.Home, `/\`)
 }

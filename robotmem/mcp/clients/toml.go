@@ -114,14 +114,15 @@ func tomlLines(e *Entry, nl string) string {
 	return strings.Join(append(tomlPairs(&v), ""), nl)
 }
 
+var bareTOMLKey = regexp.MustCompile(`^"[A-Za-z0-9_-]+"$`)
+
 func tomlPairs(object *hujson.Value) (pairs []string) {
 	for _, m := range members(object) {
-		key := m.Name.Value.(hujson.Literal)
-		name := key.String()
-		if !bareTOMLKey.MatchString(name) {
-			name = string(key)
+		key := string(m.Name.Value.(hujson.Literal))
+		if bareTOMLKey.MatchString(key) {
+			key = strings.Trim(key, `"`)
 		}
-		pairs = append(pairs, name+" = "+tomlValue(&m.Value))
+		pairs = append(pairs, key+" = "+tomlValue(&m.Value))
 	}
 	return pairs
 }
@@ -140,5 +141,3 @@ func tomlValue(v *hujson.Value) string {
 	}
 	return strings.TrimSpace(v.String())
 }
-
-var bareTOMLKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
