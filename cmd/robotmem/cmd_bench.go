@@ -1,8 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,27 +72,27 @@ func (c *benchFactsCmd) Run(ctx context.Context, a *app) error {
 		return invalid("n", "must be between %d and 10000000, not %d", benchLeast, c.N)
 	}
 	r := &benchReport{Machine: thisMachine(), Facts: c.N, Durability: a.Config.Durability}
-	b := &bench{ctx: ctx, a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, name: "recall by words", report: r}
+	b := &bench{a: a, facts: eval.NewFacts(), calls: min(benchCalls, c.N/10), vectors: c.Vectors, name: "recall by words", report: r}
 	if c.Vectors {
 		b.name = "hybrid recall"
 	}
 	a.Embedder = noEmbedder
 	if c.Opened != "" {
-		if err := b.opened(c.Opened); err != nil {
+		if err := b.opened(ctx, c.Opened); err != nil {
 			return err
 		}
 		return a.PrintJSON(r)
 	}
 	err := a.inTempMemory(ctx, c.Dir, func(m *local.Node, path string) error {
 		b.m = m
-		err := b.run(path)
-		if err == nil {
+		b.run(ctx, path)
+		if b.err == nil {
 			r.Memory = b.memory(path)
 		}
-		if err := errors.Join(err, b.m.Close()); err != nil {
+		if err := errors.Join(b.err, b.m.Close()); err != nil {
 			return err
 		}
-		return b.reopen(path)
+		return b.reopen(ctx, path)
 	})
 	if err != nil {
 		return err
@@ -115,16 +113,23 @@ func (r *benchReport) print(w *lines) {
 	w.line("memory %s resident, %s heap; file %s", sizeText(r.Memory.RSSBytes), sizeText(r.Memory.HeapBytes), sizeText(r.Memory.FileBytes))
 }
 
+// bench measures. After an error its methods do nothing.
 type bench struct {
-	ctx     context.Context
 	a       *app
 	m       *local.Node
+	err     error
 	facts   *eval.Facts
 	made    int
 	calls   int
 	vectors bool   // questions are also asked by meaning
 	name    string // of a recall
 	report  *benchReport
+}
+
+func (b *bench) try(f func() error) {
+	if b.err == nil {
+		b.err = f()
+	}
 }
 
 // next makes n more facts.
@@ -139,79 +144,71 @@ func (b *bench) next(n int, session string) []robotmem.LearnRequest {
 }
 
 // run measures writes, then every kind of recall.
-func (b *bench) run(path string) error {
-	if err := b.load(b.report.Facts); err != nil {
-		return err
-	}
+func (b *bench) run(ctx context.Context, path string) {
+	b.load(ctx, b.report.Facts)
 	for _, callers := range []int{1, benchCallers} {
 		singles := b.next(b.calls*callers, "")
 		name := "learn"
 		if callers > 1 {
 			name = fmt.Sprintf("learn, %d callers", callers)
 		}
-		err := b.measure(name, len(singles), callers, func(i int) (int, error) {
-			_, err := b.m.Learn(b.ctx, &singles[i])
+		b.measure(name, len(singles), callers, func(i int) (int, error) {
+			_, err := b.m.Learn(ctx, &singles[i])
 			return 0, err
 		})
+	}
+	if b.vectors {
+		b.embed(ctx, path)
+	}
+	b.try(func() error { return b.m.Warm(ctx) })
+	session := ""
+	b.try(func() error {
+		s, err := b.m.StartSession(ctx, &robotmem.StartSessionRequest{})
 		if err != nil {
 			return err
 		}
-	}
-	if b.vectors {
-		if err := b.embed(path); err != nil {
-			return err
-		}
-	}
-	if err := b.m.Warm(b.ctx); err != nil {
+		session = s.SessionID
+		_, err = b.m.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: b.next(benchEpisode, session)})
 		return err
-	}
-	s, err := b.m.StartSession(b.ctx, &robotmem.StartSessionRequest{})
-	if err != nil {
-		return err
-	}
-	if _, err = b.m.LearnBatch(b.ctx, &robotmem.LearnBatchRequest{Items: b.next(benchEpisode, s.SessionID)}); err != nil {
-		return err
-	}
-	return b.ask(append(b.questions(b.name),
+	})
+	b.ask(ctx, append(b.questions(b.name),
 		question{"recall by filter 0.1 %", func() robotmem.RecallRequest { return robotmem.RecallRequest{ContextFilter: rare} }},
 		question{"recall nearest, 3-D", func() robotmem.RecallRequest { return robotmem.RecallRequest{SpatialSort: b.facts.Near()} }},
 		question{"recall by words nearest, 3-D", func() robotmem.RecallRequest {
 			return robotmem.RecallRequest{Query: b.facts.Query(), SpatialSort: b.facts.Near()}
 		}},
-		question{"replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: s.SessionID} }},
+		question{"replay of a session", func() robotmem.RecallRequest { return robotmem.RecallRequest{N: 100, SessionID: session} }},
 	))
 }
 
 // load learns the facts in batches. The time excludes making them.
-func (b *bench) load(n int) error {
+func (b *bench) load(ctx context.Context, n int) {
 	bar := b.a.newProgress("learn", int64(n))
 	defer bar.Done()
 	var took []time.Duration
-	for b.made < n {
+	total := time.Duration(0)
+	for b.made < n && b.err == nil {
 		req := &robotmem.LearnBatchRequest{Items: b.next(min(benchBatch, n-b.made), "")}
 		start := time.Now()
-		res, err := b.m.LearnBatch(b.ctx, req)
+		res, err := b.m.LearnBatch(ctx, req)
 		if err != nil {
-			return err
+			b.err = err
+			return
 		}
 		took = append(took, time.Since(start))
+		total += time.Since(start)
 		for _, item := range res.Results {
 			if item.Error != nil {
-				return fmt.Errorf("bench: a fact was refused: %s: %s", item.Error.Field, item.Error.Detail)
+				b.err = fmt.Errorf("bench: a fact was refused: %s: %s", item.Error.Field, item.Error.Detail)
 			}
 		}
 		bar.Add(int64(len(req.Items)))
 	}
-	total := time.Duration(0)
-	for _, d := range took {
-		total += d
-	}
 	b.add(fmt.Sprintf("learn, batches of %d", min(benchBatch, n)), took, float64(n)/total.Seconds(), 0)
-	return nil
 }
 
 // open opens the file again, with vectors or without.
-func (b *bench) open(path string, vectors bool) (err error) {
+func (b *bench) open(ctx context.Context, path string, vectors bool) (err error) {
 	if b.m != nil {
 		err = b.m.Close()
 	}
@@ -219,28 +216,31 @@ func (b *bench) open(path string, vectors bool) (err error) {
 	if vectors {
 		b.a.Embedder = func() (robotmem.Embedder, error) { return &eval.WordVectors{}, nil }
 	}
+	if err != nil {
+		return err
+	}
+	m, err := b.a.Open(ctx, path)
 	if err == nil {
-		b.m, err = b.a.Open(b.ctx, path)
+		b.m = m
 	}
 	return err
 }
 
 // embed makes the vectors of all facts.
-func (b *bench) embed(path string) error {
-	if err := b.open(path, true); err != nil {
-		return err
-	}
+func (b *bench) embed(ctx context.Context, path string) {
+	b.try(func() error { return b.open(ctx, path, true) })
 	bar := b.a.newProgress("vectors", 0)
 	defer bar.Done()
 	total, start := int64(0), time.Now()
-	err := b.m.Reembed(b.ctx, func(done, all int64) {
-		total = max(total, all)
-		bar.Set(done, all)
+	b.try(func() error {
+		return b.m.Reembed(ctx, func(done, all int64) {
+			total = max(total, all)
+			bar.Set(done, all)
+		})
 	})
-	if took := time.Since(start); err == nil && total > 0 {
+	if took := time.Since(start); b.err == nil && total > 0 {
 		b.add("store vectors", []time.Duration{took}, float64(total)/took.Seconds(), 0)
 	}
-	return err
 }
 
 // question is a kind of recall.
@@ -262,28 +262,21 @@ func (b *bench) questions(name string) []question {
 }
 
 // ask measures each kind of recall.
-func (b *bench) ask(questions []question) error {
+func (b *bench) ask(ctx context.Context, questions []question) {
 	for _, q := range questions {
 		requests := make([]robotmem.RecallRequest, b.calls)
 		for i := range requests {
 			requests[i] = q.req()
-			if requests[i].N == 0 {
-				requests[i].N = benchTop
-			}
+			requests[i].N = cmp.Or(requests[i].N, benchTop)
 		}
 		// The first question loads what the others find loaded; reopen measures it.
-		if _, err := b.m.Recall(b.ctx, &requests[0]); err != nil {
-			return err
-		}
-		if err := b.measure(q.name, b.calls, 1, func(i int) (int, error) { return b.recall(&requests[i]) }); err != nil {
-			return err
-		}
+		b.try(func() error { _, err := b.m.Recall(ctx, &requests[0]); return err })
+		b.measure(q.name, b.calls, 1, func(i int) (int, error) { return b.recall(ctx, &requests[i]) })
 	}
-	return nil
 }
 
-func (b *bench) recall(req *robotmem.RecallRequest) (int, error) {
-	res, err := b.m.Recall(b.ctx, req)
+func (b *bench) recall(ctx context.Context, req *robotmem.RecallRequest) (int, error) {
+	res, err := b.m.Recall(ctx, req)
 	if err != nil {
 		return 0, err
 	}
@@ -292,7 +285,7 @@ func (b *bench) recall(req *robotmem.RecallRequest) (int, error) {
 
 // reopen measures, in another process, the time from a closed file to the first answer and the
 // memory of such a node.
-func (b *bench) reopen(path string) error {
+func (b *bench) reopen(ctx context.Context, path string) error {
 	args := []string{"bench", "--json", "--n", fmt.Sprint(b.report.Facts), "--opened", path, "--durability", b.report.Durability}
 	if !b.vectors {
 		args = append(args, "--no-vectors")
@@ -301,7 +294,7 @@ func (b *bench) reopen(path string) error {
 	if err != nil {
 		return err
 	}
-	child := exec.CommandContext(b.ctx, program, args...)
+	child := exec.CommandContext(ctx, program, args...)
 	child.Stderr = b.a.Stderr
 	var r benchReport
 	out, err := child.Output()
@@ -317,41 +310,37 @@ func (b *bench) reopen(path string) error {
 }
 
 // opened runs in the process that reopen starts.
-func (b *bench) opened(path string) error {
-	err := b.measure("open and first recall", 1, 1, func(int) (int, error) {
-		if err := b.open(path, b.vectors); err != nil {
+func (b *bench) opened(ctx context.Context, path string) error {
+	warm := func() error { return b.m.Warm(ctx) }
+	b.measure("open and first recall", 1, 1, func(int) (int, error) {
+		if err := b.open(ctx, path, b.vectors); err != nil {
 			return 0, err
 		}
-		return b.recall(&robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
+		return b.recall(ctx, &robotmem.RecallRequest{Query: b.facts.Query(), N: benchTop})
 	})
-	if err == nil {
-		err = b.measure("open, all indexes in memory", 1, 1, func(int) (int, error) { return 0, b.m.Warm(b.ctx) })
-	}
-	if err == nil {
-		err = b.ask(b.questions(b.name + ", opened"))
-	}
-	if err != nil {
-		return err
+	b.measure("open, all indexes in memory", 1, 1, func(int) (int, error) { return 0, warm() })
+	b.ask(ctx, b.questions(b.name+", opened"))
+	if b.err != nil {
+		return b.err
 	}
 	b.report.Memory = b.memory(path)
 	if b.vectors {
-		if err := b.open(path, false); err != nil {
-			return err
-		}
-		if err = b.m.Warm(b.ctx); err == nil {
-			err = b.ask(b.questions("recall by words"))
-		}
+		b.try(func() error { return b.open(ctx, path, false) })
+		b.try(warm)
+		b.ask(ctx, b.questions("recall by words"))
 	}
-	return errors.Join(err, b.m.Close())
+	return errors.Join(b.err, b.m.Close())
 }
 
 // measure calls f(0..n-1) from so many goroutines and times each call.
-func (b *bench) measure(name string, n, callers int, f func(i int) (found int, err error)) error {
+func (b *bench) measure(name string, n, callers int, f func(i int) (found int, err error)) {
+	if b.err != nil {
+		return
+	}
 	bar := b.a.newProgress(name, int64(n))
 	defer bar.Done()
 	took := make([]time.Duration, n)
 	var next, found atomic.Int64
-	var first error
 	var once sync.Once
 	var wg sync.WaitGroup
 	start := time.Now()
@@ -361,7 +350,7 @@ func (b *bench) measure(name string, n, callers int, f func(i int) (found int, e
 				begun := time.Now()
 				got, err := f(i)
 				if err != nil {
-					once.Do(func() { first = fmt.Errorf("bench: %s: %w", name, err) })
+					once.Do(func() { b.err = fmt.Errorf("bench: %s: %w", name, err) })
 					return
 				}
 				took[i] = time.Since(begun)
@@ -371,11 +360,9 @@ func (b *bench) measure(name string, n, callers int, f func(i int) (found int, e
 		})
 	}
 	wg.Wait()
-	if first != nil {
-		return first
+	if b.err == nil {
+		b.add(name, took, float64(n)/time.Since(start).Seconds(), float64(found.Load())/float64(n))
 	}
-	b.add(name, took, float64(n)/time.Since(start).Seconds(), float64(found.Load())/float64(n))
-	return nil
 }
 
 func (b *bench) add(name string, took []time.Duration, perSecond, found float64) {
@@ -416,12 +403,9 @@ type memoryFigures struct {
 func (b *bench) memory(path string) memoryFigures {
 	b.facts = eval.NewFacts() // so that only the heap of the memory is counted
 	runtime.GC()
-	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(samples)
-	m := memoryFigures{
-		HeapBytes: int64(samples[0].Value.Uint64()),
-		RSSBytes:  int64(samples[1].Value.Uint64() - samples[2].Value.Uint64()),
-	}
+	var stats runtime.MemStats
+	runtime.ReadMemStats(&stats)
+	m := memoryFigures{HeapBytes: int64(stats.HeapAlloc), RSSBytes: int64(stats.Sys - stats.HeapReleased)}
 	kib, _, _ := strings.Cut(procValue("/proc/self/status", "VmRSS", ""), " ")
 	if n, err := strconv.ParseInt(kib, 10, 64); err == nil {
 		m.RSSBytes = n << 10
@@ -437,14 +421,9 @@ func (b *bench) memory(path string) memoryFigures {
 
 // procValue is the value of the first "key : value" line of a file of /proc, or the fallback.
 func procValue(path, key, fallback string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return fallback
-	}
-	lines := bufio.NewScanner(bytes.NewReader(data))
-	for lines.Scan() {
-		name, value, ok := strings.Cut(lines.Text(), ":")
-		if ok && strings.TrimSpace(name) == key {
+	data, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(data)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == key {
 			return strings.TrimSpace(value)
 		}
 	}

@@ -90,22 +90,11 @@ func (r *demoReport) run(ctx context.Context, a *app) (err error) {
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	life := &demoLife{m: m, report: r, bar: a.newProgress("storing", int64(len(failures))), known: map[string]map[string]int{}}
-	err = life.live(ctx, failures)
+	life.live(ctx, failures)
 	life.bar.Done()
-	if err == nil {
-		err = life.ask(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	if r.Stats, err = m.Stats(ctx, &admin.StatsRequest{}); err != nil {
-		return err
-	}
-	if r.Doctor, err = m.Doctor(ctx, &admin.DoctorRequest{}); err != nil {
-		return err
-	}
+	life.ask(ctx)
 	r.Seconds = time.Since(began).Seconds()
-	return nil
+	return life.err
 }
 
 // serve shows the file in the dashboard until ctx ends.

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/mcp/clients"
@@ -26,10 +25,8 @@ type setupReport struct {
 	Client string `json:"client"`
 	Scope  string `json:"scope"`
 	File   string `json:"file"`
-	Action string `json:"action"` // created, changed, unchanged, restored, removed or deleted
+	*clients.Change
 	DryRun bool   `json:"dry_run,omitempty"`
-	Backup string `json:"backup,omitempty"` // that was made, or for restored that was restored
-	Diff   string `json:"diff,omitempty"`
 	Next   string `json:"next,omitempty"`
 }
 
@@ -50,21 +47,8 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 	if err != nil {
 		return err
 	}
-	var change *clients.Change
-	if c.Undo {
-		change, err = client.Undo(path)
-	} else {
-		entry, eerr := c.entry(a, g, client)
-		if eerr != nil {
-			return eerr
-		}
-		if c.Print {
-			_, err := a.Stdout.Write(client.Snippet(entry))
-			return err
-		}
-		change, err = client.Add(path, entry)
-	}
-	if err != nil {
+	change, err := c.change(a, g, client, path)
+	if change == nil || err != nil {
 		return err
 	}
 	if !c.DryRun {
@@ -72,48 +56,60 @@ func (c *setupCmd) Run(a *app, g *globals) error {
 			return err
 		}
 	}
-	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Action: change.Action, DryRun: c.DryRun, Backup: change.Backup, Diff: change.Diff}
+	r := &setupReport{Client: client.Name, Scope: c.Scope, File: path, Change: change, DryRun: c.DryRun}
 	if r.Action == "created" || r.Action == "changed" {
 		r.Next = client.Reload
 	}
-	return a.show(c.JSON, r, func(w *lines) { c.print(w, r) })
+	return a.show(c.JSON, r, r.print)
 }
 
-func (c *setupCmd) print(w *lines, r *setupReport) {
-	if r.DryRun && r.Action != "unchanged" {
+// change is what the command line asks for. With --print there is none.
+func (c *setupCmd) change(a *app, g *globals, client *clients.Client, path string) (*clients.Change, error) {
+	if c.Undo {
+		return client.Undo(path)
+	}
+	entry, err := c.entry(a, g, client)
+	if err != nil {
+		return nil, err
+	}
+	if !c.Print {
+		return client.Add(path, entry)
+	}
+	text, err := client.Snippet(entry)
+	if err == nil {
+		_, err = a.Stdout.Write(text)
+	}
+	return nil, err
+}
+
+func (r *setupReport) print(w *lines) {
+	switch {
+	case r.Action == "unchanged":
+		w.line("nothing to do in %s", r.File)
+		return
+	case r.DryRun:
 		w.line("%s", strings.TrimSuffix(r.Diff, "\n"))
 		return
-	}
-	undo := "robotmem setup " + r.Client
-	if r.Scope != clients.ScopeUser {
-		undo += " --scope " + r.Scope
-	}
-	switch r.Action {
-	case "created", "changed":
-		w.line("%s %s", r.Action, r.File)
-		if r.Backup != "" {
-			w.line("backup  %s", r.Backup)
-		}
-		w.line("next    %s", r.Next)
-		w.line("undo    %s --undo", undo)
-	case "restored":
-		w.line("restored %s from %s", r.File, r.Backup)
-	case "removed":
+	case r.Action == "removed":
 		w.line("removed robotmem from %s, which changed since it was set up", r.File)
-		w.line("backup  %s", r.Backup)
-	case "deleted":
-		w.line("deleted %s, which setup had made", r.File)
 	default:
-		if c.Undo {
-			w.line("nothing to do: no robotmem in %s", r.File)
-		} else {
-			w.line("nothing to do: %s has it already", r.File)
+		w.line("%s %s", r.Action, r.File)
+	}
+	if r.Backup != "" {
+		w.line("backup  %s", r.Backup)
+	}
+	if r.Next != "" {
+		w.line("next    %s", r.Next)
+		undo := "robotmem setup " + r.Client
+		if r.Scope != clients.ScopeUser {
+			undo += " --scope " + r.Scope
 		}
+		w.line("undo    %s --undo", undo)
 	}
 }
 
 // entry is the entry that the command line asks for.
-func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.Entry, error) {
+func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (*clients.Entry, error) {
 	if c.HTTP != "" {
 		address, err := clients.Endpoint(c.HTTP)
 		if err != nil {
@@ -144,30 +140,34 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (clients.En
 
 // carried are the settings of this command line and environment as arguments of robotmem mcp.
 // Paths are absolute: the client starts the program in another folder.
-func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
+func (g *globals) carried(env func(string) (string, bool)) (args []string, err error) {
 	given := g.given()
 	if g.Config != nil {
 		given["config"] = *g.Config
 	}
-	var args []string
+	add := func(flag, before, path string) {
+		absolute, aerr := filepath.Abs(path)
+		if aerr != nil {
+			err = invalid(flag, "has no absolute path: %v", aerr)
+		}
+		args = append(args, "--"+flag, before+absolute)
+	}
 	for _, flag := range []string{"config", "db", "collection", "embedder", "taxonomy", "durability", "url", "log-level"} {
 		key := strings.ReplaceAll(flag, "-", "_")
 		value, ok := given[key].(string)
 		if !ok {
 			value, _ = env("ROBOTMEM_" + strings.ToUpper(key))
 		}
-		if value == "" {
-			continue
+		model, isModel := strings.CutPrefix(value, "model2vec:")
+		switch {
+		case value == "":
+		case flag == "config", flag == "db", flag == "taxonomy":
+			add(flag, "", value)
+		case flag == "embedder" && isModel:
+			add(flag, "model2vec:", model)
+		default:
+			args = append(args, "--"+flag, value)
 		}
-		path, isModel := strings.CutPrefix(value, "model2vec:")
-		if flag == "config" || flag == "db" || flag == "taxonomy" || flag == "embedder" && isModel {
-			absolute, err := filepath.Abs(path)
-			if err != nil {
-				return nil, invalid(flag, "has no absolute path: %v", err)
-			}
-			value = strings.TrimSuffix(value, path) + absolute
-		}
-		args = append(args, "--"+flag, value)
 	}
 	if v, ok := env("ROBOTMEM_READ_ONLY"); g.ReadOnly || ok && v != "" && v != "false" && v != "0" {
 		args = append(args, "--read-only")
@@ -177,13 +177,9 @@ func (g *globals) carried(env func(string) (string, bool)) ([]string, error) {
 		folders = filepath.SplitList(v)
 	}
 	for _, dir := range folders {
-		absolute, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, invalid("allow-path", "has no absolute path: %v", err)
-		}
-		args = append(args, "--allow-path", absolute)
+		add("allow-path", "", dir)
 	}
-	return args, nil
+	return args, err
 }
 
 // thisProgram is the absolute path of the running program. A temporary program is refused.
@@ -192,7 +188,7 @@ func thisProgram() (string, error) {
 	if err != nil {
 		return "", invalid("command", "this program's own path is unknown (%v); give it", err)
 	}
-	if slices.ContainsFunc(strings.Split(filepath.ToSlash(path), "/"), func(s string) bool { return strings.HasPrefix(s, "go-build") }) {
+	if strings.Contains(filepath.ToSlash(path), "/go-build") {
 		return "", invalid("command", "this program is a temporary one of go run; go install ./cmd/robotmem and run setup with that, or name a program with --command")
 	}
 	return path, nil
@@ -222,16 +218,17 @@ func (c *setupCmd) list(a *app, m clients.Machine) error {
 			return err
 		}
 		s := setupState{Client: client.Name, Title: client.Title, Installed: client.Installed(m), File: file, Project: client.Project}
-		command, address, err := client.Present(file)
-		if err != nil {
+		if present, err := client.Present(file); err != nil {
 			s.Problem = err.Error()
-		}
-		for i := range command {
-			if i > 0 {
-				command[i] = shellQuote(command[i])
+		} else if present != nil {
+			s.SetUp = present.Command + present.URL + present.HTTPURL
+			for _, arg := range present.Args {
+				s.SetUp += " " + shellQuote(arg)
+			}
+			if s.SetUp == "" {
+				s.Problem = "its robotmem has neither a command nor an address"
 			}
 		}
-		s.SetUp = address + strings.Join(command, " ")
 		answer.Clients = append(answer.Clients, s)
 	}
 	return a.show(c.JSON, answer, func(w *lines) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/examples/robotfailures"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -129,17 +130,18 @@ type demoLikeness struct {
 // experience is a recording and where it is stored.
 type experience struct {
 	robotfailures.Failure
-	figures
-	collection string
-	perception int64
+	force, torque vectorFigures
+	collection    string
+	perception    int64
 }
 
 // succeeded: the sets hold motions without a failure too.
 func (x *experience) succeeded() bool { return x.Class == "normal" || x.Class == "ok" }
 
-// demoLife stores the recordings and asks about them.
+// demoLife stores the recordings and asks about them. After an error its methods do nothing.
 type demoLife struct {
 	m           *local.Node
+	err         error
 	report      *demoReport
 	bar         *progressBar
 	experiences []*experience
@@ -149,29 +151,42 @@ type demoLife struct {
 	asks        []time.Duration
 }
 
-func (l *demoLife) live(ctx context.Context, failures []robotfailures.Failure) error {
+// demoCall calls an operation of the memory and adds its time to times, which may be nil.
+func demoCall[Req, Res any](ctx context.Context, l *demoLife, op func(context.Context, *Req) (*Res, error), req *Req, times *[]time.Duration) *Res {
+	began := time.Now()
+	if l.err == nil {
+		var res *Res
+		if res, l.err = op(ctx, req); l.err == nil {
+			if times != nil {
+				*times = append(*times, time.Since(began))
+			}
+			return res
+		}
+	}
+	return new(Res)
+}
+
+// live stores all recordings, one set after the other.
+func (l *demoLife) live(ctx context.Context, failures []robotfailures.Failure) {
 	began := time.Now()
 	l.at = began.Add(-demoPace * time.Duration(len(failures)))
-	r := &l.report.Lived
 	for len(failures) > 0 {
 		n := slices.IndexFunc(failures, func(f robotfailures.Failure) bool { return f.Set != failures[0].Set })
 		if n < 0 {
 			n = len(failures)
 		}
-		if err := l.task(ctx, failures[:n]); err != nil {
-			return err
-		}
+		l.task(ctx, failures[:n])
 		failures = failures[n:]
 	}
+	r := &l.report.Lived
 	r.Chance /= float64(max(1, r.Foreseen.Of))
 	r.Seconds = time.Since(began).Seconds()
 	r.Writes, r.Asks = demoQuantilesOf(l.writes), demoQuantilesOf(l.asks)
-	return nil
 }
 
 // task stores one set. Its recordings are sorted by class: session i of n takes every n-th of
 // them, so that a session is as mixed as a day of work.
-func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) error {
+func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) {
 	first := set[0]
 	t := demoTask{Set: first.Set, Name: first.Task, Collection: strings.ReplaceAll(first.Task, " ", "-"), Recordings: len(set)}
 	t.Sessions = (len(set) + demoEpisode - 1) / demoEpisode
@@ -179,38 +194,21 @@ func (l *demoLife) task(ctx context.Context, set []robotfailures.Failure) error 
 	for i := range t.Sessions {
 		var episode []*experience
 		for j := i; j < len(set); j += t.Sessions {
-			x := &experience{Failure: set[j], figures: figuresOf(set[j]), collection: t.Collection}
-			episode = append(episode, x)
-			if x.succeeded() {
-				t.Successes++
-			}
+			episode = append(episode, &experience{set[j], vectorOf(set[j], 0), vectorOf(set[j], 3), t.Collection, 0})
 		}
-		if err := l.session(ctx, t, episode); err != nil {
-			return err
-		}
+		t.Successes += l.session(ctx, t, episode)
 	}
 	l.report.Lived.Tasks = append(l.report.Lived.Tasks, t)
-	return nil
 }
 
-func (l *demoLife) session(ctx context.Context, t demoTask, episode []*experience) error {
-	s, err := l.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: t.Collection, Context: sessionContext(t.Name)})
-	if err != nil {
-		return err
-	}
+func (l *demoLife) session(ctx context.Context, t demoTask, episode []*experience) (successes int) {
+	s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: t.Collection, Context: sessionContext(t.Name)}, nil)
 	var used []int64
-	successes := 0
 	for _, x := range episode {
-		id, err := l.foresee(ctx, s.SessionID, x)
-		if err != nil {
-			return err
-		}
-		if id != 0 {
+		if id := l.foresee(ctx, s.SessionID, x); id != 0 {
 			used = append(used, id)
 		}
-		if err := l.remember(ctx, s.SessionID, x); err != nil {
-			return err
-		}
+		l.remember(ctx, s.SessionID, x)
 		if x.succeeded() {
 			successes++
 		}
@@ -219,72 +217,54 @@ func (l *demoLife) session(ctx context.Context, t demoTask, episode []*experienc
 	}
 	slices.Sort(used)
 	score := float64(successes) / float64(len(episode))
-	end, err := l.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: slices.Compact(used)})
-	if err != nil {
-		return err
-	}
+	end := demoCall(ctx, l, l.m.EndSession, &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score, UsedMemoryIDs: slices.Compact(used)}, nil)
 	l.report.Lived.Sessions++
 	l.report.Lived.Merged += end.Consolidated.SupersededCount
-	return nil
+	return successes
 }
 
 // foresee asks for the known trace that is most like the present one, before that is stored.
 // If the classes are equal the memory helped, and foresee returns its id.
-func (l *demoLife) foresee(ctx context.Context, session string, x *experience) (int64, error) {
-	began := time.Now()
-	res, err := l.m.Recall(ctx, &robotmem.RecallRequest{
+func (l *demoLife) foresee(ctx context.Context, session string, x *experience) int64 {
+	res := demoCall(ctx, l, l.m.Recall, &robotmem.RecallRequest{
 		Collection: x.collection, N: 1, ForSession: session,
 		Like: &robotmem.Like{DataBase64: x.CSV(), MediaType: "text/csv"},
-	})
-	if err != nil {
-		return 0, err
-	}
-	l.asks = append(l.asks, time.Since(began))
+	}, &l.asks)
 	if len(res.Memories) == 0 {
-		return 0, nil // the first of its task
+		return 0 // the first of its task
 	}
 	r, known := &l.report.Lived, l.known[x.collection]
 	r.Foreseen.Of++
 	r.Chance += float64(known[x.Label()]) / float64(known[""])
 	if answerOf(res.Memories[0]).Class != x.Label() {
-		return 0, nil
+		return 0
 	}
 	r.Foreseen.Right++
-	return res.Memories[0].MemoryID, nil
+	return res.Memories[0].MemoryID
 }
 
 // remember stores the trace and the fact.
-func (l *demoLife) remember(ctx context.Context, session string, x *experience) error {
+func (l *demoLife) remember(ctx context.Context, session string, x *experience) {
 	about := sessionContext(x.Task)
 	about["params"] = map[string]any{
 		"peak_force": x.force.peak, "force_trend": x.force.trend,
 		"peak_torque": x.torque.peak, "torque_trend": x.torque.trend,
 	}
 	about["task"] = map[string]any{"name": x.Task, "set": x.Set, "success": x.succeeded(), "class": x.Label()}
-	began := time.Now()
-	saved, err := l.m.SavePerception(ctx, &robotmem.SavePerceptionRequest{
+	observed, known := l.at, l.at.Add(robotfailures.Window)
+	saved := demoCall(ctx, l, l.m.SavePerception, &robotmem.SavePerceptionRequest{
 		Description:    fmt.Sprintf("wrench at the wrist during %s, %s: torque %s, force %s", x.Task, x.Label(), x.torque.trend, x.force.trend),
 		PerceptionType: "tactile", MediaType: "text/csv", Data: string(x.CSV()),
 		Metadata: robotmem.Object{
 			"kind": "wrench", "channels": robotfailures.Channels, "duration_s": robotfailures.Window.Seconds(),
 			"recording": fmt.Sprintf("%s %d", x.Set, x.Index+1),
 		},
-		Context: about, SessionID: session, ObservedAt: &l.at,
-	})
-	if err != nil {
-		return err
-	}
-	l.writes = append(l.writes, time.Since(began))
-	began = time.Now()
-	known := l.at.Add(robotfailures.Window)
-	learnt, err := l.m.Learn(ctx, &robotmem.LearnRequest{
+		Context: about, SessionID: session, ObservedAt: &observed,
+	}, &l.writes)
+	learnt := demoCall(ctx, l, l.m.Learn, &robotmem.LearnRequest{
 		Insight: x.sentence(), Context: about, SessionID: session, ObservedAt: &known,
 		Source: fmt.Sprintf("Robot Execution Failures (UCI), %s recording %d", x.Set, x.Index+1),
-	})
-	if err != nil {
-		return err
-	}
-	l.writes = append(l.writes, time.Since(began))
+	}, &l.writes)
 	r := &l.report.Lived
 	r.Recordings++
 	r.Perceptions++
@@ -298,7 +278,6 @@ func (l *demoLife) remember(ctx context.Context, session string, x *experience) 
 	l.known[x.collection][x.Label()]++
 	l.known[x.collection][""]++
 	l.experiences = append(l.experiences, x)
-	return nil
 }
 
 func sessionContext(task string) robotmem.Object {
@@ -309,141 +288,105 @@ func sessionContext(task string) robotmem.Object {
 	}
 }
 
-func (l *demoLife) ask(ctx context.Context) error {
-	for _, question := range []func(context.Context) error{l.words, l.filter, l.likeness} {
-		if err := question(ctx); err != nil {
-			return err
-		}
-	}
-	began := time.Now()
+// ask asks the questions of a controller and starts a session.
+func (l *demoLife) ask(ctx context.Context) {
+	l.words(ctx)
+	l.filter(ctx)
+	l.likeness(ctx)
+	var took []time.Duration
 	first := l.experiences[0]
-	s, err := l.m.StartSession(ctx, &robotmem.StartSessionRequest{Collection: first.collection, Context: sessionContext(first.Task)})
-	if err != nil {
-		return err
-	}
+	s := demoCall(ctx, l, l.m.StartSession, &robotmem.StartSessionRequest{Collection: first.collection, Context: sessionContext(first.Task)}, &took)
 	r := l.report
-	r.SessionID, r.Briefing, r.BriefMS = s.SessionID, s.Briefing, millis(time.Since(began))
-	return nil
+	r.SessionID, r.Briefing, r.BriefMS = s.SessionID, s.Briefing, quantile(took, 1)
+	r.Stats = demoCall(ctx, l, l.m.Stats, &admin.StatsRequest{}, nil)
+	r.Doctor = demoCall(ctx, l, l.m.Doctor, &admin.DoctorRequest{}, nil)
 }
 
-func (l *demoLife) words(ctx context.Context) error {
+// recall returns the answers and the time in milliseconds.
+func (l *demoLife) recall(ctx context.Context, req *robotmem.RecallRequest, times *[]time.Duration) ([]demoAnswer, float64) {
+	res := demoCall(ctx, l, l.m.Recall, req, times)
+	answers := make([]demoAnswer, len(res.Memories))
+	for i, m := range res.Memories {
+		answers[i] = answerOf(m)
+	}
+	return answers, res.QueryMS
+}
+
+// countAnswers counts the answers for which is holds.
+func countAnswers(answers []demoAnswer, is func(demoAnswer) bool) (n int) {
+	for _, a := range answers {
+		if is(a) {
+			n++
+		}
+	}
+	return n
+}
+
+func (l *demoLife) words(ctx context.Context) {
 	w := &l.report.Words
 	w.Query = demoQuestion
-	res, err := l.m.Recall(ctx, &robotmem.RecallRequest{Query: w.Query, Collection: "*", Type: "fact", N: demoShown})
-	if err != nil {
-		return err
-	}
-	w.QueryMS, w.Answers = res.QueryMS, answersOf(res.Memories)
-	for _, a := range w.Answers {
-		if a.Trend == "rising" {
-			w.Rising++
-		}
-		if a.Task == l.experiences[0].Task {
-			w.RightJob++
-		}
-	}
-	return nil
+	w.Answers, w.QueryMS = l.recall(ctx, &robotmem.RecallRequest{Query: w.Query, Collection: "*", Type: "fact", N: demoShown}, nil)
+	w.Rising = countAnswers(w.Answers, func(a demoAnswer) bool { return a.Trend == "rising" })
+	w.RightJob = countAnswers(w.Answers, func(a demoAnswer) bool { return a.Task == l.experiences[0].Task })
 }
 
 // filter asks each task for all its collisions, and all tasks for the hardest ones and for the
 // rarest class.
-func (l *demoLife) filter(ctx context.Context) error {
+func (l *demoLife) filter(ctx context.Context) {
 	f := &l.report.Filter
 	counts := map[string]int{}
 	var forces []float64
 	for _, x := range l.experiences {
 		counts[x.Label()]++
 		if strings.Contains(x.Label(), "collision") {
-			f.Known++
 			forces = append(forces, x.force.peak)
 		}
 	}
+	f.Known = len(forces)
 	labels := slices.Sorted(maps.Keys(counts))
-	for _, label := range labels {
-		if strings.Contains(label, "collision") {
-			f.Classes = append(f.Classes, label)
-		}
-	}
 	f.Rarest = slices.MinFunc(labels, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	f.RareKnown = counts[f.Rarest]
+	f.Classes = slices.DeleteFunc(labels, func(label string) bool { return !strings.Contains(label, "collision") })
 	collisions := robotmem.Object{"task.class": map[string]any{"$in": f.Classes}}
 	for _, task := range l.report.Lived.Tasks {
-		res, err := l.m.Recall(ctx, &robotmem.RecallRequest{Collection: task.Collection, Type: "perception", N: demoMost, ContextFilter: collisions})
-		if err != nil {
-			return err
-		}
+		found, ms := l.recall(ctx, &robotmem.RecallRequest{Collection: task.Collection, Type: "perception", N: demoMost, ContextFilter: collisions}, nil)
 		f.Questions++
-		f.QueryMS += res.QueryMS
-		f.Found += len(res.Memories)
-		for _, a := range answersOf(res.Memories) {
-			if !slices.Contains(f.Classes, a.Class) {
-				f.Others++
-			}
-		}
+		f.QueryMS += ms
+		f.Found += len(found)
+		f.Others += countAnswers(found, func(a demoAnswer) bool { return !slices.Contains(f.Classes, a.Class) })
 	}
 	slices.Sort(forces)
 	f.Above = forces[len(forces)*19/20] // the hardest one in twenty
-	res, err := l.m.Recall(ctx, &robotmem.RecallRequest{
+	f.Hardest, _ = l.recall(ctx, &robotmem.RecallRequest{
 		Query: "collision", Collection: "*", Type: "fact", N: demoShown,
 		ContextFilter: robotmem.Object{"$and": []any{collisions, robotmem.Object{"params.peak_force": map[string]any{"$gt": f.Above}}}},
-	})
-	if err != nil {
-		return err
-	}
-	f.Hardest = answersOf(res.Memories)
-	res, err = l.m.Recall(ctx, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: demoMost, ContextFilter: robotmem.Object{"task.class": f.Rarest}})
-	if err != nil {
-		return err
-	}
-	f.RareFound = len(res.Memories)
-	return nil
+	}, nil)
+	rare, _ := l.recall(ctx, &robotmem.RecallRequest{Collection: "*", Type: "perception", N: demoMost, ContextFilter: robotmem.Object{"task.class": f.Rarest}}, nil)
+	f.RareFound = len(rare)
 }
 
 // likeness asks, for every recording, for the traces of its task that are most like it. The
 // first failure is the one that is printed. Chance is that of another recording of the task,
 // drawn at random.
-func (l *demoLife) likeness(ctx context.Context) error {
+func (l *demoLife) likeness(ctx context.Context) {
 	k := &l.report.Likeness
 	var times []time.Duration
 	for _, x := range l.experiences {
-		began := time.Now()
-		res, err := l.m.Recall(ctx, &robotmem.RecallRequest{
+		nearest, ms := l.recall(ctx, &robotmem.RecallRequest{
 			Collection: x.collection, N: demoNeighbors, Like: &robotmem.Like{MemoryID: x.perception}, Explain: true,
-		})
-		if err != nil {
-			return err
-		}
-		times = append(times, time.Since(began))
-		nearest := answersOf(res.Memories)
-		same := 0
-		for _, a := range nearest {
-			if a.Class == x.Label() {
-				same++
-			}
-		}
+		}, &times)
+		same := countAnswers(nearest, func(a demoAnswer) bool { return a.Class == x.Label() })
 		k.All.Right += same
 		k.All.Of += len(nearest)
 		known := l.known[x.collection]
 		k.Chance += float64(len(nearest)*(known[x.Label()]-1)) / float64(max(1, known[""]-1))
 		if k.Nearest == nil && !x.succeeded() {
-			probe, err := l.m.Get(ctx, &robotmem.MemoryRequest{MemoryID: x.perception})
-			if err != nil {
-				return err
-			}
-			k.Probe, k.Nearest, k.Same, k.QueryMS = answerOf(*probe), nearest, same, res.QueryMS
+			probe := demoCall(ctx, l, l.m.Get, &robotmem.MemoryRequest{MemoryID: x.perception}, nil)
+			k.Probe, k.Nearest, k.Same, k.QueryMS = answerOf(*probe), nearest, same, ms
 		}
 	}
 	k.Chance /= float64(max(1, k.All.Of))
 	k.Asks = demoQuantilesOf(times)
-	return nil
-}
-
-func answersOf(memories []robotmem.Memory) []demoAnswer {
-	out := make([]demoAnswer, len(memories))
-	for i, m := range memories {
-		out[i] = answerOf(m)
-	}
-	return out
 }
 
 func answerOf(m robotmem.Memory) demoAnswer {
@@ -460,9 +403,6 @@ func answerOf(m robotmem.Memory) demoAnswer {
 	return a
 }
 
-// figures are what a controller would compute from a trace.
-type figures struct{ force, torque vectorFigures }
-
 // vectorFigures describe a force or a torque over time.
 type vectorFigures struct {
 	peak  float64 // largest magnitude
@@ -470,8 +410,6 @@ type vectorFigures struct {
 	value float64 // that reading, signed
 	trend string  // rising, falling or steady
 }
-
-func figuresOf(f robotfailures.Failure) figures { return figures{vectorOf(f, 0), vectorOf(f, 3)} }
 
 // vectorOf computes the figures of three channels from first on.
 func vectorOf(f robotfailures.Failure, first int) vectorFigures {

@@ -47,7 +47,7 @@ func Export(ctx context.Context, svc robotmem.Service, w io.Writer, collection s
 }
 
 // writePages writes every page, the oldest fact of the page first, and returns the offset at
-// which each page ends. Pages are requested by id: a fact that is learnt or forgotten
+// which each page ends. Pages are requested by cursor: a fact that is learnt or forgotten
 // meanwhile moves no other fact to another page.
 func writePages(ctx context.Context, svc robotmem.Service, w io.Writer, collection string, progress func(facts int)) (ends []int64, err error) {
 	req := &robotmem.ListRequest{Limit: listPage, Collection: collection, Type: "fact"}
@@ -72,10 +72,9 @@ func writePages(ctx context.Context, svc robotmem.Service, w io.Writer, collecti
 		if progress != nil {
 			progress(len(res.Memories))
 		}
-		if len(res.Memories) < listPage {
+		if req.Cursor = res.Next; req.Cursor == "" {
 			return ends, nil
 		}
-		req.BeforeID = res.Memories[len(res.Memories)-1].MemoryID
 	}
 }
 

@@ -3,6 +3,7 @@ package jsonl
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,9 @@ type Options struct {
 // takes effect after the batch that was begun, so that the counts are exact. The reader must
 // be an [io.Seeker] if there is a State.
 func Import(ctx context.Context, svc robotmem.Service, in io.Reader, o Options) (counts Counts, err error) {
+	if o.Refused == nil {
+		o.Refused = func(int64, string) {}
+	}
 	im := &importer{svc: svc, o: o}
 	start := int64(0)
 	if s := o.State; s != nil {
@@ -118,54 +122,53 @@ func (im *importer) learn(ctx context.Context, b *batch) error {
 	counts := im.counts
 	counts.Lines += b.lines
 	for _, bad := range b.bad {
-		im.refused(bad.number, bad.reason)
+		im.o.Refused(bad.number, bad.reason)
 	}
 	counts.Bad += int64(len(b.bad))
-	results, err := Learn(ctx, im.svc, b.items, im.o.KeepDuplicates)
-	if err != nil {
+	var fatal error
+	created, duplicates, err := Learn(ctx, im.svc, b.items, im.o.KeepDuplicates, func(i int, e *robotmem.Error) {
+		counts.Bad++
+		switch e.Kind {
+		case robotmem.Unavailable, robotmem.Internal, robotmem.Corrupt:
+			fatal = cmp.Or(fatal, error(&robotmem.Error{Op: "import", Kind: e.Kind, Err: e.Err}))
+		default:
+			im.o.Refused(b.numbers[i], e.Error())
+		}
+	})
+	if err = cmp.Or(err, fatal); err != nil {
 		return err
 	}
-	for i, item := range results {
-		switch {
-		case item.Error == nil && item.Status == "created":
-			counts.Created++
-		case item.Error == nil:
-			counts.Duplicates++
-		default:
-			e := &robotmem.Error{Field: item.Error.Field, Kind: item.Error.Kind, Err: errors.New(item.Error.Detail)}
-			if e.Kind == robotmem.Unavailable || e.Kind == robotmem.Internal || e.Kind == robotmem.Corrupt {
-				e.Op, e.Field = "import", ""
-				return e
-			}
-			im.refused(b.numbers[i], e.Error())
-			counts.Bad++
-		}
-	}
+	counts.Created += created
+	counts.Duplicates += duplicates
 	im.counts = counts
 	return nil
 }
 
-func (im *importer) refused(line int64, reason string) {
-	if im.o.Refused != nil {
-		im.o.Refused(line, reason)
-	}
-}
-
 // Learn sends learn requests as they are written to learn_batch, at most 10,000 of them.
-// The results are in the order of the items.
-func Learn(ctx context.Context, svc robotmem.Service, items []json.RawMessage, keepDuplicates bool) ([]robotmem.BatchResult, error) {
+// refused is called with the index of each item that is not stored.
+func Learn(ctx context.Context, svc robotmem.Service, items []json.RawMessage, keepDuplicates bool, refused func(i int, err *robotmem.Error)) (created, duplicates int64, err error) {
 	if len(items) == 0 {
-		return nil, nil
+		return 0, 0, nil
 	}
 	request, err := json.Marshal(map[string]any{"items": items, "keep_duplicates": keepDuplicates})
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	answer, err := robotmem.OpByName("learn_batch").Call(ctx, svc, request)
 	if err != nil {
-		return nil, err
+		return 0, 0, err
 	}
-	return answer.(*robotmem.LearnBatchResponse).Results, nil
+	for i, item := range answer.(*robotmem.LearnBatchResponse).Results {
+		switch e := item.Error; {
+		case e != nil:
+			refused(i, &robotmem.Error{Kind: e.Kind, Field: e.Field, Err: errors.New(e.Detail)})
+		case item.Status == "created":
+			created++
+		default:
+			duplicates++
+		}
+	}
+	return created, duplicates, nil
 }
 
 // batch is a run of lines that is learnt in one request.

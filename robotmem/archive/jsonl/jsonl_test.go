@@ -176,6 +176,32 @@ func TestExportMissesNothingWhileTheMemoryChanges(t *testing.T) {
 	}
 }
 
+// damagedService leaves a memory out of each page, as a node does with one that cannot be read.
+type damagedService struct{ robotmem.Service }
+
+func (d damagedService) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {
+	res, err := d.Service.List(ctx, r)
+	if err == nil {
+		res.Memories = res.Memories[1:]
+	}
+	return res, err
+}
+
+func TestExportContinuesAfterADamagedMemory(t *testing.T) {
+	m := openNode(t, filepath.Join(t.TempDir(), "memory.db"))
+	req := &robotmem.LearnBatchRequest{KeepDuplicates: true}
+	for i := range listPage + 2 {
+		req.Items = append(req.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("fact %d", i)})
+	}
+	_, err := m.LearnBatch(t.Context(), req)
+	must(t, err)
+	var out bytes.Buffer
+	must(t, Export(t.Context(), damagedService{m}, &out, "", nil))
+	if got, want := bytes.Count(out.Bytes(), []byte("\n")), listPage; got != want {
+		t.Errorf("exported %d facts, want %d", got, want)
+	}
+}
+
 // FuzzLines reads any bytes as lines: each that is not blank is either an item with its own
 // bytes, or bad with a reason.
 func FuzzLines(f *testing.F) {

@@ -99,8 +99,8 @@ func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keep
 			texts[strings.TrimSpace(item.Insight)] = true
 		}
 	}
-	for page := 1; ; page++ {
-		res, err := svc.List(ctx, &robotmem.ListRequest{Page: page, Limit: listPage, Status: "all", Type: "fact"})
+	for cursor := ""; ; {
+		res, err := svc.List(ctx, &robotmem.ListRequest{Cursor: cursor, Limit: listPage, Status: "all", Type: "fact"})
 		if err != nil {
 			return 0, err
 		}
@@ -112,7 +112,7 @@ func (s *State) stored(ctx context.Context, svc robotmem.Service, b *batch, keep
 				n++
 			}
 		}
-		if len(res.Memories) < listPage {
+		if cursor = res.Next; cursor == "" {
 			return n, nil
 		}
 	}

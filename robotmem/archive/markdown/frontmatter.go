@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,9 +28,13 @@ const (
 // plainText needs no quotes in YAML and is no number, date-only or keyword.
 var plainText = regexp.MustCompile(`^[a-z][a-z_]*$|^[0-9a-f]{8}-[0-9a-f-]{27}$|^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z$`)
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
 var yamlWords = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+func isPlain(text string) bool {
+	return plainText.MatchString(text) && !slices.Contains(yamlWords, text)
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
@@ -51,22 +56,16 @@ func writeFrontMatter(w io.Writer, record any, first []string, more map[string]s
 	for _, name := range without {
 		delete(fields, name)
 	}
-	var names []string
-	for name := range fields {
-		if !slices.Contains(first, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
 	var b strings.Builder
 	b.WriteString(fence)
-	for _, name := range slices.Concat(first, names) {
+	for _, name := range slices.Concat(first, slices.Sorted(maps.Keys(fields))) {
 		raw, ok := fields[name]
 		if !ok {
 			continue
 		}
+		delete(fields, name)
 		var text string
-		if json.Unmarshal(raw, &text) == nil && plainText.MatchString(text) && !slices.Contains(yamlWords, text) {
+		if json.Unmarshal(raw, &text) == nil && isPlain(text) {
 			raw = []byte(text)
 		}
 		fmt.Fprintf(&b, "%s: %s\n", name, raw)
@@ -76,29 +75,21 @@ func writeFrontMatter(w io.Writer, record any, first []string, more map[string]s
 	return err
 }
 
+// frontMatter is the front matter with its two fences.
+var frontMatter = regexp.MustCompile(`(?ms)\A---\r?\n(.*?)^---\r*$\n?`)
+
 // cutFrontMatter divides a file. Without front matter fields is nil and body is the whole file.
 func cutFrontMatter(data []byte) (fields map[string]json.RawMessage, body []byte, err error) {
 	data = bytes.TrimPrefix(data, byteOrderMark)
-	rest, ok := bytes.CutPrefix(data, []byte(fence))
-	if !ok {
-		if rest, ok = bytes.CutPrefix(data, []byte("---\r\n")); !ok {
-			return nil, data, nil
-		}
+	if first, _, ok := bytes.Cut(data, []byte("\n")); !ok || string(bytes.TrimSuffix(first, []byte("\r"))) != "---" {
+		return nil, data, nil
 	}
-	lines := 1
-	for at := rest; ; {
-		line, after, more := bytes.Cut(at, []byte("\n"))
-		lines++
-		if strings.TrimRight(string(line), "\r") == "---" {
-			head := rest[:len(rest)-len(at)]
-			fields, err = readYAML(head)
-			return fields, after, err
-		}
-		if !more {
-			return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it", lines)
-		}
-		at = after
+	at := frontMatter.FindSubmatchIndex(data)
+	if at == nil {
+		return nil, nil, fmt.Errorf("line %d: the front matter has no end; a line of --- ends it", 1+bytes.Count(data, []byte("\n")))
 	}
+	fields, err = readYAML(data[at[2]:at[3]])
+	return fields, data[at[1]:], err
 }
 
 // readYAML reads the fields of front matter. Numbers keep their spelling.
@@ -114,17 +105,13 @@ func readYAML(data []byte) (map[string]json.RawMessage, error) {
 	if err != nil {
 		return nil, yamlFault(err)
 	}
-	if len(file.Docs) != 1 || file.Docs[0].Body == nil {
-		return nil, errors.New("line 2: the front matter must be fields, such as tags: [lid]")
+	if len(file.Docs) == 1 && file.Docs[0].Body != nil {
+		raw, err := yamlJSON(file.Docs[0].Body, 0)
+		if err != nil || json.Unmarshal(raw, &fields) == nil {
+			return fields, err
+		}
 	}
-	raw, err := yamlJSON(file.Docs[0].Body, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, errors.New("line 2: the front matter must be fields, such as tags: [lid]")
-	}
-	return fields, nil
+	return nil, errors.New("line 2: the front matter must be fields, such as tags: [lid]")
 }
 
 // readFlow reads front matter as an export writes it: one field a line, its value JSON or a
@@ -139,7 +126,7 @@ func readFlow(data []byte) (fields map[string]json.RawMessage, ok bool) {
 			return nil, false
 		case json.Valid([]byte(value)):
 			fields[name] = json.RawMessage(value)
-		case plainText.MatchString(value) && !slices.Contains(yamlWords, value):
+		case isPlain(value):
 			fields[name] = json.RawMessage(`"` + value + `"`)
 		default:
 			return nil, false

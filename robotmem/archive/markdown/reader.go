@@ -28,16 +28,11 @@ func Recognizes(path string) bool {
 		return err == nil && info.Mode().IsRegular() && isNote(path)
 	}
 	notes, others, front := 0, 0, false
-	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+	err = walk(os.DirFS(path), func(name string, _ fs.DirEntry) error {
 		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != path && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case d.IsDir() || strings.HasPrefix(d.Name(), "."):
 		case !isNote(name):
 			others++
-		case isExported(name):
+		case isExported(filepath.Join(path, name)):
 			front = true
 			return fs.SkipAll
 		default:
@@ -46,6 +41,24 @@ func Recognizes(path string) bool {
 		return nil
 	})
 	return err == nil && (front || others == 0 && notes > 0)
+}
+
+// walk visits all files but those whose name, or the name of a folder of theirs, begins with a dot.
+func walk(fsys fs.FS, visit func(name string, d fs.DirEntry) error) error {
+	return fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != "." && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return nil
+		}
+		return visit(name, d)
+	})
 }
 
 func isNote(name string) bool { return strings.EqualFold(filepath.Ext(name), ".md") }
@@ -109,13 +122,8 @@ func Open(path string, refused func(where string, err error)) (*Reader, error) {
 	if n.files != nil {
 		return n, nil
 	}
-	err = fs.WalkDir(n.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && name != "." && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case d.Type().IsRegular() && isNote(name) && !strings.HasPrefix(d.Name(), "."):
+	err = walk(n.root.FS(), func(name string, d fs.DirEntry) error {
+		if d.Type().IsRegular() && isNote(name) {
 			n.files = append(n.files, name)
 		}
 		return nil
@@ -166,9 +174,8 @@ func (n *Reader) Next() (*archive.Entry, error) {
 			}
 		}
 		if len(entry.Memories) > 0 && len(entry.Sessions) > 0 { // an entry has one kind of record
-			session := entry.Sessions
 			entry.Sessions = nil
-			n.files, n.next = append([]string{session[0].Where}, n.files[n.next:]...), 0
+			n.next-- // the session is the next entry
 		}
 		if len(entry.Memories)+len(entry.Sessions) > 0 {
 			return entry, nil
@@ -299,13 +306,7 @@ func (n *Reader) memoryNote(name string, fields map[string]json.RawMessage, body
 // noteText is the text of an exported file, without the empty line after the front matter and
 // the line break at the end.
 func noteText(body []byte) string {
-	text := string(body)
-	for _, eol := range []string{"\r\n", "\n"} {
-		if t, ok := strings.CutPrefix(text, eol); ok {
-			text = t
-			break
-		}
-	}
+	text := strings.TrimPrefix(strings.TrimPrefix(string(body), "\r"), "\n")
 	return strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
 }
 
@@ -393,22 +394,16 @@ func Learn(ctx context.Context, svc robotmem.Service, facts []Fact, refused func
 		for _, f := range part {
 			items = append(items, f.Request)
 		}
-		results, err := jsonl.Learn(ctx, svc, items, false)
+		created, duplicates, err := jsonl.Learn(ctx, svc, items, false, func(i int, err *robotmem.Error) {
+			c.Bad++
+			refused(part[i].Where, err)
+		})
 		if err != nil {
 			return c, err
 		}
-		for i, item := range results {
-			c.Read++
-			switch {
-			case item.Error != nil:
-				c.Bad++
-				refused(part[i].Where, &robotmem.Error{Kind: item.Error.Kind, Field: item.Error.Field, Err: errors.New(item.Error.Detail)})
-			case item.Status == "created":
-				c.Created++
-			default:
-				c.Duplicates++
-			}
-		}
+		c.Read += int64(len(part))
+		c.Created += created
+		c.Duplicates += duplicates
 	}
 	return c, nil
 }

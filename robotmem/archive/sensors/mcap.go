@@ -49,41 +49,38 @@ func ExportMCAP(ctx context.Context, m Node, w io.Writer, o ExportOptions) (*rec
 
 // entry is the position of a memory in the file.
 type entry struct {
-	id       int64
+	rank     int // manifests of recordings come first
 	observed time.Time
-	manifest bool
+	id       int64
 }
 
-// list lists the memories: manifests of recordings first, then by time.
+// list lists the memories in the order of the file.
 func list(ctx context.Context, m Node, o ExportOptions) ([]entry, error) {
 	var out []entry
-	for page, before := 1, int64(0); ; page++ {
+	for cursor := ""; ; {
 		var res *robotmem.ListResponse
 		var err error
 		if o.Session != "" {
-			res, err = m.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: o.Session, Page: page, Limit: listPage})
+			res, err = m.SessionMemories(ctx, &robotmem.SessionMemoriesRequest{SessionID: o.Session, Limit: listPage, Cursor: cursor})
 		} else {
-			res, err = m.List(ctx, &robotmem.ListRequest{Limit: listPage, BeforeID: before, Collection: o.Collection})
+			res, err = m.List(ctx, &robotmem.ListRequest{Collection: o.Collection, Limit: listPage, Cursor: cursor})
 		}
 		if err != nil {
 			return nil, err
 		}
 		for _, memory := range res.Memories {
-			before = memory.MemoryID
-			out = append(out, entry{memory.MemoryID, memory.ObservedAt, memory.MediaType == recording.ManifestType})
+			e := entry{1, memory.ObservedAt, memory.MemoryID}
+			if memory.MediaType == recording.ManifestType {
+				e.rank = 0
+			}
+			out = append(out, e)
 		}
-		if len(res.Memories) < listPage {
+		if cursor = res.Next; cursor == "" {
 			break
 		}
 	}
 	slices.SortFunc(out, func(x, y entry) int {
-		if x.manifest != y.manifest {
-			if x.manifest {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(x.observed.Compare(y.observed), cmp.Compare(x.id, y.id))
+		return cmp.Or(cmp.Compare(x.rank, y.rank), x.observed.Compare(y.observed), cmp.Compare(x.id, y.id))
 	})
 	return out, nil
 }

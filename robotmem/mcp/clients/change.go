@@ -6,7 +6,6 @@ import (
 	"os"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
@@ -16,58 +15,53 @@ import (
 // Change is a change of a settings file that is not made yet.
 type Change struct {
 	// Action is created, changed, unchanged, restored, removed or deleted.
-	Action string
+	Action string `json:"action"`
 	// Backup is the copy that Apply made, or for restored the one that it restores.
-	Backup string
-	Diff   string // unified
+	Backup string `json:"backup,omitempty"`
+	Diff   string `json:"diff,omitempty"` // unified
 
 	file  *settingsFile
 	after []byte
 }
 
 // Snippet is a settings file with the entry alone.
-func (c *Client) Snippet(e Entry) []byte { return c.format.file(c.format.section, e) }
+func (c *Client) Snippet(e *Entry) ([]byte, error) { return c.format.set(nil, e) }
 
 // Add is the change that adds the entry to the file at path. Keys, variables and headers of the
 // user in a present entry stay.
-func (c *Client) Add(path string, e Entry) (*Change, error) {
-	s, present, err := c.read(path)
-	if err != nil {
-		return nil, err
-	}
-	if present != nil {
-		fields, _ := writtenBySetup(present)
-		if e = keepForeign(e, fields); reflect.DeepEqual(fields, e) {
-			return &Change{Action: "unchanged"}, nil
-		}
-	}
-	after, err := c.format.set(s.data, e)
+func (c *Client) Add(path string, e *Entry) (*Change, error) {
+	s, keys, err := c.read(path)
 	if err != nil {
 		return nil, unparsed(path, err)
 	}
-	action := "created"
-	if s.exists {
-		action = "changed"
+	if keys != nil {
+		present, _ := parseEntry(keys)
+		if e.keepForeign(present); reflect.DeepEqual(present, e) {
+			return &Change{Action: "unchanged"}, nil
+		}
 	}
-	return c.change(action, s, after)
+	if s.exists {
+		return c.edit("changed", s, e)
+	}
+	return c.edit("created", s, e)
 }
 
 // Undo is the change that restores the newest backup, if the file is that backup plus our entry.
 // Otherwise it removes our entry.
 func (c *Client) Undo(path string) (*Change, error) {
-	s, present, err := c.read(path)
+	s, keys, err := c.read(path)
 	if err != nil {
-		return nil, err
+		return nil, unparsed(path, err)
 	}
-	if present == nil {
+	if keys == nil {
 		return &Change{Action: "unchanged"}, nil
 	}
-	fields, others := writtenBySetup(present)
+	present, others := parseEntry(keys)
 	backup, before, err := s.newestBackup()
 	if err != nil {
 		return nil, err
 	}
-	if again, err := c.format.set(before, fields); err == nil && string(again) == string(s.data) {
+	if again, err := c.format.set(before, present); err == nil && string(again) == string(s.data) {
 		if backup == "" {
 			return c.change("deleted", s, nil)
 		}
@@ -78,86 +72,74 @@ func (c *Client) Undo(path string) (*Change, error) {
 	if len(others) > 0 {
 		return nil, &robotmem.Error{Kind: robotmem.Conflict, Field: "client", Err: fmt.Errorf("%s changed since, and its robotmem has what setup does not write (%s); remove it by hand", s.path, strings.Join(others, ", "))}
 	}
-	after, err := c.format.remove(s.data)
-	if err != nil {
-		return nil, unparsed(s.path, err)
-	}
-	return c.change("removed", s, after)
+	return c.edit("removed", s, nil)
 }
 
-// Present is the command that the file starts for robotmem, with its arguments, or the address
-// that it asks. Without an entry both are empty.
-func (c *Client) Present(path string) (command []string, address string, err error) {
-	s, err := readSettings(path)
-	if err != nil {
-		return nil, "", err
+// Present is the entry in the file at path, nil if there is none.
+func (c *Client) Present(path string) (*Entry, error) {
+	_, keys, err := c.read(path)
+	if keys == nil || err != nil {
+		return nil, err
 	}
-	entry, _, err := c.format.parts(s.data)
-	if entry == nil || err != nil {
-		return nil, "", err
-	}
-	if program, ok := entry["command"].(string); ok {
-		command = []string{program}
-		args, _ := entry["args"].([]any)
-		for _, a := range args {
-			command = append(command, fmt.Sprint(a))
-		}
-		return command, "", nil
-	}
-	if address, ok := entry[c.entry.url].(string); ok {
-		return nil, address, nil
-	}
-	return nil, "", errors.New("its robotmem has neither a command nor an address")
+	e, _ := parseEntry(keys)
+	return e, nil
 }
 
+// read reads the file and our entry in it, nil if there is none.
 func (c *Client) read(path string) (*settingsFile, map[string]any, error) {
 	s, err := readSettings(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	entry, _, err := c.format.parts(s.data)
+	keys, _, err := c.format.parts(s.data)
+	return s, keys, err
+}
+
+func (c *Client) edit(action string, s *settingsFile, e *Entry) (*Change, error) {
+	after, err := c.format.set(s.data, e)
 	if err != nil {
-		err = unparsed(path, err)
+		return nil, unparsed(s.path, err)
 	}
-	return s, entry, err
+	return c.change(action, s, after)
 }
 
 func (c *Client) change(action string, s *settingsFile, after []byte) (*Change, error) {
-	was, will := s.path, s.path
+	before, result := s.path, s.path
 	if !s.exists {
-		was = os.DevNull
+		before = os.DevNull
 	}
 	if action == "deleted" {
-		will = os.DevNull
+		result = os.DevNull
 	}
-	change := &Change{Action: action, Diff: string(diff.Diff(was, s.data, will, after)), file: s, after: after}
+	change := &Change{Action: action, Diff: string(diff.Diff(before, s.data, result, after)), file: s, after: after}
 	return change, checkedEdit(c.format, s.path, s.data, after)
 }
 
 // Apply makes the change. It makes a backup of a file that it changes.
 func (c *Change) Apply() error {
-	switch s := c.file; {
-	case s == nil:
+	s := c.file
+	switch c.Action {
+	case "unchanged":
 		return nil
-	case c.Action == "deleted":
+	case "deleted":
 		if err := os.Remove(s.real); err != nil {
-			return s.failed("written", err)
+			return forbidden(err)
 		}
 		return nil
-	case c.Action == "restored":
+	case "restored":
 		if err := s.replace(c.after); err != nil {
 			return err
 		}
 		return os.Remove(c.Backup)
-	case s.exists:
-		var err error
-		if c.Backup, err = s.backup(time.Now()); err != nil {
-			return err
-		}
+	case "created":
+		return s.replace(c.after)
 	}
-	err := c.file.replace(c.after)
-	if err != nil && c.Backup != "" {
-		err = errors.Join(err, os.Remove(c.Backup))
+	c.Backup = s.beside(".bak")
+	if err := writeNew(c.Backup, newFileMode, s.data); err != nil {
+		return err
 	}
-	return err
+	if err := s.replace(c.after); err != nil {
+		return errors.Join(err, os.Remove(c.Backup))
+	}
+	return nil
 }

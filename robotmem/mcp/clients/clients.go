@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 )
 
@@ -19,8 +18,11 @@ type Client struct {
 	// Reload says how to make the client read the file again.
 	Reload string
 
-	user    func(Machine) string // the settings file of the user
-	program string               // its command, "" if it has none
+	// The settings file of the user is file in the folder that variable names, or without
+	// it in folder. See Machine.path for ~ and $config.
+	variable, folder, file string
+
+	program string // its command, "" if it has none
 	format  configFormat
 	entry   entryStyle
 }
@@ -30,65 +32,53 @@ type entryStyle struct {
 	typed   bool   // each entry says its transport in "type"
 	url     string // key of a remote server's address; "" if it only starts programs
 	headers string // key of the headers to send along
-	// variable is how a value names an environment variable of the client; for
-	// Codex, which names the variable of a token alone, it is empty.
-	variable  string
-	bearerEnv string // key that names the variable of a token
+	// variable is how a value names an environment variable of the client. Codex cannot:
+	// its key bearerEnv names the variable of the token.
+	variable, bearerEnv string
 }
 
 // All are the clients that this package knows.
 var All = []Client{
 	{
 		Name: "claude-code", Title: "Claude Code", program: "claude",
-		user: func(m Machine) string {
-			return m.join(m.or("CLAUDE_CONFIG_DIR", m.Home), ".claude.json")
-		},
-		Project: ".mcp.json",
-		format:  jsonConfig("mcpServers"),
-		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${%s}"},
-		Reload:  "start a new session, and look at /mcp in it",
+		variable: "CLAUDE_CONFIG_DIR", folder: "~", file: ".claude.json", Project: ".mcp.json",
+		format: jsonConfig("mcpServers"),
+		entry:  entryStyle{typed: true, url: "url", headers: "headers", variable: "${%s}"},
+		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name: "claude-desktop", Title: "Claude Desktop",
-		user:   func(m Machine) string { return m.join(m.appData(), "Claude", "claude_desktop_config.json") },
+		folder: "$config/Claude", file: "claude_desktop_config.json",
 		format: jsonConfig("mcpServers"),
 		Reload: "quit it whole and start it again",
 	},
 	{
 		Name: "cursor", Title: "Cursor", program: "cursor",
-		user:    func(m Machine) string { return m.join(m.Home, ".cursor", "mcp.json") },
-		Project: ".cursor/mcp.json",
-		format:  jsonConfig("mcpServers"),
-		entry:   entryStyle{url: "url", headers: "headers", variable: "${env:%s}"},
-		Reload:  "switch robotmem on under MCP in its settings",
+		folder: "~/.cursor", file: "mcp.json", Project: ".cursor/mcp.json",
+		format: jsonConfig("mcpServers"),
+		entry:  entryStyle{url: "url", headers: "headers", variable: "${env:%s}"},
+		Reload: "switch robotmem on under MCP in its settings",
 	},
 	{
 		Name: "vscode", Title: "VS Code", program: "code",
-		user:    func(m Machine) string { return m.join(m.appData(), "Code", "User", "mcp.json") },
-		Project: ".vscode/mcp.json",
-		format:  jsonConfig("servers"),
-		entry:   entryStyle{typed: true, url: "url", headers: "headers", variable: "${env:%s}"},
-		Reload:  "run the command \"MCP: List Servers\" and start robotmem",
+		folder: "$config/Code/User", file: "mcp.json", Project: ".vscode/mcp.json",
+		format: jsonConfig("servers"),
+		entry:  entryStyle{typed: true, url: "url", headers: "headers", variable: "${env:%s}"},
+		Reload: "run the command \"MCP: List Servers\" and start robotmem",
 	},
 	{
 		Name: "codex", Title: "Codex", program: "codex",
-		user: func(m Machine) string {
-			return m.join(m.or("CODEX_HOME", m.join(m.Home, ".codex")), "config.toml")
-		},
-		Project: ".codex/config.toml",
-		format:  tomlConfig("mcp_servers"),
-		entry:   entryStyle{url: "url", headers: "http_headers", bearerEnv: "bearer_token_env_var"},
-		Reload:  "start a new session, and look at /mcp in it",
+		variable: "CODEX_HOME", folder: "~/.codex", file: "config.toml", Project: ".codex/config.toml",
+		format: tomlConfig("mcp_servers"),
+		entry:  entryStyle{url: "url", headers: "http_headers", bearerEnv: "bearer_token_env_var"},
+		Reload: "start a new session, and look at /mcp in it",
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", program: "gemini",
-		user: func(m Machine) string {
-			return m.join(m.or("GEMINI_CLI_HOME", m.Home), ".gemini", "settings.json")
-		},
-		Project: ".gemini/settings.json",
-		format:  jsonConfig("mcpServers"),
-		entry:   entryStyle{url: "httpUrl", headers: "headers", variable: "${%s}"},
-		Reload:  "start a new session, and look at /mcp in it",
+		variable: "GEMINI_CLI_HOME", folder: "~", file: ".gemini/settings.json", Project: ".gemini/settings.json",
+		format: jsonConfig("mcpServers"),
+		entry:  entryStyle{url: "httpUrl", headers: "headers", variable: "${%s}"},
+		Reload: "start a new session, and look at /mcp in it",
 	},
 }
 
@@ -113,16 +103,14 @@ type Machine struct {
 }
 
 // NewMachine is this machine with the present folder as the project.
-func NewMachine(env func(string) (string, bool)) (Machine, error) {
-	m := Machine{OS: runtime.GOOS, Env: env}
-	m.Home = m.or("HOME", "")
-	if m.OS == "windows" {
+func NewMachine(env func(string) (string, bool)) (m Machine, err error) {
+	m = Machine{OS: runtime.GOOS, Env: env}
+	if m.Home = m.or("HOME", ""); m.OS == "windows" {
 		m.Home = m.or("USERPROFILE", m.Home)
 	}
 	if m.Home == "" {
 		return m, invalid("client", "there is no home folder to look for it in; set HOME")
 	}
-	var err error
 	m.Dir, err = os.Getwd()
 	return m, err
 }
@@ -135,28 +123,29 @@ func (m Machine) or(variable, fallback string) string {
 	return fallback
 }
 
-// join is filepath.Join for the system in question, not the one that runs.
-func (m Machine) join(parts ...string) string {
-	separator := "/"
-	if m.OS == "windows" {
-		separator = `\`
-	}
-	for i := range parts[:len(parts)-1] {
-		parts[i] = strings.TrimRight(parts[i], separator)
-	}
-	return strings.Join(parts, separator)
-}
-
-// appData is where programs with windows keep their settings.
-func (m Machine) appData() string {
+// path is file in folder, both with slashes, as the system in question writes it. ~ and $config at
+// the beginning of folder are the folder of the user and that of the settings of desktop programs.
+func (m Machine) path(folder, file string) string {
+	config := m.or("XDG_CONFIG_HOME", "~/.config")
 	switch m.OS {
 	case "windows":
-		return m.or("APPDATA", m.join(m.Home, "AppData", "Roaming"))
+		config = m.or("APPDATA", "~/AppData/Roaming")
 	case "darwin":
-		return m.join(m.Home, "Library", "Application Support")
+		config = "~/Library/Application Support"
 	}
-	return m.or("XDG_CONFIG_HOME", m.join(m.Home, ".config"))
+	path := strings.TrimRight(folder, `/\`) + "/" + file
+	for _, replaced := range [][2]string{{"$config", config}, {"~", m.Home}} {
+		if rest, ok := strings.CutPrefix(path, replaced[0]); ok {
+			path = strings.TrimRight(replaced[1], `/\`) + rest
+		}
+	}
+	if m.OS == "windows" {
+		path = strings.ReplaceAll(path, "/", `\`)
+	}
+	return path
 }
+
+func (c *Client) user(m Machine) string { return m.path(m.or(c.variable, c.folder), c.file) }
 
 // Scopes of a setting: all projects of the user, or one project.
 const (
@@ -173,7 +162,7 @@ func (c *Client) File(m Machine, scope string) (string, error) {
 		if c.Project == "" {
 			return "", invalid("scope", "must be user: %s keeps no settings in a project", c.Title)
 		}
-		return m.join(append([]string{m.Dir}, strings.Split(c.Project, "/")...)...), nil
+		return m.path(m.Dir, c.Project), nil
 	}
 	return "", invalid("scope", "must be user or project, not %q", scope)
 }
@@ -181,14 +170,9 @@ func (c *Client) File(m Machine, scope string) (string, error) {
 // Installed reports whether the user has started the client before, or its command is found.
 func (c *Client) Installed(m Machine) bool {
 	file := c.user(m)
-	traces := []string{file}
-	if folder := file[:strings.LastIndexAny(file, `/\`)]; folder != m.Home {
-		traces = append(traces, folder)
-	}
-	exists := func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil
-	}
-	_, err := exec.LookPath(c.program) // finds no empty name
-	return err == nil || slices.ContainsFunc(traces, exists)
+	folder := file[:strings.LastIndexAny(file, `/\`)]
+	_, noProgram := exec.LookPath(c.program) // finds no empty name
+	_, noFile := os.Stat(file)
+	_, noFolder := os.Stat(folder)
+	return noProgram == nil || noFile == nil || noFolder == nil && folder != strings.TrimRight(m.Home, `/\`)
 }

@@ -3,6 +3,7 @@ package clients
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -99,10 +100,12 @@ func TestRemoteEntries(t *testing.T) {
 	}
 }
 
-func fieldsText(fields Entry) string {
+func fieldsText(e *Entry) string {
 	var parts []string
-	for _, f := range fields {
-		parts = append(parts, f.key+"="+fmt.Sprint(f.value))
+	for i, v := 0, reflect.ValueOf(*e); i < v.NumField(); i++ {
+		if key, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ","); !v.Field(i).IsZero() {
+			parts = append(parts, key+"="+fmt.Sprint(v.Field(i)))
+		}
 	}
 	return strings.Join(parts, " ")
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-var testFields = Entry{{"command", "/opt/robotmem"}, {"args", []string{"mcp"}}}
+var testFields = &Entry{Command: "/opt/robotmem", Args: []string{"mcp"}}
 
 // entryLines is testFields as setup writes them, at some indentation.
 func entryLines(indent string) string {
@@ -63,7 +63,7 @@ func checkEdit(t *testing.T, f configFormat, before string, after []byte) {
 	if err != nil || entry == nil {
 		t.Fatalf("no entry, %v in:\n%s", err, after)
 	}
-	if ours, _ := writtenBySetup(entry); !cmp.Equal(ours, testFields, cmp.AllowUnexported(field{})) {
+	if ours, _ := parseEntry(entry); !cmp.Equal(ours, testFields) {
 		t.Errorf("the entry is %v, want %v", ours, testFields)
 	}
 	if err := checkedEdit(f, "file", []byte(before), after); err != nil {
@@ -73,7 +73,7 @@ func checkEdit(t *testing.T, f configFormat, before string, after []byte) {
 	if err != nil || string(again) != string(after) {
 		t.Errorf("a second time: %v\n%s", err, cmp.Diff(string(after), string(again)))
 	}
-	without, err := f.remove(after)
+	without, err := f.set(after, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestRemoveLeavesTheFileAsItWas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := tt.f.remove(with)
+		got, err := tt.f.set(with, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func FuzzSettings(f *testing.F) {
 			if entry, _, err := format.parts(after); entry == nil || err != nil {
 				t.Errorf("no entry, %v, in %q made of %q", err, after, data)
 			}
-			if _, err := format.remove(after); err != nil {
+			if _, err := format.set(after, nil); err != nil {
 				t.Errorf("cannot be taken out of %q: %v", after, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -13,57 +14,61 @@ import (
 // setupName is the name of robotmem in every client.
 const setupName = "robotmem"
 
-// Entry is the entry of robotmem in the settings of a client.
-type Entry []field
-
-// field is one key of an entry with its value: a string, a list of strings or a map of strings.
-type field struct {
-	key   string
-	value any
+// Entry is the entry of robotmem in the settings of a client. It has the keys of all clients, in
+// the order in which they are written. Other keys of an entry belong to the user and stay.
+type Entry struct {
+	Type        string            `json:"type,omitzero"`
+	Command     string            `json:"command,omitzero"`
+	Args        []string          `json:"args,omitzero"`
+	Env         map[string]string `json:"env,omitzero"`
+	URL         string            `json:"url,omitzero"`
+	HTTPURL     string            `json:"httpUrl,omitzero"`
+	Headers     map[string]string `json:"headers,omitzero"`
+	HTTPHeaders map[string]string `json:"http_headers,omitzero"`
+	BearerEnv   string            `json:"bearer_token_env_var,omitzero"`
 }
 
-// entryKeys are all keys that this package writes, in order. Other keys of an entry belong to the
-// user and stay.
+// entryKeys are the keys of an Entry.
 var entryKeys = []string{"type", "command", "args", "env", "url", "httpUrl", "headers", "http_headers", "bearer_token_env_var"}
 
 // TokenVariable is the environment variable with the token of a node.
 const TokenVariable = "ROBOTMEM_TOKEN"
 
 // Local is an entry that starts command with the arguments and variables.
-func (c *Client) Local(command string, args []string, env map[string]string) Entry {
-	var out Entry
-	if c.entry.typed {
-		out = append(out, field{"type", "stdio"})
-	}
-	out = append(out, field{"command", command}, field{"args", args})
+func (c *Client) Local(command string, args []string, env map[string]string) *Entry {
+	e := &Entry{Command: command, Args: args}
 	if len(env) > 0 {
-		out = append(out, field{"env", env})
+		e.Env = env
 	}
-	return out
+	if c.entry.typed {
+		e.Type = "stdio"
+	}
+	return e
 }
 
 // Remote is an entry that asks the MCP endpoint at address. In a project, whose file a team
 // shares, it names the variable of the token instead of the token.
-func (c *Client) Remote(address, token, scope string) (Entry, error) {
+func (c *Client) Remote(address, token, scope string) (*Entry, error) {
 	s := c.entry
 	if s.url == "" {
 		return nil, invalid("http", "%s starts programs and asks no address; leave it out, and give --url %s: the program then asks that node", c.Title, strings.TrimSuffix(address, "/mcp"))
 	}
-	var out Entry
+	keys := map[string]any{s.url: address}
 	if s.typed {
-		out = append(out, field{"type", "http"})
+		keys["type"] = "http"
 	}
-	out = append(out, field{s.url, address})
-	if token == "" {
-		return out, nil
-	}
-	if scope == ScopeProject {
-		if s.bearerEnv != "" {
-			return append(out, field{s.bearerEnv, TokenVariable}), nil
+	switch {
+	case token == "":
+	case scope == ScopeProject && s.bearerEnv != "":
+		keys[s.bearerEnv] = TokenVariable
+	default:
+		if scope == ScopeProject {
+			token = fmt.Sprintf(s.variable, TokenVariable)
 		}
-		token = fmt.Sprintf(s.variable, TokenVariable)
+		keys[s.headers] = map[string]string{"Authorization": "Bearer " + token}
 	}
-	return append(out, field{s.headers, map[string]string{"Authorization": "Bearer " + token}}), nil
+	e, _ := parseEntry(keys)
+	return e, nil
 }
 
 // Endpoint is the address of the MCP endpoint of a node: /mcp unless the address has a path.
@@ -78,72 +83,40 @@ func Endpoint(s string) (string, error) {
 	return u.String(), nil
 }
 
-// writtenBySetup divides an entry into the fields that setup writes and the names of the
-// others. A field with a value that setup never writes is one of the others.
-func writtenBySetup(entry map[string]any) (fields Entry, others []string) {
-	for _, key := range entryKeys {
-		if value := writtenValue(entry[key]); value != nil {
-			fields = append(fields, field{key, value})
-		} else if _, ok := entry[key]; ok {
+// parseEntry divides a decoded entry into the keys that setup writes and the names of the others. A
+// key with a value that setup never writes is one of the others.
+func parseEntry(keys map[string]any) (e *Entry, others []string) {
+	e = &Entry{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		text, err := json.Marshal(map[string]any{key: keys[key]})
+		if err != nil || !slices.Contains(entryKeys, key) || json.Unmarshal(text, &Entry{}) != nil {
 			others = append(others, key)
+			continue
 		}
+		_ = json.Unmarshal(text, e) // which succeeded into an empty one
 	}
-	for key := range entry {
-		if !slices.Contains(entryKeys, key) {
-			others = append(others, key)
-		}
-	}
-	slices.Sort(others)
-	return fields, others
-}
-
-// writtenValue is a decoded value as a string, a list of strings or a map of strings, nil if it
-// is none of them.
-func writtenValue(value any) any {
-	switch v := value.(type) {
-	case string:
-		return v
-	case []any:
-		list := make([]string, len(v))
-		for i, item := range v {
-			var ok bool
-			if list[i], ok = item.(string); !ok {
-				return nil
-			}
-		}
-		return list
-	case map[string]any:
-		m := map[string]string{}
-		for k, item := range v {
-			var ok bool
-			if m[k], ok = item.(string); !ok {
-				return nil
-			}
-		}
-		return m
-	}
-	return nil
+	return e, others
 }
 
 // keepForeign adds the variables and headers of the present entry that setup does not write.
-func keepForeign(fields, present Entry) Entry {
-	own := map[string]bool{"ROBOTMEM_HOME": true, TokenVariable: true, "Authorization": true}
-	local := slices.ContainsFunc(fields, func(f field) bool { return f.key == "command" })
-	for _, p := range present {
-		old, ok := p.value.(map[string]string)
-		if !ok || (p.key == "env") != local {
-			continue
+func (e *Entry) keepForeign(present *Entry) {
+	merge := func(own *map[string]string, old map[string]string) {
+		merged := map[string]string{}
+		maps.Copy(merged, old)
+		for _, name := range []string{"ROBOTMEM_HOME", TokenVariable, "Authorization"} {
+			delete(merged, name)
 		}
-		merged := maps.Clone(old)
-		maps.DeleteFunc(merged, func(k, _ string) bool { return own[k] })
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.key == p.key }); i >= 0 {
-			maps.Copy(merged, fields[i].value.(map[string]string))
-			fields[i].value = merged
-		} else if len(merged) > 0 {
-			fields = append(fields, field{p.key, merged})
+		maps.Copy(merged, *own)
+		if len(merged) > 0 {
+			*own = merged
 		}
 	}
-	return fields
+	if e.Command != "" {
+		merge(&e.Env, present.Env)
+		return
+	}
+	merge(&e.Headers, present.Headers)
+	merge(&e.HTTPHeaders, present.HTTPHeaders)
 }
 
 func invalid(field, format string, args ...any) error {
