@@ -34,8 +34,8 @@ func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 	return Now(stored, rate, since) >= floor
 }
 
-// Fades reports whether memories of a category lose confidence with time.
-func Fades(category string) bool {
+// Decays reports whether memories of a category lose confidence with time.
+func Decays(category string) bool {
 	switch category {
 	case "constraint", "preference", "worldview", "postmortem", "gotcha":
 		return false

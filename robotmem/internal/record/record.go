@@ -119,7 +119,7 @@ func Summarize(s string) string {
 
 // DecayOf returns the decay of the confidence per day, as a fraction.
 func DecayOf(category string, pinned bool) float64 {
-	if pinned || !consolidate.Fades(category) {
+	if pinned || !consolidate.Decays(category) {
 		return 0
 	}
 	return DefaultDecay
