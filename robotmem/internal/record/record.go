@@ -1,3 +1,5 @@
+// Package record prepares memories for storage: it classifies a text, flattens its
+// context, and computes signatures, features and index terms.
 package record
 
 import (
