@@ -19,7 +19,7 @@ func builtIn(tb testing.TB) *classify.Rules {
 	return rules
 }
 
-// texts of each category, and near misses: texts that look alike but are none.
+// categoryTexts has texts of each category, and similar texts of another category.
 var categoryTexts = []struct {
 	category string
 	english  []string

@@ -13,7 +13,7 @@ const DefaultRate = 0.01
 
 // Rate is the part of its confidence that a memory loses in a day.
 func Rate(category string, pinned bool) float64 {
-	if pinned || !Fades(category) {
+	if pinned || !Decays(category) {
 		return 0
 	}
 	return DefaultRate
@@ -46,8 +46,8 @@ func AtLeast(stored, rate float64, since time.Duration, floor float64) bool {
 	return Now(stored, rate, since) >= floor
 }
 
-// Fades reports whether memories of a category lose confidence with time.
-func Fades(category string) bool {
+// Decays reports whether memories of a category lose confidence with time.
+func Decays(category string) bool {
 	switch category {
 	case "constraint", "preference", "worldview", "postmortem", "gotcha":
 		return false

@@ -5,25 +5,24 @@ import (
 	"reflect"
 )
 
-// Caller is who asks, and through what. It is stored with what the caller
-// writes and with every change that it makes. A face sets it from what it has
-// itself checked or been told by the transport; no request can.
+// Caller identifies the user and program that make a call. It is stored with
+// every memory and change that the caller writes. The MCP, REST and CLI layers
+// set it from the token and the transport; a request cannot set it.
 type Caller struct {
-	// Who is the name of the caller's token, or the user of this machine that
-	// runs the program. Empty where nobody was asked for a name.
+	// Who is the name of the caller's token, or the operating system user that
+	// runs the program. It is empty if neither is known.
 	Who string
-	// Tool is the face: mcp, rest, cli, library, import, recorder or node.
+	// Tool is the interface: mcp, rest, cli, library, import, recorder or node.
 	Tool string
-	// Client is the program behind it as it calls itself, such as
-	// claude-code/2.0.1: a claim, and no more than that.
+	// Client is the name that the client program reports, such as
+	// claude-code/2.0.1. It is not verified.
 	Client string
-	// ReadOnly says that the caller may read and change nothing. Op.Call refuses such
-	// a caller every operation that is not Hints.ReadOnly, and what a recall finds for
-	// it is no credit to a memory or an episode.
+	// ReadOnly callers may only read. Op.Call refuses them every operation that
+	// is not Hints.ReadOnly, and credits their recalls to no memory and no episode.
 	ReadOnly bool
 }
 
-// The faces that callers come through.
+// Values of Caller.Tool.
 const (
 	ToolMCP      = "mcp"
 	ToolREST     = "rest"
@@ -31,17 +30,17 @@ const (
 	ToolLibrary  = "library"
 	ToolImport   = "import"
 	ToolRecorder = "recorder"
-	ToolNode     = "node" // its own work in the background
+	ToolNode     = "node" // background work of the node
 )
 
 type callerKey struct{}
 
-// WithCaller marks the calls of a caller.
+// WithCaller returns a context that carries the caller.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the caller that WithCaller has set, the zero Caller if none.
+// CallerOf returns the caller in ctx, or the zero Caller.
 func CallerOf(ctx context.Context) Caller {
 	c, _ := ctx.Value(callerKey{}).(Caller)
 	return c
@@ -55,8 +54,8 @@ func (o *Op) Allowed(ctx context.Context) error {
 	return nil
 }
 
-// offered refuses a model what its tool does not show: a field with tool:"-",
-// which destroys for good and is for people and their programs.
+// offered refuses MCP callers the fields with tool:"-". These fields delete
+// permanently and are reserved for people and their programs.
 func (o *Op) offered(ctx context.Context, req any) error {
 	if CallerOf(ctx).Tool != ToolMCP {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// decode reads one request strictly: unknown fields, wrong types and bytes
-// after the object are refused, and the field at fault is named.
+// decode decodes one request. It refuses unknown fields, wrong types and bytes
+// after the object. The error names the field.
 func decode(data []byte, req any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		data = []byte("{}")
@@ -81,7 +81,7 @@ func namedError(name string, err error) error {
 	return Errorf(Invalid, name, "%s", jsonReason(err))
 }
 
-// jsonReason is a decoder's complaint without its package prefix.
+// jsonReason returns the text of a JSON error without its package prefix.
 func jsonReason(err error) string {
 	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
 		return fmt.Sprintf("it is %s", e.Value)
@@ -96,7 +96,7 @@ func jsonReason(err error) string {
 	return s
 }
 
-// wireType names a Go type as a caller sees it.
+// wireType returns the JSON name of a Go type, for error texts.
 func wireType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -116,7 +116,7 @@ func wireType(t reflect.Type) string {
 	return "an object"
 }
 
-// jsonName is a struct field's name on the wire, "" if it has none.
+// jsonName returns the JSON name of a struct field, "" if it has none.
 func jsonName(f reflect.StructField) string {
 	if !f.IsExported() {
 		return ""
@@ -128,9 +128,9 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// Request turns text values into the JSON request of the operation: text
-// stays text, lists take every value, everything else is read as JSON. A value
-// for a field that the operation does not have is refused.
+// Request turns text values, such as those of a query string, into the JSON
+// request of the operation. A string field takes the text, a list field takes all
+// values, and any other field parses the text as JSON. Unknown fields are refused.
 func (o *Op) Request(values url.Values) (json.RawMessage, error) {
 	fields := map[string]json.RawMessage{}
 	for name, vs := range values {
@@ -176,7 +176,7 @@ func jsonValue(t reflect.Type, vs []string) (json.RawMessage, error) {
 		return json.RawMessage("true"), nil // ?explain, as in --explain
 	}
 	if custom && !json.Valid([]byte(v)) {
-		return EncodeJSON(v) // its own decoder says what is wrong with it
+		return EncodeJSON(v) // the field's own decoder returns the error
 	}
 	return jsonLiteral(v, wireType(t))
 }

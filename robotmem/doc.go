@@ -1,13 +1,13 @@
-// Package robotmem is the domain of a memory for robots: the operations, their requests
-// and answers, and the rules that they keep. A memory stores facts that were learnt and
-// perceptions that were sensed, each with place, time, parameters and outcome. It recalls
-// what worked in this place before, by words, meaning, place, time and structure.
+// Package robotmem defines the operations of a memory for robots, with their requests,
+// responses and validation rules. The memory stores facts and perceptions (sensor data),
+// each with place, time, parameters and outcome. A robot recalls them by words, meaning,
+// place, time and structure, for example to find what worked in this place before.
 //
-// Four nouns: a memory is one stored item, a fact or a perception. A collection is a
-// namespace of memories: a robot, a site, a task. A session is one episode, from
-// StartSession to EndSession. A context is the caller's JSON object beside a memory; its
-// sections params, spatial, robot, task and env have a meaning, and other keys are kept as
-// given.
+// The package uses four nouns. A memory is one stored item, a fact or a perception. A
+// collection is a namespace of memories, such as a robot, a site or a task. A session is
+// one episode, from StartSession to EndSession. A context is a JSON object that the caller
+// stores with a memory. Its sections params, spatial, robot, task and env have a defined
+// meaning; other keys are stored as given.
 //
 //	m, err := local.Open(ctx, "memory.db", local.Options{})
 //	if err != nil {
@@ -23,17 +23,15 @@
 //		ContextFilter: robotmem.Object{"task.success": true},
 //	})
 //
-// [Service] is the same set of operations wherever the memory is: local.Node is a file,
-// client.Client is a node over HTTP. [Ops] lists every operation once. The MCP tools, the
-// REST routes and the commands are made from that list. Package admin has the requests and
-// answers of the operations for operators, package progress reports how far a long
-// operation has come.
+// [Service] is the interface to a memory. local.Node implements it on a file, client.Client
+// over HTTP. [Ops] lists all operations; the MCP tools, the REST routes and the commands are
+// generated from that list. Package admin has the requests and responses of the operations
+// for operators. Package progress reports the progress of long operations.
 //
 // # Caveats
 //
-// A local.Node holds one SQLite file open with its own connections; several processes may
-// share the file, on a local disk only. A write is acknowledged after the commit that
-// holds it has reached the disk. A write whose context is cancelled during its commit is
-// committed all the same. Recall never writes before it answers; its counters are stored
-// within seconds.
+// A local.Node opens one SQLite file. Several processes may share the file, but only on a
+// local disk. A write returns after its commit has reached the disk. A write whose context
+// is cancelled during the commit is still committed. Recall does not write before it
+// returns; its access counters are stored within seconds.
 package robotmem

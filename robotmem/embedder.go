@@ -5,40 +5,41 @@ import (
 	"time"
 )
 
-// Embedder turns texts into vectors, so that recall finds by meaning. The
-// engine asks it from a worker of its own and under a time limit from recall,
-// never inside a transaction and never while a caller of learn waits.
-// Implementations are safe for concurrent use.
+// Embedder turns texts into vectors for semantic search. The node calls it from
+// a background worker, and from recall with a time limit. It never calls it
+// inside a transaction or while a caller of learn waits. Implementations must be
+// safe for concurrent use.
 type Embedder interface {
-	// State says which model answers and whether it can be asked now. It never
-	// waits.
+	// State returns the model and whether the embedder is available now. It
+	// never blocks.
 	State() EmbedderState
 
-	// Embed returns a vector for each text, in order: finite numbers, all of one
-	// length, of any norm. It fails with Invalid when the model refuses one of
-	// the texts (asking for fewer at a time finds which one), with Unavailable,
-	// NotFound or Forbidden when the service cannot answer now. It never answers
-	// for only some of the texts.
+	// Embed returns one vector per text, in order. All vectors have the same
+	// length and finite values; the norm is arbitrary. Embed fails with Invalid
+	// if the model refuses a text (retry with smaller batches to find it), and
+	// with Unavailable, NotFound or Forbidden if the service cannot answer now.
+	// It never returns vectors for only some of the texts.
 	Embed(ctx context.Context, purpose Purpose, texts []string) ([][]float32, error)
 }
 
-// Purpose is what a text is embedded for: some models are told.
+// Purpose says what a text is embedded for. Some models need a prefix for it.
 type Purpose uint8
 
 const (
-	ForMemory   Purpose = iota // to be found
-	ForQuestion                // to find with
+	ForMemory   Purpose = iota // a stored text
+	ForQuestion                // a query
 )
 
-// EmbedderState is what an Embedder says of itself.
+// EmbedderState is the model and availability of an Embedder.
 type EmbedderState struct {
-	// Model is stored with every vector, such as "ollama:nomic-embed-text": two
-	// models of one name are the same. It is empty while none is known.
+	// Model is stored with every vector, such as "ollama:nomic-embed-text".
+	// Vectors are compared only if their model names are equal. Model is empty
+	// until it is known.
 	Model string
-	// Reason is why the embedder cannot be asked now, with the next step; empty
-	// when it can, and when there is no embedder and none was wanted.
+	// Reason says why the embedder is unavailable and what to do next. It is
+	// empty if the embedder is available or if none is configured.
 	Reason string
-	// Until is when it is worth asking again. Zero with a Reason: not before
-	// somebody acts.
+	// Until is the time of the next retry. If it is zero and Reason is set, a
+	// user must act first.
 	Until time.Time
 }

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Kind is the class of an error. A Kind is itself an error, so callers write
-// errors.Is(err, robotmem.NotFound). The text goes over the wire.
+// Kind is the class of an error. A Kind is itself an error, so that callers can
+// write errors.Is(err, robotmem.NotFound). REST and MCP send the text.
 type Kind string
 
-// The kinds, each with what it means to the caller.
+// The kinds of errors.
 const (
 	Invalid     Kind = "invalid"     // a field is wrong; Field names it
 	Forbidden   Kind = "forbidden"   // not allowed for this caller or path
@@ -18,17 +18,17 @@ const (
 	Conflict    Kind = "conflict"    // the state does not allow it
 	TooLarge    Kind = "too_large"   // over a limit
 	Unavailable Kind = "unavailable" // disk full, locked, deadline; retrying may help
-	Corrupt     Kind = "corrupt"     // the file is damaged or not ours
-	Internal    Kind = "internal"    // ours to mend
+	Corrupt     Kind = "corrupt"     // the file is damaged or not a robotmem file
+	Internal    Kind = "internal"    // a bug in robotmem
 )
 
 func (k Kind) Error() string { return string(k) }
 
-// Error is the error every Service method returns.
+// Error is the error that every Service method returns.
 type Error struct {
 	Op    string // the operation, "learn"
 	Kind  Kind
-	Field string // the request field at fault, "" if none
+	Field string // the invalid request field, "" if none
 	Err   error  // what failed, the allowed range, the next step
 }
 
@@ -42,7 +42,7 @@ func (e *Error) Error() string {
 	return strings.Join(append(parts, e.Detail()), ": ")
 }
 
-// Detail is the text without operation and field.
+// Detail returns the error text without operation and field.
 func (e *Error) Detail() string {
 	if e.Err == nil {
 		return string(e.Kind)
@@ -53,7 +53,7 @@ func (e *Error) Detail() string {
 func (e *Error) Unwrap() error        { return e.Err }
 func (e *Error) Is(target error) bool { k, ok := target.(Kind); return ok && k == e.Kind }
 
-// KindOf returns the Kind of err, Internal if it has none.
+// KindOf returns the Kind of err, or Internal if err is not an *Error.
 func KindOf(err error) Kind {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return e.Kind
@@ -61,12 +61,12 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
-// Errorf makes an *Error that has no operation yet.
+// Errorf returns an *Error without an operation. Op.Call and Validate add it.
 func Errorf(kind Kind, field, format string, args ...any) *Error {
 	return &Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// inOp gives an *Error its operation.
+// inOp sets the operation of an *Error that has none.
 func inOp(op string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		named := *e

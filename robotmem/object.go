@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Object is a JSON object of the caller: a context, a filter, metadata. Over
-// the wire it may also come as a string that holds the object. Numbers that
-// were read from JSON keep their spelling (json.Number).
+// Object is a JSON object of the caller: a context, a filter or metadata. In
+// JSON it may also be a string that contains the object. Decoded numbers keep
+// their spelling (json.Number).
 type Object map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -35,8 +35,8 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// unquoteObject returns the object within data, which is an object or a string
-// that holds one.
+// unquoteObject returns the JSON object in data, which is the object itself or
+// a string that contains it.
 func unquoteObject(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != '"' {
 		return data, nil
@@ -51,8 +51,8 @@ func unquoteObject(data []byte) ([]byte, error) {
 	return []byte(s), nil
 }
 
-// EncodeJSON is the JSON of v as the node stores it and every face answers it:
-// with sorted keys, characters as they are (no \u003c), and no line break.
+// EncodeJSON returns the JSON of v as the node stores and sends it: with sorted
+// keys, without HTML escapes (no \u003c) and without a final line break.
 func EncodeJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -63,8 +63,8 @@ func EncodeJSON(v any) ([]byte, error) {
 	return bytes.TrimRight(b.Bytes(), "\n"), nil
 }
 
-// ParseObject reads what EncodeJSON wrote; nil for an empty object and for what is
-// no object.
+// ParseObject decodes the output of EncodeJSON. It returns nil for an empty object
+// and for anything that is not an object.
 func ParseObject(data string) Object {
 	var o Object
 	if data == "" || data == "{}" || o.UnmarshalJSON([]byte(data)) != nil {
@@ -73,14 +73,14 @@ func ParseObject(data string) Object {
 	return o
 }
 
-// CanonicalJSON is the JSON of v with every number in one spelling, so that 12.50
-// and 12.5 compare equal. Values are nil, bool, string, json.Number, []any and
-// map[string]any.
+// CanonicalJSON returns the JSON of v with canonical numbers, so that 12.50 and 12.5
+// compare equal. Values are nil, bool, string, json.Number, []any and map[string]any.
 func CanonicalJSON(v any) ([]byte, error) {
 	return EncodeJSON(canonical(v))
 }
 
-// Canonical is CanonicalJSON of o, whose JSON is raw.
+// Canonical returns the CanonicalJSON of o. raw is the JSON of o; it is returned if it
+// is already canonical.
 func (o Object) Canonical(raw string) (string, error) {
 	if isCanonical(map[string]any(o)) {
 		return raw, nil
@@ -89,9 +89,6 @@ func (o Object) Canonical(raw string) (string, error) {
 	return string(data), err
 }
 
-// canonical is v with every number in one spelling, so that 12.50 and 12.5
-// compare equal. Values are nil, bool, string, json.Number, []any and
-// map[string]any.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case json.Number:
@@ -133,8 +130,8 @@ func isCanonical(v any) bool {
 	return true
 }
 
-// canonicalNumber spells a JSON number the one way: integers of any size in
-// full, everything else as the shortest decimal that names the same float64.
+// canonicalNumber returns an integer of any size in full, and any other number as
+// the shortest decimal that parses to the same float64.
 func canonicalNumber(s string) string {
 	if i, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return strconv.FormatInt(i, 10)
@@ -154,10 +151,10 @@ func canonicalNumber(s string) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// DefaultCollection is the namespace of what names none.
+// DefaultCollection is the collection of a request that names none.
 const DefaultCollection = "default"
 
-// MaxContext bounds the context of one memory, in bytes of JSON.
+// MaxContext is the largest context of one memory, in bytes of JSON.
 const MaxContext = 1 << 20
 
 const (
@@ -165,10 +162,10 @@ const (
 	maxLeaves = 4096 // values in one context
 )
 
-// Normalize passes o through JSON, so that what a Go caller gave and what came
-// over the wire are the same from here on, and returns it with its JSON. It fails
-// with Invalid, and names field, if o cannot be stored (NaN, nested more than 32
-// deep), and with TooLarge over limit bytes or 4,096 values.
+// Normalize encodes o as JSON and decodes it again, so that objects of Go callers
+// and of remote callers have the same types. It returns the object and its JSON. It
+// fails with Invalid if o cannot be stored (NaN, nested more than 32 deep), and with
+// TooLarge over limit bytes or 4,096 values. The error names field.
 func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	if len(o) == 0 {
 		return nil, "{}", nil
@@ -219,7 +216,7 @@ func checkValue(path string, v any, depth int, leaves *int) error {
 	return nil
 }
 
-// abbreviate shortens a caller's value for an error's text.
+// abbreviate shortens a caller's value for an error text.
 func abbreviate(s string) string {
 	const most = 40 // characters
 	seen := 0
@@ -232,8 +229,8 @@ func abbreviate(s string) string {
 	return s
 }
 
-// At returns the value at a dot path. A key that holds dots itself is found
-// too, the shorter key first.
+// At returns the value at a dot path. Keys may contain dots; the shorter key
+// is tried first.
 func (o Object) At(path string) (any, bool) { return lookup(map[string]any(o), path) }
 
 func lookup(m map[string]any, path string) (any, bool) {

@@ -7,8 +7,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// Memory is one stored item, as Get answers it. In a recall the fields of the
-// second group say how it was found.
+// Memory is one stored fact or perception. Recall also sets Score, Relevance,
+// Distance and Found.
 type Memory struct {
 	MemoryID   int64    `json:"memory_id"`
 	UID        string   `json:"uid"`
@@ -17,13 +17,13 @@ type Memory struct {
 	Summary    string   `json:"summary"`
 	Category   string   `json:"category"`
 	Tags       []string `json:"tags"`
-	UserTags   []string `json:"user_tags,omitempty" doc:"Those of the tags that a caller gave."`
-	Confidence float64  `json:"confidence" doc:"0 to 1, as it stands now."`
+	UserTags   []string `json:"user_tags,omitempty" doc:"The tags that a caller gave."`
+	Confidence float64  `json:"confidence" doc:"Current confidence after decay, 0 to 1."`
 
-	Score     *float64    `json:"score,omitempty" doc:"Best = 1.0."`
-	Relevance *float64    `json:"relevance,omitempty" doc:"Absolute, 0 to 1: how likely it answers the question."`
-	Distance  *float64    `json:"distance,omitempty" doc:"To the target, in the unit of the coordinates."`
-	Found     []ListEntry `json:"found,omitempty" doc:"With explain: its place in every ranked list."`
+	Score     *float64    `json:"score,omitempty" doc:"Score relative to the best result, which has 1.0."`
+	Relevance *float64    `json:"relevance,omitempty" doc:"Estimated probability that the memory answers the query, 0 to 1."`
+	Distance  *float64    `json:"distance,omitempty" doc:"Distance to the target, in the unit of the coordinates."`
+	Found     []ListEntry `json:"found,omitempty" doc:"With explain: its rank in each list."`
 
 	Context Object `json:"context,omitempty"`
 	Params  any    `json:"params,omitempty"`
@@ -46,44 +46,44 @@ type Memory struct {
 
 	Status       string `json:"status,omitempty"`
 	SupersededBy int64  `json:"superseded_by,omitempty"`
-	// Conflicts is answered by Get alone.
-	Conflicts    []ConflictWith `json:"conflicts,omitempty" doc:"With get: active facts of the same collection and context that say otherwise, newest first, at most 5."`
+
+	Conflicts    []ConflictWith `json:"conflicts,omitempty" doc:"With get: active facts of the same collection and context that contradict it, newest first, at most 5."`
 	Version      int            `json:"version,omitempty"`
 	Pinned       bool           `json:"pinned,omitempty"`
 	Source       string         `json:"source,omitempty"`
-	Provenance   *Provenance    `json:"provenance,omitempty" doc:"Who stored it, beside its source and session_id. Absent of what was stored before schema version 5."`
+	Provenance   *Provenance    `json:"provenance,omitempty" doc:"Who stored it. Absent for memories stored before schema version 5."`
 	Sightings    int            `json:"sightings,omitempty"`
 	AccessCount  int            `json:"access_count,omitempty"`
 	ReturnCount  int            `json:"return_count,omitempty"`
-	DecayRate    float64        `json:"decay_rate,omitempty" doc:"A day."`
+	DecayRate    float64        `json:"decay_rate,omitempty" doc:"Decay of the confidence per day, as a fraction."`
 	LastAccessed *time.Time     `json:"last_accessed,omitempty"`
 	UpdatedAt    *time.Time     `json:"updated_at,omitempty"`
 	ScopeFiles   []string       `json:"scope_files,omitempty"`
 	ScopeEntity  []string       `json:"scope_entities,omitempty"`
 }
 
-// Provenance is where a memory comes from.
+// Provenance says which robot, program and user stored a memory.
 type Provenance struct {
-	Robot string `json:"robot,omitempty" doc:"The robot that its context or its session names."`
-	Tool  string `json:"tool,omitempty" doc:"The face it came through and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder."`
-	Who   string `json:"who,omitempty" doc:"The name of the token, or the user of the machine; absent where nobody was asked for a name."`
+	Robot string `json:"robot,omitempty" doc:"The robot named in its context or session."`
+	Tool  string `json:"tool,omitempty" doc:"The interface and the name that the client program reports: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder."`
+	Who   string `json:"who,omitempty" doc:"The name of the token, or the operating system user. Absent if unknown."`
 }
 
-// ListEntry is a memory's place in one ranked list.
+// ListEntry is the rank of a memory in one ranked list.
 type ListEntry struct {
 	List  string  `json:"list" doc:"bm25, vector, place, likeness or time."`
-	Rank  int     `json:"rank" doc:"From 0."`
-	Value float64 `json:"value" doc:"The list's own measure: a BM25 score, a cosine, a distance."`
+	Rank  int     `json:"rank" doc:"Rank, from 0."`
+	Value float64 `json:"value" doc:"The measure of the list: a BM25 score, a cosine or a distance."`
 }
 
-// Stage says what one stage of a recall kept.
+// Stage reports one stage of a recall: how many memories it kept and how long it took.
 type Stage struct {
 	Stage string  `json:"stage"`
 	Kept  int     `json:"kept"`
 	MS    float64 `json:"ms"`
 }
 
-// Inferred is what the rules made of a text.
+// Inferred holds what the classification rules derived from a text.
 type Inferred struct {
 	Category      string   `json:"category"`
 	Confidence    float64  `json:"confidence"`
@@ -92,31 +92,31 @@ type Inferred struct {
 	ScopeEntities []string `json:"scope_entities"`
 }
 
-// ConflictWith names an active memory that says otherwise.
+// ConflictWith names an active memory that contradicts another, and the reason.
 type ConflictWith struct {
 	MemoryID int64  `json:"memory_id"`
 	Reason   string `json:"reason"`
 }
 
-// LearnResponse says what became of a fact.
+// LearnResponse is the result of Learn: a new memory or a duplicate.
 type LearnResponse struct {
 	Status       string         `json:"status" doc:"created or duplicate."`
 	MemoryID     int64          `json:"memory_id"`
 	UID          string         `json:"uid"`
-	Method       string         `json:"method,omitempty" doc:"On a duplicate: exact, jaccard or cosine."`
+	Method       string         `json:"method,omitempty" doc:"For a duplicate: exact, jaccard or cosine."`
 	ExistingID   int64          `json:"existing_id,omitempty"`
 	Similarity   float64        `json:"similarity,omitempty"`
 	AutoInferred Inferred       `json:"auto_inferred"`
 	Conflicts    []ConflictWith `json:"conflicts"`
 }
 
-// BatchResult is one item's outcome: a learn response or an error.
+// BatchResult is the result of one item: a learn response or an error.
 type BatchResult struct {
 	*LearnResponse
 	Error *BatchError `json:"error,omitempty"`
 }
 
-// BatchError is why one item was refused.
+// BatchError says why one item was refused.
 type BatchError struct {
 	Kind   Kind   `json:"kind"`
 	Field  string `json:"field,omitempty"`
@@ -128,53 +128,53 @@ type LearnBatchResponse struct {
 	Results []BatchResult `json:"results"`
 }
 
-// RecallResponse is the ranked answer.
+// RecallResponse holds the ranked results of a recall.
 type RecallResponse struct {
 	Memories []Memory     `json:"memories"`
-	Total    int          `json:"total" doc:"How many are in this answer."`
+	Total    int          `json:"total" doc:"Number of memories in this response."`
 	Mode     string       `json:"mode" doc:"hybrid, bm25_only, vec_only or structured."`
-	Degraded []string     `json:"degraded" doc:"What could not answer, and why."`
+	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
 	QueryMS  float64      `json:"query_ms"`
 	Stages   []Stage      `json:"stages,omitempty"`
-	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time, how the time words of the query were read."`
+	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time: the time expressions of the query and their interpretation."`
 }
 
-// TimePhrase is some words of a query that were read as a time: after is the
-// first moment, before the first that no longer counts; absent is no bound.
+// TimePhrase is a time expression of a query and the interval that it denotes:
+// After is inclusive, Before is exclusive. An absent bound means no limit.
 type TimePhrase struct {
 	Text   string     `json:"text"`
 	After  *time.Time `json:"after,omitempty"`
 	Before *time.Time `json:"before,omitempty"`
 }
 
-// ForgetResponse confirms a forget.
+// ForgetResponse is the result of Forget.
 type ForgetResponse struct {
 	Status   string `json:"status"`
 	MemoryID int64  `json:"memory_id"`
 	Content  string `json:"content" doc:"The first 100 characters; empty when it was purged."`
 	Reason   string `json:"reason"`
-	// Purged is what was removed, when that was asked for.
-	Purged *Purged `json:"purged,omitempty" doc:"With purge: what was removed, and what it could not reach."`
+
+	Purged *Purged `json:"purged,omitempty" doc:"With purge: what was deleted, and what purge cannot delete."`
 }
 
-// Purged says what a purge removed.
+// Purged lists what a purge deleted.
 type Purged struct {
-	Versions   int      `json:"versions" doc:"Past states of the memory."`
-	Payload    string   `json:"payload,omitempty" doc:"What became of a perception's bytes: removed, kept (another memory has the same bytes) or gone before."`
-	Bytes      int64    `json:"bytes,omitempty" doc:"Of the payload, when it was removed."`
-	StoodFor   []int64  `json:"stood_for,omitempty" doc:"Memories that had been merged into this one, which hold their own text still; purge them too if they say the same."`
-	OldPages   string   `json:"old_pages" doc:"rewritten, or pending with the reason: this node, or the next that opens the file, finishes it."`
-	NotReached []string `json:"not_reached" doc:"What no program can take back."`
+	Versions   int      `json:"versions" doc:"Number of deleted versions of the memory."`
+	Payload    string   `json:"payload,omitempty" doc:"The bytes of the perception: removed, kept (another memory has the same bytes) or gone before."`
+	Bytes      int64    `json:"bytes,omitempty" doc:"Size of the payload, if it was removed."`
+	StoodFor   []int64  `json:"stood_for,omitempty" doc:"Memories that had been merged into this one. They still hold their own text; purge them too if it has the same content."`
+	OldPages   string   `json:"old_pages" doc:"rewritten, or pending with the reason. If pending, this node or the next one that opens the file finishes it."`
+	NotReached []string `json:"not_reached" doc:"Copies that purge cannot delete, such as backups."`
 }
 
-// RestoreResponse confirms a restore.
+// RestoreResponse is the result of Restore.
 type RestoreResponse struct {
 	Status   string `json:"status"`
 	MemoryID int64  `json:"memory_id"`
 	Content  string `json:"content" doc:"The first 100 characters."`
 }
 
-// UpdateResponse confirms an update.
+// UpdateResponse is the result of Update: the old and the new text.
 type UpdateResponse struct {
 	Status       string   `json:"status"`
 	MemoryID     int64    `json:"memory_id"`
@@ -184,29 +184,29 @@ type UpdateResponse struct {
 	AutoInferred Inferred `json:"auto_inferred"`
 }
 
-// PinResponse confirms a pin.
+// PinResponse is the result of Pin.
 type PinResponse struct {
 	Status   string `json:"status" doc:"pinned or unpinned."`
 	MemoryID int64  `json:"memory_id"`
 	Pinned   bool   `json:"pinned"`
 }
 
-// Version is one state of a memory.
+// Version is one version of a memory and the time in which it was current.
 type Version struct {
 	Version      int        `json:"version"`
 	Content      string     `json:"content"`
 	Context      Object     `json:"context,omitempty"`
 	Category     string     `json:"category"`
-	Confidence   float64    `json:"confidence" doc:"As stored."`
+	Confidence   float64    `json:"confidence" doc:"Stored confidence, without decay."`
 	Status       string     `json:"status"`
 	SupersededBy int64      `json:"superseded_by,omitempty"`
 	From         time.Time  `json:"from"`
-	To           *time.Time `json:"to,omitempty" doc:"Absent for the present state."`
-	Change       string     `json:"change,omitempty" doc:"What ended it: updated, forgotten, restored or superseded."`
+	To           *time.Time `json:"to,omitempty" doc:"Absent for the current version."`
+	Change       string     `json:"change,omitempty" doc:"The change that ended it: updated, forgotten, restored or superseded."`
 	Reason       string     `json:"reason,omitempty"`
 }
 
-// HistoryResponse holds every state of a memory, oldest first.
+// HistoryResponse holds all versions of a memory, oldest first.
 type HistoryResponse struct {
 	MemoryID int64     `json:"memory_id"`
 	UID      string    `json:"uid"`
@@ -216,32 +216,32 @@ type HistoryResponse struct {
 // ListResponse is a page of memories.
 type ListResponse struct {
 	Memories []Memory `json:"memories"`
-	Total    int64    `json:"total" doc:"How many match, on all pages."`
-	Page     int      `json:"page" doc:"0 when a cursor was given."`
+	Total    int64    `json:"total" doc:"Number of matching memories on all pages."`
+	Page     int      `json:"page" doc:"0 if the request has a cursor."`
 	Limit    int      `json:"limit"`
-	Next     string   `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
-	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that were left out, and why."`
+	Next     string   `json:"next,omitempty" doc:"The cursor of the next page. Absent on the last page."`
+	Degraded []string `json:"degraded,omitempty" doc:"Damaged memories that the page omits, and why."`
 }
 
-// StartSessionResponse opens an episode.
+// StartSessionResponse is the result of StartSession: the session and its briefing.
 type StartSessionResponse struct {
-	Status              string   `json:"status" doc:"started, or continued when its origin was known."`
+	Status              string   `json:"status" doc:"started, or continued if a session with this origin exists."`
 	SessionID           string   `json:"session_id"`
 	Collection          string   `json:"collection"`
 	ActiveMemoriesCount int64    `json:"active_memories_count"`
 	Briefing            Briefing `json:"briefing"`
 }
 
-// Briefing is what to know before an episode begins.
+// Briefing summarizes the memories that matter for a new episode.
 type Briefing struct {
 	Text        string          `json:"text" doc:"The briefing in a few lines."`
 	Rules       []BriefMemory   `json:"rules" doc:"Constraints and pinned memories."`
-	Failures    []BriefMemory   `json:"failures" doc:"What went wrong lately."`
-	Relevant    []BriefMemory   `json:"relevant" doc:"What fits the session's context."`
+	Failures    []BriefMemory   `json:"failures" doc:"Recent failures."`
+	Relevant    []BriefMemory   `json:"relevant" doc:"Memories that are relevant to the session's context."`
 	LastSession *SessionSummary `json:"last_session,omitempty"`
 }
 
-// BriefMemory is a memory in one line.
+// BriefMemory is the one-line form of a memory.
 type BriefMemory struct {
 	MemoryID   int64   `json:"memory_id"`
 	Summary    string  `json:"summary"`
@@ -249,7 +249,7 @@ type BriefMemory struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// SessionSummary is what an episode came to.
+// SessionSummary counts the memories and outcomes of an episode.
 type SessionSummary struct {
 	Text         string              `json:"text"`
 	SessionID    string              `json:"session_id"`
@@ -263,25 +263,25 @@ type SessionSummary struct {
 	OutcomeScore *float64            `json:"outcome_score,omitempty"`
 	DurationS    float64             `json:"duration_s"`
 	EndedAt      *time.Time          `json:"ended_at,omitempty"`
-	Streams      []admin.StreamCount `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+	Streams      []admin.StreamCount `json:"streams,omitempty" doc:"Sample counts per source of the recorder."`
 }
 
-// Consolidated says what an episode's consolidation merged.
+// Consolidated reports which facts EndSession merged.
 type Consolidated struct {
 	MergedGroups     int     `json:"merged_groups"`
 	SupersededCount  int     `json:"superseded_count"`
-	CompressionRatio float64 `json:"compression_ratio" doc:"Superseded over candidates, 0 to 1."`
-	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard of the merged pairs, 0 to 1."`
+	CompressionRatio float64 `json:"compression_ratio" doc:"Superseded memories divided by candidates, 0 to 1."`
+	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard similarity of the merged pairs, 0 to 1."`
 }
 
-// EndSessionResponse closes an episode.
+// EndSessionResponse is the result of EndSession.
 type EndSessionResponse struct {
 	Status          string         `json:"status"`
 	SessionID       string         `json:"session_id"`
 	Summary         SessionSummary `json:"summary"`
 	Consolidated    Consolidated   `json:"consolidated"`
-	DecayedCount    int64          `json:"decayed_count" doc:"Memories of the collection that have faded below 0.3."`
-	RelatedMemories []BriefMemory  `json:"related_memories" doc:"From earlier episodes, for what this one was about."`
+	DecayedCount    int64          `json:"decayed_count" doc:"Memories of the collection whose confidence has decayed below 0.3."`
+	RelatedMemories []BriefMemory  `json:"related_memories" doc:"Memories of earlier episodes that are related to this one."`
 }
 
 // Session is one episode.
@@ -301,18 +301,18 @@ type Session struct {
 type SessionsResponse struct {
 	Sessions []Session `json:"sessions"`
 	Total    int64     `json:"total"`
-	Page     int       `json:"page" doc:"0 when a cursor was given."`
+	Page     int       `json:"page" doc:"0 if the request has a cursor."`
 	Limit    int       `json:"limit"`
-	Next     string    `json:"next,omitempty" doc:"The cursor of the next page; absent on the last."`
-	Degraded []string  `json:"degraded,omitempty" doc:"Damaged episodes whose context was left out, and why."`
+	Next     string    `json:"next,omitempty" doc:"The cursor of the next page. Absent on the last page."`
+	Degraded []string  `json:"degraded,omitempty" doc:"Damaged episodes whose context is omitted, and why."`
 }
 
-// SessionResponse is one episode whole.
+// SessionResponse is one episode with its summary and the memories recalled for it.
 type SessionResponse struct {
 	Session
-	Summary  *SessionSummary     `json:"summary,omitempty" doc:"What it came to, or comes to so far; absent while nothing has happened."`
-	Recalled []RecalledMemory    `json:"recalled" doc:"What was recalled for it, the useful first; at most 1,000."`
-	Streams  []admin.StreamCount `json:"streams,omitempty" doc:"What became of the samples of each recorder's source."`
+	Summary  *SessionSummary     `json:"summary,omitempty" doc:"Summary of the episode, so far if it is active. Absent for an empty episode."`
+	Recalled []RecalledMemory    `json:"recalled" doc:"Memories that were recalled for the episode, the helpful ones first; at most 1,000."`
+	Streams  []admin.StreamCount `json:"streams,omitempty" doc:"Sample counts per source of the recorder."`
 }
 
 // RecalledMemory is a memory that was recalled for an episode.
@@ -320,12 +320,12 @@ type RecalledMemory struct {
 	BriefMemory
 	Status string `json:"status"`
 	Type   string `json:"type"`
-	Used   bool   `json:"used" doc:"The episode said that it helped."`
+	Used   bool   `json:"used" doc:"end_session listed it in used_memory_ids."`
 }
 
-// SavePerceptionResponse says what was stored.
+// SavePerceptionResponse describes the stored perception.
 type SavePerceptionResponse struct {
-	Status         string `json:"status" doc:"created, or duplicate when its origin was known."`
+	Status         string `json:"status" doc:"created, or duplicate if a perception with this origin exists."`
 	MemoryID       int64  `json:"memory_id"`
 	UID            string `json:"uid"`
 	PerceptionType string `json:"perception_type"`
@@ -353,7 +353,7 @@ type PreviewResponse struct {
 	Width      int    `json:"width"`
 	Height     int    `json:"height"`
 	Summary    string `json:"summary"`
-	SHA256     string `json:"sha256" doc:"Of the perception, not of the picture."`
+	SHA256     string `json:"sha256" doc:"Checksum of the perception, not of the picture."`
 	DataBase64 []byte `json:"data_base64"`
 }
 
@@ -365,35 +365,35 @@ type SamplesResponse struct {
 
 // PathsResponse lists context paths.
 type PathsResponse struct {
-	Paths []ContextPath `json:"paths" doc:"In order of the path, 10,000 at most: name a prefix when there are more."`
-	Total int           `json:"total" doc:"How many there are."`
+	Paths []ContextPath `json:"paths" doc:"Sorted by path, at most 10,000. Use prefix if there are more."`
+	Total int           `json:"total" doc:"Number of paths."`
 }
 
-// ContextPath is one path of contexts, as a filter may name it.
+// ContextPath is a context path for use in a filter, with statistics of its values.
 type ContextPath struct {
 	Path     string      `json:"path"`
-	Memories int64       `json:"memories" doc:"Active ones with a value there."`
-	Kinds    []string    `json:"kinds" doc:"What the values are: number, text, bool, null, list or an empty object."`
-	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if there is one."`
+	Memories int64       `json:"memories" doc:"Number of active memories with a value at this path."`
+	Kinds    []string    `json:"kinds" doc:"Types of the values: number, text, bool, null, list or an empty object."`
+	Min      *float64    `json:"min,omitempty" doc:"The smallest number, in unit if unit is set."`
 	Max      *float64    `json:"max,omitempty"`
-	Unit     string      `json:"unit,omitempty" doc:"The canonical unit when most of the numbers are quantities, such as 12.5 N."`
-	Values   []PathValue `json:"values,omitempty" doc:"When one path was asked for: at most 50, most frequent first. Without lists and long texts."`
+	Unit     string      `json:"unit,omitempty" doc:"The canonical unit, if most of the numbers are quantities such as 12.5 N."`
+	Values   []PathValue `json:"values,omitempty" doc:"For a request of one path: at most 50 values, the most frequent first, without lists and long texts."`
 }
 
-// PathValue is a value at a path.
+// PathValue is a value at a path and the number of memories that have it.
 type PathValue struct {
 	Value    any   `json:"value"`
 	Memories int64 `json:"memories"`
 }
 
-// PlacesResponse is a map of memories.
+// PlacesResponse holds the coordinates of memories, for a map.
 type PlacesResponse struct {
-	Fields  []PlaceField `json:"fields" doc:"Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most."`
-	Points  []PlacePoint `json:"points" doc:"In order of memory_id."`
-	Total   int          `json:"total" doc:"Points within the bounds, of which points may be a sample."`
-	Sampled bool         `json:"sampled" doc:"There are more than points holds."`
+	Fields  []PlaceField `json:"fields" doc:"The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first."`
+	Points  []PlacePoint `json:"points" doc:"Sorted by memory_id."`
+	Total   int          `json:"total" doc:"Number of points within the bounds; points may be a sample of them."`
+	Sampled bool         `json:"sampled" doc:"points is a sample."`
 	Cell    float64      `json:"cell,omitempty" doc:"Side of a cell, in the unit of the coordinates."`
-	Cells   []PlaceCell  `json:"cells" doc:"The cells that hold any point, counting all of them."`
+	Cells   []PlaceCell  `json:"cells" doc:"The cells that are not empty. Their counts include points that are not in the sample."`
 }
 
 // PlaceField is a path of coordinates in one frame and map.
@@ -401,10 +401,10 @@ type PlaceField struct {
 	Field    string    `json:"field"`
 	FrameID  string    `json:"frame_id,omitempty"`
 	MapID    string    `json:"map_id,omitempty"`
-	Dims     int       `json:"dims" doc:"2 or 3."`
+	Dims     int       `json:"dims" doc:"Number of dimensions, 2 or 3."`
 	Memories int64     `json:"memories"`
-	Min      []float64 `json:"min" doc:"The smallest of each coordinate."`
-	Max      []float64 `json:"max" doc:"The largest of each coordinate."`
+	Min      []float64 `json:"min" doc:"The smallest value of each coordinate."`
+	Max      []float64 `json:"max" doc:"The largest value of each coordinate."`
 }
 
 // PlacePoint is one memory on the map.
@@ -415,16 +415,17 @@ type PlacePoint struct {
 	Z          *float64  `json:"z,omitempty"`
 	Type       string    `json:"type"`
 	Category   string    `json:"category"`
-	Success    *bool     `json:"success,omitempty" doc:"task.success, where it is true or false."`
+	Success    *bool     `json:"success,omitempty" doc:"task.success, if it is true or false."`
 	ObservedAt time.Time `json:"observed_at"`
 	Summary    string    `json:"summary"`
 }
 
-// PlaceCell counts the points of one cell: from x to x + cell, likewise y.
+// PlaceCell counts the points of one cell, which extends from x to x + cell and
+// from y to y + cell.
 type PlaceCell struct {
 	X         float64 `json:"x"`
 	Y         float64 `json:"y"`
 	Memories  int64   `json:"memories"`
-	Successes int64   `json:"successes" doc:"With task.success true."`
-	Failures  int64   `json:"failures" doc:"With task.success false."`
+	Successes int64   `json:"successes" doc:"Memories with task.success true."`
+	Failures  int64   `json:"failures" doc:"Memories with task.success false."`
 }

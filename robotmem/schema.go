@@ -10,28 +10,28 @@ import (
 	"github.com/robotmem/robotmem-go/perception"
 )
 
-// InputSchema is the JSON Schema (2020-12) of the request, whole in itself.
+// InputSchema returns the JSON Schema (2020-12) of the request, without references.
 func (o *Op) InputSchema() map[string]any { return (*Definitions)(nil).Input(o) }
 
-// OutputSchema is the JSON Schema (2020-12) of the response, whole in itself.
+// OutputSchema returns the JSON Schema (2020-12) of the response, without references.
 func (o *Op) OutputSchema() map[string]any { return (*Definitions)(nil).Output(o) }
 
-// Definitions are the JSON Schemas of structs, for a document in which each
-// stands once under its name and others refer to it. There a field that holds
-// an object is an object alone: that it may also come as text is a courtesy to
-// callers that have no document.
+// Definitions collects the JSON Schemas of structs for a document such as
+// OpenAPI, where each schema is defined once and referenced by name. In such a
+// document an object field accepts only an object; the schemas of MCP tools also
+// accept a string that contains the object.
 type Definitions struct {
 	Prefix  string         // of a reference, such as #/components/schemas/
 	Schemas map[string]any // by name; filled by Input and Output
 }
 
-// Input is the schema of the request; what its fields hold is referred to.
+// Input returns the schema of the request. It refers to the schemas of its fields.
 func (d *Definitions) Input(o *Op) map[string]any { return d.requestSchema(o.In) }
 
-// Output refers to the schema of the response.
+// Output returns a reference to the schema of the response.
 func (d *Definitions) Output(o *Op) map[string]any { return d.responseSchema(o.Out) }
 
-// Define sets the schema of a name and refers to it.
+// Define stores a schema under a name and returns a reference to it.
 func (d *Definitions) Define(name string, schema map[string]any) map[string]any {
 	if d.Schemas == nil {
 		d.Schemas = map[string]any{}
@@ -40,7 +40,7 @@ func (d *Definitions) Define(name string, schema map[string]any) map[string]any 
 	return map[string]any{"$ref": d.Prefix + name}
 }
 
-// object is the schema of a struct: a reference where there are definitions.
+// object returns the schema of a struct, or a reference to it if d is not nil.
 func (d *Definitions) object(t reflect.Type, schema func(reflect.Type) map[string]any) map[string]any {
 	if d == nil {
 		return schema(t)
@@ -74,9 +74,9 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	return s
 }
 
-// fieldSchema describes one request field. JSON-valued fields accept an object
-// or a string that holds one; each branch has a single type, because some
-// clients refuse a list of types.
+// fieldSchema returns the schema of one request field. An object field accepts an
+// object or a string that contains one. Each branch has a single type, because
+// some MCP clients refuse a list of types.
 func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string) map[string]any {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -118,14 +118,14 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		s["enum"] = strings.Fields(v)
 	}
 	for rule, pattern := range patterns {
-		if _, ok := rules[rule]; ok && d != nil { // not every model's client takes one
+		if _, ok := rules[rule]; ok && d != nil { // some MCP clients refuse patterns
 			s["pattern"] = pattern
 		}
 	}
 	return s
 }
 
-// patterns are what the rules of names take, in a document.
+// patterns are the regular expressions of the validation rules, by rule.
 var patterns = map[string]string{
 	"collection":  `^[A-Za-z0-9._-]{1,64}$`,
 	"collections": `^(\*|[A-Za-z0-9._-]{1,64})$`,
@@ -139,8 +139,8 @@ func (d *Definitions) orString(object map[string]any) map[string]any {
 	return map[string]any{"anyOf": []any{object, map[string]any{"type": "string"}}}
 }
 
-// anyObject has the keys that its caller gives it. A document says so, because
-// generators take an object without properties for an empty one.
+// anyObject is an object with arbitrary keys. A document states this explicitly,
+// because code generators treat an object without properties as empty.
 func (d *Definitions) anyObject() map[string]any {
 	if d == nil {
 		return map[string]any{"type": "object"}
@@ -198,8 +198,8 @@ func (d *Definitions) responseSchema(t reflect.Type) map[string]any {
 	return map[string]any{"type": "integer"}
 }
 
-// anyValue is a section of the caller's context, which may hold any JSON value.
-// It is spelt out, because some clients warn of a schema that says nothing.
+// anyValue accepts any JSON value. It lists all types, because some MCP clients
+// warn about an empty schema.
 func anyValue() map[string]any {
 	var types []any
 	for _, t := range []string{"object", "array", "string", "number", "boolean", "null"} {

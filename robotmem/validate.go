@@ -15,15 +15,15 @@ import (
 	"github.com/go-playground/validator/v10"
 )
 
-// Requests carry their rules in tags, so that validation, the MCP schema, the
-// OpenAPI entry and the help text cannot disagree: validate:"…" with the rules
-// of validator/v10 and those below, default:"…", doc:"…".
+// Requests carry their rules in struct tags, so that validation, the MCP schema,
+// the OpenAPI entry and the help text agree: validate:"…" with the rules of
+// validator/v10 and those below, default:"…", doc:"…".
 
 var collectionName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
 
 var tagName = regexp.MustCompile(`^[\p{L}\p{N}._-]{1,64}$`)
 
-// Times are kept as 64-bit nanoseconds since 1970, which these years fit.
+// Times are stored as 64-bit nanoseconds since 1970, which cover these years.
 const minYear, maxYear = 1678, 2261
 
 var validate = sync.OnceValue(func() *validator.Validate {
@@ -57,10 +57,9 @@ var validate = sync.OnceValue(func() *validator.Validate {
 	return v
 })
 
-// Validate trims, fills in defaults and checks every rule of *req, a pointer to a
-// struct whose fields carry the rules. It is the first line of every Service
-// method, in every implementation. It fails with Invalid or TooLarge and names the
-// field.
+// Validate trims texts, sets defaults and checks the validate tags of req, a pointer
+// to a request struct. Every Service method calls it first. It fails with Invalid or
+// TooLarge and names the field.
 func Validate(opName string, req any) error {
 	if t, ok := req.(interface{ trim() }); ok {
 		t.trim()
@@ -93,7 +92,7 @@ func setDefaults(v reflect.Value) {
 			setDefault(f, d)
 		}
 		if f.Kind() == reflect.Pointer && !f.IsNil() && f.Elem().Kind() == reflect.Struct && jsonName(sf) != "" && f.Elem().Type() != reflect.TypeFor[time.Time]() {
-			// The caller's struct is not ours to change.
+			// Copy the caller's struct instead of modifying it.
 			c := reflect.New(f.Elem().Type())
 			c.Elem().Set(f.Elem())
 			setDefaults(c.Elem())
@@ -129,7 +128,7 @@ func setDefault(f reflect.Value, s string) {
 	}
 }
 
-// ruleText says what is allowed and what was given.
+// ruleText returns the error text of a rule: the allowed values and the given one.
 func ruleText(f validator.FieldError, root reflect.Type) string {
 	given := abbreviate(fmt.Sprintf("%v", f.Value()))
 	switch f.Tag() {
@@ -180,7 +179,7 @@ func limitText(f validator.FieldError, given string, l limits) string {
 
 type limits struct{ min, max string }
 
-// docOf is what the documentation says of a field.
+// docOf returns the doc tag of a field.
 func docOf(t reflect.Type, namespace string) string {
 	f, ok := fieldAt(t, namespace)
 	if !ok {
@@ -207,8 +206,8 @@ func rulesOf(tag string) (field, items map[string]string) {
 	return field, items
 }
 
-// limitsOf finds the min and max of a field named by validator's namespace,
-// such as RecallRequest.SpatialSort.Target[0].
+// limitsOf returns the min and max of a field. namespace is validator's name of
+// the field, such as RecallRequest.SpatialSort.Target[0].
 func limitsOf(t reflect.Type, namespace string) limits {
 	f, ok := fieldAt(t, namespace)
 	if !ok {

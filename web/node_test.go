@@ -66,9 +66,9 @@ func serveNode(t *testing.T, o web.Options) (*local.Node, string) {
 	return e, "http://" + l.Addr().String()
 }
 
-// faces are a request to each part of a node: a change over REST and over MCP, and the
+// entryPoints has a request for each interface of a node: a change over REST and over MCP, and the
 // dashboard, with the answer that an allowed caller gets.
-var faces = []struct {
+var entryPoints = []struct {
 	name, method, path, body string
 	headers                  []string
 	public                   bool // asks for no token
@@ -109,14 +109,14 @@ func total(t *testing.T, e *local.Node) int64 {
 
 func TestForeignHostsAndOriginsReachNothing(t *testing.T) {
 	e, url := serveNode(t, web.Options{})
-	for _, f := range faces {
+	for _, f := range entryPoints {
 		for name, tt := range map[string]struct {
 			header string
 			field  string
 			reads  bool // also refused for what changes nothing
 		}{
 			"another host":              {"Host: evil.example", "Host", true},
-			"a host that begins alike":  {"Host: 127.0.0.1.evil.example", "Host", true},
+			"a host with this prefix":   {"Host: 127.0.0.1.evil.example", "Host", true},
 			"another page":              {"Origin: https://evil.example", "Origin", false},
 			"another port's page":       {"Origin: http://127.0.0.1:1", "Origin", false},
 			"a sandboxed page":          {"Origin: null", "Origin", false},
@@ -138,7 +138,7 @@ func TestForeignHostsAndOriginsReachNothing(t *testing.T) {
 	if n := total(t, e); n != 0 {
 		t.Errorf("%d memories came from strangers", n)
 	}
-	for _, f := range faces {
+	for _, f := range entryPoints {
 		if res, body := askBody(t, f.method, url+f.path, f.body, with(f.headers, "Origin: "+url, "Sec-Fetch-Site: same-origin")...); res.StatusCode != 200 {
 			t.Errorf("%s, its own page: %s %s", f.name, res.Status, body)
 		}

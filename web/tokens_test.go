@@ -57,7 +57,7 @@ func TestTokensAreAskedForOnEveryFace(t *testing.T) {
 	known := &list{}
 	full, reader := known.add("arm-7", false), known.add("viewer", true)
 	e, url := serveNode(t, web.Options{Tokens: known.tokens})
-	for _, f := range faces {
+	for _, f := range entryPoints {
 		for _, tt := range []struct {
 			name, header string
 			status       int

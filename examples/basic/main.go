@@ -1,5 +1,5 @@
-// Basic lives one episode through the library: a gripper tries two forces on a
-// wet glass, and asks its memory before the next attempt.
+// Basic records one episode with the Go library: a gripper tries two forces on a
+// wet glass, and recalls its memories before the next attempt.
 package main
 
 import (
@@ -41,8 +41,8 @@ func run(ctx context.Context) (err error) {
 		return err
 	}
 
-	// A number is content: two forces are two facts, and the one that failed
-	// is worth as much as the one that held.
+	// Facts with different numbers are different facts. Store the failed attempt
+	// too.
 	var held int64
 	for _, try := range []struct {
 		insight  string
@@ -84,7 +84,7 @@ func run(ctx context.Context) (err error) {
 	}
 	fmt.Printf("sensed %d, %d bytes of %s\n", trace.MemoryID, trace.Bytes, trace.MediaType)
 
-	// What worked, less than half a metre from here?
+	// Recall what worked less than half a metre from here.
 	reach := 0.5
 	found, err := m.Recall(ctx, &robotmem.RecallRequest{
 		Query:         "how hard to grip the glass",

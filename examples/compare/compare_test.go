@@ -32,8 +32,8 @@ func testCorpus(t *testing.T) *corpus {
 	return c
 }
 
-// All engines run, each answers in all its ways, and those that rank exactly by
-// the measure of the right answers find them all.
+// All engines run in all ways. Those that rank exactly by the measure of the correct
+// results find all of them.
 func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"--n", "2000", "--questions", "40", "--json"}, &out, io.Discard); err != nil {
@@ -46,15 +46,15 @@ func TestRun(t *testing.T) {
 	if got.Rows != testRows || got.Dims != dims || got.Machine.Cores < 1 || !strings.HasPrefix(got.Machine.Go, "go") {
 		t.Errorf("heading: %d rows of %d dimensions on %+v", got.Rows, got.Dims, got.Machine)
 	}
-	least := map[string]float64{ // of the right answers, that must be found
-		"robotmem hybrid":                  0.9, // equal only where both lists are
+	least := map[string]float64{ // the least fraction of correct results
+		"robotmem hybrid":                  0.9, // equal only if both lists are
 		"robotmem hybrid, filter":          1,
-		"robotmem meaning":                 0.98, // searched by codes of two bits a dimension
+		"robotmem meaning":                 0.98, // searched with codes of two bits per dimension
 		"robotmem meaning, filter":         1,
 		"robotmem-words words":             1,
 		"robotmem-words words, filter":     1,
-		"bleve words":                      0.5, // by a formula and a tokenizer of its own
-		"bleve words, filter":              1,   // two rows in all: nothing to leave out
+		"bleve words":                      0.5, // with another formula and tokenizer
+		"bleve words, filter":              1,   // only two rows match
 		"chromem vectors, exact":           1,
 		"chromem vectors, exact, filter":   1,
 		"hnsw vectors, graph":              0.01,
@@ -94,7 +94,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The node's answers by words are those of scoring every row, in the same order.
+// The node's results by words equal those of a scan of all rows, in the same order.
 func TestNodeEqualsExhaustiveSearch(t *testing.T) {
 	c := testCorpus(t)
 	truth := newTruth(c, silent)
@@ -129,7 +129,7 @@ func TestNodeEqualsExhaustiveSearch(t *testing.T) {
 	}
 }
 
-// The right answers by meaning are the head of a full sort.
+// The correct results by meaning are the first rows of a full sort.
 func TestMeaningIsTheHeadOfAFullSort(t *testing.T) {
 	c := testCorpus(t)
 	truth := newTruth(c, silent)
@@ -268,7 +268,7 @@ left out: x: why
 	}
 }
 
-// A question that is slow makes a way answer fewer.
+// If the queries of a way are slow, fewer are measured.
 func TestSlowWaysAreAskedLess(t *testing.T) {
 	c := testCorpus(t)
 	want := make([]right, len(c.questions))

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// dims is the length of the vectors of eval.WordVectors.
+	// dims is the dimension of the vectors of eval.WordVectors.
 	dims = 384
-	// ten is how many answers each question asks for.
+	// ten is the number of results of each query.
 	ten = 10
-	// batchRows is how many rows are handed over at a time, where an engine
-	// takes several.
+	// batchRows is the number of rows per batch, for engines with batches.
 	batchRows = 5000
 
 	rarePath  = "task.trial"
 	rareValue = "rare"
 )
 
-// corpus is what every engine is given: row i is texts[i], vector(i) and
-// rare[i]. Engines answer with these row numbers.
+// corpus is the input of every engine: row i is texts[i], vector(i) and rare[i].
+// Engines return these row numbers.
 type corpus struct {
 	texts     []string
 	rare      []bool    // of the rare trial, 1 in 1,000
@@ -32,7 +31,7 @@ type corpus struct {
 	questions []question
 }
 
-// question is asked of every engine, by its words or by its vector.
+// question is a query for every engine, by its words or by its vector.
 type question struct {
 	number int
 	text   string
@@ -43,15 +42,15 @@ func (c *corpus) len() int { return len(c.texts) }
 
 func (c *corpus) vector(row int) []float32 { return c.vectors[row*dims : (row+1)*dims : (row+1)*dims] }
 
-// ownVectors copies the vectors for an engine that keeps them as they are handed
-// in, so that its memory is counted.
+// ownVectors copies the vectors for an engine that keeps references to them, so that
+// the measured memory of the engine includes them.
 func (c *corpus) ownVectors() func(row int) []float32 {
 	own := corpus{vectors: slices.Clone(c.vectors)}
 	return own.vector
 }
 
-// facts makes the rows anew, with their contexts, in batches. They are not kept
-// because a context takes more memory than all the rest of a row.
+// facts generates the rows again, with their contexts, in batches. The corpus does
+// not store contexts, because a context takes more memory than the rest of a row.
 func facts(n int, each func(batch []robotmem.LearnRequest) error) (*eval.Facts, error) {
 	f := eval.NewFacts()
 	for start := 0; start < n; start += batchRows {
@@ -66,8 +65,8 @@ func facts(n int, each func(batch []robotmem.LearnRequest) error) (*eval.Facts, 
 	return f, nil
 }
 
-// newCorpus makes n rows and the questions with all their vectors, so that no
-// engine's figures contain the time of a model.
+// newCorpus generates n rows and the questions with all vectors, so that the
+// measured times do not include the time of a model.
 func newCorpus(ctx context.Context, n, questions int, progress progress) (*corpus, error) {
 	c := &corpus{texts: make([]string, 0, n), rare: make([]bool, 0, n), vectors: make([]float32, 0, n*dims)}
 	var model eval.WordVectors

@@ -7,27 +7,26 @@ import (
 	"strings"
 )
 
-// engine is one way to keep the rows and to answer questions about them.
+// engine is a search engine that stores the rows and answers queries.
 type engine interface {
-	// load takes all rows in, and leaves the engine as fast as it gets. What it
-	// does by itself is timed; what it must not be charged for, such as making
-	// rows, it does inside of unpaid.
+	// load stores all rows and prepares the engine for queries. Its time is
+	// measured, except for the time inside of unpaid, such as for generating rows.
 	load(ctx context.Context, c *corpus, clock *clock) error
-	// ways are the kinds of questions that it answers, once loaded.
+	// ways returns the kinds of queries of a loaded engine.
 	ways() []way
 	close() error
 }
 
-// way is one kind of question to an engine.
+// way is one kind of query of an engine.
 type way struct {
-	what string // in the table
-	kind kind   // what the right answers are ranked by
-	rare bool   // only rows of the rare trial are right
-	// ask returns row numbers, best first; ten of them are looked at.
+	what string // name in the table
+	kind kind   // ranking of the correct results
+	rare bool   // only rows of the rare trial are correct
+	// ask returns row numbers, best first. The first ten are compared.
 	ask func(ctx context.Context, q *question) ([]int, error)
 }
 
-// candidate is an engine that can be asked for by name.
+// candidate is an engine that can be selected by name.
 type candidate struct {
 	name    string
 	open    func() engine
@@ -45,8 +44,8 @@ func candidates() []candidate {
 	}
 }
 
-// choose returns the engines named in only, comma separated, or all that this
-// program can run; left says which ones it cannot, and why.
+// choose returns the engines named in only, comma separated, or all engines that this
+// program can run. left names the other engines, with the reasons.
 func choose(only string) (chosen []candidate, left []string, err error) {
 	all := candidates()
 	if only == "" {

@@ -13,8 +13,8 @@ import (
 	index "github.com/blevesearch/bleve_index_api"
 )
 
-// bleveEngine is bleve with its scorch index in memory. That never merges its
-// segments, of which each batch makes one.
+// bleveEngine is bleve with its scorch index in memory. Each batch makes one segment;
+// the index in memory never merges segments.
 type bleveEngine struct {
 	index bleve.Index
 }
@@ -43,12 +43,12 @@ func (e *bleveEngine) load(ctx context.Context, c *corpus, clock *clock) (err er
 	return nil
 }
 
-// bleveBatch is where the questions are fastest; 5,000 and 100,000 are slower by
-// a few hundredths.
+// bleveBatch is the batch size with the fastest queries; 5,000 and 100,000 are slower
+// by a few percent.
 const bleveBatch = 25000
 
-// bleveMapping indexes what the questions need: stemmed English words ranked by
-// BM25, and the trial as one term. Nothing is stored.
+// bleveMapping indexes stemmed English words, ranked by BM25, and the trial as one
+// term. It stores no texts.
 func bleveMapping() mapping.IndexMapping {
 	words := bleve.NewTextFieldMapping()
 	words.Analyzer = en.AnalyzerName
@@ -74,13 +74,13 @@ func (e *bleveEngine) ways() []way {
 		{"words, filter", byFTS5, true, func(ctx context.Context, q *question) ([]int, error) {
 			rare := bleve.NewTermQuery(rareValue)
 			rare.SetField("trial")
-			rare.SetBoost(0) // it admits, and does not rank
+			rare.SetBoost(0) // a filter without influence on the score
 			return e.ask(ctx, bleve.NewConjunctionQuery(anyWord(q), rare))
 		}},
 	}
 }
 
-// anyWord matches what holds any of the words.
+// anyWord matches documents with any of the words.
 func anyWord(q *question) query.Query {
 	m := bleve.NewMatchQuery(q.text)
 	m.SetField("insight")

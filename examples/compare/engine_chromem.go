@@ -9,8 +9,8 @@ import (
 	"github.com/philippgille/chromem-go"
 )
 
-// chromemEngine is chromem-go in memory: it compares a question with every
-// vector, on all cores.
+// chromemEngine is chromem-go in memory: it compares a query with every vector, on
+// all cores.
 type chromemEngine struct {
 	facts *chromem.Collection
 }
@@ -62,8 +62,7 @@ func (e *chromemEngine) asker(where map[string]string) func(context.Context, *qu
 
 func (e *chromemEngine) close() error { return nil }
 
-// trial is what the filter asks for, as the engines store it that keep no whole
-// context.
+// trial is the filtered field, for engines that do not store a context.
 func trial(c *corpus, row int) string {
 	if c.rare[row] {
 		return rareValue

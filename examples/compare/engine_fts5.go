@@ -11,12 +11,11 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3": SQLite in C
 )
 
-// fts5Missing is empty: this program holds SQLite with FTS5.
+// fts5Missing is empty, because this program contains SQLite with FTS5.
 const fts5Missing = ""
 
-// fts5 is bare SQLite in C with its full-text index, in memory, on one
-// connection: no file is read and nothing is waited for. ORDER BY rank and a
-// file with a WAL were tried too, and take longer.
+// fts5 is SQLite in C with its full-text index, in memory, with one connection.
+// ORDER BY rank and a file with a WAL are slower.
 type fts5 struct {
 	db                        *sql.DB
 	all, post, joined, subset *sql.Stmt
@@ -25,17 +24,16 @@ type fts5 struct {
 func newFTS5() engine { return &fts5{} }
 
 const (
-	// Only a rowid is read, so that no text is fetched that the caller may not
-	// want.
+	// Only the rowid is selected, so that no text is read.
 	fts5All = `SELECT rowid FROM facts_fts WHERE facts_fts MATCH ? ORDER BY bm25(facts_fts) LIMIT 50`
-	// The first 50 are ranked as if there were no filter, which is what a
-	// caller does who adds one afterwards.
+	// The filter applies to the first 50 results of the search without a filter, as
+	// in programs that filter after the search.
 	fts5Post = `SELECT f.id FROM (SELECT rowid AS id, bm25(facts_fts) AS score FROM facts_fts
 		WHERE facts_fts MATCH ? ORDER BY score LIMIT 50) t JOIN facts f ON f.id = t.id WHERE f.trial = 'rare' ORDER BY t.score`
 	fts5Joined = `SELECT f.id FROM facts_fts JOIN facts f ON f.id = facts_fts.rowid
 		WHERE facts_fts MATCH ? AND f.trial = 'rare' ORDER BY bm25(facts_fts) LIMIT 10`
-	// The plus keeps the subset from driving the query: each of its rows would
-	// be looked up in the index by itself, which takes ten times as long.
+	// The plus prevents a plan that looks up each row of the subset in the full-text
+	// index, which takes ten times as long.
 	fts5Subset = `SELECT rowid FROM facts_fts WHERE facts_fts MATCH ?
 		AND +rowid IN (SELECT id FROM facts WHERE trial = 'rare') ORDER BY bm25(facts_fts) LIMIT 10`
 )
@@ -44,7 +42,7 @@ func (f *fts5) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	if f.db, err = sql.Open("sqlite3", ":memory:"); err != nil {
 		return err
 	}
-	f.db.SetMaxOpenConns(1) // each connection has a memory of its own
+	f.db.SetMaxOpenConns(1) // each connection has its own database in memory
 	for _, s := range []string{
 		`CREATE TABLE facts(id INTEGER PRIMARY KEY, trial TEXT NOT NULL)`,
 		`CREATE INDEX facts_trial ON facts(trial)`,
@@ -116,7 +114,7 @@ func (f *fts5) ways() []way {
 
 func asker(stmt *sql.Stmt) func(context.Context, *question) ([]int, error) {
 	return func(ctx context.Context, q *question) (found []int, err error) {
-		// A question is made of words of a to z only: none needs escaping.
+		// The words of a query contain only a to z, so no escaping is needed.
 		match := `"` + strings.Join(strings.Fields(q.text), `" OR "`) + `"`
 		rows, err := stmt.QueryContext(ctx, match)
 		if err != nil {

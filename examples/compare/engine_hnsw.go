@@ -12,30 +12,30 @@ import (
 	"github.com/coder/hnsw"
 )
 
-// hnswEngine is the graph of coder/hnsw with its defaults (M 16, EfSearch 20),
-// asked for ten and for more. Wider settings find little more of what is there:
-// of 20,000 rows, 14 % with M 64 and EfSearch 400, after ten times the time to
-// load. The library has no filter.
+// hnswEngine is the graph of coder/hnsw with its defaults (M 16, EfSearch 20), with
+// searches for ten and for more results. Larger parameters improve the recall little:
+// with 20,000 rows, M 64 and EfSearch 400 it is 14 %, with ten times the load time.
+// The library has no filter.
 type hnswEngine struct {
 	graph *hnsw.Graph[int]
 }
 
-// hnswMissing is empty: this program holds the library.
+// hnswMissing is empty, because this program contains the library.
 const hnswMissing = ""
 
 func newHNSW() engine { return &hnswEngine{} }
 
 const (
 	hnswSeed = 1
-	// hnswWide is how many neighbours the second way asks for to keep ten: the
-	// library ends a search by the number of results that is wanted.
+	// hnswWide is the number of results that the second way requests to keep ten. In
+	// this library, the requested number limits the search.
 	hnswWide = 200
 )
 
 func (e *hnswEngine) load(ctx context.Context, c *corpus, clock *clock) error {
 	e.graph = hnsw.NewGraph[int]()
 	e.graph.Rng = rand.New(rand.NewSource(hnswSeed))
-	e.graph.Distance = func(a, b hnsw.Vector) float32 { return 1 - dot(a, b) } // of length 1 as they are
+	e.graph.Distance = func(a, b hnsw.Vector) float32 { return 1 - dot(a, b) } // both have length 1
 	own := c.ownVectors()
 	for row := range c.len() {
 		e.graph.Add(hnsw.MakeNode(row, own(row)))
@@ -56,7 +56,8 @@ func (e *hnswEngine) ways() []way {
 	}
 }
 
-// asker ranks what a search for so many neighbours brings, in no order of its own.
+// asker returns a search for a number of neighbours. It sorts them, because the
+// library does not.
 func (e *hnswEngine) asker(wide int) func(context.Context, *question) ([]int, error) {
 	return func(_ context.Context, q *question) ([]int, error) {
 		type hit struct {

@@ -2,9 +2,9 @@
 
 package main
 
-// hnswMissing is why coder/hnsw cannot be asked: it writes its files in a way
-// that Windows lacks.
+// hnswMissing says why coder/hnsw is not available: it uses a way of writing files
+// that Windows does not have.
 const hnswMissing = "coder/hnsw cannot be built for Windows"
 
-// newHNSW is not called while hnswMissing gives a reason.
+// newHNSW is not called, because hnswMissing is not empty.
 func newHNSW() engine { panic("hnsw: " + hnswMissing) }

@@ -20,8 +20,8 @@ const (
 	nodeWordsName = "robotmem-words"
 )
 
-// node is a robotmem node on a file: with meaning it has an embedder, else it
-// ranks by words alone.
+// node is a robotmem node on a file. With meaning set it has an embedder; otherwise it
+// ranks by words only.
 type node struct {
 	meaning bool
 
@@ -34,8 +34,8 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 	if n.dir, err = os.MkdirTemp("", "robotmem-compare-"); err != nil {
 		return err
 	}
-	// What was sensed in the real world counts 1.5 times by default, which no
-	// other engine knows of.
+	// By default the score of memories from the real world is multiplied by 1.5. The
+	// other engines have no such factor.
 	o := local.Options{RealWeight: 1, Weights: map[string]float64{"vector": meaningWeight}}
 	if n.meaning {
 		clock.unpaid(func() { o.Embedder = newCachedVectors(c) })
@@ -63,12 +63,12 @@ func (n *node) load(ctx context.Context, c *corpus, clock *clock) (err error) {
 
 func (n *node) learn(ctx context.Context, c *corpus, clock *clock) error {
 	n.rows = make(map[int64]int, c.len())
-	clock.pause() // while facts are made
+	clock.pause() // while facts are generated
 	defer clock.resume()
 	_, err := facts(c.len(), func(batch []robotmem.LearnRequest) error {
 		clock.resume()
 		defer clock.pause()
-		// Duplicates would be merged, and the other engines have them all.
+		// The other engines store duplicates too.
 		res, err := n.e.LearnBatch(ctx, &robotmem.LearnBatchRequest{Items: batch, KeepDuplicates: true})
 		if err != nil {
 			return err
@@ -101,7 +101,7 @@ func (n *node) ways() []way {
 	}
 }
 
-// asker asks a Recall that must answer in a mode, with nothing degraded.
+// asker returns a recall that must have the given mode and no degraded signal.
 func (n *node) asker(mode string, filter robotmem.Object, spell func(question) string) func(context.Context, *question) ([]int, error) {
 	anyConfidence := 0.0
 	return func(ctx context.Context, q *question) ([]int, error) {
@@ -133,15 +133,14 @@ func (n *node) close() error {
 
 func (q question) asWords() string { return q.text }
 
-// withoutWords spells the question's number in marks, ! for 1 and ? for 0. No
-// word of it can be searched for, so that a node with an embedder ranks by the
-// vector alone.
+// withoutWords returns the question's number in binary, with ! for 1 and ? for 0. It
+// contains no words, so that a node with an embedder ranks by the vector only.
 func (q question) withoutWords() string {
 	return strings.NewReplacer("1", "!", "0", "?").Replace(fmt.Sprintf("%b", q.number))
 }
 
-// cachedVectors answers with vectors that were made beforehand, so that what is
-// measured is the search and not a model.
+// cachedVectors is an embedder with precomputed vectors, so that only the search is
+// measured and not a model.
 type cachedVectors struct {
 	eval.WordVectors
 	known map[string][]float32

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/classify"
 )
 
-// Of the same terms, SQLite's bm25() makes the same scores: the right answers
-// are not right by the node's own account alone.
+// SQLite's bm25() gives the same scores for the same terms, which confirms the correct
+// results independently of the node.
 func TestExhaustiveSearchEqualsBM25OfSQLite(t *testing.T) {
 	c := testCorpus(t)
 	truth := newTruth(c, silent)

@@ -1,7 +1,7 @@
-// Compare asks this node and other ways to search in Go the same questions about
-// the same rows, on one machine and in one process, one after the other, and
-// holds every answer against a look at all rows. See README.md for what is fair
-// in it and what is not.
+// Compare runs the same queries on the same rows with this node and with other search
+// libraries for Go, on one machine and in one process, one after the other. It
+// compares every result with a scan of all rows. README.md describes the limits of
+// the comparison.
 //
 //	go run -tags sqlite_fts5 . --n 100000
 package main
@@ -76,13 +76,13 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return r.writeText(out)
 }
 
-// progressEvery bounds how often a line of progress is written.
+// progressEvery is the least time between two lines of progress.
 const progressEvery = 2 * time.Second
 
-// printProgress writes a line now and then, and the last one of each task that
-// took long enough to have had one.
+// printProgress writes a line every progressEvery, and a last line for each task that
+// had one.
 func printProgress(w io.Writer) progress {
-	var mu sync.Mutex // guards what follows
+	var mu sync.Mutex // guards the variables below
 	task, shown, last := "", false, time.Now()
 	return func(what string, done, total int) {
 		mu.Lock()

@@ -11,19 +11,18 @@ import (
 )
 
 const (
-	// warmUp is how many questions are asked before any is timed. The first of
-	// them is reported by itself.
+	// warmUp is the number of queries before the measurement. The time of the first
+	// one is reported separately.
 	warmUp = 10
-	// A way whose questions take longer than slow is asked fewer of them.
+	// If a query takes longer than slow, fewer queries are measured.
 	slow    = 200 * time.Millisecond
 	slowAsk = 20
 )
 
-// progress is called with how much of something is done. It is safe for
-// concurrent use.
+// progress reports the progress of a task. It is safe for concurrent use.
 type progress func(what string, done, total int)
 
-// clock times a load, apart from what does not belong to it.
+// clock measures the time of a load, without the pauses.
 type clock struct {
 	progress progress
 	took     time.Duration
@@ -53,26 +52,26 @@ func (c *clock) unpaid(f func()) {
 type result struct {
 	Engine    string  `json:"engine"`
 	What      string  `json:"what"`
-	LoadS     float64 `json:"load_s"` // of the engine, the same in all its lines
+	LoadS     float64 `json:"load_s"` // of the engine, equal in all of its lines
 	Questions int     `json:"questions"`
-	FirstMS   float64 `json:"first_ms"` // the first question of this kind
+	FirstMS   float64 `json:"first_ms"` // the first query of this kind
 	P50MS     float64 `json:"p50_ms"`
 	P95MS     float64 `json:"p95_ms"`
-	// Found is how many of the right answers came, 0 to 1: the right ten, or
-	// fewer where fewer match.
+	// Found is the fraction of the correct results that were found, 0 to 1: of ten, or
+	// of all matches if there are fewer.
 	Found float64 `json:"found"`
-	// Bytes is what the process holds more once the engine is loaded; 0 where
-	// that cannot be read.
+	// Bytes is the growth of the process's memory by loading the engine; 0 if it
+	// cannot be read.
 	Bytes int64 `json:"bytes,omitempty"`
-	// Slower is P50MS over that of the node for the same right answers; 0
-	// without one.
+	// Slower is P50MS divided by that of the node for the same correct results; 0 if
+	// the node has none.
 	Slower float64 `json:"times_slower,omitempty"`
 
 	kind kind
 	rare bool
 }
 
-// compare runs one engine after the other, each alone in the process.
+// compare runs the engines one after the other.
 func compare(ctx context.Context, engines []candidate, c *corpus, p progress) ([]result, error) {
 	t := newTruth(c, p)
 	var all []result
@@ -94,7 +93,7 @@ func compare(ctx context.Context, engines []candidate, c *corpus, p progress) ([
 	return all, nil
 }
 
-// measure loads an engine and asks it in each of its ways.
+// measure loads an engine and measures each of its ways.
 func measure(ctx context.Context, candidate candidate, c *corpus, t *truth, p progress) (all []result, err error) {
 	named := func(what string, done, total int) { p(candidate.name+": "+what, done, total) }
 	e := candidate.open()
@@ -125,10 +124,10 @@ func measure(ctx context.Context, candidate candidate, c *corpus, t *truth, p pr
 	return all, nil
 }
 
-// ask asks all questions in one way, one at a time.
+// ask runs all queries in one way, one at a time.
 func ask(ctx context.Context, w way, c *corpus, want []right, p progress) (result, error) {
 	r := result{What: w.what, kind: w.kind, rare: w.rare}
-	debug.FreeOSMemory() // what was made for the last way is not collected in this one
+	debug.FreeOSMemory() // so that the garbage of the last way is not collected during this one
 	var longest time.Duration
 	for i := range min(warmUp, len(c.questions)) {
 		start := time.Now()
@@ -165,7 +164,7 @@ func ask(ctx context.Context, w way, c *corpus, want []right, p progress) (resul
 	return r, nil
 }
 
-// percentile of sorted values by the nearest rank.
+// percentile returns a percentile of sorted values by the nearest rank.
 func percentile(sorted []float64, p int) float64 {
 	return sorted[max(0, int(math.Ceil(float64(len(sorted)*p)/100))-1)]
 }

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 )
 
-// report is all that a run found.
+// report holds all results of a run.
 type report struct {
 	Machine machine  `json:"machine"`
 	Rows    int      `json:"rows"`
@@ -19,14 +19,14 @@ type report struct {
 	LeftOut []string `json:"left_out,omitempty"`
 }
 
-// machine is what the figures were measured on.
+// machine describes the computer of the measurement.
 type machine struct {
 	CPU   string `json:"cpu"`
 	Cores int    `json:"cores"`
 	Go    string `json:"go"`
 	OS    string `json:"os"`
-	// Load is the load average of the last minute before the run, empty where
-	// that cannot be read: more than about half a core is a busy machine.
+	// Load is the load average of the last minute before the run, empty if it cannot
+	// be read. Above about 0.5, other programs affect the measurement.
 	Load string `json:"load,omitempty"`
 }
 
@@ -46,8 +46,7 @@ func thisMachine() machine {
 	return m
 }
 
-// residentBytes is the memory that the process holds, 0 where that cannot be
-// read.
+// residentBytes returns the resident memory of the process, 0 if it cannot be read.
 func residentBytes() int64 {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

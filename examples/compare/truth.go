@@ -14,23 +14,23 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/eval"
 )
 
-// The right answers come from looking at every row; nothing is shared with the
-// node but what it makes terms of, as two tokenizers never rank alike.
+// The correct results come from a scan of all rows. The scan shares only the
+// tokenizer with the node, because different tokenizers give different rankings.
 //
 //	words    BM25 with idf = ln((N − df + ½) / (df + ½)), at least 1e-6
-//	         (Robertson, Zaragoza 2009); k1 = 0.9, b = 0.4 as the node has it for
-//	         texts of this length, for the others 1.2 and 0.75 as FTS5 has it
+//	         (Robertson, Zaragoza 2009); k1 = 0.9, b = 0.4, the node's values for
+//	         texts of this length; for the others 1.2 and 0.75, the values of FTS5
 //	meaning  the cosine of the vectors
 //	hybrid   Σ w/(60 + rank), rank from 1, over the first 100 of both lists, w 1
 //	         for words and 0.1 for meaning (Cormack, Clarke, Büttcher 2009)
 const (
 	minIDF        = 1e-6
 	rrfK          = 60
-	fused         = 100 // how much of each list is fused
+	fused         = 100 // entries of each list that are fused
 	meaningWeight = 0.1
 )
 
-// saturation are BM25's free parameters.
+// saturation holds the free parameters of BM25.
 type saturation struct{ k1, b float64 }
 
 var (
@@ -38,7 +38,7 @@ var (
 	ofFTS5 = saturation{1.2, 0.75}
 )
 
-// kind is what a list is ranked by.
+// kind is a kind of ranking.
 type kind string
 
 const (
@@ -48,7 +48,7 @@ const (
 	byBoth    kind = "hybrid"
 )
 
-// question is the kind that asks the same, whatever it is ranked by.
+// question returns the kind with the same query, independent of the parameters.
 func (k kind) question() kind {
 	if k == byFTS5 {
 		return byWords
@@ -62,17 +62,17 @@ type scored struct {
 	score float64
 }
 
-// better puts the larger score first, ties by the smaller row.
+// better sorts by descending score, ties by row.
 func better(x, y scored) int { return cmp.Or(cmp.Compare(y.score, x.score), cmp.Compare(x.row, y.row)) }
 
-// right is what a question should find: want of these rows. They are more than
-// want only where the scores of the last ones are equal.
+// right holds the correct results of a query: want of these rows. There are more rows
+// than want only if the last ones have equal scores.
 type right struct {
 	rows map[int]bool
 	want int
 }
 
-// found counts the right ones among the first ten answers.
+// found counts the correct rows among the first ten results.
 func (r *right) found(answer []int) int {
 	n := 0
 	seen := map[int]bool{}
@@ -85,12 +85,12 @@ func (r *right) found(answer []int) int {
 	return min(n, r.want)
 }
 
-// truth works the right answers out when they are first asked for.
+// truth computes the correct results when they are first needed.
 type truth struct {
 	c        *corpus
 	progress progress
 
-	postings map[string][]posting // by stem; nil until words are asked for
+	postings map[string][]posting // by stem; nil until they are needed
 	lengths  []int                // of each row, in terms
 	average  float64
 	cache    map[truthKey][]right
@@ -107,7 +107,7 @@ func newTruth(c *corpus, p progress) *truth {
 	return &truth{c: c, progress: p, cache: map[truthKey][]right{}}
 }
 
-// of returns what each question should find among all rows, or among the rare
+// of returns the correct results of each query among all rows, or among the rare
 // ones.
 func (t *truth) of(k kind, rare bool) ([]right, error) {
 	key := truthKey{k, rare}
@@ -171,8 +171,8 @@ func (t *truth) index() error {
 	return nil
 }
 
-// terms are what the node indexes of a fact: its words, and once more the files
-// and names that it speaks of.
+// terms returns the terms that the node indexes of a fact: its words, and again the
+// files and names in it.
 func terms(rules *classify.Rules, s string) []string {
 	found := rules.Classify(s, 0)
 	all := eval.Terms(s)
@@ -182,7 +182,7 @@ func terms(rules *classify.Rules, s string) []string {
 	return all
 }
 
-// words scores every row that holds a word of the question.
+// words scores every row that contains a word of the query.
 func (t *truth) words(q *question, rare bool, p saturation) []scored {
 	terms := eval.QueryTerms(q.text)
 	scores := map[int32]float64{}
@@ -200,13 +200,13 @@ func (t *truth) words(q *question, rare bool, p saturation) []scored {
 	}
 	out := make([]scored, 0, len(scores))
 	for row, s := range scores {
-		out = append(out, scored{int(row), math.Round(s*1e9) / 1e9}) // equal texts are equal in any order of adding
+		out = append(out, scored{int(row), math.Round(s*1e9) / 1e9}) // equal texts get equal scores in any order of addition
 	}
 	slices.SortFunc(out, better)
 	return out
 }
 
-// meaning compares the question with every vector.
+// meaning compares the query with every vector.
 func (t *truth) meaning(q *question, rare bool) []scored {
 	best := make([]scored, 0, fused+1)
 	for row := range t.c.len() {
@@ -224,10 +224,10 @@ func (t *truth) meaning(q *question, rare bool) []scored {
 	return best
 }
 
-// cosine of two vectors of length 1; what lies beyond six digits is rounding.
+// cosine returns the cosine of two vectors of length 1, rounded to six digits.
 func cosine(x, y []float32) float64 { return math.Round(float64(dot(x, y))*1e6) / 1e6 }
 
-// dot is the scalar product of two vectors whose length is a multiple of 4.
+// dot returns the dot product of two vectors whose dimension is a multiple of 4.
 func dot(x, y []float32) float32 {
 	var s0, s1, s2, s3 float32
 	y = y[:len(x)]
@@ -256,7 +256,7 @@ func fuse(words, meaning []scored) []scored {
 	return out
 }
 
-// tenOf keeps the first ten, and whatever scores like the tenth.
+// tenOf keeps the first ten rows, and all further rows with the score of the tenth.
 func tenOf(list []scored) right {
 	r := right{rows: map[int]bool{}, want: min(ten, len(list))}
 	for _, s := range list {

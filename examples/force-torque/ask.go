@@ -10,8 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// ask shows the ways to one kind of recording, and draws the first and what is
-// nearest to it.
+// ask recalls one kind of recording in several ways, and draws the first recording
+// and the one that is most similar to it.
 func ask(ctx context.Context, m robotmem.Service, recordings []robotfailures.Failure, out string) error {
 	var blow robotfailures.Failure
 	for _, f := range recordings {

@@ -11,15 +11,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// score is how often a class was named rightly in one set.
+// score counts the correct classifications of one set.
 type score struct {
 	set                string
-	n, likeness, plain int // recordings, and those that each way named rightly
+	n, likeness, plain int // all recordings, and the correct ones of each method
 }
 
-// compare names the class of every recording by its nearest other, once as the
-// memory finds it and once by the raw readings, and prints how often that was
-// right. The error says in which set the memory was worse.
+// compare classifies every recording by its nearest neighbour, once with the memory
+// and once with the raw readings, and prints how often each was correct. The error
+// names a set in which the memory was worse.
 func compare(ctx context.Context, m robotmem.Service, recordings []robotfailures.Failure) error {
 	begun := time.Now()
 	var scores []*score
@@ -59,8 +59,8 @@ func compare(ctx context.Context, m robotmem.Service, recordings []robotfailures
 	return nil
 }
 
-// nearestClass asks the memory with the data alone. The filter is exact and comes
-// first: only recordings of the same set compete, without the one in question.
+// nearestClass recalls the most similar recording by the data alone. An exact filter
+// selects the other recordings of the same set first.
 func nearestClass(ctx context.Context, m robotmem.Service, f robotfailures.Failure) (string, error) {
 	found, err := m.Recall(ctx, &robotmem.RecallRequest{
 		Like:          &robotmem.Like{DataBase64: f.CSV(), MediaType: "text/csv"},
@@ -73,15 +73,15 @@ func nearestClass(ctx context.Context, m robotmem.Service, f robotfailures.Failu
 	return classOf(&found.Memories[0]), nil
 }
 
-// classOf is failure.class of the memory's context.
+// classOf returns failure.class of the memory's context.
 func classOf(m *robotmem.Memory) string {
 	failure, _ := m.Context["failure"].(map[string]any)
 	class, _ := failure["class"].(string)
 	return class
 }
 
-// plainNearest is the other recording of the set whose 90 readings are nearest
-// by Euclidean distance, the first of equals.
+// plainNearest returns the other recording of the set with the smallest Euclidean
+// distance of the 90 readings, the first one of a tie.
 func plainNearest(f robotfailures.Failure, recordings []robotfailures.Failure) (nearest robotfailures.Failure) {
 	best := math.Inf(1)
 	for _, other := range recordings {

@@ -1,9 +1,9 @@
-// Force-torque puts 463 recordings of a robot arm that failed into a memory and
-// finds them again: by likeness, by the words of their summaries, by both, and
-// by likeness among those that an exact filter admits.
+// Force-torque stores 463 recordings of robot arm failures and recalls them by
+// similarity, by the words of their summaries, by both, and by similarity with an
+// exact filter.
 //
-// It names the class of each recording by the nearest of the others in its set,
-// and fails if that is right less often than with the raw readings in any set.
+// It classifies each recording by its nearest neighbour in the same set, and fails
+// if that is correct less often than with the raw readings in any set.
 package main
 
 import (
@@ -57,9 +57,8 @@ func run(ctx context.Context, out string) (err error) {
 	return ask(ctx, m, recordings, out)
 }
 
-// store saves each recording as a perception. What is known of it is context,
-// which filters see; its class is not in its words, so that none can find it by
-// them.
+// store saves each recording as a perception. Its class is in the context, for
+// filters, and not in the description, so that a search by words cannot use it.
 func store(ctx context.Context, m robotmem.Service, recordings []robotfailures.Failure) error {
 	for _, f := range recordings {
 		_, err := m.SavePerception(ctx, &robotmem.SavePerceptionRequest{

@@ -13,8 +13,7 @@ const collection = "assembly-cell"
 
 var task = map[string]any{"name": "insert the 8 mm peg", "part": "peg-8mm"}
 
-// insertPeg is the controller: recall, act, learn. It returns how many pushes
-// it took.
+// insertPeg is the controller: recall, act, learn. It returns the number of pushes.
 func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	s, err := m.startSession(ctx, robotmem.StartSessionRequest{
 		Collection: collection,
@@ -25,7 +24,7 @@ func insertPeg(ctx context.Context, m *memory) (attempts int, err error) {
 	}
 	fmt.Printf("  start_session: %d memories of %s\n", s.ActiveMemoriesCount, s.Collection)
 
-	forces := []float64{4, 6, 8, 10, 12} // what to try when nothing is known
+	forces := []float64{4, 6, 8, 10, 12} // to try without memories
 	known, err := m.recall(ctx, robotmem.RecallRequest{
 		Query: "force that seats the 8 mm peg", Collection: collection, ForSession: s.SessionID, Type: "fact",
 		ContextFilter: robotmem.Object{"task.success": true, "task.part": "peg-8mm"}, N: 1,
@@ -95,7 +94,7 @@ func pushForce(m robotmem.Memory) (float64, error) {
 	return params.PushForce, nil
 }
 
-// record learns what one push taught, and keeps the trace of one that jammed.
+// record stores the result of one push, and the trace of one that jammed.
 func record(ctx context.Context, m *memory, session string, a attempt) (int64, error) {
 	insight := fmt.Sprintf("push_force=%g N seats the 8 mm peg", a.force)
 	if !a.ok {
@@ -127,8 +126,8 @@ func record(ctx context.Context, m *memory, session string, a attempt) (int64, e
 	return res.MemoryID, nil
 }
 
-// tidy is what a controller does when it knows better: it makes a fact more
-// exact, and takes one back that it should not have learnt.
+// tidy corrects the memory: it updates a fact with a more exact one, and forgets a
+// wrong fact.
 func tidy(ctx context.Context, m *memory, session string, seated int64, a attempt) error {
 	u, err := m.update(ctx, robotmem.UpdateRequest{
 		MemoryID:   seated,

@@ -1,7 +1,7 @@
-// Mcp-client is a robot controller that keeps its memory in a robotmem node,
-// which it starts as a child and speaks MCP with. It inserts a peg twice: in
-// the first episode it searches for the force, in the second it recalls it.
-// All seven tools of the node are used.
+// Mcp-client is a robot controller that starts a robotmem node as a child process
+// and uses it over MCP. It inserts a peg twice. In the first episode it searches
+// for the force, in the second it recalls the force. It uses seven tools of the
+// node.
 //
 //	go run ./examples/mcp-client                     # builds the node itself
 //	go run ./examples/mcp-client -robotmem PATH      # uses this binary
@@ -47,7 +47,8 @@ func run(ctx context.Context, robotmemPath string) (err error) {
 	var attempts [2]int
 	for i := range attempts {
 		fmt.Printf("episode %d\n", i+1)
-		// A new child each time: what the second one knows was on disk.
+		// Each episode starts a new child, so that the second one reads the memory
+		// from disk.
 		if attempts[i], err = withMemory(ctx, robotmemPath, db, insertPeg); err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// memory is a robotmem node that runs as a child of this program and is spoken
-// to over its stdin and stdout.
+// memory is a robotmem node that runs as a child process, with MCP over its stdin
+// and stdout.
 type memory struct{ client *client.Client }
 
 // start runs `robotmem mcp` on a file.
@@ -31,11 +31,11 @@ func start(ctx context.Context, robotmemPath, db string) (*memory, error) {
 	return &memory{c}, nil
 }
 
-// close ends the child's input and waits for it. What it has answered is on
-// disk.
+// close closes the child's stdin and waits for the child to end. All acknowledged
+// writes are on disk.
 func (m *memory) close() error { return m.client.Close() }
 
-// tools names what the node offers.
+// tools returns the names of the node's tools.
 func (m *memory) tools(ctx context.Context) ([]string, error) {
 	list, err := m.client.ListTools(ctx, mcp.ListToolsRequest{})
 	if err != nil {
@@ -48,9 +48,9 @@ func (m *memory) tools(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// call runs one tool. The arguments of a tool are the JSON of a request of
-// package robotmem and its answer is the JSON of the response, so a Go client
-// needs no types of its own.
+// call runs one tool. Its arguments are the JSON of a request of package robotmem,
+// and its result is the JSON of the response, so that a Go client can use those
+// types.
 func call[Out any](ctx context.Context, m *memory, tool string, in any) (*Out, error) {
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, in
@@ -59,8 +59,8 @@ func call[Out any](ctx context.Context, m *memory, tool string, in any) (*Out, e
 		return nil, fmt.Errorf("%s: %w", tool, err)
 	}
 	if res.IsError {
-		// A refused call is a result like any other: its text names the field,
-		// what is allowed and what to do next.
+		// The text of a failed call names the field, the allowed values and the
+		// next step.
 		return nil, fmt.Errorf("%s was refused: %s", tool, text(res))
 	}
 	out := new(Out)

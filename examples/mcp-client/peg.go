@@ -23,7 +23,7 @@ const (
 	sampleS   = 0.02
 )
 
-// push is the same for the same force, so that two runs of the example agree.
+// push is deterministic, so that all runs of the example give the same result.
 func (p peg) push(force float64) attempt {
 	a := attempt{force: force, ok: force >= p.seatsAt, depth: holeDepth}
 	if !a.ok {

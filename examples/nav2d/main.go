@@ -1,7 +1,7 @@
-// Nav2d drives a blind robot through a grid of walls twice. In the first
-// session it knows nothing: it feels its way and puts what it meets into
-// robotmem. In the second session, with the file opened anew, it recalls what
-// lies where and plans with that.
+// Nav2d drives a robot without a camera through a grid of walls twice. In the first
+// session it has no map. It detects walls by bumping into them and stores them in
+// robotmem. In the second session it opens the file again, recalls the walls and
+// plans with them.
 //
 // It prints steps and collisions of both sessions for 20 worlds, and fails if
 // the second session is not better on average.
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// trip is one world: both drives, and the shortest way there is.
+// trip holds the results in one world: both drives, and the shortest path.
 type trip struct {
 	first, second drive
 	shortest      int
@@ -62,7 +62,7 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 		func(t *trip) *drive { return &t.first },
 		func(t *trip) *drive { return &t.second },
 	} {
-		if err := live(ctx, db, trips, session); err != nil {
+		if err := driveAll(ctx, db, trips, session); err != nil {
 			return err
 		}
 	}
@@ -77,9 +77,9 @@ func compare(ctx context.Context, seeds int, db string) (err error) {
 	return nil
 }
 
-// live drives once through every world. It opens the file and closes it again,
-// so that what the next session knows can only come from the disk.
-func live(ctx context.Context, db string, trips []trip, session func(*trip) *drive) (err error) {
+// driveAll drives once through every world. It opens and closes the file, so that the
+// next session must read the memories from disk.
+func driveAll(ctx context.Context, db string, trips []trip, session func(*trip) *drive) (err error) {
 	m, err := local.Open(ctx, db, local.Options{})
 	if err != nil {
 		return err
@@ -129,8 +129,8 @@ func report(trips []trip) trip {
 	return sum
 }
 
-// reportMemory shows what is left in the file: how much, and the trips of the
-// first world in their own words.
+// reportMemory prints the number of memories in the file, and the texts of the trips
+// in the first world.
 func reportMemory(ctx context.Context, db string) (err error) {
 	m, err := local.Open(ctx, db, local.Options{})
 	if err != nil {
@@ -152,5 +152,5 @@ func reportMemory(ctx context.Context, db string) (err error) {
 	return nil
 }
 
-// collectionOf is where the memories of a world go.
+// collectionOf returns the collection of a world.
 func collectionOf(seed int) string { return fmt.Sprintf("nav2d-seed-%02d", seed) }

@@ -11,16 +11,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A robot remembers three things: a cell it bumped into, a straight corridor
-// it drove, and how a whole trip went. Each has its place, so that a later
-// robot asks for what lies around a point instead of reading everything.
+// A robot stores three kinds of facts: a blocked cell, a straight corridor that it
+// drove, and the result of a whole trip. Each has its place, so that a later robot
+// can recall the facts around a point instead of all of them.
 const (
 	kindBump     = "bump"
 	kindCorridor = "corridor"
 	kindTrip     = "trip"
 )
 
-// episode is one session in one world: where its memories go.
+// episode is one session in one world.
 type episode struct {
 	m          *local.Node
 	collection string // one for each world
@@ -43,19 +43,19 @@ func startEpisode(ctx context.Context, m *local.Node, collection string, w *worl
 }
 
 func (e *episode) end(ctx context.Context, d drive) error {
-	// A bump is a step that led nowhere: a trip without any scores 1.
+	// A bump is a step without progress. A trip without bumps scores 1.
 	score := float64(d.steps-d.bumps) / float64(d.steps)
 	_, err := e.m.EndSession(ctx, &robotmem.EndSessionRequest{SessionID: e.id, OutcomeScore: &score, UsedMemoryIDs: e.used})
 	return err
 }
 
-// fact is something the drive taught.
+// fact is a fact to learn from a drive.
 type fact struct {
 	kind    string
 	insight string
 	success bool
 	params  map[string]any
-	spatial map[string]any // position, and what else says where
+	spatial map[string]any // position, and for a corridor its ends
 }
 
 func (e *episode) learn(ctx context.Context, f fact) error {
@@ -102,20 +102,20 @@ func (e *episode) arrived(ctx context.Context, w *world, d drive) error {
 	})
 }
 
-// tile is the side of the squares that the map is asked for in. The circle
-// around a square holds fewer cells than one answer can.
+// tile is the side of the squares in which the map is recalled. The circle around a
+// square has fewer cells than the limit of one recall.
 const tile = 6
 
-// remember is what the memory knows of a world, asked for square by square:
-// which cells are blocked, and which were driven. Nothing else crosses from one
-// session to the next.
+// remember recalls the blocked and the driven cells of a world, square by square. The
+// second session gets no other data from the first.
 func (e *episode) remember(ctx context.Context) (belief, error) {
 	known := belief{}
 	for x := tile / 2; x < width+tile/2; x += tile {
 		for y := tile / 2; y < height+tile/2; y += tile {
 			center := []float64{float64(x), float64(y)}
-			// Half the diagonal; a corridor is found by its middle, which may
-			// lie in the next square, and that one is asked for as well.
+			// The radius is half the diagonal. The position of a corridor is its
+			// middle; a recall of another square finds it if it is outside of this
+			// one.
 			radius := math.Sqrt2 * tile / 2
 			for _, kind := range []string{kindBump, kindCorridor} {
 				found, err := e.around(ctx, center, radius, robotmem.Object{"task.name": kind, "task.success": kind == kindCorridor})
@@ -136,9 +136,9 @@ func (e *episode) remember(ctx context.Context) (belief, error) {
 	return known, nil
 }
 
-// around recalls what passes the filter within radius of a point.
+// around recalls the memories that pass the filter within radius of a point.
 func (e *episode) around(ctx context.Context, center []float64, radius float64, filter robotmem.Object) ([]robotmem.Memory, error) {
-	const most = 100 // of one answer
+	const most = 100 // the limit of one recall
 	res, err := e.m.Recall(ctx, &robotmem.RecallRequest{
 		Collection: e.collection, N: most, ForSession: e.id, ContextFilter: filter,
 		SpatialSort: &robotmem.SpatialSort{
@@ -151,18 +151,18 @@ func (e *episode) around(ctx context.Context, center []float64, radius float64, 
 	return res.Memories, nil
 }
 
-// belief is what a robot thinks of the cells: blocked, free, or not in it.
+// belief is the map of a robot: its cells are blocked, free or, if absent, unknown.
 type belief map[cell]state
 
 type state int
 
 const (
-	_ state = iota // unknown: not in the map
+	_ state = iota // unknown
 	free
 	blocked
 )
 
-// add takes over one recalled memory.
+// add adds the cells of one recalled memory.
 func (b belief) add(kind string, m robotmem.Memory) error {
 	var where struct {
 		Position []float64 `json:"position"`

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// plan is Dijkstra's cheapest way as a list of headings, nil if there is none.
-// cost is the price of entering a cell, and whether it can be entered at all.
+// plan returns the cheapest path as a list of headings, nil if there is none
+// (Dijkstra 1959). cost returns the cost of entering a cell, and whether that is
+// possible.
 func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 	type step struct {
 		from    cell
@@ -21,7 +22,7 @@ func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 			break
 		}
 		if at.paid > paid[at.cell] {
-			continue // a cheaper way here was found since
+			continue // a cheaper path to this cell was found
 		}
 		for h := range headings {
 			c := at.next(h)
@@ -47,7 +48,7 @@ func plan(from, to cell, cost func(cell) (price int, ok bool)) []int {
 	return route
 }
 
-// reached is a cell and what it cost to come there.
+// reached is a cell and the cost of the path to it.
 type reached struct {
 	cell
 	paid int
@@ -59,7 +60,7 @@ func (f frontier) Len() int      { return len(f) }
 func (f frontier) Swap(i, j int) { f[i], f[j] = f[j], f[i] }
 func (f *frontier) Push(x any)   { *f = append(*f, x.(reached)) }
 
-// Less breaks ties by place: equal prices must not make two runs differ.
+// Less breaks ties by position, so that all runs give the same result.
 func (f frontier) Less(i, j int) bool {
 	a, b := f[i], f[j]
 	if a.paid != b.paid {

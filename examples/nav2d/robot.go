@@ -5,19 +5,19 @@ import (
 	"errors"
 )
 
-// drive is what a trip cost.
+// drive is the cost of a trip.
 type drive struct {
-	steps int // moves that were tried; a bump is one of them
+	steps int // attempted moves, including bumps
 	bumps int
 }
 
-// unknownPrice is what a step into the unknown costs in planning, a known one
-// costs 1: an unexplored short cut has to save something to be tried.
+// unknownPrice is the cost of entering an unknown cell in planning; a known one costs
+// 1. So the robot tries an unknown short cut only if it saves enough steps.
 const unknownPrice = 2
 
-// run drives a robot from start to goal. It is the same robot in both
-// sessions: it plans with what it believes, drives, and plans anew when it
-// bumps. Only what it knows before it starts is different.
+// run drives a robot from start to goal. The robot plans with its map, drives, and
+// plans again after a bump. Both sessions use the same code; only the initial map
+// differs.
 func run(ctx context.Context, e *episode, w *world, known belief) (drive, error) {
 	var d drive
 	at, corridor := w.start, w.start
@@ -51,7 +51,7 @@ func run(ctx context.Context, e *episode, w *world, known belief) (drive, error)
 				if err := e.bumped(ctx, at, h); err != nil {
 					return d, err
 				}
-				break // plan anew
+				break // plan again
 			}
 			at = at.next(h)
 			known[at] = free

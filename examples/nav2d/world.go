@@ -5,7 +5,7 @@ import "math/rand/v2"
 // cell is a square of the world, one metre wide.
 type cell struct{ x, y int }
 
-// headings in a fixed order, so that a drive is the same on every run.
+// headings has a fixed order, so that all runs give the same result.
 var headings = []struct {
 	name string
 	d    cell
@@ -21,15 +21,15 @@ const (
 	clutter       = 0.15 // share of the other cells that are blocked
 )
 
-// world is what is really there. The robot never reads it: it moves, and feels
-// whether it moved.
+// world is the real map. The robot does not read it; it only learns whether a move
+// succeeded.
 type world struct {
 	blocked     [width][height]bool
 	start, goal cell
 }
 
-// newWorld draws worlds until one can be crossed. The same seed is the same
-// world.
+// newWorld draws random worlds until one has a path to the goal. The same seed gives
+// the same world.
 func newWorld(seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for {
@@ -52,15 +52,15 @@ func newWorld(seed uint64) *world {
 	}
 }
 
-// free says whether a robot can stand on c.
+// free reports whether a robot can be on c.
 func (w *world) free(c cell) bool {
 	return inside(c) && !w.blocked[c.x][c.y]
 }
 
 func inside(c cell) bool { return c.x >= 0 && c.x < width && c.y >= 0 && c.y < height }
 
-// shortest is the length of the best way for someone who sees everything, 0 if
-// there is none.
+// shortest returns the length of the shortest path in the real map, 0 if there is
+// none.
 func (w *world) shortest() int {
 	route := plan(w.start, w.goal, func(c cell) (int, bool) { return 1, w.free(c) })
 	return len(route)

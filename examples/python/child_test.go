@@ -21,7 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
-// python is the interpreter; without one the test is left out, but not in CI.
+// python is the interpreter. Without one the test is skipped, except in CI.
 func python(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("python3")
@@ -44,7 +44,7 @@ type child struct {
 
 func startChild(t *testing.T) *child {
 	t.Helper()
-	// It ends with its input, which is closed after the test's own context ends.
+	// The child ends when its stdin is closed, after the context of the test has ended.
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), python(t), "-B", "-X", "utf8", "-W", "error", filepath.Join("testdata", "child.py"))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
@@ -66,14 +66,14 @@ func startChild(t *testing.T) *child {
 	return &child{in: in, out: bufio.NewReader(out)}
 }
 
-// children answer calls side by side: one may wait for what another does.
+// children run calls concurrently, because one call may wait for another.
 type children struct {
-	t   *testing.T // the test that they end with
+	t   *testing.T // they end with this test
 	mu  sync.Mutex // guards all
 	all []*child
 }
 
-// take locks a child that is free, else a new one.
+// take locks an idle child, or starts a new one.
 func (cs *children) take() *child {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -88,7 +88,7 @@ func (cs *children) take() *child {
 	return c
 }
 
-// question and answer are the lines; see testdata/child.py.
+// question and answer are the lines of the protocol; see testdata/child.py.
 type question struct {
 	URL     string `json:"url"`
 	Op      string `json:"op"`
@@ -122,14 +122,14 @@ func (c *child) exchange(line any) (*answer, error) {
 	return a, json.Unmarshal(reply, a)
 }
 
-// call asks a child that is free.
+// call runs a call in an idle child.
 func (cs *children) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
 	c := cs.take()
 	defer c.mu.Unlock()
 	return c.call(url, op, request, data)
 }
 
-// call asks once; a payload that is wanted meanwhile is read from data.
+// call runs one call. It reads the payload that the child requests from data.
 func (c *child) call(url, op string, request any, data io.Reader) (json.RawMessage, error) {
 	a, err := c.exchange(question{url, op, request})
 	for err == nil && a.Read > 0 {
@@ -153,8 +153,8 @@ func piece(data io.Reader, size int) any {
 	return map[string][]byte{"data": p[:n]}
 }
 
-// service is a robotmem.Service and its Streams through the child. What the Go
-// client would ask a node over HTTP, Python is asked to do.
+// service implements robotmem.Service and robotmem.Streams with the Python client: it
+// passes the HTTP requests of the Go client to the child.
 type service struct {
 	*client.Client
 	c   *children
@@ -172,7 +172,7 @@ func newService(c *children, url string) service {
 		routes.HandleFunc(op.Route, func(w http.ResponseWriter, r *http.Request) {
 			request, err := fields(op, r)
 			if err != nil {
-				panic(err) // what the client of Go sends can be read
+				panic(err) // requests of the Go client are valid
 			}
 			res, err := c.call(url, op.Name, request, nil)
 			answerAs(w, res, err)
@@ -190,7 +190,7 @@ func (l inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-// fields are the request's, from its path, query and body.
+// fields returns the fields of a request from its path, query and body.
 func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error) {
 	values := r.URL.Query()
 	for _, name := range op.Fields() {
@@ -214,7 +214,7 @@ func fields(op *robotmem.Op, r *http.Request) (map[string]json.RawMessage, error
 func answerAs(w http.ResponseWriter, res json.RawMessage, err error) {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) {
 		w.Header().Set("Content-Type", "application/problem+json")
-		w.WriteHeader(http.StatusBadRequest) // the kind says it all
+		w.WriteHeader(http.StatusBadRequest) // the body has the kind
 		res, _ = json.Marshal(map[string]string{"kind": string(e.Kind), "field": e.Field, "detail": e.Detail(), "op": e.Op})
 	}
 	_, _ = w.Write(res)
@@ -223,7 +223,7 @@ func answerAs(w http.ResponseWriter, res json.RawMessage, err error) {
 // SavePerceptionFrom implements robotmem.Streams.
 func (s service) SavePerceptionFrom(_ context.Context, r *robotmem.SavePerceptionRequest, data io.Reader) (*robotmem.SavePerceptionResponse, error) {
 	request, err := json.Marshal(r)
-	if err == nil && bytes.Contains(request, []byte(`\ufffd`)) { // how the encoder writes what is not UTF-8
+	if err == nil && bytes.Contains(request, []byte(`\ufffd`)) { // the encoder replaces a byte that is not UTF-8
 		err = fmt.Errorf("a line of JSON cannot carry the text: %w", robotmemtest.ErrNotOffered)
 	}
 	if err != nil {

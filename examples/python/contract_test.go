@@ -12,7 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/web"
 )
 
-// serve is a node on a file of its own.
+// serve starts a node on a new file.
 func serve(t *testing.T) string {
 	t.Helper()
 	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
@@ -29,13 +29,13 @@ func serve(t *testing.T) string {
 	return ts.URL
 }
 
-// The client passes the contract of a Service through its public methods.
+// The Python client passes the tests of a Service with its public methods.
 func TestContract(t *testing.T) {
 	c := &children{t: t}
 	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return newService(c, serve(t)) })
 }
 
-// What the contract cannot see of the client has tests in Python.
+// Tests in Python check the parts of the client that the suite does not use.
 func TestInPython(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), python(t), "-B", "-W", "error", "-m", "unittest", "test_robotmem")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -77,8 +77,8 @@ func operations() string {
 	return b.String() + methods.String() + "\n\n"
 }
 
-// typedDict writes the type of a struct. Keys that are words of Python take the
-// functional form, and those that may be absent a class of their own.
+// typedDict writes the type of a struct. Keys that are Python keywords need the
+// functional form, and optional keys a separate class.
 func typedDict(name string, schema object, argument bool) string {
 	props, _ := schema["properties"].(object)
 	required, _ := schema["required"].([]string)
@@ -126,7 +126,7 @@ func keys(name, total string, keys []string, props object, argument bool) string
 	return b.String() + "\n\n"
 }
 
-// method writes an operation's method, and for a payload one that streams it.
+// method writes the method of an operation, and for a payload a method with a stream.
 func method(op *robotmem.Op, schema object, answer string) string {
 	props, _ := schema["properties"].(object)
 	required, _ := schema["required"].([]string)
@@ -165,8 +165,7 @@ func method(op *robotmem.Op, schema object, answer string) string {
 	return m
 }
 
-// positional reports whether a field may be given without its name, as on the
-// command line.
+// positional reports whether a field is a positional argument, as on the command line.
 func positional(op *robotmem.Op, name string) bool {
 	for i := range op.In.NumField() {
 		f := op.In.Field(i)
@@ -194,7 +193,7 @@ func function(name string, args []string, answer, doc string, docs []string, bod
 	return b.String()
 }
 
-// pyType is the annotation of a schema, as an argument or as a value.
+// pyType returns the type annotation of a schema, for an argument or a value.
 func pyType(schema object, argument bool) string {
 	if ref, ok := schema["$ref"].(string); ok {
 		return ref
@@ -234,7 +233,7 @@ func pyType(schema object, argument bool) string {
 
 func literal(yes bool) string { return map[bool]string{true: "True", false: "False"}[yes] }
 
-// reserved are the words of Python that a field may be called.
+// reserved are the Python keywords that occur as field names.
 func reserved(name string) bool {
 	return slices.Contains([]string{"and", "as", "class", "def", "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "with", "yield"}, name)
 }

@@ -927,23 +927,24 @@ class Operations:
         pinned: Optional[bool] = None,
         source: Optional[str] = None,
     ) -> LearnResponse:
-        """Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it
-        after every experiment that taught something, also when it failed. Text and context that say what is
-        known are answered as a duplicate; another number is a new fact. Returns its memory_id, what was
-        inferred of it, and as conflicts the memories that say otherwise. Example: {"insight":"grip_force=12.5
-        N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+        """Store one fact that was learnt from experience, with its numbers, place, parameters and outcome.
+        Call it after every experiment that taught something, also when it failed. A fact that is already
+        known, with the same context, returns status duplicate; a fact with a different number is new. Returns
+        the memory_id, the category and tags that were inferred, and in conflicts the memories that contradict
+        it. Example: {"insight":"grip_force=12.5 N holds wet
+        glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
 
         Args:
             insight: What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1
-                byte to 16 KiB, kept byte for byte.
-            context: JSON object beside the fact. Known sections: params, spatial, robot, task (task.success
-                is the outcome), env. Other keys are kept.
-            collection: Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default.
-            session_id: Episode this belongs to, from start_session.
-            tags: Tags to add to those inferred; 1 to 64 letters, digits, _ . or -.
-            observed_at: When it was observed (RFC 3339). Now if absent.
-            pinned: Never fades and is never merged. By category if absent.
-            source: Who or what says so, up to 64 characters.
+                byte to 16 KiB, stored unchanged.
+            context: JSON object that describes the situation. Known sections: params, spatial, robot, task
+                (task.success is the outcome), env. Other keys are stored too.
+            collection: Namespace, [A-Za-z0-9._-]{1,64}. Default: the collection of the session, else default.
+            session_id: The episode of the memory, from start_session.
+            tags: Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -.
+            observed_at: Time of the observation (RFC 3339). Default: now.
+            pinned: A pinned memory does not decay and is not merged. Default: depends on the category.
+            source: Who or what reported the fact, up to 64 characters.
         """
         return self._call("learn", {"insight": insight, "context": context, "collection": collection,
             "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned, "source":
@@ -955,12 +956,12 @@ class Operations:
         *,
         keep_duplicates: Optional[bool] = None,
     ) -> LearnBatchResponse:
-        """Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not
-        stop the rest.
+        """Store up to 10,000 facts in one call. Results are in the order of the items. An invalid item does
+        not stop the others.
 
         Args:
             items: 1 to 10,000 learn requests.
-            keep_duplicates: Store every item, also those that say what is known.
+            keep_duplicates: Store every item, including duplicates of known facts.
         """
         return self._call("learn_batch", {"items": items, "keep_duplicates": keep_duplicates})
 
@@ -990,39 +991,41 @@ class Operations:
         explain: Optional[bool] = None,
         as_you_type: Optional[bool] = None,
     ) -> RecallResponse:
-        """Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception
-        (like), by time, and by any value of the context (context_filter), quantities in any unit. Every
-        filter is exact: a memory that matches is found, however rare. Best first, with score, relevance,
-        distance and the whole context. Example: {"query":"hold a wet
+        """Find relevant memories before acting: by words, by place (spatial_sort), by similarity to a
+        perception (like), by time, and by any value of the context (context_filter), with quantities in any
+        unit. Filters are exact: they apply to all memories before ranking. Returns the best first, with
+        score, relevance, distance and the whole context. Example: {"query":"hold a wet
         glass","context_filter":{"task.success":true},"n":5}.
 
         Args:
-            query: What to look for, in words. May be empty when anything else narrows the search.
-            collection: Namespace to look in; * for all.
-            n: How many to return, 1 to 100.
-            min_confidence: Leave out memories less sure than this now, 0 to 1.
-            session_id: Only this episode. With an empty query it is replayed in time order.
-            for_session: The episode that is asking, so that it can be credited at its end.
+            query: What to look for, in words. It may be empty if the request has a filter, a place or a
+                session.
+            collection: Namespace to search; * for all.
+            n: Number of memories to return, 1 to 100.
+            min_confidence: Lowest current confidence, 0 to 1.
+            session_id: Only memories of this episode. With an empty query they are returned in time order.
+            for_session: The episode that makes the recall; end_session uses it to credit memories.
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
             spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
-            after: Only observed at or after this time (RFC 3339).
-            before: Only observed before this time (RFC 3339).
-            as_of: Answer as the node believed at this time (RFC 3339).
-            parse_time: Read time words of the query (yesterday, last week, before the crash at 14:05, 昨天)
-                as after and before; times says how they were read.
+            after: Only memories observed at or after this time (RFC 3339).
+            before: Only memories observed before this time (RFC 3339).
+            as_of: Search the state of the memory at this past time (RFC 3339).
+            parse_time: Interpret time expressions in the query (yesterday, last week, before the crash at
+                14:05, 昨天) as after and before; times in the response shows the interpretation.
             type: Only facts or only perceptions.
             perception_type: Only perceptions of this type.
             category: Only this category.
-            tags: Only memories that carry all of these tags.
-            like: Perceptions like this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}.
-            diversity: 0 ranks by score alone, 1 avoids answers that say the same.
-            min_relevance: Leave out what is less relevant than this on the absolute scale, 0 to 1.
-            deadline_ms: Answer with what is ready after this many milliseconds. 0 waits.
-            explain: Say what each stage kept and how each memory was found.
-            as_you_type: The last word of the query may be unfinished, unless a space follows it: words that
-                it begins count too, less than the word itself. Such a recall is not counted in the
-                statistics.
+            tags: Only memories with all of these tags.
+            like: Find perceptions similar to this one: {"memory_id":7} or
+                {"data_base64":"…","media_type":"text/csv"}.
+            diversity: 0 ranks by score only; larger values avoid similar results; at most 1.
+            min_relevance: Lowest relevance on the absolute scale, 0 to 1.
+            deadline_ms: Return the results that are ready after this many milliseconds. 0 means no limit.
+            explain: Report how many memories each stage kept and how each memory was found.
+            as_you_type: Treat the last word of the query as a prefix, unless a space follows it. Words with
+                this prefix match with a lower weight than the word itself. The statistics do not count such a
+                recall.
         """
         return self._call("recall", {"query": query, "collection": collection, "n": n, "min_confidence":
             min_confidence, "session_id": session_id, "for_session": for_session, "context_filter":
@@ -1040,14 +1043,15 @@ class Operations:
         parse_time: Optional[bool] = None,
         explain: Optional[bool] = None,
     ) -> RecallResponse:
-        """Recall with plain parameters, over all collections unless one is named.
+        """Recall with simple parameters. It searches all collections unless you name one.
 
         Args:
             q: What to look for, in words.
-            collection: Namespace to look in; all if absent.
-            top_k: How many to return, 1 to 100.
-            parse_time: Read time words of q as bounds; times says how they were read.
-            explain: Say what each stage kept and how each memory was found.
+            collection: Namespace to search. Default: all.
+            top_k: Number of memories to return, 1 to 100.
+            parse_time: Interpret time expressions in q as bounds; times in the response shows the
+                interpretation.
+            explain: Report how many memories each stage kept and how each memory was found.
         """
         return self._call("search", {"q": q, "collection": collection, "top_k": top_k, "parse_time":
             parse_time, "explain": explain})
@@ -1069,27 +1073,27 @@ class Operations:
         source: Optional[str] = None,
         origin: Optional[str] = None,
     ) -> SavePerceptionResponse:
-        """Store what a sensor gave (an image, a force trace, a point cloud, a sound) byte for byte, with a
-        description in words. Call it when what was sensed explains how an attempt went. Give at most one of
-        data, data_base64 and path. Returns its memory_id, media type, size, checksum and a summary. Example:
-        {"description":"force while the glass
+        """Store sensor data (an image, a force trace, a point cloud, a sound) byte for byte, with a
+        description in words. Call it when the sensor data explains the result of an attempt. Give at most one
+        of data, data_base64 and path. Returns the memory_id, media type, size, checksum and a summary.
+        Example: {"description":"force while the glass
         slipped","perception_type":"tactile","data":"t,fz\\n0,1.5\\n0.01,9.8","media_type":"text/csv"}.
 
         Args:
             description: What it shows, in words; 5 characters to 16 KiB.
             perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial.
-            data: The payload as text, kept as UTF-8. At most one of data, data_base64 and path.
+            data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
-            path: A file to read on the node's machine, below one of the folders its operator allows.
-            media_type: Media type of the payload; sniffed if absent.
+            path: A file on the machine of the node, in one of the folders that its operator allows.
+            media_type: Media type of the payload. Default: detected from the payload.
             metadata: How to read the payload: shape, rate_hz or duration_s, channels, units.
-            context: JSON object beside it, as in learn.
-            collection: Namespace. The session's if a session is given, else default.
-            session_id: Episode this belongs to, from start_session.
-            observed_at: When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
-            source: Which sensor or topic it comes from, up to 64 characters.
-            origin: What its source calls it, up to 256 characters. The same origin is stored once in a
-                collection: saving it again answers the memory that has it.
+            context: JSON object that describes the situation, as in learn.
+            collection: Namespace. Default: the collection of the session, else default.
+            session_id: The episode of the memory, from start_session.
+            observed_at: Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
+            source: The sensor or topic, up to 64 characters.
+            origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
+                collection: saving the same origin again returns the existing memory.
         """
         return self._call("save_perception", {"description": description, "perception_type": perception_type,
             "data": data, "data_base64": data_base64, "path": path, "media_type": media_type, "metadata":
@@ -1121,18 +1125,18 @@ class Operations:
                 path.
             description: What it shows, in words; 5 characters to 16 KiB.
             perception_type: visual, tactile, auditory, proprioceptive, procedural or spatial.
-            data: The payload as text, kept as UTF-8. At most one of data, data_base64 and path.
+            data: The payload as text, stored as UTF-8. At most one of data, data_base64 and path.
             data_base64: The payload as base64. At most 32 MiB of bytes.
-            path: A file to read on the node's machine, below one of the folders its operator allows.
-            media_type: Media type of the payload; sniffed if absent.
+            path: A file on the machine of the node, in one of the folders that its operator allows.
+            media_type: Media type of the payload. Default: detected from the payload.
             metadata: How to read the payload: shape, rate_hz or duration_s, channels, units.
-            context: JSON object beside it, as in learn.
-            collection: Namespace. The session's if a session is given, else default.
-            session_id: Episode this belongs to, from start_session.
-            observed_at: When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
-            source: Which sensor or topic it comes from, up to 64 characters.
-            origin: What its source calls it, up to 256 characters. The same origin is stored once in a
-                collection: saving it again answers the memory that has it.
+            context: JSON object that describes the situation, as in learn.
+            collection: Namespace. Default: the collection of the session, else default.
+            session_id: The episode of the memory, from start_session.
+            observed_at: Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
+            source: The sensor or topic, up to 64 characters.
+            origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
+                collection: saving the same origin again returns the existing memory.
         """
         return self._upload("save_perception", payload, {"description": description, "perception_type":
             perception_type, "data": data, "data_base64": data_base64, "path": path, "media_type": media_type,
@@ -1140,16 +1144,16 @@ class Operations:
             "observed_at": observed_at, "source": source, "origin": origin})
 
     def forget(self, memory_id: int, reason: str, *, purge: Optional[bool] = None) -> ForgetResponse:
-        """Take a memory that is wrong out of recall, with the reason. Call it when a memory misled and update
-        cannot correct it. Its history stays; restore undoes it. Returns the beginning of the text that is
-        forgotten. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
+        """Remove a wrong memory from recall and record the reason. Call it when a memory is misleading and
+        update cannot correct it. Its history is kept, and restore undoes it. Returns the beginning of the
+        forgotten text. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
 
         Args:
-            memory_id: Which memory.
-            reason: Why it is wrong, up to 1,000 characters. It stays in the audit log.
-            purge: Destroy it for good: text, context, every version, indexes, vectors and payload, and the
-                old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the
-                text.
+            memory_id: The memory.
+            reason: Why it is wrong, up to 1,000 characters. The audit log keeps the reason.
+            purge: Delete the memory permanently: text, context, all versions, indexes, vectors, payload and
+                the old pages of the file. This cannot be undone. The audit log keeps the reason, so the
+                reason must not repeat the text.
         """
         return self._call("forget", {"memory_id": memory_id, "reason": reason, "purge": purge})
 
@@ -1157,30 +1161,30 @@ class Operations:
         """Make a forgotten or superseded memory active again.
 
         Args:
-            memory_id: Which memory.
+            memory_id: The memory.
         """
         return self._call("restore", {"memory_id": memory_id})
 
     def update(self, memory_id: int, new_content: str, *, context: Optional[Object] = None) -> UpdateResponse:
-        """Correct a memory: new text under the same id, classified anew. Call it when a memory turns out
-        wrong or incomplete; what is learnt beside it is a new fact, for learn. The old text stays readable in
-        the history and is no longer recalled. Returns the old text, the new one and its version. Example:
+        """Correct a memory: replace its text, keep its id and classify it again. Call it when a memory is
+        wrong or incomplete; use learn for an additional fact. The old text stays in the history and is no
+        longer recalled. Returns the old text, the new text and the version. Example:
         {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
 
         Args:
-            memory_id: Which memory; its id stays.
-            new_content: The new text, 1 byte to 16 KiB, kept byte for byte.
-            context: A new context; the old one is kept if absent.
+            memory_id: The memory; its id does not change.
+            new_content: The new text, 1 byte to 16 KiB, stored unchanged.
+            context: A new context. Default: keep the old one.
         """
         return self._call("update", {"memory_id": memory_id, "new_content": new_content, "context": context})
 
     def pin(self, memory_id: int, *, pinned: Optional[bool] = None) -> PinResponse:
-        """Keep a memory from fading and from being merged, or let it go again with pinned false: it then
-        fades as its category does, from now on.
+        """Protect a memory from decay and from merging. With pinned false, remove the protection: the
+        confidence then decays from now on at the rate of the category.
 
         Args:
-            memory_id: Which memory.
-            pinned: Whether it is pinned from now on.
+            memory_id: The memory.
+            pinned: true to pin, false to unpin.
         """
         return self._call("pin", {"memory_id": memory_id, "pinned": pinned})
 
@@ -1191,16 +1195,16 @@ class Operations:
         context: Optional[Object] = None,
         origin: Optional[str] = None,
     ) -> StartSessionResponse:
-        """Open an episode before a task. Returns the session_id to pass along with learn and save_perception,
-        and a briefing: rules, recent failures, and what fits the task. Example:
+        """Open an episode before a task. Returns the session_id for learn and save_perception, and a
+        briefing: rules, recent failures, and memories that are relevant to the task. Example:
         {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
 
         Args:
-            collection: Namespace of the episode and of all it learns.
-            context: What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for
-                it.
-            origin: What its source calls the episode, up to 256 characters. Starting the same origin in a
-                collection again answers the session that has it.
+            collection: Namespace of the episode and of its memories.
+            context: Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for
+                this context.
+            origin: Identifier of the episode in its source, up to 256 characters. It is unique in a
+                collection: starting the same origin again returns the existing session.
         """
         return self._call("start_session", {"collection": collection, "context": context, "origin": origin})
 
@@ -1212,24 +1216,25 @@ class Operations:
         used_memory_ids: Optional[Sequence[int]] = None,
     ) -> EndSessionResponse:
         """Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the
-        task is over, also when it failed. Redundant facts of the episode are merged, never those that differ
-        in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example:
+        task is over, also when it failed. It merges redundant facts of the episode, but never facts that
+        differ in a number, outcome or place. Returns a summary and related memories of earlier episodes.
+        Example:
         {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
 
         Args:
             session_id: The episode, from start_session.
-            outcome_score: How well it went, 0 (failed) to 1 (succeeded).
-            used_memory_ids: Memories that helped: their clock of fading starts anew.
+            outcome_score: Outcome, 0 (failed) to 1 (succeeded).
+            used_memory_ids: Memories that helped; their decay restarts from today.
         """
         return self._call("end_session", {"session_id": session_id, "outcome_score": outcome_score,
             "used_memory_ids": used_memory_ids})
 
     def get(self, memory_id: int) -> Memory:
-        """Return one memory whole, whatever its status: text, context, tags, confidence, provenance. Call it
-        when recall has shortened a text or a context that you need. Example: {"memory_id":7}.
+        """Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when
+        recall has shortened a text or a context that you need. Example: {"memory_id":7}.
 
         Args:
-            memory_id: Which memory.
+            memory_id: The memory.
         """
         return self._call("get", {"memory_id": memory_id})
 
@@ -1237,7 +1242,7 @@ class Operations:
         """Return the bytes of a perception as they were saved.
 
         Args:
-            memory_id: Which perception.
+            memory_id: The memory.
         """
         return self._call("data", {"memory_id": memory_id})
 
@@ -1249,13 +1254,13 @@ class Operations:
         height: Optional[int] = None,
     ) -> PreviewResponse:
         """Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the
-        spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled
+        spectrogram of a sound, or a top view of a point cloud or a trajectory. Call it to see what a recalled
         perception shows. Example: {"memory_id":7,"width":640}.
 
         Args:
-            memory_id: Which perception.
-            width: At most so many pixels wide, 16 to 4,096.
-            height: At most so many pixels high, 16 to 4,096.
+            memory_id: The perception.
+            width: Largest width in pixels, 16 to 4,096.
+            height: Largest height in pixels, 16 to 4,096.
         """
         return self._call("preview", {"memory_id": memory_id, "width": width, "height": height})
 
@@ -1268,25 +1273,26 @@ class Operations:
         points: Optional[int] = None,
     ) -> SamplesResponse:
         """Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser
-        scan, to be drawn. All that lie between from and to while they are at most points; else the smallest
-        and the largest of equal buckets, so that no peak is lost, and of points an even part.
+        scan, for a plot. Returns all samples between from and to if there are at most points of them.
+        Otherwise it returns the minimum and maximum of equal buckets, so that peaks are kept, and an even
+        sample of the points of a cloud.
 
         Args:
-            memory_id: Which perception.
-            from_: Only samples from here on: seconds since the first, or sample numbers (from 0) when the
-                rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single
-                scan has no time.
-            to: Only samples up to here, likewise.
-            points: At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if
-                absent. More than ten channels share some 2,000,000 readings.
+            memory_id: The perception.
+            from_: First sample: in seconds since the first sample of the perception, or as a sample number
+                from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after
+                this time. A point cloud or a single scan has no time.
+            to: Last sample, in the same unit as from.
+            points: Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for
+                points. More than ten channels share about 2,000,000 readings.
         """
         return self._call("samples", {"memory_id": memory_id, "from": from_, "to": to, "points": points})
 
     def history(self, memory_id: int) -> HistoryResponse:
-        """Return every state a memory has been in, oldest first.
+        """Return all versions of a memory, oldest first.
 
         Args:
-            memory_id: Which memory.
+            memory_id: The memory.
         """
         return self._call("history", {"memory_id": memory_id})
 
@@ -1311,21 +1317,21 @@ class Operations:
         """Page through memories, newest first.
 
         Args:
-            page: Which page, from 1.
-            limit: Memories a page, 1 to 1,000.
-            before_id: Only memories with a smaller id: the last one of a page begins the next, whatever is
-                learnt meanwhile.
-            collection: Namespace; all if absent.
+            page: Page number, from 1.
+            limit: Memories per page, 1 to 1,000.
+            before_id: Only memories with a smaller id. Pass the last id of a page to get the next one; new
+                memories do not shift the pages.
+            collection: Namespace. Default: all.
             type: Only facts or only perceptions.
             category: Only this category.
             status: active, superseded, invalidated or all.
-            confidence_min: Stored confidence at least this.
-            confidence_max: Stored confidence at most this.
-            days: Only those created in the last so many days; 0 for all.
+            confidence_min: Lowest stored confidence.
+            confidence_max: Highest stored confidence.
+            days: Only memories created within this number of days; 0 for all.
             perception_type: Only perceptions of this type.
-            session_id: Only this episode.
-            tags: Only memories that carry all of these tags.
-            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+            session_id: Only memories of this episode.
+            tags: Only memories with all of these tags.
+            cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return self._call("list", {"page": page, "limit": limit, "before_id": before_id, "collection":
             collection, "type": type, "category": category, "status": status, "confidence_min":
@@ -1344,18 +1350,18 @@ class Operations:
         """Page through episodes, newest first.
 
         Args:
-            page: Which page, from 1.
-            limit: Episodes a page, 1 to 1,000.
-            collection: Namespace; all if absent.
-            status: active or ended; both if absent.
-            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+            page: Page number, from 1.
+            limit: Episodes per page, 1 to 1,000.
+            collection: Namespace. Default: all.
+            status: active or ended. Default: both.
+            cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return self._call("sessions", {"page": page, "limit": limit, "collection": collection, "status":
             status, "cursor": cursor})
 
     def session(self, session_id: str) -> SessionResponse:
-        """Return one episode: its context, outcome and summary, what was recalled for it and what of that
-        helped, and the counts of its streams.
+        """Return one episode: its context, outcome and summary, the memories that were recalled for it and
+        which of them helped, and the sample counts of its streams.
 
         Args:
             session_id: The episode.
@@ -1370,13 +1376,13 @@ class Operations:
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> ListResponse:
-        """Return an episode in the order it was lived.
+        """Return the memories of an episode in time order.
 
         Args:
             session_id: The episode.
-            page: Which page, from 1.
-            limit: Memories a page, 1 to 1,000.
-            cursor: next of the page before: goes on after it, whatever was stored meanwhile.
+            page: Page number, from 1.
+            limit: Memories per page, 1 to 1,000.
+            cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return self._call("session_memories", {"session_id": session_id, "page": page, "limit": limit,
             "cursor": cursor})
@@ -1389,7 +1395,7 @@ class Operations:
         """Count the active memories of every category.
 
         Args:
-            collection: Namespace; all if absent.
+            collection: Namespace. Default: all.
         """
         return self._call("categories", {"collection": collection})
 
@@ -1400,11 +1406,11 @@ class Operations:
         path: Optional[str] = None,
         prefix: Optional[str] = None,
     ) -> PathsResponse:
-        """List the context paths of the active memories, with kinds, ranges and units; of one path also its
-        values. Use it to build a context_filter.
+        """List the context paths of the active memories, with types, ranges and units; for a single path also
+        its values. Use it to build a context_filter.
 
         Args:
-            collection: Namespace; all if absent.
+            collection: Namespace. Default: all.
             path: Only this path, with its most frequent values.
             prefix: Only paths that begin with this text, such as params.
         """
@@ -1428,25 +1434,26 @@ class Operations:
         limit: Optional[int] = None,
         grid: Optional[int] = None,
     ) -> PlacesResponse:
-        """Put the active memories on a map: which context paths hold coordinates and, of one of them, its
-        points and a grid of counts and outcomes. Takes the filters of recall.
+        """List the context paths that hold coordinates and, for one of them, its points and a grid of counts
+        and outcomes, for a map of the active memories. Takes the filters of recall.
 
         Args:
-            collection: Namespace; all if absent.
-            field: Context path of the coordinates, such as spatial.object_position. Without it only fields is
-                answered.
+            collection: Namespace. Default: all.
+            field: Context path of the coordinates, such as spatial.object_position. Without it the response
+                contains only fields.
             frame_id: Only coordinates of this frame.
             map_id: Only coordinates of this map.
             type: Only facts or only perceptions.
             category: Only this category.
-            session_id: Only this episode.
-            after: Only observed at or after this time (RFC 3339).
-            before: Only observed before this time (RFC 3339).
+            session_id: Only memories of this episode.
+            after: Only memories observed at or after this time (RFC 3339).
+            before: Only memories observed before this time (RFC 3339).
             context_filter: Filter over context paths, as in recall.
-            min: [x, y]: leave out what lies below in either, in the unit of the coordinates.
-            max: [x, y]: leave out what lies above in either.
-            limit: Points at most, 1 to 20,000: of more an even sample.
-            grid: Also count square cells, so many along the longer side, up to 256; 0 for none.
+            min: [x, y]: lower bounds, in the unit of the coordinates.
+            max: [x, y]: upper bounds, in the unit of the coordinates.
+            limit: Largest number of points, 1 to 20,000. If there are more, the response has an even sample.
+            grid: Also count memories in square cells. This is the number of cells along the longer side, up
+                to 256; 0 for none.
         """
         return self._call("places", {"collection": collection, "field": field, "frame_id": frame_id, "map_id":
             map_id, "type": type, "category": category, "session_id": session_id, "after": after, "before":
@@ -1459,18 +1466,17 @@ class Operations:
         limit: Optional[int] = None,
         days: Optional[int] = None,
     ) -> ListResponse:
-        """Return what went wrong lately: postmortems, gotchas and facts with task.success false, newest
-        first.
+        """Return recent failures: postmortems, gotchas and facts with task.success false, newest first.
 
         Args:
-            collection: Namespace; all if absent.
-            limit: How many, 1 to 1,000.
-            days: Only the last so many days; 0 for all.
+            collection: Namespace. Default: all.
+            limit: Largest number, 1 to 1,000.
+            days: Only failures within this number of days; 0 for all.
         """
         return self._call("recent_failures", {"collection": collection, "limit": limit, "days": days})
 
     def stats(self) -> StatsResponse:
-        """Count what the node holds and what it was asked."""
+        """Count the stored memories, sessions and bytes, and the recalls."""
         return self._call("stats", {})
 
     def activity(
@@ -1480,32 +1486,33 @@ class Operations:
         days: Optional[int] = None,
         bucket: Optional[Literal["hour", "day"]] = None,
     ) -> ActivityResponse:
-        """Count what was stored, what failed and what was asked, by the hour or day.
+        """Count stored memories, failures and recalls per hour or day.
 
         Args:
-            collection: Namespace; all if absent. Recalls that looked into all at once count for * alone.
-            days: How many days back, 1 to 3,650, today among them.
-            bucket: hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92
+            collection: Namespace. Default: all. Recalls over all collections are counted only for *.
+            days: Number of days, including today, 1 to 3,650.
+            bucket: hour or day, in UTC. Default: hour for up to 7 days, else day. hour allows at most 92
                 days.
         """
         return self._call("activity", {"collection": collection, "days": days, "bucket": bucket})
 
     def changes(self, *, since: Optional[int] = None, wait_ms: Optional[int] = None) -> ChangesResponse:
-        """Answer at once when the memory is not at the change that since names, else as soon as it changes,
-        by whichever process, or after wait_ms.
+        """Wait for a change by any process. It returns immediately if the change counter differs from since;
+        otherwise it returns at the next change or after wait_ms.
 
         Args:
-            since: The change of an earlier answer. Without it the present one is answered at once.
-            wait_ms: How many milliseconds to wait for a change, 0 to 60,000.
+            since: The change of an earlier response. Without it the current value is returned immediately.
+            wait_ms: Longest wait for a change in milliseconds, 0 to 60,000.
         """
         return self._call("changes", {"since": since, "wait_ms": wait_ms})
 
     def doctor(self, *, deep: Optional[bool] = None) -> DoctorResponse:
-        """Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.
+        """Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog. Each finding names
+        its remedy.
 
         Args:
-            deep: Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at
-                every check-up.
+            deep: Read all payloads and verify their checksums. Without it each check-up reads up to 256 MiB,
+                and the next one continues with other payloads.
         """
         return self._call("doctor", {"deep": deep})
 
@@ -1516,16 +1523,16 @@ class Operations:
         min_free_bytes: Optional[int] = None,
         apply: Optional[bool] = None,
     ) -> RetainResponse:
-        """Take away the payloads of perceptions that are over a budget of bytes, age or free disk space:
-        least valuable first, long recordings thinned before others go, facts never. Lists what would go
-        unless apply is set.
+        """Remove payloads of perceptions that exceed a budget of bytes, age or free disk space. It removes
+        the least valuable first, thins long recordings before it removes others, and never removes facts.
+        Without apply it only lists the payloads that it would remove.
 
         Args:
             budgets: Budgets:
-                {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}. The
-                node's own if absent.
-            min_free_bytes: Bytes of the disk that must stay free.
-            apply: Do it; otherwise what would go is listed and stays.
+                {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}.
+                Default: the budgets of the node.
+            min_free_bytes: Bytes that must stay free on the disk.
+            apply: Remove the payloads. Without it they are only listed.
         """
         return self._call("retain", {"budgets": budgets, "min_free_bytes": min_free_bytes, "apply": apply})
 
@@ -1541,18 +1548,18 @@ class Operations:
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> AuditResponse:
-        """Page through what was changed, newest first: by whom, through what, when and why, with hashes of
-        the text before and after. Who stored a memory stands in the memory itself.
+        """Page through the log of changes, newest first: who changed a memory, with which program, when and
+        why, with hashes of the text before and after. The creator of a memory is stored in the memory itself.
 
         Args:
             memory_id: Only changes of this memory.
-            collection: Namespace; all if absent.
+            collection: Namespace. Default: all.
             who: Only changes by this token or user.
             action: Only this action.
-            after: Only at or after this time (RFC 3339).
-            before: Only before this time (RFC 3339).
-            limit: Entries a page, 1 to 1,000.
-            cursor: next of the page before: goes on after it, whatever was changed meanwhile.
+            after: Only changes at or after this time (RFC 3339).
+            before: Only changes before this time (RFC 3339).
+            limit: Entries per page, 1 to 1,000.
+            cursor: The value of next from the previous page. New entries do not shift the pages.
         """
         return self._call("audit", {"memory_id": memory_id, "collection": collection, "who": who, "action":
             action, "after": after, "before": before, "limit": limit, "cursor": cursor})

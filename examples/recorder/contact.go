@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// contact is a peg that is pressed against a plate and lifted again, over and
-// over: a spring with friction, seen by a force sensor and a camera.
+// contact simulates a peg that is repeatedly pressed against a plate and lifted: a
+// spring with friction, measured by a force sensor and a camera.
 type contact struct {
 	depth float64 // m into the plate; below 0 the peg is in the air
 	slide float64 // m/s along the plate
@@ -30,8 +30,8 @@ func contactAt(t time.Duration) contact {
 	return contact{depth: -stroke * math.Cos(phase), slide: 0.01 * math.Sin(3*phase)}
 }
 
-// wrench is what the sensor reads in its own frame: forces in N, torques in Nm
-// about its origin, the tip being lever below it.
+// wrench returns the reading in the frame of the sensor: forces in N, and torques in
+// Nm about its origin. The tip of the peg is lever below the origin.
 func (c contact) wrench(cycle uint64) [6]float64 {
 	fz := -stiffness * max(c.depth, 0)
 	fx := math.Copysign(friction*fz, c.slide)
@@ -42,7 +42,7 @@ func (c contact) wrench(cycle uint64) [6]float64 {
 	return w
 }
 
-// picture is the peg above the plate, which glows where they touch.
+// picture draws the peg above the plate. The plate glows at the point of contact.
 func (c contact) picture() []byte {
 	const width, height, surface = 96, 72, 48
 	img := image.NewGray(image.Rect(0, 0, width, height))

@@ -1,6 +1,6 @@
-// Recorder records a control loop of 1 kHz and a camera of 30 fps into the
-// memory, without the loop ever waiting for the disk. Ctrl-C ends it early;
-// what was sensed until then is kept.
+// Recorder records a control loop of 1 kHz and a camera of 30 fps. The loop never
+// waits for the disk. Ctrl-C ends the recording early; the samples until then are
+// stored.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// closeLimit is what a signal leaves for the last batches.
+// closeLimit is the time limit for storing the last batches.
 const closeLimit = 10 * time.Second
 
 func main() {
@@ -30,7 +30,7 @@ func main() {
 	length := flag.Duration("for", 5*time.Second, "how long to record")
 	out := flag.String("out", "", "write the plot of the recalled second into this folder")
 	flag.Parse()
-	// The signal ends the recording, not what comes after it.
+	// The signal ends the recording; the recall afterwards still runs.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *length)
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// run records until recording ends, and recalls what came of it.
+// run records until the context recording ends, and then recalls the recording.
 func run(recording context.Context, out string) (err error) {
 	ctx := context.WithoutCancel(recording)
 	dir, err := os.MkdirTemp("", "robotmem-recorder-")
@@ -68,7 +68,7 @@ func run(recording context.Context, out string) (err error) {
 	pushes, err := record(recording, r)
 	closing, cancel := context.WithTimeout(ctx, closeLimit)
 	defer cancel()
-	// Closed even when recording went wrong: what was sensed is kept.
+	// Close also after an error, so that the samples until then are stored.
 	if err := errors.Join(err, r.Close(closing)); err != nil {
 		return err
 	}
@@ -116,11 +116,11 @@ func record(ctx context.Context, r *recorder.Recorder) (pushes []time.Duration, 
 	return pushes, nil
 }
 
-// maxLate is how far the loop catches up with a sensor that has gone on.
+// maxLate is the largest delay after which the loop still reads a sample.
 const maxLate = 20 * period
 
-// control is the loop of 1 kHz; the sensor numbers and stamps its readings. Those
-// that the loop comes too late for are left out, and the account shows them as
+// control is the control loop of 1 kHz. The sensor numbers its readings and gives
+// each a time. The loop skips readings that are over maxLate old; they are counted as
 // missed.
 func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) (pushes []time.Duration) {
 	for cycle := uint64(1); ctx.Err() == nil; cycle++ {
@@ -137,7 +137,7 @@ func control(ctx context.Context, wrist *recorder.TraceSource, begun time.Time) 
 	return pushes
 }
 
-// film is the camera: a goroutine of its own, as a driver would have.
+// film is the camera. It runs in a separate goroutine, like a driver.
 func film(ctx context.Context, camera *recorder.FrameSource, begun time.Time) {
 	tick := time.NewTicker(time.Second / 30)
 	defer tick.Stop()

@@ -15,9 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// remember asks the memory for the second that is most like a press which the
-// sensor has just felt, reads the force in it, and draws it into a folder, if
-// there is one.
+// remember recalls the recorded second that is most similar to a new press, reads the
+// force in it, and draws it if folder is not empty.
 func remember(ctx context.Context, m *local.Node, session, out string) error {
 	if err := compared(ctx, m); err != nil {
 		return err
@@ -47,12 +46,12 @@ func remember(ctx context.Context, m *local.Node, session, out string) error {
 	return draw(ctx, m, chunk.MemoryID, out)
 }
 
-// compareLimit is how long the background may take for what was recorded last.
+// compareLimit is the time limit for computing the features of the last recordings.
 const compareLimit = 30 * time.Second
 
-// compared waits until all that was recorded can be found by likeness, which is
-// worked out in the background. A robot that does not wait is told by "degraded"
-// how many perceptions were left out.
+// compared waits until the background worker has computed the similarity features of
+// all recordings. Without the wait, degraded reports how many perceptions are not yet
+// searched.
 func compared(ctx context.Context, m *local.Node) error {
 	ctx, cancel := context.WithTimeout(ctx, compareLimit)
 	defer cancel()
@@ -69,8 +68,8 @@ func compared(ctx context.Context, m *local.Node) error {
 	}
 }
 
-// press is a second in which the peg is pressed and lifted, as raw samples, at
-// half the rate of what was recorded: only the course counts.
+// press returns one second of pressing and lifting as raw samples, at half the rate
+// of the recording. The rate does not affect the similarity.
 func press() (data []byte, shape []int) {
 	const samples, from = 500, time.Second / 2
 	for i := range samples {
@@ -82,8 +81,7 @@ func press() (data []byte, shape []int) {
 	return data, []int{samples, 6}
 }
 
-// readForce reads the bytes of a chunk as its metadata says: dtype <f8 and shape
-// [n, 6], of which Fz is the third.
+// readForce decodes a chunk of dtype <f8 and shape [n, 6]. Fz is the third column.
 func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error {
 	data, err := m.Data(ctx, &robotmem.MemoryRequest{MemoryID: chunk.MemoryID})
 	if err != nil {
@@ -103,7 +101,7 @@ func readForce(ctx context.Context, m *local.Node, chunk *robotmem.Memory) error
 	return nil
 }
 
-// draw writes the plot of a perception into a folder.
+// draw writes the plot of a perception to a folder.
 func draw(ctx context.Context, m *local.Node, id int64, folder string) error {
 	plot, err := m.Preview(ctx, &robotmem.PreviewRequest{MemoryID: id})
 	if err != nil {

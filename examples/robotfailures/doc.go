@@ -1,7 +1,7 @@
 // Package robotfailures holds 463 recordings of a robot arm whose motion failed:
 // forces and torques at the wrist, 15 samples in the 315 ms after the failure was
-// noticed, with the class that an expert gave each. They serve as the data of
-// examples and tests: real, small, and free to copy (see ATTRIBUTION).
+// detected, with a class assigned by an expert. Examples and tests use them as real
+// data. They may be copied (see ATTRIBUTION).
 //
 //	failures, err := robotfailures.Load()
 //	if err != nil {
@@ -13,7 +13,7 @@
 //
 // # Caveats
 //
-// The five sets are five problems of learning, not five robots: LP2 and LP3 are
-// the same 47 traces under two questions, and LP5 holds the traces of LP2 and
-// LP4 again. Compare within one set. The source names no units, so none are given here.
+// The five sets are five learning problems, not five robots: LP2 and LP3 have the
+// same 47 traces with different classes, and LP5 contains the traces of LP2 and LP4.
+// Compare recordings within one set only. The source names no units.
 package robotfailures

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// SampleCount is how many samples each recording has.
+	// SampleCount is the number of samples of each recording.
 	SampleCount = 15
-	// Window is the time that they span, each sample for a fifteenth of it.
+	// Window is the duration of a recording. The samples are evenly spaced.
 	Window = 315 * time.Millisecond
 )
 
-// Channels are the columns of a recording: three forces, three torques.
+// Channels are the names of the columns: three forces and three torques.
 var Channels = [6]string{"Fx", "Fy", "Fz", "Tx", "Ty", "Tz"}
 
 //go:embed data/*.data
 var data embed.FS
 
-// sets are the five problems, with what the robot was doing.
+// sets are the five learning problems, with the task of the robot.
 var sets = []struct{ name, file, task string }{
 	{"LP1", "data/lp1.data", "approach to grasp position"},
 	{"LP2", "data/lp2.data", "transfer of a part"},
@@ -37,15 +37,15 @@ var sets = []struct{ name, file, task string }{
 // Failure is one recording.
 type Failure struct {
 	Set   string // LP1 to LP5
-	Task  string // what the robot was doing: "approach to grasp position", ...
-	Index int    // place within the set, from 0
-	Class string // as the file spells it: "fr_collision", ...
+	Task  string // the task of the robot: "approach to grasp position", ...
+	Index int    // position in the set, from 0
+	Class string // as in the file: "fr_collision", ...
 	// Samples[i][c] is channel c (see Channels) at sample i, a whole number in
 	// the source.
 	Samples [SampleCount][len(Channels)]float64
 }
 
-// labels are the classes whose names in the files are abbreviated.
+// labels are the full names of abbreviated classes.
 var labels = map[string]string{
 	"fr_collision": "front collision",
 	"front_col":    "front collision",
@@ -54,7 +54,7 @@ var labels = map[string]string{
 	"right_col":    "collision to the right",
 }
 
-// Label is the class in words: "front collision".
+// Label returns the class in words: "front collision".
 func (f Failure) Label() string {
 	if label, ok := labels[f.Class]; ok {
 		return label
@@ -62,7 +62,8 @@ func (f Failure) Label() string {
 	return strings.ReplaceAll(f.Class, "_", " ")
 }
 
-// CSV is the recording as text/csv, the names of the channels first.
+// CSV returns the recording as text/csv, with the names of the channels in the first
+// line.
 func (f Failure) CSV() []byte {
 	b := []byte(strings.Join(Channels[:], ",") + "\n")
 	for _, sample := range f.Samples {
@@ -77,8 +78,8 @@ func (f Failure) CSV() []byte {
 	return b
 }
 
-// Load returns the recordings of all sets, in the order of the files. An error
-// means that a file was changed.
+// Load returns the recordings of all sets, in the order of the files. It fails only
+// if a file was changed.
 func Load() ([]Failure, error) {
 	var all []Failure
 	for _, set := range sets {
@@ -98,11 +99,11 @@ func Load() ([]Failure, error) {
 	return all, nil
 }
 
-// parse reads a line with the class, then a line per sample, and so on; blank
-// lines part the recordings.
+// parse reads the recordings of a file: each has a line with the class and a line
+// for each sample. Blank lines separate them.
 func parse(r io.Reader) ([]Failure, error) {
 	var out []Failure
-	samples := SampleCount // of the last recording
+	samples := SampleCount // of the current recording
 	lines := bufio.NewScanner(r)
 	number := 0
 	for lines.Scan() {

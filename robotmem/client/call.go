@@ -26,7 +26,7 @@ const (
 	// maxProblem is how much of an error answer is read, in bytes.
 	maxProblem = 1 << 20
 	// eventStream is the media type of an answer with progress: events named
-	// progress, each with a robotmem.Progress, and at the end one event named result
+	// progress, each with a progress.Report, and at the end one event named result
 	// with the response, or problem with the problem document. A node without this
 	// feature answers JSON.
 	eventStream = "text/event-stream"

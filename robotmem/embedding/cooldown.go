@@ -16,7 +16,7 @@ const (
 	firstCooldown   = 60 * time.Second
 	longestCooldown = 300 * time.Second
 	// longestRetryAfter bounds the pause that a service asks for: a wrong date
-	// must noa attempt the search by meaning off for a day.
+	// must not disable the search by meaning for a day.
 	longestRetryAfter = time.Hour
 )
 

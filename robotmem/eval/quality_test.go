@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-var update = flag.Bool("update", false, "write testdata/golden.txt anew")
+var update = flag.Bool("update", false, "rewrite testdata/golden.txt")
 
 const golden = "testdata/golden.txt"
 

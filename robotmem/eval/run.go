@@ -17,7 +17,7 @@ type Options struct {
 	Progress func(done, total int)
 	// Learnt is called once the corpus is learnt, before the first query, unless it is nil.
 	Learnt func(ctx context.Context) error
-	// Lists are asked every query too, such as nodes with the same memories that rank by one list alone.
+	// Lists also run every query, such as nodes with the same memories that rank by one list only.
 	Lists []List
 }
 

@@ -80,7 +80,7 @@ func TestPromptsDescribeThemselves(t *testing.T) {
 
 func TestBriefMe(t *testing.T) {
 	e := engine(t, local.Options{})
-	lived(t, e, "arm")
+	storeEpisode(t, e, "arm")
 	learn(t, e, &robotmem.LearnRequest{Insight: "a glass of another cell", Collection: "other"})
 	c := connect(t, NewServer(e, Options{}))
 	const (
@@ -147,7 +147,7 @@ func TestPlaceIsCoordinatesOrWords(t *testing.T) {
 
 func TestReviewEpisode(t *testing.T) {
 	e := engine(t, local.Options{})
-	session := lived(t, e, "arm")
+	session := storeEpisode(t, e, "arm")
 	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", Collection: "arm", ForSession: session, N: 2, ContextFilter: robotmem.Object{"task.success": robotmem.Object{"$exists": true}}}); err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// lived stores one episode and returns its id.
-func lived(t *testing.T, e *local.Node, collection string) string {
+// storeEpisode stores one episode and returns its id.
+func storeEpisode(t *testing.T, e *local.Node, collection string) string {
 	t.Helper()
 	started, err := e.StartSession(t.Context(), &robotmem.StartSessionRequest{Collection: collection, Context: robotmem.Object{"task": map[string]any{"name": "hold a glass"}}})
 	if err != nil {
@@ -44,7 +44,7 @@ func learn(t *testing.T, e *local.Node, r *robotmem.LearnRequest) int64 {
 
 func TestMemoriesAndEpisodesAreResources(t *testing.T) {
 	e := engine(t, local.Options{})
-	session := lived(t, e, "arm")
+	session := storeEpisode(t, e, "arm")
 	// Larger than an answer of the tool get: the resource is whole.
 	large := learn(t, e, &robotmem.LearnRequest{Insight: "a long trace", Context: robotmem.Object{"params": map[string]any{"trace": strings.Repeat("7", 200_000)}}})
 	c := connect(t, NewServer(e, Options{}))
@@ -106,7 +106,7 @@ func TestResourcesListShowsTheNewest(t *testing.T) {
 	for i := range maxListed + 5 {
 		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
 	}
-	session := lived(t, e, "arm")
+	session := storeEpisode(t, e, "arm")
 	c := connect(t, NewServer(e, Options{}))
 	res, err := c.ListResources(t.Context(), mcp.ListResourcesRequest{})
 	if err != nil {
@@ -131,8 +131,8 @@ func TestResourcesListShowsTheNewest(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	e := engine(t, local.Options{})
-	session := lived(t, e, "arm")
-	lived(t, e, "armoury")
+	session := storeEpisode(t, e, "arm")
+	storeEpisode(t, e, "armoury")
 	for i := range 240 {
 		learn(t, e, &robotmem.LearnRequest{Insight: fmt.Sprintf("force %d N holds part %d", i, i)})
 	}

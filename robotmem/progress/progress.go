@@ -1,5 +1,4 @@
-// Package progress reports how far a long operation has come: a caller passes a function
-// with With, and the operation finds its Meter with Of.
+// Package progress reports the progress of long operations through a context.
 package progress
 
 import (
@@ -8,31 +7,29 @@ import (
 	"time"
 )
 
-// Report says how far a long operation has come.
+// Report is the progress of a long operation.
 type Report struct {
 	Done  int64  `json:"done"`
-	Total int64  `json:"total" doc:"0 when it is not known."`
-	Unit  string `json:"unit" doc:"Of both: bytes, memories, payloads, items or stages."`
-	Stage string `json:"stage" doc:"What is being done."`
+	Total int64  `json:"total" doc:"0 if unknown."`
+	Unit  string `json:"unit" doc:"Unit of done and total: bytes, memories, payloads, items or stages."`
+	Stage string `json:"stage" doc:"The current step."`
 }
 
 // reportPause is the least time between two reports of one stage.
 const reportPause = 100 * time.Millisecond
 
-// With lets operations that take long say how far they have come:
-// doctor, repair, retain, learn_batch and end_session do. report is called at
-// the beginning of each stage and then at most ten times a second, by one
-// goroutine at a time, in order; it must not block for long, since the work
-// waits for it. It is a hint: nothing else depends on it.
+// With returns a context whose long operations (doctor, repair, retain,
+// learn_batch and end_session) call report. They call it at the beginning of
+// each stage and then at most ten times per second, in order and never
+// concurrently. report must return quickly, because the operation waits for it.
 func With(ctx context.Context, report func(Report)) context.Context {
 	return context.WithValue(ctx, progressKey{}, &Meter{report: report})
 }
 
 type progressKey struct{}
 
-// Meter gathers the progress of one call and passes it to the function of
-// With. A nil Meter does nothing, so that work which nobody watches pays a
-// comparison.
+// Meter counts the progress of one call and passes it to the function given to
+// With. All methods except Set accept a nil Meter and then do nothing.
 type Meter struct {
 	report func(Report)
 
@@ -41,14 +38,13 @@ type Meter struct {
 	told time.Time
 }
 
-// Of returns the meter that With has put into ctx, nil if there is
-// none.
+// Of returns the meter that With has put into ctx, or nil.
 func Of(ctx context.Context) *Meter {
 	m, _ := ctx.Value(progressKey{}).(*Meter)
 	return m
 }
 
-// Stage begins a part of the work. total 0 is unknown.
+// Stage begins a stage of the work. A total of 0 means unknown.
 func (m *Meter) Stage(name, unit string, total int64) {
 	if m == nil {
 		return
@@ -56,7 +52,7 @@ func (m *Meter) Stage(name, unit string, total int64) {
 	m.Set(Report{Total: total, Unit: unit, Stage: name})
 }
 
-// Step begins a part of work that is counted in parts, done of which are over.
+// Step begins the stage number done of total stages, counted from 0.
 func (m *Meter) Step(name string, done, total int64) {
 	if m == nil {
 		return
@@ -75,7 +71,7 @@ func (m *Meter) Add(n int64) {
 	m.tell(false)
 }
 
-// Set reports progress as another node counted it.
+// Set reports progress that another node has counted.
 func (m *Meter) Set(p Report) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +80,8 @@ func (m *Meter) Set(p Report) {
 	m.tell(begins)
 }
 
-// tell reports, unless it did a moment ago. The caller holds the lock.
+// tell calls report, at most once per progressPause unless always is set. The
+// caller holds the lock.
 func (m *Meter) tell(always bool) {
 	if now := time.Now(); always || now.Sub(m.told) >= reportPause {
 		m.told = now

@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// sums adds up the buckets, and checks that they are in order and without gaps.
+// sums adds up the buckets, and checks their order and that there are no gaps.
 func sums(t *testing.T, a *admin.ActivityResponse, step time.Duration) (n admin.ActivityBucket) {
 	t.Helper()
 	for i, b := range a.Buckets {
@@ -101,14 +101,14 @@ var waitCases = []testCase{
 			res *admin.ChangesResponse
 			err error
 		}
-		got := make(chan answer, 20) // more than there are connections
+		got := make(chan answer, 20) // more than the number of connections
 		for range cap(got) {
 			go func() {
 				res, err := s.Changes(t.Context(), &admin.ChangesRequest{Since: &at, WaitMS: 60000})
 				got <- answer{res, err}
 			}()
 		}
-		time.Sleep(tick) // most of them wait by now; whether they do changes no answer
+		time.Sleep(tick) // lets most of them start to wait; the results do not depend on it
 		learn(t, s, grip, nil)
 		for range cap(got) {
 			if a := <-got; a.err != nil || !a.res.Changed || a.res.Change <= at {

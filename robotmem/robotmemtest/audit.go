@@ -84,7 +84,7 @@ var auditCases = []testCase{
 	}},
 }
 
-// hashOf is the beginning of what the audit log shows of a text.
+// hashOf returns the first digits of a text's hash in the audit log.
 func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:])[:4]

@@ -9,7 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// tick is longer than the clock of any platform needs to move on.
+// tick is longer than the resolution of the clock on any platform.
 const tick = 20 * time.Millisecond
 
 var changeCases = []testCase{

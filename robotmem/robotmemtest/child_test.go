@@ -19,8 +19,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/robotmemtest"
 )
 
-// child is a Service behind the tools of a child process. What is not a tool
-// is not offered.
+// child is a Service over the MCP tools of a child process. An operation without a
+// tool fails with ErrNotOffered.
 type child struct{ c *mcpclient.Client }
 
 var _ robotmem.Service = child{}
@@ -80,7 +80,7 @@ func (ch child) call(ctx context.Context, name string, in any) (*mcp.CallToolRes
 	if err != nil {
 		return fail(robotmem.Invalid, "", err)
 	}
-	if bytes.Contains(args, []byte(`\ufffd`)) { // how the encoder writes a byte that is not UTF-8
+	if bytes.Contains(args, []byte(`\ufffd`)) { // the encoder replaces a byte that is not UTF-8
 		return fail(robotmem.Invalid, "", fmt.Errorf("JSON cannot carry the text: %w", robotmemtest.ErrNotOffered))
 	}
 	var req mcp.CallToolRequest
@@ -160,8 +160,8 @@ func (ch child) Data(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.
 	return use[robotmem.MemoryRequest, robotmem.DataResponse](ctx, ch, "data", r)
 }
 
-// Preview puts the answer together as a client of MCP can: the tool's result is
-// a text and an image, or a link to a drawing.
+// Preview builds the response from the tool's result: a text and an image, or a link
+// to a drawing.
 func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robotmem.PreviewResponse, error) {
 	contents, err := ch.contents(ctx, "preview", r)
 	if err != nil {
@@ -200,7 +200,7 @@ func (ch child) Preview(ctx context.Context, r *robotmem.PreviewRequest) (*robot
 	return p, err
 }
 
-// drawing reads a resource that is text.
+// drawing reads a text resource.
 func (ch child) drawing(ctx context.Context, uri string) ([]byte, error) {
 	var req mcp.ReadResourceRequest
 	req.Params.URI = uri

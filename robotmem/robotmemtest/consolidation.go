@@ -7,8 +7,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// within an episode, the same text beside another note: a memory of its own by
-// the rules for duplicates, and one that consolidation may merge.
+// within an episode, the same text with another note in the context: by the rules for
+// duplicates a new memory, which consolidation may merge.
 func noted(t *testing.T, s robotmem.Service, session, insight string, ctx object) int64 {
 	t.Helper()
 	return created(t, s, &robotmem.LearnRequest{Insight: insight, Context: robotmem.Object(ctx), SessionID: session})
@@ -113,7 +113,7 @@ var consolidationCases = []testCase{
 	{"ProtectedOnesStay", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		for _, w := range words {
-			// Not pinned by name, the category alone protects it.
+			// Unpin it, so that only the category protects it.
 			created(t, s, &robotmem.LearnRequest{Insight: "the arm must never exceed the limit near people", Context: note(w, nil), SessionID: session, Pinned: new(false)})
 			created(t, s, &robotmem.LearnRequest{Insight: slip, Context: note(w, nil), SessionID: session, Pinned: new(true)})
 			do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: slip, Context: note(w, nil), SessionID: session})

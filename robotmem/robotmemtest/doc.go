@@ -1,5 +1,5 @@
-// Package robotmemtest is the contract of a robotmem.Service as a test suite.
-// Every Service passes it, wherever the memory lives:
+// Package robotmemtest is a test suite for implementations of robotmem.Service.
+// Every implementation must pass it:
 //
 //	func TestNode(t *testing.T) {
 //		robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
@@ -14,10 +14,10 @@
 //
 // # Caveats
 //
-// A Service that does not offer an operation fails it with ErrNotOffered; the
-// checks that need it are then left out, and so are not proven. The same holds
-// for the streams of a Service that does not implement robotmem.Streams.
+// A Service returns ErrNotOffered from an operation that it does not implement.
+// The suite then skips the checks that need the operation. It also skips the checks
+// of streams if the Service does not implement robotmem.Streams.
 //
-// The suite asks from outside: it has no clock, so what takes days (decay) is
-// tested where a clock can be handed in.
+// The suite cannot set the clock of a Service, so it does not test decay. The tests
+// of package local do.
 package robotmemtest

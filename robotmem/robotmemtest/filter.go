@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// filtered are the contexts that the filters below are tried on; a memory's
-// "i" is its place here.
+// filtered are the contexts of the filter tests. The key "i" of a memory is its
+// index in this list.
 var filtered = []object{
 	{"i": 0, "task": object{"success": true}, "params": object{"force": 10, "mode": "slow"}},
 	{"i": 1, "task": object{"success": false}, "params": object{"force": json.Number("12.50"), "mode": "fast"}},
@@ -188,7 +188,8 @@ func learnFiltered(t *testing.T, s robotmem.Service) []int64 {
 	return id
 }
 
-// checkFilter tries a filter alone and beside words; both must give the same.
+// checkFilter tests a filter without and with a query. Both must give the same
+// memories.
 func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, want []int) {
 	t.Helper()
 	var f robotmem.Object
@@ -205,8 +206,8 @@ func checkFilter(t *testing.T, s robotmem.Service, id []int64, filter string, wa
 	}
 }
 
-// checkFilterRefused accepts any field within context_filter: a filter may be
-// named as a whole or down to the path.
+// checkFilterRefused accepts context_filter or a field inside it as the field of the
+// error.
 func checkFilterRefused(t *testing.T, err error, words []string) {
 	t.Helper()
 	var e *robotmem.Error

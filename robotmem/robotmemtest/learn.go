@@ -41,11 +41,11 @@ var learnCases = []testCase{
 		ctx := object{"params": object{"a": json.Number("12.50"), "b": "x"}}
 		id := learn(t, s, grip, ctx)
 		for name, r := range map[string]*robotmem.LearnRequest{
-			"the same":            {Insight: grip, Context: ctx},
-			"space around":        {Insight: "  " + grip + "\n", Context: ctx},
-			"number spelt anew":   {Insight: grip, Context: object{"params": object{"b": "x", "a": json.Number("12.5")}}},
-			"collection by name":  {Insight: grip, Context: ctx, Collection: "default"},
-			"another observed_at": {Insight: grip, Context: ctx, ObservedAt: at(0)},
+			"the same":               {Insight: grip, Context: ctx},
+			"space around":           {Insight: "  " + grip + "\n", Context: ctx},
+			"number spelt otherwise": {Insight: grip, Context: object{"params": object{"b": "x", "a": json.Number("12.5")}}},
+			"collection by name":     {Insight: grip, Context: ctx, Collection: "default"},
+			"another observed_at":    {Insight: grip, Context: ctx, ObservedAt: at(0)},
 		} {
 			res := do(t, s.Learn, r)
 			if res.Status != "duplicate" || res.Method != "exact" || res.ExistingID != id || res.MemoryID != id || res.Similarity != 1 {

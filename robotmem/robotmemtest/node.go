@@ -138,7 +138,7 @@ var nodeCases = []testCase{
 		learn(t, s, grip, nil)
 		recall(t, s, &robotmem.RecallRequest{Query: grip})
 		recall(t, s, &robotmem.RecallRequest{Query: "zebra quartz"})
-		// Counters may follow within seconds; stats has them at once.
+		// The file may get the counters seconds later; stats has them immediately.
 		st := do(t, s.Stats, &admin.StatsRequest{})
 		equal(t, "recalls", st.Recalls, int64(2))
 		equal(t, "zero hits", st.ZeroHits, int64(1))

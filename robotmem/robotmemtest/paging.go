@@ -54,7 +54,7 @@ var pagingCases = []testCase{
 	{"AnEpisodeGoesOnInTheOrderItWasLived", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
 		var want, got []int64
-		for i := range 6 { // two at each moment, later ones earlier
+		for i := range 6 { // two at each time, the later ones with an earlier time
 			id := created(t, s, &robotmem.LearnRequest{Insight: "step", Context: robotmem.Object{"i": i}, SessionID: session, ObservedAt: at(-time.Duration(i/2) * time.Hour)})
 			want = append(want, id)
 		}
@@ -79,11 +79,11 @@ var pagingCases = []testCase{
 		}
 		listed := do(t, s.List, &robotmem.ListRequest{Limit: 1}).Next
 		sessions := do(t, s.Sessions, &robotmem.SessionsRequest{Limit: 1}).Next
-		lived := do(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 1}).Next
-		if listed == "" || sessions == "" || lived == "" {
-			t.Fatalf("next is %q, %q, %q; want one of each", listed, sessions, lived)
+		replay := do(t, s.SessionMemories, &robotmem.SessionMemoriesRequest{SessionID: session, Limit: 1}).Next
+		if listed == "" || sessions == "" || replay == "" {
+			t.Fatalf("next is %q, %q, %q; want one of each", listed, sessions, replay)
 		}
-		for name, cursor := range map[string]string{"of sessions": sessions, "of an episode": lived, "no cursor": "x", "with a tail": listed + "A", "cut off": listed[:len(listed)-2], "padded": listed + "="} {
+		for name, cursor := range map[string]string{"of sessions": sessions, "of an episode": replay, "no cursor": "x", "with a tail": listed + "A", "cut off": listed[:len(listed)-2], "padded": listed + "="} {
 			t.Run(name, func(t *testing.T) {
 				refused(t, s.List, &robotmem.ListRequest{Cursor: cursor}, robotmem.Invalid, "cursor", "leave")
 			})

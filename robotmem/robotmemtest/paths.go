@@ -10,7 +10,7 @@ import (
 
 func number(s string) any { return json.Number(s) }
 
-// pathsOf returns the paths of an answer by name.
+// pathsOf returns the paths of a response by name.
 func pathsOf(t *testing.T, s robotmem.Service, r *robotmem.PathsRequest) map[string]robotmem.ContextPath {
 	t.Helper()
 	res := do(t, s.Paths, r)
@@ -101,7 +101,7 @@ var pathCases = []testCase{
 		if p := pathsOf(t, s, &robotmem.PathsRequest{})["seen"]; p.Values != nil {
 			t.Errorf("the list of all paths has values: %+v", p.Values)
 		}
-		for _, v := range values("weight") { // what is offered is what a filter finds
+		for _, v := range values("weight") { // a filter must find each of the returned values
 			got := recalled(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"weight": v.Value}, N: 100})
 			equal(t, "found by the filter", len(got), int(v.Memories))
 		}

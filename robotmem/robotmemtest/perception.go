@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// everyByte is all 256 byte values, NUL included, n times over.
+// everyByte returns all 256 byte values, including NUL, n times.
 func everyByte(n int) []byte {
 	one := make([]byte, 256)
 	for i := range one {

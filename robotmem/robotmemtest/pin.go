@@ -12,7 +12,7 @@ var pinCases = []testCase{
 		id := learn(t, s, grip, nil)
 		before := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if before.Pinned || before.DecayRate == 0 {
-			t.Fatalf("got %+v, want one that fades", before)
+			t.Fatalf("got %+v, want one that decays", before)
 		}
 		for _, again := range []string{"first", "again"} {
 			res := do(t, s.Pin, &robotmem.PinRequest{MemoryID: id})
@@ -30,7 +30,7 @@ var pinCases = []testCase{
 		equal(t, "let go", *res, robotmem.PinResponse{Status: "unpinned", MemoryID: id})
 		m = do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id})
 		if m.Pinned || m.DecayRate != before.DecayRate || m.LastAccessed == nil {
-			t.Errorf("got %+v, want it to fade from now on", m)
+			t.Errorf("got %+v, want it to decay from now on", m)
 		}
 		refused(t, s.Pin, &robotmem.PinRequest{MemoryID: 4711}, robotmem.NotFound, "memory_id", "4711")
 	}},

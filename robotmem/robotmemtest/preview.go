@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// grey is a PNG whose brightness rises from left to right.
+// grey returns a PNG whose brightness increases from left to right.
 func grey(width, height int) []byte {
 	m := image.NewGray(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -23,12 +23,12 @@ func grey(width, height int) []byte {
 	}
 	var b bytes.Buffer
 	if err := imagepng.Encode(&b, m); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // writing to a buffer never fails
 	}
 	return b.Bytes()
 }
 
-// forces is a force trace of six axes as CSV.
+// forces returns a force trace of six axes as CSV.
 func forces(samples int) string {
 	var b strings.Builder
 	b.WriteString("t,Fx,Fy,Fz,Tx,Ty,Tz\n")
@@ -42,7 +42,7 @@ var previewCases = []testCase{
 	{"OfAnImage", func(t *testing.T, s robotmem.Service) {
 		saved := do(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a grey ramp", DataBase64: grey(800, 200)})
 		for _, tt := range []struct {
-			width, height         int // asked for
+			width, height         int // requested
 			wantWidth, wantHeight int
 		}{{0, 0, 640, 160}, {100, 0, 100, 25}, {0, 20, 80, 20}, {4096, 4096, 800, 200}} {
 			p := do(t, s.Preview, &robotmem.PreviewRequest{MemoryID: saved.MemoryID, Width: tt.width, Height: tt.height})

@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// reports gathers what an operation says of its progress.
+// reports collects the progress reports of an operation.
 type reports struct {
 	mu  sync.Mutex
 	all []progress.Report
@@ -23,8 +23,7 @@ func (r *reports) add(p progress.Report) {
 	r.all = append(r.all, p)
 }
 
-// check fails on a report that cannot be. A service may report nothing: it is a
-// hint.
+// check fails on an invalid report. A service may report nothing.
 func (r *reports) check(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -39,7 +38,7 @@ func (r *reports) check(t *testing.T) {
 	}
 }
 
-// watched is do with somebody watching.
+// watched is do with progress reports.
 func watched[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), req *In) *Out {
 	t.Helper()
 	var r reports

@@ -284,7 +284,7 @@ var recallCases = []testCase{
 	}},
 }
 
-// failures stores n failed attempts at the same thing and returns how many.
+// failures stores failed attempts at the same task and returns their number.
 func failures(t *testing.T, s robotmem.Service, n int) int {
 	t.Helper()
 	items := make([]robotmem.LearnRequest, n)

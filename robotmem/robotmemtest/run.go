@@ -14,13 +14,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// ErrNotOffered is the cause of an error from a Service that does not have the
-// operation, or cannot carry the request.
+// ErrNotOffered is the cause of an error from a Service that does not implement the
+// operation, or cannot transmit the request.
 var ErrNotOffered = errors.New("not offered by this service")
 
-// Run runs the contract against services made by open, each of which must be
-// empty, allow no folder for payload paths, and have no embedder. open's t ends
-// with the service's last use; it is called by several goroutines.
+// Run runs the suite. open returns a new Service, which must be empty, allow no
+// folder for payload paths, and have no embedder. The test that open gets ends after
+// the last use of the Service. open is called by several goroutines.
 func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 	for _, group := range []struct {
 		name  string
@@ -61,17 +61,17 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 	}
 }
 
-// testCase is one check of the contract, against a service of its own.
+// testCase is one test of the suite. Each gets its own service.
 type testCase struct {
 	name string
 	run  func(t *testing.T, s robotmem.Service)
 }
 
-// object saves a line's worth of type in every context below.
+// object is short for the type of a nested object in a context.
 type object = map[string]any
 
-// do runs an operation that must succeed. The rest of the test is skipped when
-// the service does not offer it.
+// do runs an operation that must succeed. If the service does not offer it, do skips
+// the rest of the test.
 func do[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), r *In) *Out {
 	t.Helper()
 	out, err := method(t.Context(), r)
@@ -84,7 +84,7 @@ func do[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, erro
 	return out
 }
 
-// try is do for a check that the rest of the test does not build on.
+// try is do for an operation whose result the rest of the test does not need.
 func try[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), r *In) (*Out, bool) {
 	t.Helper()
 	out, err := method(t.Context(), r)
@@ -98,8 +98,8 @@ func try[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, err
 	return out, true
 }
 
-// refused checks that an operation fails with kind, naming field and, in its
-// text, every one of words.
+// refused checks that an operation fails with kind and field, and that the error text
+// contains all words.
 func refused[In, Out any](t *testing.T, method func(context.Context, *In) (*Out, error), r *In, kind robotmem.Kind, field string, words ...string) {
 	t.Helper()
 	_, err := method(t.Context(), r)
@@ -127,7 +127,7 @@ func checkRefused(t *testing.T, err error, kind robotmem.Kind, field string, wor
 	}
 }
 
-// learn stores a fact that must be new, and returns its id.
+// learn stores a fact, checks that it is new, and returns its id.
 func learn(t *testing.T, s robotmem.Service, insight string, ctx object) int64 {
 	t.Helper()
 	return created(t, s, &robotmem.LearnRequest{Insight: insight, Context: ctx})
@@ -162,7 +162,7 @@ func recall(t *testing.T, s robotmem.Service, r *robotmem.RecallRequest) *robotm
 	return res
 }
 
-// recalled returns the ids of an answer in its order.
+// recalled returns the ids of a recall in order.
 func recalled(t *testing.T, s robotmem.Service, r *robotmem.RecallRequest) []int64 {
 	t.Helper()
 	return ids(recall(t, s, r).Memories)
@@ -194,7 +194,7 @@ var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func at(d time.Duration) *time.Time { return new(day.Add(d)) }
 
-// asJSON is a context as it comes back: numbers as they were spelt.
+// asJSON returns a context as the service returns it: numbers keep their spelling.
 func asJSON(t *testing.T, v any) any {
 	t.Helper()
 	data, err := json.Marshal(v)

@@ -9,7 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// samplesOf saves a payload and asks for its numbers.
+// samplesOf saves a payload and returns its samples.
 func samplesOf(t *testing.T, s robotmem.Service, p *robotmem.SavePerceptionRequest, r *robotmem.SamplesRequest) *robotmem.SamplesResponse {
 	t.Helper()
 	r.MemoryID = do(t, s.SavePerception, p).MemoryID

@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// noSession has the form of a session id and is nobody's.
+// noSession is a valid session id that does not exist.
 const noSession = "0190163d-8694-739b-aea5-966c26f8ad90"
 
 func start(t *testing.T, s robotmem.Service, collection string) string {
@@ -133,7 +133,7 @@ var sessionCases = []testCase{
 		before := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence
 		for range 60 {
 			if res := end(t, s, start(t, s, "")); res.DecayedCount != 0 {
-				t.Fatalf("%d memories have faded within seconds", res.DecayedCount)
+				t.Fatalf("%d memories have decayed within seconds", res.DecayedCount)
 			}
 		}
 		if after := do(t, s.Get, &robotmem.MemoryRequest{MemoryID: id}).Confidence; after < before-1e-4 || after > before {

@@ -12,14 +12,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// streamer is a service that passes payloads on as streams.
+// streamer is a service with streams of payloads.
 type streamer interface {
 	robotmem.Service
 	robotmem.Streams
 }
 
-// streaming is a check of a service that implements robotmem.Streams; of any
-// other it is left out.
+// streaming returns a test of robotmem.Streams. It is skipped if the service does not
+// implement that interface.
 func streaming(run func(t *testing.T, s streamer)) func(*testing.T, robotmem.Service) {
 	return func(t *testing.T, s robotmem.Service) {
 		if st, ok := s.(streamer); ok {
@@ -30,7 +30,7 @@ func streaming(run func(t *testing.T, s streamer)) func(*testing.T, robotmem.Ser
 	}
 }
 
-// noise is n bytes that nothing compresses.
+// noise returns n incompressible bytes.
 func noise(n int) []byte {
 	out := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{7}).Read(out) // never fails
@@ -60,7 +60,7 @@ func openData(t *testing.T, s streamer, id int64) *robotmem.DataReader {
 	return d
 }
 
-// readsFrom checks the bytes from a place on.
+// readsFrom checks the bytes from an offset to the end.
 func readsFrom(t *testing.T, d *robotmem.DataReader, what string, offset int64, whence int, want []byte) {
 	t.Helper()
 	if _, err := d.Seek(offset, whence); err != nil {
@@ -72,12 +72,12 @@ func readsFrom(t *testing.T, d *robotmem.DataReader, what string, offset int64, 
 	}
 }
 
-// oneByte hands out a byte at a time, as a slow sensor does.
+// oneByte returns one byte per Read, like a slow sensor.
 type oneByte struct{ io.Reader }
 
 func (r oneByte) Read(p []byte) (int, error) { return r.Reader.Read(p[:min(1, len(p))]) }
 
-// breaks fails after what it holds.
+// breaks fails at the end of its data.
 type breaks struct {
 	io.Reader
 	err error

@@ -54,8 +54,8 @@ func overHTTP(t *testing.T, e *local.Node) *client.Client {
 	return client.New(ts.URL, client.Options{HTTP: ts.Client()})
 }
 
-// TestStreamLimit needs services with a limit of their own, so it is no part of
-// the suite.
+// TestStreamLimit is not part of the suite, because it needs services with a
+// different limit.
 func TestStreamLimit(t *testing.T) {
 	const limit = 1 << 20
 	e := openWith(t, local.Options{MaxStream: limit})
@@ -81,8 +81,8 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// TestMCPChild runs the contract against the program itself: a child process
-// that speaks MCP over its stdin and stdout.
+// TestMCPChild runs the suite on the robotmem program: a child process with MCP over
+// its stdin and stdout.
 func TestMCPChild(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -10,13 +10,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// typed asks while the last word is being typed.
+// typed recalls with an unfinished last word.
 func typed(query string) *robotmem.RecallRequest {
 	return &robotmem.RecallRequest{Query: query, AsYouType: true, N: 100}
 }
 
-// settled waits until the node has its words in memory: before, degraded says
-// that fewer longer ones are found.
+// settled waits until the node has loaded its text index. Until then, degraded says
+// that not all words with the prefix are found.
 func settled(t *testing.T, s robotmem.Service) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {

@@ -136,8 +136,8 @@ func call(t *testing.T, s robotmem.Service, op, request string) any {
 	return res
 }
 
-// fitsSchema checks an answer against the schema that clients are given: a
-// strict one refuses an answer with null for a list.
+// fitsSchema checks a response against the schema that clients get. A strict client
+// refuses a response with null for a list.
 func fitsSchema(t *testing.T, op *robotmem.Op, res any) {
 	t.Helper()
 	data, err := json.Marshal(res)
@@ -166,8 +166,8 @@ func asObject(t *testing.T, v any) object {
 	return out
 }
 
-// misfits knows the keywords that response schemas use: type, properties,
-// required, items and additionalProperties.
+// misfits supports the keywords of the response schemas: type, properties, required,
+// items and additionalProperties.
 func misfits(path string, schema object, v any) []string {
 	kind, _ := schema["type"].(string)
 	ok := true

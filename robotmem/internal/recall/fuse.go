@@ -9,24 +9,24 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// rrfK flattens the head of each list (Cormack, Clarke, Büttcher 2009).
+// rrfK is the constant k of reciprocal rank fusion. A larger k reduces the
+// difference between the first ranks (Cormack, Clarke, Büttcher 2009).
 const rrfK = 60
 
-// fuse merges the lists by reciprocal rank: score = Σ w/(k + rank + 1) with the
-// weight of each list, times RealWeight for what was sensed in the real world;
-// best first, ties by id.
+// fuse merges the lists by reciprocal rank fusion: score = Σ w/(k + rank + 1) with
+// the weight w of each list, times RealWeight for memories from the real world. The
+// result is sorted best first, ties by id.
 func (r *run) fuse() []hit {
 	at := map[int64]int{}
 	var hits []hit
-	// When all that was found was found by lists without a weight, their order is
-	// the best there is.
-	weighs := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
+	// If only lists of weight 0 have results, they count with weight 1.
+	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
 	for _, l := range r.lists {
 		weight := r.weight(l)
 		switch {
-		case !weighs:
+		case !weighted:
 			weight = 1
-		case weight == 0 && !(r.Strict() && l.name == ListPlace): // a strict place decides without a weight
+		case weight == 0 && !(r.Strict() && l.name == ListPlace): // nearestFirst needs its distances
 			continue
 		}
 		for rank, item := range l.items {
@@ -59,36 +59,37 @@ func (r *run) fuse() []hit {
 	return hits
 }
 
-// weight is what a list counts.
+// weight returns the weight of a list.
 func (r *run) weight(l list) float64 {
 	if w, ok := r.Weights[l.name]; ok {
 		return w
 	}
 	if l.name == ListVector && len(l.items) > 0 {
-		return vectorWeight(lifted(l.items[0].Value, r.usual))
+		return vectorWeight(adjusted(l.items[0].Value, r.usual))
 	}
 	return 1
 }
 
-// vectorWeight is the weight of the vectors where none is configured, by how near
-// the nearest of them is. Ordinarily it is small: vectors bring up what the words
-// have missed, and leave the order of what the words have found, as ranks next to
-// each other differ so little in reciprocal rank fusion that an even vote of a
-// small sentence model undoes it. One that says nearly the same as the query
-// counts like a word. Chosen on the evaluation sets, see docs/recall.md.
+// vectorWeight is the default weight of the list of vectors, as a function of the
+// adjusted cosine of its first entry. It is usually small, so that vectors add
+// memories that the words have missed without changing the order of the others:
+// adjacent ranks differ so little in reciprocal rank fusion that an equal weight
+// for a small sentence model would change it. The weight approaches 1 if a memory
+// says nearly the same as the query. The parameters were chosen on the evaluation
+// sets, see docs/recall.md.
 func vectorWeight(nearest float64) float64 {
 	return leastVectorWeight + (1-leastVectorWeight)*logistic{-15, 20}.at(nearest)
 }
 
 const leastVectorWeight = 0.1
 
-// stages is the whole of ranking between fusion and the cut to n, in order.
+// stages are the steps between fusion and the cut to n, in order.
 var stages = []struct {
 	name string
 	run  func(*run, []hit) []hit
 }{
 	{"diverse", diversify},    // only with diversity
-	{"nearest", nearestFirst}, // only with a strict place
+	{"nearest", nearestFirst}, // only with a strict spatial_sort
 }
 
 func nearestFirst(r *run, hits []hit) []hit {
@@ -100,13 +101,12 @@ func nearestFirst(r *run, hits []hit) []hit {
 	return hits
 }
 
-// diversePool is how many of the best are compared with each other; those further
-// down are not worth it.
+// diversePool is the number of best hits among which diversify chooses.
 const diversePool = 200
 
-// diversify orders by maximal marginal relevance (Carbonell, Goldstein 1998): each
-// next memory is the one with the best score less its likeness to those already
-// chosen.
+// diversify sorts by maximal marginal relevance (Carbonell, Goldstein 1998): the
+// next memory is the one with the largest score minus its similarity to the most
+// similar memory already chosen.
 func diversify(r *run, hits []hit) []hit {
 	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
 		return hits
@@ -120,27 +120,27 @@ func diversify(r *run, hits []hit) []hit {
 		}
 	}
 	chosen := make([]hit, 0, len(hits))
-	likeness := make([]float64, len(rest))
+	similarity := make([]float64, len(rest))
 	for len(rest) > 0 && len(chosen) < r.N {
 		pick, top := 0, 0.0
 		for i, h := range rest {
-			gain := (1-r.Diversity)*h.score/best - r.Diversity*likeness[i]
+			gain := (1-r.Diversity)*h.score/best - r.Diversity*similarity[i]
 			if i == 0 || gain > top {
 				pick, top = i, gain
 			}
 		}
 		h := rest[pick]
 		chosen = append(chosen, h)
-		rest, likeness = slices.Delete(rest, pick, pick+1), slices.Delete(likeness, pick, pick+1)
+		rest, similarity = slices.Delete(rest, pick, pick+1), slices.Delete(similarity, pick, pick+1)
 		for i := range rest {
-			likeness[i] = max(likeness[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+			similarity[i] = max(similarity[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
 		}
 	}
 	return append(chosen, rest...)
 }
 
-// normalizeScores divides by the largest score, which is not always the first
-// hit's.
+// normalizeScores divides all scores by the largest. The first hit need not have
+// the largest score.
 func normalizeScores(hits []hit) {
 	best := 0.0
 	for _, h := range hits {

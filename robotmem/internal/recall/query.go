@@ -11,38 +11,38 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/timeparse"
 )
 
-// Query is a request that was checked and read. It is not changed while it runs.
+// Query is a validated and parsed request. Run does not modify it.
 type Query struct {
 	robotmem.RecallRequest
-	Filter *filter.Condition // of context_filter; nil admits everything
-	// Content and Stop are the terms of the query. Where it has nothing but stop
-	// words, they are its content.
+	Filter *filter.Condition // of context_filter; nil matches everything
+	// Content and Stop are the terms of the query: content words and stop words. If
+	// it has only stop words, they are in Content.
 	Content, Stop []string
-	// Typing is the last word while it is being typed; nil when it is finished.
+	// Typing is the unfinished last word of an as_you_type query, or nil.
 	Typing *text.Unfinished
-	// Now is the time that the answer is as of.
+	// Now is the time at which the memory is read: as_of or the current time.
 	Now   time.Time
 	Times []robotmem.TimePhrase
-	// Embedded says that the source has, or expects, an embedding of the query.
+	// Embedded means that the source has an embedding of the query or computes one.
 	Embedded bool
-	// MapID is the map that the asking episode is on; "" if it names none.
+	// MapID is the map of the calling episode; "" if it names none.
 	MapID string
 
-	equivalents []text.Equivalent // further terms, of quantities in other units
-	notes       []string          // for degraded
+	equivalents []text.Equivalent // terms of the query's quantities in other units
+	notes       []string          // remarks for degraded
 }
 
-// Words are what a list of words is searched for.
+// Words are the terms of a lexical search.
 type Words struct {
 	Terms  []string
-	Typing *text.Unfinished // nil when the last one is finished
+	Typing *text.Unfinished // nil if the last word is finished
 }
 
-// maxTerms bounds the work of one query.
+// maxTerms is the largest number of terms of one query.
 const maxTerms = 256
 
-// Parse checks a request and reads it as of now, in whose location "yesterday" is
-// understood. It fails with Invalid.
+// Parse validates a request. It interprets time expressions such as "yesterday"
+// relative to now, in the time zone of now. It fails with Invalid.
 func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	q := &Query{RecallRequest: *req, Now: now.UTC()}
 	q.Collection = Collection(req)
@@ -56,13 +56,13 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	if q.AsOf != nil && q.AsOf.Before(now) {
 		q.Now = q.AsOf.UTC()
 	} else {
-		q.AsOf = nil // the future is believed as the present
+		q.AsOf = nil // a future time means now
 	}
 	last := lastWord(q.Query)
 	if q.ParseTime {
 		q.readTimes(q.Now.In(now.Location()))
 	}
-	if q.AsYouType && lastWord(q.Query) == last { // else it was a time
+	if q.AsYouType && lastWord(q.Query) == last { // else the last word was a time expression
 		q.Typing = text.Typing(q.Query)
 	}
 	q.Content, q.Stop = text.Query(q.Query)
@@ -80,24 +80,24 @@ func Parse(req *robotmem.RecallRequest, now time.Time) (*Query, error) {
 	return q, nil
 }
 
-// Collection is the one that a recall looks in, * for all.
+// Collection returns the collection that a recall searches, * for all.
 func Collection(r *robotmem.RecallRequest) string {
 	switch {
 	case r.Collection != "":
 		return r.Collection
 	case r.SessionID != "":
-		return "*" // an episode lies in one collection, whichever it is
+		return "*" // the session id determines the collection
 	}
 	return robotmem.DefaultCollection
 }
 
-// Note adds a remark for degraded, before the query runs.
+// Note adds a remark for degraded. It must be called before Run.
 func (q *Query) Note(remark string) { q.notes = append(q.notes, remark) }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// readTimes makes bounds of the time words in the query, and takes them out of
-// it. Bounds that the caller gave hold too.
+// readTimes converts the time expressions of the query into bounds and removes
+// them from the text. The bounds of the request apply too.
 func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
 	q.Query = reading.Rest
@@ -115,13 +115,14 @@ func (q *Query) readTimes(now time.Time) {
 	}
 }
 
-// narrows reports whether anything but the query and the collection does.
+// narrows reports whether the request has a condition other than the query and the
+// collection.
 func (q *Query) narrows() bool {
 	return q.SessionID != "" || q.Filter != nil || q.SpatialSort != nil || q.After != nil || q.Before != nil || q.Like != nil ||
 		q.Type != "" || q.PerceptionType != "" || q.Category != "" || len(q.Tags) > 0 || q.AsOf != nil
 }
 
-// words are the content terms, with those of equal quantities in other units.
+// words returns the content terms and the terms of equal quantities in other units.
 func (q *Query) words() Words {
 	terms := slices.Clone(q.Content)
 	for _, e := range q.equivalents {
@@ -130,14 +131,13 @@ func (q *Query) words() Words {
 	return Words{terms, q.Typing}
 }
 
-// Strict reports whether the answer is in the order of distance. The query is then
-// not embedded.
+// Strict reports whether the results are sorted by distance. The query is then not
+// embedded.
 func (q *Query) Strict() bool {
 	return q.SpatialSort != nil && (q.SpatialSort.Mode == "strict" || q.Query == "" && q.Like == nil)
 }
 
-// timeOrder reports whether the answer stays in the order of time whatever the
-// weights: a replay is a replay.
+// timeOrder reports whether the results are sorted by time, independent of scores.
 func (q *Query) timeOrder() bool { return q.Query == "" && q.SpatialSort == nil && q.Like == nil }
 
 // fused reports whether several lists are merged.
@@ -151,8 +151,8 @@ func (r *run) fused() bool {
 	return n > 1 && !r.Strict()
 }
 
-// depth is how far down a single list can matter: with a weight of w for what is
-// real, the entry at rank r can still reach the first n while
+// depth is the number of entries of a single list that can reach the first n: with
+// a factor of w for real-world memories, the entry at rank r can do so while
 // w/(k+r+1) > 1/(k+n).
 func (r *run) depth() int {
 	d := int(max(1, r.RealWeight)*float64(rrfK+r.N)) + 1
@@ -164,13 +164,13 @@ func (r *run) depth() int {
 
 const (
 	fusedDepth = 100
-	// relevantDepth is for queries that drop what is not relevant enough.
+	// relevantDepth is the depth with min_relevance, which drops entries.
 	relevantDepth = 1000
 )
 
-// listDepth is how many entries of each list are merged. What lies beyond adds
-// less than two fifths of a first place, and to rank it would take longer than
-// all the rest.
+// listDepth is the number of entries of each list that are fused. A later entry adds
+// less than two fifths of the score of a first place, and ranking all of them would
+// take longer than the rest of the recall.
 func (r *run) listDepth() int {
 	d := max(fusedDepth, r.depth())
 	if r.MinRelevance > 0 {

@@ -1,14 +1,14 @@
-// Package recall ranks memories. It knows no store: a [Source] evaluates filters,
-// answers the signals and loads memories, on SQLite, on PostgreSQL or in a test.
+// Package recall ranks memories. It is independent of the store: a [Source]
+// evaluates filters, ranks by each signal and loads memories, on SQLite, on
+// PostgreSQL or in a test.
 //
 //	parse -> filter -> signals (lexical | vector | place | likeness) -> fuse -> stages -> load
 //
-// [Parse] checks a request and makes a [Query] of it, which nothing changes from
-// then on. [Run] reads downwards. The filter comes first and is exact; every signal
-// ranks within it and does not depend on the others; nothing after the signals
-// drops a memory that the filter admits, other than the cut to n, the floor of
-// relevance that the caller asked for, and damage in the memory itself. A signal
-// that cannot answer is named in degraded.
+// [Parse] checks a request and returns an immutable [Query]. [Run] executes the
+// steps in order. The filter comes first and is exact. Every signal ranks the
+// memories that pass the filter, independently of the other signals. After the
+// signals a memory is dropped only by the cut to n, by min_relevance, or because
+// it is damaged. A signal that fails is named in degraded.
 package recall
 
 import (
@@ -22,21 +22,21 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Ranked is one entry of a list, the better the earlier. Value is the list's own
-// measure: a BM25 score, a cosine, a distance, a time.
+// Ranked is one entry of a ranked list. Value is the measure of the list: a BM25
+// score, a cosine, a distance or a time.
 type Ranked struct {
 	ID    int64
 	Value float64
 }
 
-// Larger orders by value, the larger first, ties by id.
+// Larger compares by value in descending order, ties by id.
 func Larger(x, y Ranked) int { return cmp.Or(cmp.Compare(y.Value, x.Value), cmp.Compare(x.ID, y.ID)) }
 
-// Smaller orders by value, the smaller first, ties by id.
+// Smaller compares by value in ascending order, ties by id.
 func Smaller(x, y Ranked) int { return cmp.Or(cmp.Compare(x.Value, y.Value), cmp.Compare(x.ID, y.ID)) }
 
-// KeepSmallest adds an entry to the limit of the smallest, in order by insertion,
-// which costs nothing for the many that are larger.
+// KeepSmallest inserts an entry into a sorted list of the smallest limit entries.
+// An entry that is larger than all of a full list costs one comparison.
 func KeepSmallest(items []Ranked, r Ranked, limit int) []Ranked {
 	if len(items) == limit && Smaller(items[limit-1], r) <= 0 {
 		return items
@@ -46,67 +46,70 @@ func KeepSmallest(items []Ranked, r Ranked, limit int) []Ranked {
 	return items[:min(len(items), limit)]
 }
 
-// Set is what a filter admits. Only the Source that made it looks inside.
+// Set is the set of memories that pass a filter. Its contents are private to the
+// Source that made it.
 type Set interface {
-	// Count is how many memories are in it.
+	// Count returns the number of memories.
 	Count() int
-	// Only is the part of it that is in a list.
+	// Only returns the intersection with a list.
 	Only([]Ranked) Set
 }
 
 // Filter evaluates every condition of a query.
 type Filter interface {
-	// Filter returns the memories that a query admits, with remarks for degraded.
+	// Filter returns the memories that pass the filters of a query, and remarks for
+	// degraded.
 	Filter(ctx context.Context, q *Query) (Set, []string, error)
 }
 
-// Lexical ranks by words. It may be called while Nearest is.
+// Lexical ranks by words. It may run concurrently with Nearest.
 type Lexical interface {
-	// Lexical returns the memories of a set that hold any of the words, best
-	// first, ties by id. A negative limit is none.
+	// Lexical returns the memories of a set that contain any of the words, best
+	// first, ties by id. A negative limit means no limit.
 	Lexical(ctx context.Context, q *Query, in Set, words Words, limit int) ([]Ranked, error)
 }
 
-// Nearest ranks by meaning.
+// Nearest ranks by the cosine of embeddings.
 type Nearest interface {
 	// Nearest returns the memories of a set whose vectors have the largest cosine
 	// with the query embedding, and the cosine of an average memory.
 	Nearest(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, usual float64, err error)
-	// Cosine is that of one memory of the set; ok is false if it has no vector.
+	// Cosine returns the cosine of one memory of the set; ok is false if it has no
+	// vector.
 	Cosine(ctx context.Context, q *Query, in Set, id int64) (cosine float64, ok bool, err error)
 }
 
 // Places ranks by distance.
 type Places interface {
-	// Places returns the memories of a set nearest to the target of the query,
-	// nearest first, ties by id, with remarks for degraded.
+	// Places returns the memories of a set that are nearest to the target of the
+	// query, nearest first, ties by id, and remarks for degraded.
 	Places(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
 }
 
-// Likeness ranks by how alike perceptions are.
+// Likeness ranks by the similarity of perceptions.
 type Likeness interface {
-	// Likeness returns the perceptions of a set nearest to the one in question,
-	// nearest first, with remarks for degraded.
+	// Likeness returns the perceptions of a set that are most similar to that of
+	// the query, most similar first, and remarks for degraded.
 	Likeness(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
 }
 
 // Loader reads memories.
 type Loader interface {
-	// Timeline orders a set by time of observation: an episode from its beginning,
-	// anything else newest first.
+	// Timeline sorts a set by time of observation: oldest first for a query of one
+	// episode, otherwise newest first.
 	Timeline(ctx context.Context, q *Query, in Set, limit int) ([]Ranked, error)
-	// Load reads a memory of a set; nil if it is gone. A damaged one is an error of
-	// kind Corrupt.
+	// Load reads a memory of a set; nil if it was removed. It fails with Corrupt if
+	// the memory is damaged.
 	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
 	// Real reports whether a memory was sensed in the real world.
 	Real(id int64) bool
-	// Hints says why nothing was found, such as a path that no memory has.
+	// Hints returns reasons for an empty result, such as a path that no memory has.
 	Hints(ctx context.Context, q *Query) ([]string, error)
 }
 
-// Source is a store as the pipeline sees it, within one snapshot. A signal that
-// fails is named in degraded with the detail of its error, but Invalid and NotFound
-// are the caller's and end the recall, as any failure to filter or to load does.
+// Source reads one snapshot of a store. If a signal fails, degraded names it with
+// the detail of its error. Errors of the kinds Invalid and NotFound are errors of
+// the request and end the recall, as do errors of filtering and loading.
 type Source interface {
 	Filter
 	Lexical
@@ -116,12 +119,12 @@ type Source interface {
 	Loader
 }
 
-// Config says how lists are weighed.
+// Config has the weights of fusion.
 type Config struct {
-	// Weights are what the ranked lists count when they are merged, by name; see
-	// vectorWeight for the one that is not 1 unless it is set.
+	// Weights are the weights of the ranked lists, by name. The default is 1, for
+	// the list of vectors vectorWeight.
 	Weights map[string]float64
-	// RealWeight favours what was sensed in the real world.
+	// RealWeight multiplies the score of memories from the real world.
 	RealWeight float64
 }
 
@@ -134,23 +137,23 @@ const (
 	ListTime     = "time"
 )
 
-// list is what one signal found, best first.
+// list is the result of one signal, best first.
 type list struct {
 	name  string
 	items []Ranked
 }
 
-// hit is a memory on its way to the answer.
+// hit is a candidate for the response.
 type hit struct {
 	id       int64
 	score    float64
 	distance *float64
-	cosine   *float64 // to the query embedding, where it was worked out
+	cosine   *float64 // to the query embedding, nil if not computed
 	found    []robotmem.ListEntry
-	memory   *robotmem.Memory // once loaded
+	memory   *robotmem.Memory // nil until it is loaded
 }
 
-// run is one recall under way.
+// run is the state of one recall.
 type run struct {
 	*Query
 	Config
@@ -158,17 +161,16 @@ type run struct {
 	set      Set
 	lists    []list
 	usual    float64 // the cosine of an average memory with the query embedding
-	vectors  bool    // the list of vectors is expected, or there
+	vectors  bool    // the vector signal is used and has not failed
 	degraded []string
-	// stopOnly are the memories that share nothing but stop words with the query:
-	// no weight lifts them above one that shares more.
+	// stopOnly has the memories that share only stop words with the query.
+	// RealWeight does not apply to them.
 	stopOnly map[int64]bool
 	damaged  map[int64]bool
 	trace    tracer
 }
 
-// Run answers a query from a source. It fails with *robotmem.Error, or as the
-// source does.
+// Run executes a query on a source. Errors are *robotmem.Error or those of the source.
 func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.RecallResponse, error) {
 	r := &run{Query: q, Config: config, src: src, vectors: q.Embedded, degraded: slices.Clone(q.notes), damaged: map[int64]bool{}}
 	r.trace = tracer{on: q.Explain, last: time.Now()}
@@ -181,7 +183,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	if err := r.signals(ctx); err != nil {
 		return nil, err
 	}
-	// From here on the answer is on its way: a deadline no longer stops it.
+	// After the signals the deadline no longer applies, so that results are returned.
 	ctx = context.WithoutCancel(ctx)
 	hits := r.fuse()
 	r.trace.add("fuse", len(hits))
@@ -199,9 +201,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	normalizeScores(hits)
 	res := &robotmem.RecallResponse{Memories: make([]robotmem.Memory, 0, len(hits)), Times: q.Times, Mode: r.mode()}
 	for i := range hits {
-		res.Memories = append(res.Memories, r.answer(&hits[i]))
+		res.Memories = append(res.Memories, r.result(&hits[i]))
 	}
-	r.nameOtherMaps(res.Memories)
+	r.noteOtherMaps(res.Memories)
 	if len(res.Memories) == 0 {
 		hints, err := src.Hints(ctx, q)
 		if err != nil {
@@ -216,7 +218,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	return res, nil
 }
 
-// add takes in the list of a signal, or names in degraded why there is none.
+// add stores the list of a signal, or adds its error to degraded.
 func (r *run) add(name string, items []Ranked, notes []string, err error) error {
 	if errors.Is(err, robotmem.Invalid) || errors.Is(err, robotmem.NotFound) {
 		return err
@@ -237,7 +239,7 @@ func detail(err error) string {
 	return err.Error()
 }
 
-// signals asks each source of a ranked list.
+// signals computes the ranked lists.
 func (r *run) signals(ctx context.Context) error {
 	q, within := r.Query, r.set
 	if q.SpatialSort != nil {
@@ -269,32 +271,31 @@ func (r *run) signals(ctx context.Context) error {
 	return r.add(ListTime, items, nil, err)
 }
 
-// textSignals ranks by words and by vectors, side by side.
+// textSignals ranks by words and by vectors concurrently.
 func (r *run) textSignals(ctx context.Context, within Set) error {
-	type answer struct {
+	type result struct {
 		items []Ranked
 		err   error
 	}
-	words := make(chan answer, 1)
-	ask := func() { items, err := r.lexical(ctx, within); words <- answer{items, err} }
-	var near answer
+	words := make(chan result, 1)
+	rankWords := func() { items, err := r.lexical(ctx, within); words <- result{items, err} }
+	var near result
 	if len(r.Content) > 0 && r.vectors {
-		go ask()
+		go rankWords()
 	} else if len(r.Content) > 0 {
-		ask()
+		rankWords()
 	}
 	if r.vectors {
 		near.items, r.usual, near.err = r.src.Nearest(ctx, r.Query, r.set, r.listDepth())
 	}
-	var got answer
+	var got result
 	if len(r.Content) > 0 {
 		got = <-words
 	}
-	r.vectors = r.vectors && near.err == nil // not before: lexical reads it
+	r.vectors = r.vectors && near.err == nil // after lexical, which reads it
 	if len(r.Content) > 0 {
-		// Beside vectors the list of words leaves out what shares only stop words,
-		// and ends where other lists take over. Without them it is what it is on a
-		// node without an embedder.
+		// With vectors, lexical omits memories that share only stop words, and has a
+		// shorter limit. If the vectors failed, rank again as without an embedder.
 		if r.Embedded && !r.vectors && got.err == nil && (len(r.Stop) > 0 || r.MinRelevance > 0) {
 			got.items, got.err = r.lexical(ctx, within)
 		}
@@ -309,9 +310,8 @@ func (r *run) textSignals(ctx context.Context, within Set) error {
 }
 
 // lexical ranks by the words of the query. Memories that share only stop words
-// with it come after all others, and only where no other list finds more. With a
-// floor of relevance and no other list to merge, the list goes on to the last
-// match.
+// with it come last, and only if there are fewer than n others and no vectors.
+// With min_relevance and no other list, lexical returns all matches.
 func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	limit := r.depth()
 	switch {
@@ -342,8 +342,8 @@ func (r *run) lexical(ctx context.Context, within Set) ([]Ranked, error) {
 	return items, nil
 }
 
-// load reads the memory of a hit, once. ok is false for one that is gone or
-// damaged.
+// load reads the memory of a hit unless it is already loaded. ok is false if the
+// memory was removed or is damaged.
 func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 	if h.memory != nil || r.damaged[h.id] {
 		return h.memory != nil, nil
@@ -369,8 +369,8 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 	return true, nil
 }
 
-// loadForRanking loads what ranking looks at: with a floor of relevance it goes
-// down the hits until enough have passed, with diversity it loads the best.
+// loadForRanking loads the memories that the stages need: with min_relevance all
+// hits until enough of them are relevant, with diversity the best.
 func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
 	enough := r.N
 	if r.Diversity > 0 {
@@ -399,7 +399,7 @@ func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
 	return kept, nil
 }
 
-// cut loads hits until n of them are there.
+// cut loads the first n hits that exist and are not damaged.
 func (r *run) cut(ctx context.Context, hits []hit) ([]hit, error) {
 	kept := make([]hit, 0, min(r.N, len(hits)))
 	for i := range hits {
@@ -419,18 +419,18 @@ func (r *run) cut(ctx context.Context, hits []hit) ([]hit, error) {
 	return kept, nil
 }
 
-// answer is the memory as the caller sees it.
-func (r *run) answer(h *hit) robotmem.Memory {
+// result returns the memory of a hit for the response.
+func (r *run) result(h *hit) robotmem.Memory {
 	m := *h.memory
 	score, relevance := h.score, r.relevance(h)
 	m.Score, m.Relevance, m.Distance, m.Found = &score, &relevance, h.distance, h.found
-	// What is asked for by id stays out of a list of answers.
+	// Only Get returns these fields.
 	m.Status, m.Version, m.Sightings, m.AccessCount, m.ReturnCount, m.DecayRate = "", 0, 0, 0, 0, 0
 	m.LastAccessed, m.UpdatedAt, m.ScopeFiles, m.ScopeEntity, m.SupersededBy, m.UserTags = nil, nil, nil, nil, 0, nil
 	return m
 }
 
-// mode says what an answer was found by.
+// mode returns the mode of the response.
 func (r *run) mode() string {
 	has := func(name string) bool {
 		for _, l := range r.lists {
@@ -451,7 +451,7 @@ func (r *run) mode() string {
 	return "bm25_only"
 }
 
-// tracer notes what each stage kept and how long it took.
+// tracer records the number of kept memories and the duration of each stage.
 type tracer struct {
 	on     bool
 	last   time.Time

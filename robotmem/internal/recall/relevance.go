@@ -12,46 +12,46 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Relevance is absolute: how likely a memory answers the query, whatever else was
-// found. Each kind of evidence is turned into a likelihood by a logistic curve
-// that was fitted to the judged queries of the evaluation sets (see
-// docs/recall.md), and the better of the two counts: words that agree need no
-// vector to confirm them, nor the other way round.
+// Relevance is absolute: the probability that a memory answers the query,
+// independent of the other results. Two logistic curves, fitted to the judged
+// queries of the evaluation sets (see docs/recall.md), map the coverage of the
+// query's words and the cosine to a probability. Relevance is the larger of the
+// two, because either kind of evidence is sufficient.
 
-// logistic is the likelihood 1 / (1 + exp(-(offset + slope·x))).
+// logistic is the probability 1 / (1 + exp(-(offset + slope·x))).
 type logistic struct{ offset, slope float64 }
 
 func (l logistic) at(x float64) float64 { return 1 / (1 + math.Exp(-(l.offset + l.slope*x))) }
 
 var (
 	byCoverage = logistic{-7.03, 8.98} // of the share of the query's words
-	byCosine   = logistic{-5.02, 8.29} // of the cosine, lifted
+	byCosine   = logistic{-5.02, 8.29} // of the adjusted cosine
 )
 
-// relevance of a loaded hit, 0 to 1; 1 when the query has neither words nor an
-// embedding.
+// relevance returns the relevance of a loaded hit, 0 to 1. It is 1 if the query has
+// neither words nor an embedding.
 func (r *run) relevance(h *hit) float64 {
 	if len(r.Content) == 0 && h.cosine == nil {
 		return 1
 	}
-	likely := 0.0
+	probability := 0.0
 	if len(r.Content) > 0 {
-		likely = byCoverage.at(r.coverage(h.memory))
+		probability = byCoverage.at(r.coverage(h.memory))
 	}
 	if h.cosine != nil {
-		likely = max(likely, byCosine.at(lifted(*h.cosine, r.usual)))
+		probability = max(probability, byCosine.at(adjusted(*h.cosine, r.usual)))
 	}
-	return likely
+	return probability
 }
 
-// lifted is how far a cosine is above what is usual, 1 for the same direction. Any
-// two texts are a little alike to a model, and to some models more than a little.
-func lifted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
+// adjusted maps the usual cosine of two texts to 0 and the cosine 1 to 1. The usual
+// cosine is above 0 and depends on the model.
+func adjusted(cosine, usual float64) float64 { return (cosine - usual) / max(1e-6, 1-usual) }
 
-// coverage is the share of the query's words that a memory holds.
+// coverage returns the fraction of the query's words that a memory contains.
 func (q *Query) coverage(m *robotmem.Memory) float64 {
-	wanted := make(map[string]bool, len(q.Content)) // by stem: found yet?
-	var initial [256]bool                           // stemming leaves the first letter
+	wanted := make(map[string]bool, len(q.Content)) // by stem: whether it was found
+	var initial [256]bool                           // stemming does not change the first letter
 	for _, t := range q.Content {
 		wanted[text.Stem(t)] = false
 		initial[t[0]] = true
@@ -84,7 +84,7 @@ func (q *Query) coverage(m *robotmem.Memory) float64 {
 			longer = true
 		}
 	}
-	if longer { // it stands for the word that it may become
+	if longer { // a word with this prefix counts as the typed word
 		for _, t := range q.Typing.Stands {
 			hold(text.Stem(t))
 		}
@@ -92,9 +92,9 @@ func (q *Query) coverage(m *robotmem.Memory) float64 {
 	return float64(n) / float64(len(wanted))
 }
 
-// nameOtherMaps says when answers were found by coordinates of another map than
-// the one that the asking episode is on.
-func (r *run) nameOtherMaps(answers []robotmem.Memory) {
+// noteOtherMaps adds a remark to degraded if memories were found by coordinates of
+// a map other than that of the calling episode.
+func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	if r.SpatialSort == nil || r.MapID == "" {
 		return
 	}

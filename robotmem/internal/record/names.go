@@ -13,11 +13,11 @@ const (
 	MaxRobot  = 64
 )
 
-// CleanName makes a text that a stranger chose fit to be shown beside others:
-// on one line, without what is invisible or turns the writing around, and not
-// long.
+// CleanName makes an untrusted text safe to display: it returns at most limit
+// characters on one line, without invisible characters and marks that change the
+// writing direction.
 func CleanName(s string, limit int) string {
-	if len(s) > 8*limit { // nobody reads further
+	if len(s) > 8*limit { // bounds the work
 		s = s[:8*limit]
 	}
 	s = strings.Map(func(r rune) rune {
@@ -33,8 +33,8 @@ func CleanName(s string, limit int) string {
 	return string(runes[:min(limit, len(runes))])
 }
 
-// RobotOf is the robot that a context names: robot.id, robot.name, or robot
-// where that is a text.
+// RobotOf returns the robot that a context names: robot.id, robot.name, or robot
+// if it is a text.
 func RobotOf(context robotmem.Object) string {
 	switch robot := context["robot"].(type) {
 	case string:

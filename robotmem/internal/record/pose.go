@@ -9,16 +9,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
-// A pose in a context is spatial.pose: {position, orientation, frame_id, map_id,
-// stamp}. It is kept as it came; what cannot be a pose is refused, so that no
-// search by place ever compares with it.
+// The context path spatial.pose holds a pose: {position, orientation, frame_id,
+// map_id, stamp}. It is stored unchanged. An invalid pose is refused, because a
+// search by place would return wrong distances for it.
 
-// unitTolerance is how far a quaternion's length may be from 1: those that
-// drivers write in float32 or round to three digits are within it.
+// unitTolerance is the largest deviation of a quaternion's norm from 1. It admits
+// quaternions in float32 or rounded to three digits.
 const unitTolerance = 0.01
 
-// checkPose refuses a spatial.pose that is none. What is no object is the
-// caller's own.
+// checkPose refuses an invalid spatial.pose. A value that is not an object has no
+// defined meaning and is accepted.
 func checkPose(context robotmem.Object) error {
 	pose, ok := Object(context, "spatial", "pose")
 	if !ok {
@@ -30,7 +30,7 @@ func checkPose(context robotmem.Object) error {
 	}
 	if v, ok := pose["orientation"].([]any); ok {
 		if norm := quaternionNorm(v); math.Abs(norm-1) > unitTolerance || math.IsNaN(norm) {
-			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is not known")
+			return robotmem.Errorf(robotmem.Invalid, field+".orientation", "must be a unit quaternion [x, y, z, w]; leave it out if it is unknown")
 		}
 	}
 	for _, name := range []string{"frame_id", "map_id"} {
@@ -48,7 +48,7 @@ func checkPose(context robotmem.Object) error {
 	return nil
 }
 
-// quaternionNorm is the length of [x, y, z, w]; NaN if v is no such list.
+// quaternionNorm returns the norm of [x, y, z, w], or NaN if v has another form.
 func quaternionNorm(v []any) float64 {
 	if len(v) != 4 {
 		return math.NaN()
@@ -65,7 +65,7 @@ func quaternionNorm(v []any) float64 {
 	return math.Sqrt(sum)
 }
 
-// Object is the object at a path of keys.
+// Object returns the object at a path of keys.
 func Object(o robotmem.Object, path ...string) (map[string]any, bool) {
 	m := map[string]any(o)
 	for _, key := range path {
@@ -78,8 +78,8 @@ func Object(o robotmem.Object, path ...string) (map[string]any, bool) {
 	return m, true
 }
 
-// MapOf is the map that a context's coordinates are of: that of its pose, or of
-// the section.
+// MapOf returns the map of a context's coordinates: spatial.pose.map_id, or else
+// spatial.map_id.
 func MapOf(context robotmem.Object) string {
 	for _, path := range [][]string{{"spatial", "pose"}, {"spatial"}} {
 		if m, ok := Object(context, path...); ok {

@@ -1,3 +1,5 @@
+// Package record prepares memories for storage: it classifies a text, flattens its
+// context, and computes signatures, features and index terms.
 package record
 
 import (
@@ -17,27 +19,27 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Row is a row of the table of memories.
+// Row is a row of the memories table.
 type Row struct {
-	robotmem.Memory                     // Confidence is as stored, before any fading
-	By              robotmem.Provenance // Memory.Provenance, before it is known to be there
+	robotmem.Memory                     // Confidence is the stored value, without decay
+	By              robotmem.Provenance // Memory.Provenance points to it if it is not empty
 	RawContext      string              // JSON, as stored
 	RawMetadata     string
-	ValidFrom       time.Time // when the present state began
+	ValidFrom       time.Time // start of the current version
 	Revision        int64     // of the last change
 	Hash            []byte    // see Record.ContentHash
 }
 
-// Record is a memory on its way into the file: everything that can be worked out
-// before the transaction, so that the writer only writes. Its collection is empty
-// until its session is known, ObservedAt is zero for now.
+// Record is a memory with everything that is computed before its transaction, so
+// that the transaction only writes. Collection is empty until the session is read.
+// A zero ObservedAt means now.
 type Record struct {
 	Row
-	Canonical  string // the context, for comparing
-	PinAsked   bool   // pinned is the caller's wish, not the category's
+	Canonical  string // canonical JSON of the context, for comparison
+	PinAsked   bool   // the caller set pinned; otherwise the category determines it
 	AutoTags   []string
 	Statement  consolidate.Statement
-	Signature  Signature // of a fact
+	Signature  Signature // only of a fact
 	Attrs      []filter.Attribute
 	Places     []filter.Place
 	Perception *PerceptionRecord // nil for a fact
@@ -47,11 +49,11 @@ type Record struct {
 
 const maxSummary = 300 // characters
 
-// Builder prepares records by the rules of a taxonomy.
+// Builder prepares records with the rules of a taxonomy.
 type Builder struct{ Rules *classify.Rules }
 
-// Prepare is RecordFor what a caller gives: a context that cannot be right is
-// refused. What is stored already is past that.
+// Prepare is RecordFor for a new memory. It also refuses an invalid pose, which
+// RecordFor accepts in stored memories.
 func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Record, error) {
 	r, err := b.RecordFor(kind, content, context)
 	if err != nil {
@@ -87,7 +89,7 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 	return r, nil
 }
 
-// RecordOf prepares a stored memory again, as its indexes hold it.
+// RecordOf prepares a stored memory again, for its index entries.
 func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	rec, err := b.RecordFor(m.Type, m.Content, m.Context)
 	if err != nil {
@@ -101,19 +103,19 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	return rec, nil
 }
 
-// HasOwnSummary reports whether a summary was made from a payload, and not
-// from the text.
+// HasOwnSummary reports whether the summary was made from the payload and not from
+// the text.
 func HasOwnSummary(m *robotmem.Memory) bool {
 	return m.Type == "perception" && m.Summary != Summarize(m.Content)
 }
 
-// Summarize is the first 300 characters on one line.
+// Summarize returns the first 300 characters on one line.
 func Summarize(s string) string {
 	line := strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ")
 	return text.Clip(line, maxSummary-1)
 }
 
-// ContentHash is equal for records of one collection with the same text and context.
+// ContentHash is equal for two records if type, collection, context and text are equal.
 func (r *Record) ContentHash() []byte {
 	h := sha256.New()
 	for _, s := range []string{r.Type, r.Collection, r.Canonical, r.Content} {
@@ -125,9 +127,11 @@ func (r *Record) ContentHash() []byte {
 	return h.Sum(nil)[:16]
 }
 
-// GroupKey is equal for records that may be duplicates or contradictions.
+// GroupKey is equal for records of the same collection and context. Only these can be
+// duplicates or contradict each other.
 func (r *Record) GroupKey() int64 { return Hash64(r.Collection, r.Canonical) }
 
+// Hash64 returns the FNV-1a hash of texts, with separators between them.
 func Hash64(parts ...string) int64 {
 	h := fnv.New64a()
 	for _, p := range parts {
@@ -137,13 +141,13 @@ func Hash64(parts ...string) int64 {
 	return int64(h.Sum64())
 }
 
-// Distinct sorts a list and drops repetitions, in place.
+// Distinct sorts a list in place and removes repetitions.
 func Distinct[T cmp.Ordered](s []T) []T {
 	slices.Sort(s)
 	return slices.Compact(s)
 }
 
-// OutcomeOf is task.success as text: "true", "false", or "" if it is neither.
+// OutcomeOf returns task.success as "true", "false", or "" if it is neither.
 func OutcomeOf(context robotmem.Object) string {
 	v, _ := context.At("task.success")
 	switch v {
@@ -155,7 +159,7 @@ func OutcomeOf(context robotmem.Object) string {
 	return ""
 }
 
-// Inferred is what the rules made of the text, for the answer to a caller.
+// Inferred returns the results of the classification, for the response.
 func (r *Record) Inferred() robotmem.Inferred {
 	return robotmem.Inferred{
 		Category: r.Category, Confidence: r.Confidence, Tags: OrEmpty(r.AllTags()),
@@ -163,10 +167,10 @@ func (r *Record) Inferred() robotmem.Inferred {
 	}
 }
 
-// AllTags are those of the rules and of the caller, sorted.
+// AllTags returns the tags of the rules and of the caller, sorted.
 func (r *Record) AllTags() []string { return Distinct(slices.Concat(r.AutoTags, r.UserTags)) }
 
-// OrEmpty makes a missing list an empty one, which JSON writes as [].
+// OrEmpty returns an empty list for nil, because JSON encodes nil as null.
 func OrEmpty[T any](s []T) []T {
 	if s == nil {
 		return []T{}

@@ -9,10 +9,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// marks are what tells two texts apart beside words and numbers with names:
-// bin A and bin B, version 2e and 2f, 三次 and 五次, > and <, and digits of
-// other scripts. They count as quantities without a name, in text order. The 千 of
-// a unit (2千克) is part of a quantity already.
+// marks returns short signs that distinguish two texts but are neither words nor
+// quantities: bin A and bin B, version 2e and 2f, 三次 and 五次, > and <, and digits
+// of other scripts. They count as quantities without a name, in text order. The 千
+// of a unit (2千克) is omitted, because it is part of a quantity.
 func marks(s string) []consolidate.Quantity {
 	var out []consolidate.Quantity
 	add := func(mark string) { out = append(out, consolidate.Quantity{Value: mark}) }
@@ -41,11 +41,11 @@ func marks(s string) []consolidate.Quantity {
 	return out
 }
 
-// unitLetters are those that make a number with a unit, which text.Quantities
-// reads in every spelling.
+// unitLetters are units of one letter. text.Quantities reads a number with such a
+// unit, in every spelling.
 const unitLetters = "NmsgVAWJKCFhHlLtT"
 
-// mixed reports whether a word is a number with a letter that is no unit: 2e.
+// mixed reports whether a word is a number with a letter that is not a unit, such as 2e.
 func mixed(word string) bool {
 	rest := strings.TrimLeft(word, "0123456789")
 	return len(rest) == 1 && len(rest) < len(word) && unicode.IsLetter(rune(rest[0])) && !strings.Contains(unitLetters, rest)
@@ -63,7 +63,7 @@ func endsInDigit(word string) bool {
 	return last >= '0' && last <= '9'
 }
 
-// failing are the words that turn a success into its opposite.
+// failing are words that state a failure. They negate a statement.
 var failing = map[string]bool{
 	"fail": true, "fails": true, "failed": true, "failing": true, "failure": true, "unsuccessful": true,
 	"unsuccessfully": true, "失": true, "败": true,
@@ -96,19 +96,20 @@ func StatementOf(s string) consolidate.Statement {
 	return st
 }
 
-// Duplicates and contradictions are looked up by signature, never through the
-// text index: facts of one collection and context form a group, and within a
-// group a sketch of 128 bits rules nearly everything out.
+// Duplicates and contradictions are looked up by signature and not in the text
+// index. Facts of one collection and context form a group. Within a group, a sketch
+// of 128 bits excludes nearly all other facts.
 
-// Signature is what one fact is looked up by.
+// Signature is the key of a fact for the search of duplicates and contradictions.
 type Signature struct {
 	Seq, MemoryID int64
 	Terms         int64 // how many
 	Numbers       int64 // hash of all quantities and of the negation
-	Skeleton      int64 // hash of the parameters it names, else of its words
+	Skeleton      int64 // hash of the parameter names, or of the words if there are none
 	Sketch        consolidate.Sketch
 }
 
+// SignatureOf returns the signature of a statement, without Seq and MemoryID.
 func SignatureOf(st consolidate.Statement) Signature {
 	var numbers, names []string
 	for _, q := range consolidate.ByName(st.Quantities) {

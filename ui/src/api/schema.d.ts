@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * Activity
-         * @description Count what was stored, what failed and what was asked, by the hour or day.
+         * @description Count stored memories, failures and recalls per hour or day.
          */
         get: operations["activity"];
         put?: never;
@@ -29,7 +29,7 @@ export interface paths {
         };
         /**
          * Audit log
-         * @description Page through what was changed, newest first: by whom, through what, when and why, with hashes of the text before and after. Who stored a memory stands in the memory itself.
+         * @description Page through the log of changes, newest first: who changed a memory, with which program, when and why, with hashes of the text before and after. The creator of a memory is stored in the memory itself.
          */
         get: operations["audit"];
         put?: never;
@@ -69,7 +69,7 @@ export interface paths {
         };
         /**
          * Wait for a change
-         * @description Answer at once when the memory is not at the change that since names, else as soon as it changes, by whichever process, or after wait_ms.
+         * @description Wait for a change by any process. It returns immediately if the change counter differs from since; otherwise it returns at the next change or after wait_ms.
          */
         get: operations["changes"];
         put?: never;
@@ -109,7 +109,7 @@ export interface paths {
         };
         /**
          * Check-up
-         * @description Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog, each with its remedy.
+         * @description Check the node: file, index sync, zero-hit rate, sizes, embedder and backlog. Each finding names its remedy.
          */
         get: operations["doctor"];
         put?: never;
@@ -151,7 +151,7 @@ export interface paths {
         put?: never;
         /**
          * Learn a fact
-         * @description Store one fact that was learnt by doing, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. Text and context that say what is known are answered as a duplicate; another number is a new fact. Returns its memory_id, what was inferred of it, and as conflicts the memories that say otherwise. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+         * @description Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, with the same context, returns status duplicate; a fact with a different number is new. Returns the memory_id, the category and tags that were inferred, and in conflicts the memories that contradict it. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
          */
         post: operations["learn"];
         delete?: never;
@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Learn many facts
-         * @description Store up to 10,000 facts in one call. Results come in the order of the items; one bad item does not stop the rest.
+         * @description Store up to 10,000 facts in one call. Results are in the order of the items. An invalid item does not stop the others.
          */
         post: operations["learn_batch"];
         delete?: never;
@@ -209,18 +209,18 @@ export interface paths {
         };
         /**
          * Get a memory
-         * @description Return one memory whole, whatever its status: text, context, tags, confidence, provenance. Call it when recall has shortened a text or a context that you need. Example: {"memory_id":7}.
+         * @description Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when recall has shortened a text or a context that you need. Example: {"memory_id":7}.
          */
         get: operations["get"];
         /**
          * Update a memory
-         * @description Correct a memory: new text under the same id, classified anew. Call it when a memory turns out wrong or incomplete; what is learnt beside it is a new fact, for learn. The old text stays readable in the history and is no longer recalled. Returns the old text, the new one and its version. Example: {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
+         * @description Correct a memory: replace its text, keep its id and classify it again. Call it when a memory is wrong or incomplete; use learn for an additional fact. The old text stays in the history and is no longer recalled. Returns the old text, the new text and the version. Example: {"memory_id":7,"new_content":"grip_force=13 N holds wet glass"}.
          */
         put: operations["update"];
         post?: never;
         /**
          * Forget a memory
-         * @description Take a memory that is wrong out of recall, with the reason. Call it when a memory misled and update cannot correct it. Its history stays; restore undoes it. Returns the beginning of the text that is forgotten. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
+         * @description Remove a wrong memory from recall and record the reason. Call it when a memory is misleading and update cannot correct it. Its history is kept, and restore undoes it. Returns the beginning of the forgotten text. Example: {"memory_id":7,"reason":"the force sensor was not calibrated"}.
          */
         delete: operations["forget"];
         options?: never;
@@ -257,7 +257,7 @@ export interface paths {
         };
         /**
          * History of a memory
-         * @description Return every state a memory has been in, oldest first.
+         * @description Return all versions of a memory, oldest first.
          */
         get: operations["history"];
         put?: never;
@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Pin a memory
-         * @description Keep a memory from fading and from being merged, or let it go again with pinned false: it then fades as its category does, from now on.
+         * @description Protect a memory from decay and from merging. With pinned false, remove the protection: the confidence then decays from now on at the rate of the category.
          */
         post: operations["pin"];
         delete?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         /**
          * Look at a perception
-         * @description Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, a point cloud or a trajectory from above. Call it to see what a recalled perception shows. Example: {"memory_id":7,"width":640}.
+         * @description Return a picture of a perception: a smaller copy of an image, a plot of a force trace, the spectrogram of a sound, or a top view of a point cloud or a trajectory. Call it to see what a recalled perception shows. Example: {"memory_id":7,"width":640}.
          */
         get: operations["preview"];
         put?: never;
@@ -337,7 +337,7 @@ export interface paths {
         };
         /**
          * Numbers of a perception
-         * @description Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser scan, to be drawn. All that lie between from and to while they are at most points; else the smallest and the largest of equal buckets, so that no peak is lost, and of points an even part.
+         * @description Return the numbers of a force trace, joint states, a sound, a point cloud, a trajectory or a laser scan, for a plot. Returns all samples between from and to if there are at most points of them. Otherwise it returns the minimum and maximum of equal buckets, so that peaks are kept, and an even sample of the points of a cloud.
          */
         get: operations["samples"];
         put?: never;
@@ -357,7 +357,7 @@ export interface paths {
         };
         /**
          * List context paths
-         * @description List the context paths of the active memories, with kinds, ranges and units; of one path also its values. Use it to build a context_filter.
+         * @description List the context paths of the active memories, with types, ranges and units; for a single path also its values. Use it to build a context_filter.
          */
         get: operations["paths"];
         put?: never;
@@ -379,7 +379,7 @@ export interface paths {
         put?: never;
         /**
          * Save a perception
-         * @description Store what a sensor gave (an image, a force trace, a point cloud, a sound) byte for byte, with a description in words. Call it when what was sensed explains how an attempt went. Give at most one of data, data_base64 and path. Returns its memory_id, media type, size, checksum and a summary. Example: {"description":"force while the glass slipped","perception_type":"tactile","data":"t,fz\n0,1.5\n0.01,9.8","media_type":"text/csv"}.
+         * @description Store sensor data (an image, a force trace, a point cloud, a sound) byte for byte, with a description in words. Call it when the sensor data explains the result of an attempt. Give at most one of data, data_base64 and path. Returns the memory_id, media type, size, checksum and a summary. Example: {"description":"force while the glass slipped","perception_type":"tactile","data":"t,fz\n0,1.5\n0.01,9.8","media_type":"text/csv"}.
          */
         post: operations["save_perception"];
         delete?: never;
@@ -397,7 +397,7 @@ export interface paths {
         };
         /**
          * Map of memories
-         * @description Put the active memories on a map: which context paths hold coordinates and, of one of them, its points and a grid of counts and outcomes. Takes the filters of recall.
+         * @description List the context paths that hold coordinates and, for one of them, its points and a grid of counts and outcomes, for a map of the active memories. Takes the filters of recall.
          */
         get: operations["places"];
         put?: never;
@@ -419,7 +419,7 @@ export interface paths {
         put?: never;
         /**
          * Recall memories
-         * @description Find what is known before acting: by words, by place (spatial_sort), by likeness to a perception (like), by time, and by any value of the context (context_filter), quantities in any unit. Every filter is exact: a memory that matches is found, however rare. Best first, with score, relevance, distance and the whole context. Example: {"query":"hold a wet glass","context_filter":{"task.success":true},"n":5}.
+         * @description Find relevant memories before acting: by words, by place (spatial_sort), by similarity to a perception (like), by time, and by any value of the context (context_filter), with quantities in any unit. Filters are exact: they apply to all memories before ranking. Returns the best first, with score, relevance, distance and the whole context. Example: {"query":"hold a wet glass","context_filter":{"task.success":true},"n":5}.
          */
         post: operations["recall"];
         delete?: never;
@@ -437,7 +437,7 @@ export interface paths {
         };
         /**
          * Recent failures
-         * @description Return what went wrong lately: postmortems, gotchas and facts with task.success false, newest first.
+         * @description Return recent failures: postmortems, gotchas and facts with task.success false, newest first.
          */
         get: operations["recent_failures"];
         put?: never;
@@ -479,7 +479,7 @@ export interface paths {
         put?: never;
         /**
          * Keep a budget
-         * @description Take away the payloads of perceptions that are over a budget of bytes, age or free disk space: least valuable first, long recordings thinned before others go, facts never. Lists what would go unless apply is set.
+         * @description Remove payloads of perceptions that exceed a budget of bytes, age or free disk space. It removes the least valuable first, thins long recordings before it removes others, and never removes facts. Without apply it only lists the payloads that it would remove.
          */
         post: operations["retain"];
         delete?: never;
@@ -497,7 +497,7 @@ export interface paths {
         };
         /**
          * Search memories
-         * @description Recall with plain parameters, over all collections unless one is named.
+         * @description Recall with simple parameters. It searches all collections unless you name one.
          */
         get: operations["search"];
         put?: never;
@@ -523,7 +523,7 @@ export interface paths {
         put?: never;
         /**
          * Start a session
-         * @description Open an episode before a task. Returns the session_id to pass along with learn and save_perception, and a briefing: rules, recent failures, and what fits the task. Example: {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
+         * @description Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing: rules, recent failures, and memories that are relevant to the task. Example: {"collection":"arm7","context":{"task":{"name":"hold a wet glass"}}}.
          */
         post: operations["start_session"];
         delete?: never;
@@ -541,7 +541,7 @@ export interface paths {
         };
         /**
          * Get a session
-         * @description Return one episode: its context, outcome and summary, what was recalled for it and what of that helped, and the counts of its streams.
+         * @description Return one episode: its context, outcome and summary, the memories that were recalled for it and which of them helped, and the sample counts of its streams.
          */
         get: operations["session"];
         put?: never;
@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * End a session
-         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. Redundant facts of the episode are merged, never those that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
+         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. It merges redundant facts of the episode, but never facts that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
          */
         post: operations["end_session"];
         delete?: never;
@@ -581,7 +581,7 @@ export interface paths {
         };
         /**
          * Memories of a session
-         * @description Return an episode in the order it was lived.
+         * @description Return the memories of an episode in time order.
          */
         get: operations["session_memories"];
         put?: never;
@@ -601,7 +601,7 @@ export interface paths {
         };
         /**
          * Statistics
-         * @description Count what the node holds and what it was asked.
+         * @description Count the stored memories, sessions and bytes, and the recalls.
          */
         get: operations["stats"];
         put?: never;
@@ -677,59 +677,59 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         ActivityBucket: {
-            /** @description Facts that were stored, whatever became of them. */
+            /** @description Facts that were stored, of any current status. */
             facts: number;
-            /** @description Those of them that are active and count as failures, as recent_failures counts. */
+            /** @description Active failures among them, as defined by recent_failures. */
             failures: number;
             /** Format: date-time */
             from: string;
-            /** @description Perceptions that were stored, whatever became of them. */
+            /** @description Perceptions that were stored, of any current status. */
             perceptions: number;
-            /** @description Counted since schema version 4. */
+            /** @description Recalls, counted since schema version 4. */
             recalls: number;
-            /** @description Recalls that found nothing. */
+            /** @description Recalls without a result. */
             zero_hits: number;
         };
         ActivityResponse: {
-            /** @description hour or day, of UTC. */
+            /** @description hour or day, in UTC. */
             bucket: string;
             buckets: components["schemas"]["ActivityBucket"][];
             /**
              * Format: date-time
-             * @description Where the first bucket begins.
+             * @description Start of the first bucket.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Where the last one ends.
+             * @description End of the last bucket.
              */
             to: string;
         };
         AuditEntry: {
-            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one of a whole import); created only of what was purged, since a memory itself says who stored it. */
+            /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
             action: string;
-            /** @description SHA-256 of the text after, hex. */
+            /** @description SHA-256 of the new text, hex. */
             after?: string;
             /** Format: date-time */
             at: string;
-            /** @description SHA-256 of the text before, hex. */
+            /** @description SHA-256 of the old text, hex. */
             before?: string;
             collection?: string;
             id: number;
             memory_id?: number;
             reason?: string;
-            /** @description Of an episode that ended. */
+            /** @description The episode that ended. */
             session_id?: string;
-            /** @description The face and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder, node. */
+            /** @description The interface and the name that the client program reports: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder, node. */
             tool?: string;
             uid?: string;
-            /** @description The name of the token, or the user of the machine; absent where nobody was asked for a name. */
+            /** @description The name of the token, or the operating system user. Absent if unknown. */
             who?: string;
         };
         AuditResponse: {
             entries: components["schemas"]["AuditEntry"][];
             limit: number;
-            /** @description The cursor of the next page; absent on the last. */
+            /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
         };
         BatchError: {
@@ -743,7 +743,7 @@ export interface components {
             error?: components["schemas"]["BatchError"];
             existing_id?: number;
             memory_id?: number;
-            /** @description On a duplicate: exact, jaccard or cosine. */
+            /** @description For a duplicate: exact, jaccard or cosine. */
             method?: string;
             similarity?: number;
             /** @description created or duplicate. */
@@ -757,10 +757,10 @@ export interface components {
             summary: string;
         };
         Briefing: {
-            /** @description What went wrong lately. */
+            /** @description Recent failures. */
             failures: components["schemas"]["BriefMemory"][];
             last_session?: components["schemas"]["SessionSummary"];
-            /** @description What fits the session's context. */
+            /** @description Memories that are relevant to the session's context. */
             relevant: components["schemas"]["BriefMemory"][];
             /** @description Constraints and pinned memories. */
             rules: components["schemas"]["BriefMemory"][];
@@ -768,14 +768,14 @@ export interface components {
             text: string;
         };
         Budget: {
-            /** @description Those of this collection; of all together if absent. */
+            /** @description Limit for this collection. Default: one limit for all collections together. */
             collection?: string;
-            /** @description Those observed longer ago go; 0 for any age. Useful, failed and pinned ones stay. */
+            /** @description Largest age in days; 0 for no limit. Perceptions that are useful, pinned or of failed episodes are kept. */
             max_age_days?: number;
-            /** @description Bytes that they may take as they are stored; 0 for any number. */
+            /** @description Largest stored size in bytes; 0 for no limit. */
             max_bytes?: number;
             /**
-             * @description Those of this type; of every type together if absent.
+             * @description Limit for this type. Default: one limit for all types together.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -788,9 +788,9 @@ export interface components {
             count: number;
         };
         ChangesResponse: {
-            /** @description Pass it as since. */
+            /** @description The change counter. Pass it as since in the next request. */
             change: number;
-            /** @description It is not what since said. */
+            /** @description The counter differs from since. */
             changed: boolean;
         };
         Channel: {
@@ -825,25 +825,25 @@ export interface components {
             reason: string;
         };
         Consolidated: {
-            /** @description Mean Jaccard of the merged pairs, 0 to 1. */
+            /** @description Mean Jaccard similarity of the merged pairs, 0 to 1. */
             avg_similarity: number;
-            /** @description Superseded over candidates, 0 to 1. */
+            /** @description Superseded memories divided by candidates, 0 to 1. */
             compression_ratio: number;
             merged_groups: number;
             superseded_count: number;
         };
         ContextPath: {
-            /** @description What the values are: number, text, bool, null, list or an empty object. */
+            /** @description Types of the values: number, text, bool, null, list or an empty object. */
             kinds: string[];
             max?: number;
-            /** @description Active ones with a value there. */
+            /** @description Number of active memories with a value at this path. */
             memories: number;
-            /** @description The smallest number, in unit if there is one. */
+            /** @description The smallest number, in unit if unit is set. */
             min?: number;
             path: string;
-            /** @description The canonical unit when most of the numbers are quantities, such as 12.5 N. */
+            /** @description The canonical unit, if most of the numbers are quantities such as 12.5 N. */
             unit?: string;
-            /** @description When one path was asked for: at most 50, most frequent first. Without lists and long texts. */
+            /** @description For a request of one path: at most 50 values, the most frequent first, without lists and long texts. */
             values?: components["schemas"]["PathValue"][];
         };
         DataResponse: {
@@ -855,24 +855,24 @@ export interface components {
         };
         DoctorResponse: {
             checks: components["schemas"]["Check"][];
-            /** @description False when data is lost, corrupt or diverging. A warning is healthy. */
+            /** @description false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy. */
             healthy: boolean;
-            /** @description At most 20 active memories whose payload is gone or damaged. */
+            /** @description At most 20 active memories whose payload is missing or damaged. */
             lost?: components["schemas"]["LostPayload"][];
-            /** @description The worst of the checks: ok, warn or fail. */
+            /** @description The worst status of the checks: ok, warn or fail. */
             status: string;
         };
         EndSessionRequest: {
-            /** @description How well it went, 0 (failed) to 1 (succeeded). */
+            /** @description Outcome, 0 (failed) to 1 (succeeded). */
             outcome_score?: number;
-            /** @description Memories that helped: their clock of fading starts anew. */
+            /** @description Memories that helped; their decay restarts from today. */
             used_memory_ids?: number[];
         };
         EndSessionResponse: {
             consolidated: components["schemas"]["Consolidated"];
-            /** @description Memories of the collection that have faded below 0.3. */
+            /** @description Memories of the collection whose confidence has decayed below 0.3. */
             decayed_count: number;
-            /** @description From earlier episodes, for what this one was about. */
+            /** @description Memories of earlier episodes that are related to this one. */
             related_memories: components["schemas"]["BriefMemory"][];
             session_id: string;
             status: string;
@@ -884,14 +884,14 @@ export interface components {
             memory_id: number;
             perception_type: string;
             reason: string;
-            /** @description Why it goes before others: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned. */
+            /** @description Class that determines the order: forgotten, thinned, never recalled, recalled, useful, of a failed episode or pinned. */
             value: string;
         };
         ForgetResponse: {
             /** @description The first 100 characters; empty when it was purged. */
             content: string;
             memory_id: number;
-            /** @description With purge: what was removed, and what it could not reach. */
+            /** @description With purge: what was deleted, and what purge cannot delete. */
             purged?: components["schemas"]["Purged"];
             reason: string;
             status: string;
@@ -911,33 +911,33 @@ export interface components {
         LearnBatchRequest: {
             /** @description 1 to 10,000 learn requests. */
             items: components["schemas"]["LearnRequest"][];
-            /** @description Store every item, also those that say what is known. */
+            /** @description Store every item, including duplicates of known facts. */
             keep_duplicates?: boolean;
         };
         LearnBatchResponse: {
             results: components["schemas"]["BatchResult"][];
         };
         LearnRequest: {
-            /** @description Namespace, [A-Za-z0-9._-]{1,64}. The session's if a session is given, else default. */
+            /** @description Namespace, [A-Za-z0-9._-]{1,64}. Default: the collection of the session, else default. */
             collection?: string;
-            /** @description JSON object beside the fact. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are kept. */
+            /** @description JSON object that describes the situation. Known sections: params, spatial, robot, task (task.success is the outcome), env. Other keys are stored too. */
             context?: {
                 [key: string]: unknown;
             };
-            /** @description What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1 byte to 16 KiB, kept byte for byte. */
+            /** @description What was learnt, in one sentence with its numbers: "grip_force=12.5 N holds wet glass". 1 byte to 16 KiB, stored unchanged. */
             insight: string;
             /**
              * Format: date-time
-             * @description When it was observed (RFC 3339). Now if absent.
+             * @description Time of the observation (RFC 3339). Default: now.
              */
             observed_at?: string;
-            /** @description Never fades and is never merged. By category if absent. */
+            /** @description A pinned memory does not decay and is not merged. Default: depends on the category. */
             pinned?: boolean;
-            /** @description Episode this belongs to, from start_session. */
+            /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description Who or what says so, up to 64 characters. */
+            /** @description Who or what reported the fact, up to 64 characters. */
             source?: string;
-            /** @description Tags to add to those inferred; 1 to 64 letters, digits, _ . or -. */
+            /** @description Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -. */
             tags?: string[];
         };
         LearnResponse: {
@@ -945,7 +945,7 @@ export interface components {
             conflicts: components["schemas"]["ConflictWith"][];
             existing_id?: number;
             memory_id: number;
-            /** @description On a duplicate: exact, jaccard or cosine. */
+            /** @description For a duplicate: exact, jaccard or cosine. */
             method?: string;
             similarity?: number;
             /** @description created or duplicate. */
@@ -957,9 +957,9 @@ export interface components {
             data?: string;
             /** @description The data of a perception as base64. */
             data_base64?: string;
-            /** @description Its media type; sniffed if absent. */
+            /** @description Its media type. Default: detected from the data. */
             media_type?: string;
-            /** @description A stored perception; it is left out of the answer. */
+            /** @description A stored perception; the results exclude it. */
             memory_id?: number;
             /** @description How to read the data, as in save_perception. */
             metadata?: {
@@ -969,21 +969,21 @@ export interface components {
         ListEntry: {
             /** @description bm25, vector, place, likeness or time. */
             list: string;
-            /** @description From 0. */
+            /** @description Rank, from 0. */
             rank: number;
-            /** @description The list's own measure: a BM25 score, a cosine, a distance. */
+            /** @description The measure of the list: a BM25 score, a cosine or a distance. */
             value: number;
         };
         ListResponse: {
-            /** @description Damaged memories that were left out, and why. */
+            /** @description Damaged memories that the page omits, and why. */
             degraded?: string[];
             limit: number;
             memories: components["schemas"]["Memory"][];
-            /** @description The cursor of the next page; absent on the last. */
+            /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
-            /** @description 0 when a cursor was given. */
+            /** @description 0 if the request has a cursor. */
             page: number;
-            /** @description How many match, on all pages. */
+            /** @description Number of matching memories on all pages. */
             total: number;
         };
         LostPayload: {
@@ -996,9 +996,9 @@ export interface components {
             bytes?: number;
             category: string;
             collection: string;
-            /** @description 0 to 1, as it stands now. */
+            /** @description Current confidence after decay, 0 to 1. */
             confidence: number;
-            /** @description With get: active facts of the same collection and context that say otherwise, newest first, at most 5. */
+            /** @description With get: active facts of the same collection and context that contradict it, newest first, at most 5. */
             conflicts?: components["schemas"]["ConflictWith"][];
             content: string;
             context?: {
@@ -1007,12 +1007,12 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             data_uri?: string;
-            /** @description A day. */
+            /** @description Decay of the confidence per day, as a fraction. */
             decay_rate?: number;
-            /** @description To the target, in the unit of the coordinates. */
+            /** @description Distance to the target, in the unit of the coordinates. */
             distance?: number;
             env?: unknown;
-            /** @description With explain: its place in every ranked list. */
+            /** @description With explain: its rank in each list. */
             found?: components["schemas"]["ListEntry"][];
             /** Format: date-time */
             last_accessed?: string;
@@ -1026,15 +1026,15 @@ export interface components {
             params?: unknown;
             perception_type?: string;
             pinned?: boolean;
-            /** @description Who stored it, beside its source and session_id. Absent of what was stored before schema version 5. */
+            /** @description Who stored it. Absent for memories stored before schema version 5. */
             provenance?: components["schemas"]["Provenance"];
-            /** @description Absolute, 0 to 1: how likely it answers the question. */
+            /** @description Estimated probability that the memory answers the query, 0 to 1. */
             relevance?: number;
             return_count?: number;
             robot?: unknown;
             scope_entities?: string[];
             scope_files?: string[];
-            /** @description Best = 1.0. */
+            /** @description Score relative to the best result, which has 1.0. */
             score?: number;
             session_id?: string;
             sha256?: string;
@@ -1050,7 +1050,7 @@ export interface components {
             uid: string;
             /** Format: date-time */
             updated_at?: string;
-            /** @description Those of the tags that a caller gave. */
+            /** @description The tags that a caller gave. */
             user_tags?: string[];
             version?: number;
         };
@@ -1059,15 +1059,15 @@ export interface components {
             value: unknown;
         };
         PathsResponse: {
-            /** @description In order of the path, 10,000 at most: name a prefix when there are more. */
+            /** @description Sorted by path, at most 10,000. Use prefix if there are more. */
             paths: components["schemas"]["ContextPath"][];
-            /** @description How many there are. */
+            /** @description Number of paths. */
             total: number;
         };
         PerceptionForm: {
-            /** @description Namespace. The session's if a session is given, else default. */
+            /** @description Namespace. Default: the collection of the session, else default. */
             collection?: string;
-            /** @description JSON object beside it, as in learn. */
+            /** @description JSON object that describes the situation, as in learn. */
             context?: {
                 [key: string]: unknown;
             };
@@ -1078,7 +1078,7 @@ export interface components {
              * @description The payload. It must come after the fields to stream to the disk, in any size that the node accepts. Its content type is its media type. The part may also be called data.
              */
             file?: string;
-            /** @description Media type of the payload; sniffed if absent. */
+            /** @description Media type of the payload. Default: detected from the payload. */
             media_type?: string;
             /** @description How to read the payload: shape, rate_hz or duration_s, channels, units. */
             metadata?: {
@@ -1086,12 +1086,12 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+             * @description Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
              */
             observed_at?: string;
-            /** @description What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it. */
+            /** @description Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory. */
             origin?: string;
-            /** @description A file to read on the node's machine, below one of the folders its operator allows. */
+            /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
              * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
@@ -1099,14 +1099,14 @@ export interface components {
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
-            /** @description Episode this belongs to, from start_session. */
+            /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description Which sensor or topic it comes from, up to 64 characters. */
+            /** @description The sensor or topic, up to 64 characters. */
             source?: string;
         };
         PinRequest: {
             /**
-             * @description Whether it is pinned from now on.
+             * @description true to pin, false to unpin.
              * @default true
              */
             pinned?: boolean;
@@ -1118,24 +1118,24 @@ export interface components {
             status: string;
         };
         PlaceCell: {
-            /** @description With task.success false. */
+            /** @description Memories with task.success false. */
             failures: number;
             memories: number;
-            /** @description With task.success true. */
+            /** @description Memories with task.success true. */
             successes: number;
             x: number;
             y: number;
         };
         PlaceField: {
-            /** @description 2 or 3. */
+            /** @description Number of dimensions, 2 or 3. */
             dims: number;
             field: string;
             frame_id?: string;
             map_id?: string;
-            /** @description The largest of each coordinate. */
+            /** @description The largest value of each coordinate. */
             max: number[];
             memories: number;
-            /** @description The smallest of each coordinate. */
+            /** @description The smallest value of each coordinate. */
             min: number[];
         };
         PlacePoint: {
@@ -1143,7 +1143,7 @@ export interface components {
             memory_id: number;
             /** Format: date-time */
             observed_at: string;
-            /** @description task.success, where it is true or false. */
+            /** @description task.success, if it is true or false. */
             success?: boolean;
             summary: string;
             type: string;
@@ -1154,15 +1154,15 @@ export interface components {
         PlacesResponse: {
             /** @description Side of a cell, in the unit of the coordinates. */
             cell?: number;
-            /** @description The cells that hold any point, counting all of them. */
+            /** @description The cells that are not empty. Their counts include points that are not in the sample. */
             cells: components["schemas"]["PlaceCell"][];
-            /** @description Every context path that holds coordinates, by frame and map, most memories first; 1,000 at most. */
+            /** @description The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first. */
             fields: components["schemas"]["PlaceField"][];
-            /** @description In order of memory_id. */
+            /** @description Sorted by memory_id. */
             points: components["schemas"]["PlacePoint"][];
-            /** @description There are more than points holds. */
+            /** @description points is a sample. */
             sampled: boolean;
-            /** @description Points within the bounds, of which points may be a sample. */
+            /** @description Number of points within the bounds; points may be a sample of them. */
             total: number;
         };
         PreviewResponse: {
@@ -1171,7 +1171,7 @@ export interface components {
             /** @description image/png, image/jpeg or image/svg+xml. */
             media_type: string;
             memory_id: number;
-            /** @description Of the perception, not of the picture. */
+            /** @description Checksum of the perception, not of the picture. */
             sha256: string;
             summary: string;
             width: number;
@@ -1197,49 +1197,49 @@ export interface components {
             type: string;
         };
         Provenance: {
-            /** @description The robot that its context or its session names. */
+            /** @description The robot named in its context or session. */
             robot?: string;
-            /** @description The face it came through and the program behind it as it calls itself: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder. */
+            /** @description The interface and the name that the client program reports: mcp claude-code/2.0.1, rest curl/8.5.0, cli, library, import, recorder. */
             tool?: string;
-            /** @description The name of the token, or the user of the machine; absent where nobody was asked for a name. */
+            /** @description The name of the token, or the operating system user. Absent if unknown. */
             who?: string;
         };
         Purged: {
-            /** @description Of the payload, when it was removed. */
+            /** @description Size of the payload, if it was removed. */
             bytes?: number;
-            /** @description What no program can take back. */
+            /** @description Copies that purge cannot delete, such as backups. */
             not_reached: string[];
-            /** @description rewritten, or pending with the reason: this node, or the next that opens the file, finishes it. */
+            /** @description rewritten, or pending with the reason. If pending, this node or the next one that opens the file finishes it. */
             old_pages: string;
-            /** @description What became of a perception's bytes: removed, kept (another memory has the same bytes) or gone before. */
+            /** @description The bytes of the perception: removed, kept (another memory has the same bytes) or gone before. */
             payload?: string;
-            /** @description Memories that had been merged into this one, which hold their own text still; purge them too if they say the same. */
+            /** @description Memories that had been merged into this one. They still hold their own text; purge them too if it has the same content. */
             stood_for?: number[];
-            /** @description Past states of the memory. */
+            /** @description Number of deleted versions of the memory. */
             versions: number;
         };
         RecallRequest: {
             /**
              * Format: date-time
-             * @description Only observed at or after this time (RFC 3339).
+             * @description Only memories observed at or after this time (RFC 3339).
              */
             after?: string;
             /**
              * Format: date-time
-             * @description Answer as the node believed at this time (RFC 3339).
+             * @description Search the state of the memory at this past time (RFC 3339).
              */
             as_of?: string;
-            /** @description The last word of the query may be unfinished, unless a space follows it: words that it begins count too, less than the word itself. Such a recall is not counted in the statistics. */
+            /** @description Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall. */
             as_you_type?: boolean;
             /**
              * Format: date-time
-             * @description Only observed before this time (RFC 3339).
+             * @description Only memories observed before this time (RFC 3339).
              */
             before?: string;
             /** @description Only this category. */
             category?: string;
             /**
-             * @description Namespace to look in; * for all.
+             * @description Namespace to search; * for all.
              * @default default
              */
             collection?: string;
@@ -1247,42 +1247,42 @@ export interface components {
             context_filter?: {
                 [key: string]: unknown;
             };
-            /** @description Answer with what is ready after this many milliseconds. 0 waits. */
+            /** @description Return the results that are ready after this many milliseconds. 0 means no limit. */
             deadline_ms?: number;
-            /** @description 0 ranks by score alone, 1 avoids answers that say the same. */
+            /** @description 0 ranks by score only; larger values avoid similar results; at most 1. */
             diversity?: number;
-            /** @description Say what each stage kept and how each memory was found. */
+            /** @description Report how many memories each stage kept and how each memory was found. */
             explain?: boolean;
-            /** @description The episode that is asking, so that it can be credited at its end. */
+            /** @description The episode that makes the recall; end_session uses it to credit memories. */
             for_session?: string;
-            /** @description Perceptions like this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
+            /** @description Find perceptions similar to this one: {"memory_id":7} or {"data_base64":"…","media_type":"text/csv"}. */
             like?: components["schemas"]["Like"];
             /**
-             * @description Leave out memories less sure than this now, 0 to 1.
+             * @description Lowest current confidence, 0 to 1.
              * @default 0.3
              */
             min_confidence?: number;
-            /** @description Leave out what is less relevant than this on the absolute scale, 0 to 1. */
+            /** @description Lowest relevance on the absolute scale, 0 to 1. */
             min_relevance?: number;
             /**
-             * @description How many to return, 1 to 100.
+             * @description Number of memories to return, 1 to 100.
              * @default 5
              */
             n?: number;
-            /** @description Read time words of the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times says how they were read. */
+            /** @description Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation. */
             parse_time?: boolean;
             /**
              * @description Only perceptions of this type.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
-            /** @description What to look for, in words. May be empty when anything else narrows the search. */
+            /** @description What to look for, in words. It may be empty if the request has a filter, a place or a session. */
             query?: string;
-            /** @description Only this episode. With an empty query it is replayed in time order. */
+            /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
             /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
             spatial_sort?: components["schemas"]["SpatialSort"];
-            /** @description Only memories that carry all of these tags. */
+            /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
              * @description Only facts or only perceptions.
@@ -1291,16 +1291,16 @@ export interface components {
             type?: "fact" | "perception";
         };
         RecallResponse: {
-            /** @description What could not answer, and why. */
+            /** @description The signals that failed, and why. */
             degraded: string[];
             memories: components["schemas"]["Memory"][];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
-            /** @description With parse_time, how the time words of the query were read. */
+            /** @description With parse_time: the time expressions of the query and their interpretation. */
             times?: components["schemas"]["TimePhrase"][];
-            /** @description How many are in this answer. */
+            /** @description Number of memories in this response. */
             total: number;
         };
         RecalledMemory: {
@@ -1310,7 +1310,7 @@ export interface components {
             status: string;
             summary: string;
             type: string;
-            /** @description The episode said that it helped. */
+            /** @description end_session listed it in used_memory_ids. */
             used: boolean;
         };
         RepairResponse: {
@@ -1324,21 +1324,21 @@ export interface components {
             status: string;
         };
         RetainRequest: {
-            /** @description Do it; otherwise what would go is listed and stays. */
+            /** @description Remove the payloads. Without it they are only listed. */
             apply?: boolean;
-            /** @description Budgets: {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}. The node's own if absent. */
+            /** @description Budgets: {"perception_type":"visual","max_bytes":1000000000,"max_age_days":30,"collection":"arm7"}. Default: the budgets of the node. */
             budgets?: components["schemas"]["Budget"][];
-            /** @description Bytes of the disk that must stay free. */
+            /** @description Bytes that must stay free on the disk. */
             min_free_bytes?: number;
         };
         RetainResponse: {
-            /** @description Perceptions that go. */
+            /** @description Number of perceptions whose payload is removed. */
             count: number;
             dry_run: boolean;
-            /** @description The first 1,000 of them, in the order in which they go. */
+            /** @description The first 1,000 of them, in the order of removal. */
             evictions: components["schemas"]["Eviction"][];
             freed_bytes: number;
-            /** @description Stored bytes before, those of a payload once for each perception that has it. */
+            /** @description Stored bytes before the removal. A shared payload counts once per perception. */
             held_bytes: number;
         };
         SamplesResponse: {
@@ -1380,19 +1380,19 @@ export interface components {
             z?: (number | null)[];
         };
         SavePerceptionRequest: {
-            /** @description Namespace. The session's if a session is given, else default. */
+            /** @description Namespace. Default: the collection of the session, else default. */
             collection?: string;
-            /** @description JSON object beside it, as in learn. */
+            /** @description JSON object that describes the situation, as in learn. */
             context?: {
                 [key: string]: unknown;
             };
-            /** @description The payload as text, kept as UTF-8. At most one of data, data_base64 and path. */
+            /** @description The payload as text, stored as UTF-8. At most one of data, data_base64 and path. */
             data?: string;
             /** @description The payload as base64. At most 32 MiB of bytes. */
             data_base64?: string;
             /** @description What it shows, in words; 5 characters to 16 KiB. */
             description: string;
-            /** @description Media type of the payload; sniffed if absent. */
+            /** @description Media type of the payload. Default: detected from the payload. */
             media_type?: string;
             /** @description How to read the payload: shape, rate_hz or duration_s, channels, units. */
             metadata?: {
@@ -1400,12 +1400,12 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was sensed, by the sensor's clock (RFC 3339). Now if absent.
+             * @description Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
              */
             observed_at?: string;
-            /** @description What its source calls it, up to 256 characters. The same origin is stored once in a collection: saving it again answers the memory that has it. */
+            /** @description Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory. */
             origin?: string;
-            /** @description A file to read on the node's machine, below one of the folders its operator allows. */
+            /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
              * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
@@ -1413,9 +1413,9 @@ export interface components {
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
-            /** @description Episode this belongs to, from start_session. */
+            /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description Which sensor or topic it comes from, up to 64 characters. */
+            /** @description The sensor or topic, up to 64 characters. */
             source?: string;
         };
         SavePerceptionResponse: {
@@ -1426,7 +1426,7 @@ export interface components {
             memory_id: number;
             perception_type: string;
             sha256: string;
-            /** @description created, or duplicate when its origin was known. */
+            /** @description created, or duplicate if a perception with this origin exists. */
             status: string;
             summary: string;
             uid: string;
@@ -1458,13 +1458,13 @@ export interface components {
             ended_at?: string;
             memory_count: number;
             outcome_score?: number;
-            /** @description What was recalled for it, the useful first; at most 1,000. */
+            /** @description Memories that were recalled for the episode, the helpful ones first; at most 1,000. */
             recalled: components["schemas"]["RecalledMemory"][];
             session_id: string;
             status: string;
-            /** @description What became of the samples of each recorder's source. */
+            /** @description Sample counts per source of the recorder. */
             streams?: components["schemas"]["StreamCount"][];
-            /** @description What it came to, or comes to so far; absent while nothing has happened. */
+            /** @description Summary of the episode, so far if it is active. Absent for an empty episode. */
             summary?: components["schemas"]["SessionSummary"];
         };
         SessionSummary: {
@@ -1482,7 +1482,7 @@ export interface components {
             /** @description Memories that were recalled for the session. */
             recalled: number;
             session_id: string;
-            /** @description What became of the samples of each recorder's source. */
+            /** @description Sample counts per source of the recorder. */
             streams?: components["schemas"]["StreamCount"][];
             /** @description Memories with task.success true. */
             successes: number;
@@ -1490,12 +1490,12 @@ export interface components {
             used: number;
         };
         SessionsResponse: {
-            /** @description Damaged episodes whose context was left out, and why. */
+            /** @description Damaged episodes whose context is omitted, and why. */
             degraded?: string[];
             limit: number;
-            /** @description The cursor of the next page; absent on the last. */
+            /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
-            /** @description 0 when a cursor was given. */
+            /** @description 0 if the request has a cursor. */
             page: number;
             sessions: components["schemas"]["Session"][];
             total: number;
@@ -1507,7 +1507,7 @@ export interface components {
             frame_id?: string;
             /** @description Only coordinates of this map. */
             map_id?: string;
-            /** @description Leave out what is farther, in the same unit. */
+            /** @description Largest distance, in the same unit. */
             max_distance?: number;
             /**
              * @description strict: exact nearest neighbours, nearest first. fused: place is one more ranked list.
@@ -1525,15 +1525,15 @@ export interface components {
         };
         StartSessionRequest: {
             /**
-             * @description Namespace of the episode and of all it learns.
+             * @description Namespace of the episode and of its memories.
              * @default default
              */
             collection?: string;
-            /** @description What the episode is about (robot, task, env); at most 64 KiB. The briefing is made for it. */
+            /** @description Robot, task and environment of the episode; at most 64 KiB. The briefing is selected for this context. */
             context?: {
                 [key: string]: unknown;
             };
-            /** @description What its source calls the episode, up to 256 characters. Starting the same origin in a collection again answers the session that has it. */
+            /** @description Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session. */
             origin?: string;
         };
         StartSessionResponse: {
@@ -1541,56 +1541,56 @@ export interface components {
             briefing: components["schemas"]["Briefing"];
             collection: string;
             session_id: string;
-            /** @description started, or continued when its origin was known. */
+            /** @description started, or continued if a session with this origin exists. */
             status: string;
         };
         StatsResponse: {
-            /** @description Memories that wait for a vector; 0 without an embedder. */
+            /** @description Memories without a vector yet; 0 without an embedder. */
             backlog: number;
-            /** @description Active ones. */
+            /** @description Active memories. */
             by_category: {
                 [key: string]: number;
             };
             by_status: {
                 [key: string]: number;
             };
-            /** @description Active ones. */
+            /** @description Active memories. */
             by_type: {
                 [key: string]: number;
             };
             collections: number;
             db_bytes: number;
-            /** @description Free on the disk of the file, for a program without privileges; 0 when it cannot be read. */
+            /** @description Free bytes on the disk of the file that are available to unprivileged programs; 0 if unknown. */
             disk_free_bytes: number;
             embedder: string;
-            /** @description Perceptions whose payload a budget took away. */
+            /** @description Perceptions whose payload was removed for a budget. */
             evicted: number;
             evicted_bytes: number;
             /** @description Memories created in the last 24 hours. */
             last_day: number;
-            /** @description Of all perceptions, each payload once. */
+            /** @description Original size of all payloads; a shared payload counts once. */
             payload_bytes: number;
             recalls: number;
             schema_version: number;
             sessions: number;
-            /** @description What they take as they are stored. */
+            /** @description Size of all payloads as stored. */
             stored_bytes: number;
-            /** @description What became of the samples of each recorder's source, of all sessions. */
+            /** @description Sample counts per source of the recorder, over all sessions. */
             streams?: components["schemas"]["StreamCount"][];
-            /** @description Perceptions that this node still makes comparable by likeness. */
+            /** @description Perceptions for which this node has yet to compute similarity features. */
             to_compare: number;
             /** @description Active memories of all collections. */
             total: number;
-            /** @description What the node does in the background. */
+            /** @description Background work of the node. */
             workers: components["schemas"]["Worker"][];
-            /** @description Recalls that found nothing. */
+            /** @description Recalls without a result. */
             zero_hits: number;
         };
         StreamCount: {
             bytes: number;
-            /** @description Refused because the recorder's queue was full, or lost with a write that failed. */
+            /** @description Samples that were refused because the recorder's queue was full, or lost in a failed write. */
             dropped: number;
-            /** @description Never offered: gaps in the sequence numbers. */
+            /** @description Gaps in the sequence numbers of the source. */
             missed: number;
             received: number;
             source: string;
@@ -1604,11 +1604,11 @@ export interface components {
             text: string;
         };
         UpdateRequest: {
-            /** @description A new context; the old one is kept if absent. */
+            /** @description A new context. Default: keep the old one. */
             context?: {
                 [key: string]: unknown;
             };
-            /** @description The new text, 1 byte to 16 KiB, kept byte for byte. */
+            /** @description The new text, 1 byte to 16 KiB, stored unchanged. */
             new_content: string;
         };
         UpdateResponse: {
@@ -1621,9 +1621,9 @@ export interface components {
         };
         Version: {
             category: string;
-            /** @description What ended it: updated, forgotten, restored or superseded. */
+            /** @description The change that ended it: updated, forgotten, restored or superseded. */
             change?: string;
-            /** @description As stored. */
+            /** @description Stored confidence, without decay. */
             confidence: number;
             content: string;
             context?: {
@@ -1636,7 +1636,7 @@ export interface components {
             superseded_by?: number;
             /**
              * Format: date-time
-             * @description Absent for the present state.
+             * @description Absent for the current version.
              */
             to?: string;
             version: number;
@@ -1644,7 +1644,7 @@ export interface components {
         Worker: {
             detail: string;
             name: string;
-            /** @description idle, working, waiting (for something outside) or off. */
+            /** @description idle, working, waiting (for an external service) or off. */
             status: string;
         };
     };
@@ -1759,14 +1759,14 @@ export interface operations {
     activity: {
         parameters: {
             query?: {
-                /** @description Namespace; all if absent. Recalls that looked into all at once count for * alone. */
+                /** @description Namespace. Default: all. Recalls over all collections are counted only for *. */
                 collection?: string;
                 /**
-                 * @description How many days back, 1 to 3,650, today among them.
+                 * @description Number of days, including today, 1 to 3,650.
                  * @example 7
                  */
                 days?: number;
-                /** @description hour or day, of UTC; hour up to 7 days and day beyond, unless told. By the hour at most 92 days. */
+                /** @description hour or day, in UTC. Default: hour for up to 7 days, else day. hour allows at most 92 days. */
                 bucket?: "hour" | "day";
             };
             header?: never;
@@ -1801,7 +1801,7 @@ export interface operations {
             query?: {
                 /** @description Only changes of this memory. */
                 memory_id?: number;
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
                 /** @description Only changes by this token or user. */
                 who?: string;
@@ -1810,16 +1810,16 @@ export interface operations {
                  * @example updated
                  */
                 action?: "created" | "updated" | "forgotten" | "restored" | "pinned" | "unpinned" | "superseded" | "evicted" | "purged" | "ended" | "repaired" | "imported";
-                /** @description Only at or after this time (RFC 3339). */
+                /** @description Only changes at or after this time (RFC 3339). */
                 after?: string;
-                /** @description Only before this time (RFC 3339). */
+                /** @description Only changes before this time (RFC 3339). */
                 before?: string;
                 /**
-                 * @description Entries a page, 1 to 1,000.
+                 * @description Entries per page, 1 to 1,000.
                  * @example 20
                  */
                 limit?: number;
-                /** @description next of the page before: goes on after it, whatever was changed meanwhile. */
+                /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };
             header?: never;
@@ -1852,7 +1852,7 @@ export interface operations {
     categories: {
         parameters: {
             query?: {
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
             };
             header?: never;
@@ -1885,9 +1885,9 @@ export interface operations {
     changes: {
         parameters: {
             query?: {
-                /** @description The change of an earlier answer. Without it the present one is answered at once. */
+                /** @description The change of an earlier response. Without it the current value is returned immediately. */
                 since?: number;
-                /** @description How many milliseconds to wait for a change, 0 to 60,000. */
+                /** @description Longest wait for a change in milliseconds, 0 to 60,000. */
                 wait_ms?: number;
             };
             header?: never;
@@ -1950,7 +1950,7 @@ export interface operations {
     doctor: {
         parameters: {
             query?: {
-                /** @description Read every payload and compare its checksum; otherwise as many as 256 MiB hold, others at every check-up. */
+                /** @description Read all payloads and verify their checksums. Without it each check-up reads up to 256 MiB, and the next one continues with other payloads. */
                 deep?: boolean;
             };
             header?: never;
@@ -2123,16 +2123,16 @@ export interface operations {
     list: {
         parameters: {
             query?: {
-                /** @description Which page, from 1. */
+                /** @description Page number, from 1. */
                 page?: number;
                 /**
-                 * @description Memories a page, 1 to 1,000.
+                 * @description Memories per page, 1 to 1,000.
                  * @example 50
                  */
                 limit?: number;
-                /** @description Only memories with a smaller id: the last one of a page begins the next, whatever is learnt meanwhile. */
+                /** @description Only memories with a smaller id. Pass the last id of a page to get the next one; new memories do not shift the pages. */
                 before_id?: number;
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
                 /** @description Only facts or only perceptions. */
                 type?: "fact" | "perception";
@@ -2143,19 +2143,19 @@ export interface operations {
                 category?: string;
                 /** @description active, superseded, invalidated or all. */
                 status?: "active" | "superseded" | "invalidated" | "all";
-                /** @description Stored confidence at least this. */
+                /** @description Lowest stored confidence. */
                 confidence_min?: number;
-                /** @description Stored confidence at most this. */
+                /** @description Highest stored confidence. */
                 confidence_max?: number;
-                /** @description Only those created in the last so many days; 0 for all. */
+                /** @description Only memories created within this number of days; 0 for all. */
                 days?: number;
                 /** @description Only perceptions of this type. */
                 perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
-                /** @description Only this episode. */
+                /** @description Only memories of this episode. */
                 session_id?: string;
-                /** @description Only memories that carry all of these tags. */
+                /** @description Only memories with all of these tags. */
                 tags?: string[];
-                /** @description next of the page before: goes on after it, whatever was stored meanwhile. */
+                /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };
             header?: never;
@@ -2191,7 +2191,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 1
                  */
                 memory_id: number;
@@ -2227,7 +2227,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Which memory; its id stays.
+                 * @description The memory; its id does not change.
                  * @example 1
                  */
                 memory_id: number;
@@ -2271,17 +2271,17 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Why it is wrong, up to 1,000 characters. It stays in the audit log.
+                 * @description Why it is wrong, up to 1,000 characters. The audit log keeps the reason.
                  * @example the glass there was dry
                  */
                 reason: string;
-                /** @description Destroy it for good: text, context, every version, indexes, vectors and payload, and the old pages of the file. Nothing brings it back. The reason is kept, so it must not repeat the text. */
+                /** @description Delete the memory permanently: text, context, all versions, indexes, vectors, payload and the old pages of the file. This cannot be undone. The audit log keeps the reason, so the reason must not repeat the text. */
                 purge?: boolean;
             };
             header?: never;
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 1
                  */
                 memory_id: number;
@@ -2325,7 +2325,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 4
                  */
                 memory_id: number;
@@ -2409,7 +2409,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 1
                  */
                 memory_id: number;
@@ -2445,7 +2445,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 1
                  */
                 memory_id: number;
@@ -2484,11 +2484,11 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description At most so many pixels wide, 16 to 4,096.
+                 * @description Largest width in pixels, 16 to 4,096.
                  * @example 320
                  */
                 width?: number;
-                /** @description At most so many pixels high, 16 to 4,096. */
+                /** @description Largest height in pixels, 16 to 4,096. */
                 height?: number;
             };
             header?: {
@@ -2501,7 +2501,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Which perception.
+                 * @description The perception.
                  * @example 4
                  */
                 memory_id: number;
@@ -2589,7 +2589,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Which memory.
+                 * @description The memory.
                  * @example 1
                  */
                 memory_id: number;
@@ -2623,17 +2623,17 @@ export interface operations {
     samples: {
         parameters: {
             query?: {
-                /** @description Only samples from here on: seconds since the first, or sample numbers (from 0) when the rate is unknown. Of a recording of scans, the first sweep from here on. A cloud or a single scan has no time. */
+                /** @description First sample: in seconds since the first sample of the perception, or as a sample number from 0 if the rate is unknown. For a recording of scans it selects the first sweep at or after this time. A point cloud or a single scan has no time. */
                 from?: number;
-                /** @description Only samples up to here, likewise. */
+                /** @description Last sample, in the same unit as from. */
                 to?: number;
-                /** @description At most so many entries, 16 to 200,000; 2,000 of traces and sounds and 50,000 of points if absent. More than ten channels share some 2,000,000 readings. */
+                /** @description Largest number of entries, 16 to 200,000. Default: 2,000 for traces and sounds, 50,000 for points. More than ten channels share about 2,000,000 readings. */
                 points?: number;
             };
             header?: never;
             path: {
                 /**
-                 * @description Which perception.
+                 * @description The perception.
                  * @example 4
                  */
                 memory_id: number;
@@ -2666,7 +2666,7 @@ export interface operations {
     paths: {
         parameters: {
             query?: {
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
                 /**
                  * @description Only this path, with its most frequent values.
@@ -2760,10 +2760,10 @@ export interface operations {
     places: {
         parameters: {
             query?: {
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
                 /**
-                 * @description Context path of the coordinates, such as spatial.object_position. Without it only fields is answered.
+                 * @description Context path of the coordinates, such as spatial.object_position. Without it the response contains only fields.
                  * @example spatial.object_position
                  */
                 field?: string;
@@ -2778,21 +2778,21 @@ export interface operations {
                 type?: "fact" | "perception";
                 /** @description Only this category. */
                 category?: string;
-                /** @description Only this episode. */
+                /** @description Only memories of this episode. */
                 session_id?: string;
-                /** @description Only observed at or after this time (RFC 3339). */
+                /** @description Only memories observed at or after this time (RFC 3339). */
                 after?: string;
-                /** @description Only observed before this time (RFC 3339). */
+                /** @description Only memories observed before this time (RFC 3339). */
                 before?: string;
                 /** @description Filter over context paths, as in recall. */
                 context_filter?: string;
-                /** @description [x, y]: leave out what lies below in either, in the unit of the coordinates. */
+                /** @description [x, y]: lower bounds, in the unit of the coordinates. */
                 min?: number[];
-                /** @description [x, y]: leave out what lies above in either. */
+                /** @description [x, y]: upper bounds, in the unit of the coordinates. */
                 max?: number[];
-                /** @description Points at most, 1 to 20,000: of more an even sample. */
+                /** @description Largest number of points, 1 to 20,000. If there are more, the response has an even sample. */
                 limit?: number;
-                /** @description Also count square cells, so many along the longer side, up to 256; 0 for none. */
+                /** @description Also count memories in square cells. This is the number of cells along the longer side, up to 256; 0 for none. */
                 grid?: number;
             };
             header?: never;
@@ -2881,12 +2881,12 @@ export interface operations {
     recent_failures: {
         parameters: {
             query?: {
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
-                /** @description How many, 1 to 1,000. */
+                /** @description Largest number, 1 to 1,000. */
                 limit?: number;
                 /**
-                 * @description Only the last so many days; 0 for all.
+                 * @description Only failures within this number of days; 0 for all.
                  * @example 7
                  */
                 days?: number;
@@ -3002,16 +3002,16 @@ export interface operations {
                  * @example wet glass
                  */
                 q: string;
-                /** @description Namespace to look in; all if absent. */
+                /** @description Namespace to search. Default: all. */
                 collection?: string;
                 /**
-                 * @description How many to return, 1 to 100.
+                 * @description Number of memories to return, 1 to 100.
                  * @example 3
                  */
                 top_k?: number;
-                /** @description Read time words of q as bounds; times says how they were read. */
+                /** @description Interpret time expressions in q as bounds; times in the response shows the interpretation. */
                 parse_time?: boolean;
-                /** @description Say what each stage kept and how each memory was found. */
+                /** @description Report how many memories each stage kept and how each memory was found. */
                 explain?: boolean;
             };
             header?: never;
@@ -3044,15 +3044,15 @@ export interface operations {
     sessions: {
         parameters: {
             query?: {
-                /** @description Which page, from 1. */
+                /** @description Page number, from 1. */
                 page?: number;
-                /** @description Episodes a page, 1 to 1,000. */
+                /** @description Episodes per page, 1 to 1,000. */
                 limit?: number;
-                /** @description Namespace; all if absent. */
+                /** @description Namespace. Default: all. */
                 collection?: string;
-                /** @description active or ended; both if absent. */
+                /** @description active or ended. Default: both. */
                 status?: "active" | "ended";
-                /** @description next of the page before: goes on after it, whatever was stored meanwhile. */
+                /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };
             header?: never;
@@ -3217,11 +3217,11 @@ export interface operations {
     session_memories: {
         parameters: {
             query?: {
-                /** @description Which page, from 1. */
+                /** @description Page number, from 1. */
                 page?: number;
-                /** @description Memories a page, 1 to 1,000. */
+                /** @description Memories per page, 1 to 1,000. */
                 limit?: number;
-                /** @description next of the page before: goes on after it, whatever was stored meanwhile. */
+                /** @description The value of next from the previous page. New entries do not shift the pages. */
                 cursor?: string;
             };
             header?: never;
