@@ -32,7 +32,10 @@ func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem
 		res, err = n.learn(tx, rec, false)
 		return err
 	})
-	return orNil(res, sqlite.Wrap("learn", err))
+	if err != nil { // a job that is given up may still set res
+		return nil, sqlite.Wrap("learn", err)
+	}
+	return res, nil
 }
 
 // learnRecord checks a request and prepares what will be stored.
