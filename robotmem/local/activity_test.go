@@ -45,7 +45,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 		}
 		ask(&robotmem.RecallRequest{Query: "zebra", Collection: "*"})
 		if i == 1 { // of an hour that has counts already
-			e.tallies.flush(t.Context(), e)
+			e.counters.flush(t.Context(), e)
 			ask(&robotmem.RecallRequest{Query: "zebra", Collection: "arm"})
 		}
 		if i < 3 {
@@ -116,7 +116,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.tallies.flush(t.Context(), e)
+	e.counters.flush(t.Context(), e)
 	var rows int64
 	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
 		rows, err = c.Number("SELECT count(*) FROM recall_hours")

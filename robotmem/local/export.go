@@ -59,7 +59,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
-	n.tallies.flush(ctx, n)
+	n.counters.flush(ctx, n)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
@@ -91,7 +91,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
 	m.Stage("writing", "memories", s.counts.Memories)
-	return s.pour(ctx, n, sink, manifest, &o)
+	return s.writeTo(ctx, n, sink, manifest, &o)
 }
 
 func narrowed(o *ExportOptions) string {
@@ -178,8 +178,8 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	return nil
 }
 
-// pour gives a sink what was copied.
-func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
+// writeTo gives a sink what was copied.
+func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
 	if err := sink.Begin(manifest); err != nil {
 		return nil, sinkError(err)
 	}
@@ -204,7 +204,7 @@ func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *
 			err = sink.Link(line.Link)
 		default:
 			var b *archive.Bytes
-			if b, err = e.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
+			if b, err = n.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
 				err = sink.Memory(line.Memory, b)
 			}
 			m.Add(1)

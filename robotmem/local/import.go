@@ -42,7 +42,7 @@ type ImportOptions struct {
 // TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{e: n, o: o, report: &store.ImportReport{}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
@@ -69,7 +69,7 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 		reason += "; it did not come to its end"
 	}
 	// Whoever stopped the import did not undo what it has stored.
-	return in.e.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	return in.node.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.Audit(admin.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})
 }
@@ -86,7 +86,7 @@ func sourceError(err error) error {
 
 // importing is one run of Import.
 type importing struct {
-	e      *Node
+	node   *Node
 	o      ImportOptions
 	report *store.ImportReport
 	part   *importPart
@@ -94,8 +94,8 @@ type importing struct {
 
 // importPart is some memories that are stored together, with their payloads.
 type importPart struct {
-	arrivals []*store.Arrival
-	named    map[string]*store.Arrival // by the payloads that they name and that are wanted
+	records  []*store.ImportRecord
+	named    map[string]*store.ImportRecord // by the payloads that they name and that are wanted
 	payloads map[string]*payload.Written
 	known    map[string]bool
 	missing  map[string]bool    // named by what was stored, and nowhere to be had
@@ -161,16 +161,16 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 // begin checks the memories of a part, on all cores, and looks which of their
 // payloads the node wants.
 func (in *importing) begin(ctx context.Context, memories []archive.Memory) error {
-	found := make([]*store.Arrival, len(memories))
+	found := make([]*store.ImportRecord, len(memories))
 	errs := make([]error, len(memories))
 	parallel(len(memories), func(i int) {
 		m := &memories[i]
 		if in.o.Collection != "" {
 			m.Collection = in.o.Collection
 		}
-		found[i], errs[i] = in.e.arrive(m)
+		found[i], errs[i] = in.node.checkRecord(m)
 	})
-	p := &importPart{named: map[string]*store.Arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
+	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 	for i, a := range found {
 		err := errs[i]
@@ -184,10 +184,10 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 			continue
 		}
 		uids[a.UID] = true
-		p.arrivals = append(p.arrivals, a)
+		p.records = append(p.records, a)
 	}
 	in.part = p
-	return in.e.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
+	return in.node.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
 // want notes the payloads that the part's memories name: which are there, and
@@ -195,7 +195,7 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 // newer state of its memory, and what was purged never.
 func (in *importing) want(c *store.Conn) error {
 	p := in.part
-	for _, a := range p.arrivals {
+	for _, a := range p.records {
 		if a.Payload == nil || p.known[a.Payload.SHA256] || p.named[a.Payload.SHA256] != nil {
 			continue
 		}
@@ -203,7 +203,7 @@ func (in *importing) want(c *store.Conn) error {
 		if err != nil {
 			return err
 		}
-		if stored != nil && in.e.Store.LeadsTo(stored) {
+		if stored != nil && in.node.Store.HasPayload(stored) {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
@@ -227,17 +227,17 @@ func (in *importing) flush(ctx context.Context) error {
 	var counts store.ImportReport
 	err := in.apply(ctx, func(tx *store.Tx) error {
 		counts = store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
-		return in.e.storePart(tx, p, &in.o, &counts)
+		return in.node.storePart(tx, p, &in.o, &counts)
 	}, func(c *store.Conn) error {
 		counts = store.ImportReport{}
-		return foreseePart(c, p, &counts)
+		return countPart(c, p, &counts)
 	})
 	if err != nil {
 		return err
 	}
 	in.part = nil
 	in.report.Add(&counts)
-	in.e.dropWritten(ctx, p.unnamed...)
+	in.node.dropWritten(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -253,16 +253,16 @@ func (in *importing) flush(ctx context.Context) error {
 		}
 	}
 	in.report.Payloads.Missing += int64(len(p.missing))
-	progress.Of(ctx).Add(int64(len(p.arrivals)))
+	progress.Of(ctx).Add(int64(len(p.records)))
 	return nil
 }
 
 // apply writes, or in a dry run looks.
 func (in *importing) apply(ctx context.Context, write func(*store.Tx) error, look func(*store.Conn) error) error {
 	if in.o.DryRun {
-		return in.e.Store.Read(ctx, look)
+		return in.node.Store.Read(ctx, look)
 	}
-	return in.e.Store.Write(ctx, write)
+	return in.node.Store.Write(ctx, write)
 }
 
 func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
@@ -272,7 +272,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		if in.o.Collection != "" {
 			s.Collection = in.o.Collection
 		}
-		if err := arriveSession(s); err != nil {
+		if err := checkSession(s); err != nil {
 			if err := in.refuse(s.Where, &in.report.Sessions, err); err != nil {
 				return err
 			}
@@ -292,7 +292,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 	}, func(c *store.Conn) error {
 		counts = store.ImportReport{}
 		for _, s := range good {
-			if _, _, err := c.JudgeSession(s, &counts.Sessions); err != nil {
+			if _, _, err := c.DecideSession(s, &counts.Sessions); err != nil {
 				return err
 			}
 		}
@@ -316,7 +316,7 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		return nil
 	}
 	var counts store.ImportReport
-	err := in.e.Store.Write(ctx, func(tx *store.Tx) error {
+	err := in.node.Store.Write(ctx, func(tx *store.Tx) error {
 		counts = store.ImportReport{}
 		for i := range links {
 			if err := tx.StoreLink(&links[i], &counts.Links); err != nil {
@@ -329,15 +329,15 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 	return err
 }
 
-// foreseePart counts what storePart would do.
-func foreseePart(c *store.Conn, p *importPart, counts *store.ImportReport) error {
-	for _, a := range p.arrivals {
-		v, _, err := c.Judge(a)
+// countPart counts what storePart would do.
+func countPart(c *store.Conn, p *importPart, counts *store.ImportReport) error {
+	for _, a := range p.records {
+		v, _, err := c.Decide(a)
 		if err != nil {
 			return err
 		}
 		counts.Memories.Count(v)
-		if a.Payload == nil || v != store.VerdictCreate && v != store.VerdictReplace || len(a.Evictions) > 0 {
+		if a.Payload == nil || v != store.ImportCreate && v != store.ImportReplace || len(a.Evictions) > 0 {
 			continue
 		}
 		if sum := a.Payload.SHA256; p.payloads[sum] == nil && !p.known[sum] {
@@ -353,21 +353,21 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 	if err != nil {
 		return err
 	}
-	stored := map[int64]*store.Arrival{}
+	stored := map[int64]*store.ImportRecord{}
 	n.Store.Groups.Reset() // signatures that it holds may change
-	for _, a := range p.arrivals {
-		v, known, err := tx.Judge(a)
+	for _, a := range p.records {
+		v, known, err := tx.Decide(a)
 		if err != nil {
 			return err
 		}
 		counts.Memories.Count(v)
 		var id int64
 		switch v {
-		case store.VerdictCreate:
-			id, err = tx.WriteArrival(0, a, counts.Unplaced)
-		case store.VerdictReplace:
-			id, err = known.ID, n.replaceArrival(tx, a, known, counts.Unplaced)
-		case store.VerdictSame:
+		case store.ImportCreate:
+			id, err = tx.WriteImported(0, a, counts.Unplaced)
+		case store.ImportReplace:
+			id, err = known.ID, n.replaceImported(tx, a, known, counts.Unplaced)
+		case store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
 		if err != nil {
@@ -390,13 +390,13 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 			counts.VectorsLeft[left]++
 		}
 	}
-	return n.settlePayloads(tx, p, stored)
+	return n.storePayloads(tx, p, stored)
 }
 
 // vectorsFor returns the node's model when the vectors of a part are of it; its
 // id is 0 if they are not, and why says what this memory's are of.
 func (n *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m store.Model, why string, err error) {
-	i := slices.IndexFunc(p.arrivals, func(a *store.Arrival) bool { return a.Vector != nil })
+	i := slices.IndexFunc(p.records, func(a *store.ImportRecord) bool { return a.Vector != nil })
 	if o.Model == "" || i < 0 {
 		return store.Model{}, "", nil
 	}
@@ -413,16 +413,16 @@ func (n *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m stor
 	if name := n.embeddings.embedder.State().Model; name != o.Model {
 		return store.Model{}, "this memory has none, and its embedder is of " + cmp.Or(name, "a model that it has not named yet"), nil
 	}
-	m, err = tx.CreateModel(o.Model, len(p.arrivals[i].Vector), store.ModelPresent)
+	m, err = tx.CreateModel(o.Model, len(p.records[i].Vector), store.ModelPresent)
 	return m, "", err
 }
 
 // broughtNewer is why a state became a past one.
 const broughtNewer = "an import brought a newer state"
 
-// replaceArrival gives a known memory the state of the archive. The state here
+// replaceImported gives a known memory the state of the archive. The state here
 // becomes a past one, unless the archive has it among its own, or it is damaged.
-func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archived, unplaced map[string]int64) error {
+func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived, unplaced map[string]int64) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 	var ch admin.AuditEntry
 	if known.Damaged {
@@ -468,6 +468,6 @@ func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archi
 	if err != nil {
 		return err
 	}
-	_, err = tx.WriteArrival(known.ID, &store.Arrival{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
+	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
 	return err
 }

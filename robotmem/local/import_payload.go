@@ -23,13 +23,13 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	switch {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
 		return nil
-	case d.Bytes > in.e.options.MaxStream:
-		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.e.options.MaxStream)
+	case d.Bytes > in.node.options.MaxStream:
+		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
 	case in.o.DryRun:
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
 	}
-	w, err := in.e.takePayload(ctx, a, d)
+	w, err := in.node.takePayload(ctx, a, d)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 
 // takePayload writes the bytes of a payload, in the codec that fits what its
 // memory says of them.
-func (n *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Data) (*payload.Written, error) {
+func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
@@ -74,15 +74,15 @@ func (in *importing) dropPart(ctx context.Context) {
 		return
 	}
 	for _, w := range in.part.payloads {
-		in.e.dropWritten(ctx, w)
+		in.node.dropWritten(ctx, w)
 	}
 	in.part = nil
 }
 
-// settlePayloads stores the payloads of a part that a memory names now, and says
+// storePayloads stores the payloads of a part that a memory names now, and says
 // of the memories just stored whose bytes are not to be had that they are lost. A
 // memory may have been purged, and a payload evicted, while the bytes came in.
-func (e *Node) settlePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.Arrival) error {
+func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
 	p.missing, p.unnamed = map[string]bool{}, nil // a job may run twice
 	named := map[string]bool{}
 	for _, a := range stored {

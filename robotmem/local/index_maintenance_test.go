@@ -104,7 +104,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 		if err != nil || len(res.Degraded) > 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		found <- store.Ids(store.Briefs(res.Memories, nil, 0))
+		found <- store.IDSet(store.Briefs(res.Memories, nil, 0))
 	}()
 	select {
 	case got := <-found:

@@ -74,7 +74,7 @@ type Node struct {
 
 	index       *index.Index
 	embeddings  embeddings
-	tallies     tallies
+	counters    accessCounters
 	maintenance *maintenance.Maintainer
 
 	// background are the goroutines that nobody waits for but Close.
@@ -94,11 +94,11 @@ var (
 // newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
 // option is wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
-	e, err := openNode(ctx, path, o)
+	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return nil, sqlite.Wrap("open", err)
 	}
-	return e, nil
+	return n, nil
 }
 
 func openNode(ctx context.Context, path string, o Options) (*Node, error) {
@@ -112,50 +112,50 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	e := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
+	n := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
-	e.quit, e.Quitting = quit, background.Done()
+	n.quit, n.Quitting = quit, background.Done()
 
-	e.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
-		e.watch.saw(revision)
-		e.embeddings.rouse()
+	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
+		n.watch.saw(revision)
+		n.embeddings.rouse()
 	}}
-	e.embeddings = embeddings{store: e.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	e.index = &index.Index{Store: e.Store, Log: o.Logger, Quitting: e.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
-	e.maintenance = &maintenance.Maintainer{
-		Store: e.Store, Index: e.index, Records: e.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.maintenance = &maintenance.Maintainer{
+		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
-	if e.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
+	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
 			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
-				return e.index.Nearest(&store.Conn{Conn: c}, unit, k)
+				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
 			})
 		},
-		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: e.Store,
+		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	e.background.Go(func() { e.index.Run(background) })
-	if e.Store.ReadOnly() != "" {
-		return e, nil
+	n.background.Go(func() { n.index.Run(background) })
+	if n.Store.ReadOnly() != "" {
+		return n, nil
 	}
-	e.tallies.start(e)
+	n.counters.start(n)
 	if !o.Retention.None() {
-		e.background.Go(func() { e.maintenance.RunRetention(background) })
+		n.background.Go(func() { n.maintenance.RunRetention(background) })
 	}
 	if o.Embedder != nil {
-		e.background.Go(func() { e.embeddings.run(background) })
+		n.background.Go(func() { n.embeddings.run(background) })
 	}
-	if err := e.settleRules(ctx); err != nil {
-		return nil, errors.Join(err, e.Close())
+	if err := n.applyRules(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
-	e.background.Go(func() { e.maintenance.RunScrub(background) })
-	e.maintenance.Behind.Store(true)
-	e.background.Go(func() { e.maintenance.RunFeatures(background) })
-	return e, nil
+	n.background.Go(func() { n.maintenance.RunScrub(background) })
+	n.maintenance.Behind.Store(true)
+	n.background.Go(func() { n.maintenance.RunFeatures(background) })
+	return n, nil
 }
 
 var errNoPath = robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
@@ -219,9 +219,9 @@ func (o *Options) checkWeights() error {
 
 func (n *Node) Now() time.Time { return n.Store.Now() }
 
-// settleRules fills tag_meta from the rules in use, and drops what older rules
+// applyRules fills tag_meta from the rules in use, and drops what older rules
 // of likeness have made.
-func (n *Node) settleRules(ctx context.Context) error {
+func (n *Node) applyRules(ctx context.Context) error {
 	var rows [][3]string
 	for _, t := range n.records.Rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
@@ -249,7 +249,7 @@ func (n *Node) Close() error {
 	n.background.Wait()
 	// Side by side: both may wait for another process's lock.
 	var last sync.WaitGroup
-	last.Go(func() { n.tallies.stop(n) })
+	last.Go(func() { n.counters.stop(n) })
 	if err := n.index.SaveSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
 		n.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}

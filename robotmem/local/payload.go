@@ -43,7 +43,7 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 		n.dropUnused(ctx, rec)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
-	n.understand(rec)
+	n.describePayload(rec)
 	return nil
 }
 
@@ -82,8 +82,8 @@ func (n *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	}
 }
 
-// understand works out the summary and the features of a payload.
-func (n *Node) understand(rec *record.Record) {
+// describePayload works out the summary and the features of a payload.
+func (n *Node) describePayload(rec *record.Record) {
 	p := rec.Perception
 	item := record.ItemOf(rec.PerceptionType, rec.MediaType, rec.Metadata, p.Stored.Head, p.Stored.Size)
 	summary, kind, vector := perception.Describe(item)

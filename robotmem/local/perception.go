@@ -53,7 +53,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			if known, err := n.foreseen(ctx, rec); err != nil || known != nil {
+			if known, err := n.knownOrigin(ctx, rec); err != nil || known != nil {
 				return known, err
 			}
 		}
@@ -104,9 +104,9 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	return rec, nil
 }
 
-// foreseen looks at the session and the origin before a large payload is
+// knownOrigin looks at the session and the origin before a large payload is
 // written for nothing. It returns the answer if the origin is known.
-func (n *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
+func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		probe := *rec
 		if err := c.JoinSession(&probe); err != nil {

@@ -22,11 +22,11 @@ func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotm
 		if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
 			return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 		}
-		return n.putOnMap(c, r, filter, res)
+		return n.places(c, r, filter, res)
 	}))
 }
 
-func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
+func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}

@@ -73,7 +73,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	}
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 		err := tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
-		return errors.Join(err, tx.SealRows())
+		return errors.Join(err, tx.UpdateChecksums())
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	if !robotmem.CallerOf(ctx).ReadOnly { // what was found for somebody is kept longer, and stands in the episode
 		one.Give(res.Memories, req.ForSession)
 	}
-	n.tallies.count(one)
+	n.counters.count(one)
 	return res, nil
 }
 

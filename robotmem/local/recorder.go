@@ -68,14 +68,14 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	return err
 }
 
-func (e *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
-	return e.Store.Write(ctx, func(tx *store.Tx) error {
+func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
+	return n.Store.Write(ctx, func(tx *store.Tx) error {
 		collection, err := tx.BatchCollection(b)
 		if err != nil {
 			return err
 		}
 		for _, rec := range records {
-			if err := e.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
+			if err := n.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
 				return err
 			}
 		}

@@ -130,26 +130,26 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 // says so in its audit log and examines it.
 func reindexRecovered(ctx context.Context, from, to string, o Options, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	e, err := openNode(ctx, to, o)
+	n, err := openNode(ctx, to, o)
 	if err != nil {
 		return err
 	}
 	m := progress.Of(ctx)
-	err = e.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := e.maintenance.Rebuild(tx, m)
+	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := n.maintenance.Rebuild(tx, m)
 		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
-		e.index.Drop()
-		err = e.maintenance.RefillFeatures(ctx, m)
+		n.index.Drop()
+		err = n.maintenance.RefillFeatures(ctx, m)
 	}
 	if err == nil {
 		var d *admin.DoctorResponse
-		if d, err = e.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
+		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
 		}
 	}
-	return errors.Join(err, e.Close())
+	return errors.Join(err, n.Close())
 }
 
 // syncNew puts a closed file on the disk, with its name.
@@ -235,16 +235,16 @@ func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.R
 // examineRecovered is the check-up of a file that an earlier run recovered.
 func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	e, err := openNode(ctx, path, o)
+	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return err
 	}
-	d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
+	d, err := n.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 	if err == nil {
 		report.Doctor, report.Whole = *d, d.Healthy
 		report.File, report.Damaged = path, s.damaged()
 	}
-	return errors.Join(err, e.Close())
+	return errors.Join(err, n.Close())
 }
 
 // swap is the exchange of two files.

@@ -105,7 +105,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		if err != nil {
 			return err
 		}
-		b.Relevant = store.Briefs(found.Memories, store.Ids(b.Rules, b.Failures), briefLength)
+		b.Relevant = store.Briefs(found.Memories, store.IDSet(b.Rules, b.Failures), briefLength)
 	}
 	b.Text = briefingText(b, res)
 	return nil
@@ -166,7 +166,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	}
 	m := progress.Of(ctx)
 	m.Step("counting recalls", 0, endStages)
-	n.tallies.flush(ctx, n)
+	n.counters.flush(ctx, n)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *store.SessionRow
 	err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -177,7 +177,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 		return nil, sqlite.Wrap("end_session", err)
 	}
 	m.Step("looking for related memories", 3, endStages)
-	if err := n.lookAround(ctx, session, res); err != nil {
+	if err := n.relatedMemories(ctx, session, res); err != nil {
 		n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
@@ -235,9 +235,9 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 	return out, nil
 }
 
-// lookAround counts what has faded and recalls, unasked, what earlier episodes
+// relatedMemories counts what has faded and recalls, unasked, what earlier episodes
 // knew about the same thing.
-func (n *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
+func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
@@ -270,7 +270,7 @@ const maxRecalled = 1000
 
 // Session implements Service.
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
-	pending := n.tallies.creditOf(req.SessionID)
+	pending := n.counters.pendingCredit(req.SessionID)
 	res := &robotmem.SessionResponse{}
 	return orNil(res, read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest) error {
 		return n.readSession(c, r.SessionID, pending, res)

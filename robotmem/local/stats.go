@@ -15,20 +15,20 @@ import (
 )
 
 // Stats implements Service.
-func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
+func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
-	e.tallies.mu.Lock()
-	res.Recalls, res.ZeroHits = e.tallies.Recalls, e.tallies.ZeroHits
-	e.tallies.mu.Unlock()
-	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		if err := e.index.Columns.Sync(c); err != nil {
+	n.counters.mu.Lock()
+	res.Recalls, res.ZeroHits = n.counters.Recalls, n.counters.ZeroHits
+	n.counters.mu.Unlock()
+	err := n.Store.Read(ctx, func(c *store.Conn) error {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		e.index.Columns.Tally(res, e.Now())
-		if err := e.embeddings.stats(c, res); err != nil {
+		n.index.Columns.Tally(res, n.Now())
+		if err := n.embeddings.stats(c, res); err != nil {
 			return err
 		}
-		if e.maintenance.Behind.Load() { // counting walks over all perceptions
+		if n.maintenance.Behind.Load() { // counting walks over all perceptions
 			n, err := c.FeatureBacklog()
 			if err != nil {
 				return err
@@ -40,10 +40,10 @@ func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if err != nil {
 		return nil, sqlite.Wrap("stats", err)
 	}
-	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.Store.Path()); err != nil {
-		e.Log.Warn("free space of the disk not read", "err", err)
+	if res.DiskFreeBytes, err = n.options.Disk.FreeBytes(n.Store.Path()); err != nil {
+		n.Log.Warn("free space of the disk not read", "err", err)
 	}
-	res.Workers = e.workers(res)
+	res.Workers = n.workers(res)
 	return res, nil
 }
 
@@ -157,12 +157,12 @@ func (n *Node) indexWorker() admin.Worker {
 	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
 }
 
-func (e *Node) writerWorker() admin.Worker {
-	if e.Store.ReadOnly() != "" {
-		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
+func (n *Node) writerWorker() admin.Worker {
+	if n.Store.ReadOnly() != "" {
+		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + n.Store.ReadOnly()}
 	}
-	if n := e.Store.Waiting(); n > 0 {
-		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
+	if waiting := n.Store.Waiting(); waiting > 0 {
+		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", waiting)}
 	}
 	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
 }
@@ -260,12 +260,12 @@ func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
 
 // activity fills the buckets: with memories from the roster, which costs a few
 // nanoseconds each, and with recalls from the file.
-func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
-	if err := e.index.Columns.Sync(c); err != nil {
+func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
+	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
+	n.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
 		case b == nil || collection != "*" && text(row.Collection) != collection:
@@ -275,24 +275,24 @@ func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Perceptions++
 		}
 	})
-	failures, err := e.failureSet(c, collection, time.Time{})
+	failures, err := n.failureSet(c, collection, time.Time{})
 	if err != nil {
 		return err
 	}
-	e.index.Columns.EachCreated(failures, func(ns int64) {
+	n.index.Columns.EachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}
 	})
-	recalls := func(hour time.Time, n store.Asked) {
+	recalls := func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
-			b.Recalls += n.Recalls
-			b.ZeroHits += n.ZeroHits
+			b.Recalls += sum.Recalls
+			b.ZeroHits += sum.ZeroHits
 		}
 	}
-	e.tallies.eachHour(func(by store.AskedHour, n store.Asked) {
+	n.counters.eachPendingHour(func(by store.CollectionHour, sum store.RecallTotals) {
 		if collection == "*" || by.Collection == collection {
-			recalls(by.Hour, n)
+			recalls(by.Hour, sum)
 		}
 	})
 	return c.EachRecallHour(collection, res.From, recalls)

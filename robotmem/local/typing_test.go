@@ -93,7 +93,7 @@ func TestTypingIsNotCounted(t *testing.T) {
 			t.Fatal("nothing found")
 		}
 	}
-	e.tallies.flush(t.Context(), e)
+	e.counters.flush(t.Context(), e)
 	m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
 	if err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)

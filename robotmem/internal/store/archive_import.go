@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Arrival is a memory on its way in, checked.
-type Arrival struct {
+// ImportRecord is a memory on its way in, checked.
+type ImportRecord struct {
 	*archive.Memory
 	Rec  *record.Record
 	Hash string // of what two nodes compare
@@ -70,68 +70,68 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// verdict is what an import does with a record.
-type verdict int
+// decision is what an import does with a record.
+type decision int
 
 const (
-	VerdictCreate  verdict = iota
-	VerdictReplace         // newer in the archive
-	VerdictSame            // nothing differs but counters
-	verdictKeep            // newer here
-	verdictPurged          // taken away here for good
+	ImportCreate  decision = iota
+	ImportReplace          // newer in the archive
+	ImportSame             // nothing differs but counters
+	importKeep             // newer here
+	importPurged           // taken away here for good
 )
 
-func (c *ImportCount) Count(v verdict) {
+func (c *ImportCount) Count(v decision) {
 	switch v {
-	case VerdictCreate:
+	case ImportCreate:
 		c.Created++
-	case VerdictReplace:
+	case ImportReplace:
 		c.Updated++
-	case VerdictSame:
+	case ImportSame:
 		c.Same++
-	case verdictKeep:
+	case importKeep:
 		c.Kept++
-	case verdictPurged:
+	case importPurged:
 		c.Purged++
 	}
 }
 
-// Judge says what becomes of a memory, and returns the one that is known.
-func (c *Conn) Judge(a *Arrival) (verdict, *Archived, error) {
+// Decide says what becomes of a memory, and returns the one that is known.
+func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 	known, err := c.archivedByUID(a.UID)
 	if err != nil {
-		return VerdictCreate, nil, err
+		return ImportCreate, nil, err
 	}
 	if known == nil {
 		gone, err := c.purgedUID(a.UID)
 		if gone {
-			return verdictPurged, nil, err
+			return importPurged, nil, err
 		}
-		return VerdictCreate, nil, err
+		return ImportCreate, nil, err
 	}
 	hash, err := Compared(&known.Memory).Hash()
 	switch {
 	case known.Damaged:
-		return VerdictReplace, known, nil
+		return ImportReplace, known, nil
 	case err != nil:
-		return verdictKeep, known, err
+		return importKeep, known, err
 	case hash == a.Hash:
-		return VerdictSame, known, nil
+		return ImportSame, known, nil
 	case a.UpdatedAt > known.UpdatedAt:
-		return VerdictReplace, known, nil
+		return ImportReplace, known, nil
 	}
 	// What a use changes beside the clock of changes is no difference.
 	probe := Compared(&known.Memory)
 	probe.Sightings, probe.AccessCount, probe.ReturnCount, probe.LastAccessed = a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed
 	probe.Versions, probe.UserTags, probe.Tags = Compared(a.Memory).Versions, a.UserTags, a.Tags
 	if hash, err = probe.Hash(); err == nil && hash == a.Hash {
-		return VerdictSame, known, nil
+		return ImportSame, known, nil
 	}
-	return verdictKeep, known, err
+	return importKeep, known, err
 }
 
 // TakeVector stores the vector that a source has of a memory, or says why not.
-func (tx *Tx) TakeVector(m Model, why string, id int64, a *Arrival) (left string, err error) {
+func (tx *Tx) TakeVector(m Model, why string, id int64, a *ImportRecord) (left string, err error) {
 	v := unit(a.Vector)
 	switch {
 	case m.ID == 0:
@@ -151,10 +151,10 @@ func SameState(v, w *archive.Version) bool {
 	return v.Version == w.Version && v.ValidFrom == w.ValidFrom && v.Content == w.Content && v.Status == w.Status && string(v.Context) == string(w.Context)
 }
 
-// WriteArrival stores a memory with what other tables hold of it, under the id of
+// WriteImported stores a memory with what other tables hold of it, under the id of
 // the one that it replaces, or under a new one for 0. unplaced counts the fields
 // that there is no column for.
-func (tx *Tx) WriteArrival(id int64, a *Arrival, unplaced map[string]int64) (int64, error) {
+func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64) (int64, error) {
 	successor, err := tx.IDOf(a.SupersededBy)
 	if err != nil {
 		return 0, err
@@ -197,10 +197,10 @@ func (tx *Tx) WriteArrival(id int64, a *Arrival, unplaced map[string]int64) (int
 			return 0, err
 		}
 	}
-	return id, tx.writeArrivalRows(id, a)
+	return id, tx.writeImportedRows(id, a)
 }
 
-func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
+func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 	for i := range a.Versions {
 		v := &a.Versions[i]
 		successor, err := tx.IDOf(v.SupersededBy)
@@ -237,7 +237,7 @@ func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
 // of provenance are cleaned as those of an ordinary write are: they are shown
 // beside others. Where the source does not say who stored the memory, it is who
 // imports it.
-func (tx *Tx) extraOf(a *Arrival, unplaced map[string]int64) map[string]any {
+func (tx *Tx) extraOf(a *ImportRecord, unplaced map[string]int64) map[string]any {
 	out, named := map[string]any{}, false
 	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
 		value, ok := extraValue(a.Extra[name])
@@ -276,13 +276,13 @@ func (c *Conn) purgedUID(uid string) (bool, error) {
 }
 
 // MergeUses takes over what the archive has counted beyond what is counted here.
-func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
+func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount || a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
 	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool { return slices.Contains(known.UserTags, tag) })
 	if !more && len(tags) == 0 {
 		return nil
 	}
-	return tx.resealed(known.ID, func() error {
+	return tx.withChecksum(known.ID, func() error {
 		for _, tag := range tags {
 			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
 			if err != nil {
@@ -329,12 +329,12 @@ const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "
 
 // WantsPayload reports whether an import takes the payload of a memory, which the
 // node does not have.
-func (c *Conn) WantsPayload(a *Arrival) (bool, error) {
-	v, known, err := c.Judge(a)
-	if err != nil || v == VerdictCreate || v == VerdictReplace {
+func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
+	v, known, err := c.Decide(a)
+	if err != nil || v == ImportCreate || v == ImportReplace {
 		return err == nil, err
 	}
-	if v != verdictPurged {
+	if v != importPurged {
 		taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
 		if err != nil || taken == 0 {
 			return err == nil, err
@@ -350,7 +350,7 @@ func (c *Conn) WantsPayload(a *Arrival) (bool, error) {
 }
 
 // Lose says of a memory that its bytes are lost.
-func (tx *Tx) Lose(id int64, a *Arrival) error {
+func (tx *Tx) Lose(id int64, a *ImportRecord) error {
 	if err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,0,?,?)",
 		id, a.Collection, a.PerceptionType, ReasonLostBefore, FormatTime(tx.Now)); err != nil {
 		return err
@@ -476,13 +476,13 @@ func CheckNames(collection string, tags ...string) error {
 	return robotmem.Validate("", &names)
 }
 
-// JudgeSession says what becomes of an episode, and returns the one that is known.
-func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict, known *archive.Session, err error) {
+// DecideSession says what becomes of an episode, and returns the one that is known.
+func (c *Conn) DecideSession(s *archive.Session, counts *ImportCount) (v decision, known *archive.Session, err error) {
 	err = c.EachArchivedSession("", s.SessionID, func(found *archive.Session) error { known = found; return nil })
 	if err != nil {
 		return v, nil, err
 	}
-	v = VerdictCreate
+	v = ImportCreate
 	if known != nil {
 		mine, err := known.Hash()
 		if err != nil {
@@ -494,11 +494,11 @@ func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict,
 		}
 		switch {
 		case mine == theirs:
-			v = VerdictSame
+			v = ImportSame
 		case s.UpdatedAt > known.UpdatedAt:
-			v = VerdictReplace
+			v = ImportReplace
 		default:
-			v = verdictKeep
+			v = importKeep
 		}
 	}
 	counts.Count(v)
@@ -506,8 +506,8 @@ func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict,
 }
 
 func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
-	v, known, err := tx.JudgeSession(s, counts)
-	if err != nil || v == VerdictSame || v == verdictKeep {
+	v, known, err := tx.DecideSession(s, counts)
+	if err != nil || v == ImportSame || v == importKeep {
 		return err
 	}
 	tx.NextRevision()

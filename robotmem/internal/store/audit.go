@@ -33,7 +33,7 @@ func (tx *Tx) Audit(e admin.AuditEntry) error {
 
 func (tx *Tx) auditAs(e admin.AuditEntry) error {
 	args, _ := values(auditColumns, &e)
-	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+marks(len(args))+")", args...)
+	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+placeholders(len(args))+")", args...)
 }
 
 // Audit fills one page of the log, newest first.

@@ -151,8 +151,8 @@ func assignments[R, A any](columns []column[R, A]) string {
 	return strings.ReplaceAll(names(columns, ""), ",", " = ?,") + " = ?"
 }
 
-// marks is one parameter for each of n columns.
-func marks(n int) string { return strings.Repeat(",?", n)[1:] }
+// placeholders is one parameter for each of n columns.
+func placeholders(n int) string { return strings.Repeat(",?", n)[1:] }
 
 // bind is what a statement stores of a field.
 func bind(field any, kind columnKind) any {

@@ -191,7 +191,7 @@ func joinUnit(q text.Quantity) string {
 // memory that is to be pinned is. One that its category pinned and somebody let
 // go is not pinned by that category again.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
-	return tx.resealed(id, func() error {
+	return tx.withChecksum(id, func() error {
 		for _, tag := range r.UserTags {
 			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 				return err

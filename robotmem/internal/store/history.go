@@ -42,7 +42,7 @@ func (tx *Tx) Archive(row *record.Row, what, why string) error {
 	return tx.insertVersion(row.MemoryID, args, sum)
 }
 
-var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + marks(len(versionColumns)+2) + ")"
+var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + placeholders(len(versionColumns)+2) + ")"
 
 func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	sum.add("memory_id", id)

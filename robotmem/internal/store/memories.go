@@ -41,7 +41,7 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 }
 
 var (
-	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + marks(len(memoryColumns)+1) + ")"
+	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
 	selectMemory = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id"
 	memoryByID   = selectMemory + " FROM memories m WHERE m.id = ?"
@@ -278,8 +278,8 @@ func (c *Conn) row(id int64) (*record.Row, error) {
 	return &l.Row, err
 }
 
-// seal stores the checksum of a row whose columns or tags were changed one by one.
-func (c *Conn) seal(id int64) error {
+// updateChecksum stores the checksum of a row whose columns or tags were changed one by one.
+func (c *Conn) updateChecksum(id int64) error {
 	l, err := c.load(id)
 	if err != nil || l == nil {
 		return err
@@ -287,9 +287,9 @@ func (c *Conn) seal(id int64) error {
 	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
 }
 
-// resealed calls f, which changes columns or tags of a row one by one, and stores
+// withChecksum calls f, which changes columns or tags of a row one by one, and stores
 // the row's new checksum. A row that was damaged before stays so.
-func (tx *Tx) resealed(id int64, f func() error) error {
+func (tx *Tx) withChecksum(id int64, f func() error) error {
 	_, err := tx.row(id)
 	damaged := errors.Is(err, errDamagedRow)
 	if err != nil && !damaged {
@@ -298,15 +298,15 @@ func (tx *Tx) resealed(id int64, f func() error) error {
 	if err := f(); err != nil || damaged {
 		return err
 	}
-	return tx.seal(id)
+	return tx.updateChecksum(id)
 }
 
-// Seal gives a damaged memory the checksums of what is stored of it now.
-func (tx *Tx) Seal(id int64, contentHash []byte) error {
+// AcceptStored gives a damaged memory the checksums of what is stored of it now.
+func (tx *Tx) AcceptStored(id int64, contentHash []byte) error {
 	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
 		return err
 	}
-	return tx.seal(id)
+	return tx.updateChecksum(id)
 }
 
 // AsStored is a memory as it stands in the file, damaged or not; nil if there is

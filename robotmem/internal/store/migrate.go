@@ -112,10 +112,10 @@ func Migrate(c *sqlite.Conn) error {
 			return err
 		}
 	}
-	if unsealed, err := (&Conn{c}).unsealed(); err != nil || !unsealed {
+	if lacksChecksums, err := (&Conn{c}).lacksChecksums(); err != nil || !lacksChecksums {
 		return err
 	}
-	return sealAll(&Conn{c})
+	return addChecksums(&Conn{c})
 }
 
 func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
@@ -142,36 +142,36 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 // migrationFills make what a version adds and no SQL can work out.
 var migrationFills = map[int]func(*Conn) error{3: indexQuantities, ChecksumVersion: rebuildSignatures}
 
-// sealAll gives every row its checksum, once version 6 has made the columns. It is
+// addChecksums gives every row its checksum, once version 6 has made the columns. It is
 // no part of that step, as later versions may add columns that are summed too.
-func sealAll(c *Conn) (err error) {
+func addChecksums(c *Conn) (err error) {
 	tx, err := c.BeginImmediate()
 	if err != nil {
 		return err
 	}
 	defer tx.End(&err)
-	if unsealed, err := c.unsealed(); err != nil || !unsealed {
+	if lacksChecksums, err := c.lacksChecksums(); err != nil || !lacksChecksums {
 		return err
 	}
-	if err := c.SealRows(); err != nil {
+	if err := c.UpdateChecksums(); err != nil {
 		return err
 	}
 	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 }
 
-func (c *Conn) unsealed() (bool, error) {
+func (c *Conn) lacksChecksums() (bool, error) {
 	n, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
 	return n > 0, err
 }
 
-// SealRows gives every memory, past state and episode its checksum.
-func (c *Conn) SealRows() error {
+// UpdateChecksums gives every memory, past state and episode its checksum.
+func (c *Conn) UpdateChecksums() error {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := c.seal(id); err != nil {
+		if err := c.updateChecksum(id); err != nil {
 			return err
 		}
 	}
@@ -188,11 +188,11 @@ func (c *Conn) SealRows() error {
 			return err
 		}
 	}
-	return c.SealSessions()
+	return c.UpdateSessionChecksums()
 }
 
-// SealSessions gives every episode its checksum.
-func (c *Conn) SealSessions() error {
+// UpdateSessionChecksums gives every episode its checksum.
+func (c *Conn) UpdateSessionChecksums() error {
 	ids, err := c.IDs("SELECT id FROM sessions ORDER BY id")
 	if err != nil {
 		return err

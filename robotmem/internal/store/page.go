@@ -138,10 +138,10 @@ func (cs *conditions) String() string {
 }
 
 // EachRecallHour visits what was asked in each hour from a time on.
-func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, Asked)) error {
+func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, RecallTotals)) error {
 	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
 		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{FormatTime(from), collection}, func(s *sqlite.Stmt) error {
-		visit(ParseTime(s.ColumnText(0)), Asked{s.ColumnInt64(1), s.ColumnInt64(2)})
+		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})
 }

@@ -45,7 +45,7 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if err != nil {
 		return err
 	}
-	if known != nil && tx.Store.LeadsTo(known) {
+	if known != nil && tx.Store.HasPayload(known) {
 		return nil
 	}
 	var data any
@@ -60,9 +60,9 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), data, w.Stored)
 }
 
-// LeadsTo reports whether a row leads to the bytes. A file's have just been read,
+// HasPayload reports whether a row leads to the bytes. A file's have just been read,
 // and are only looked for.
-func (s *Store) LeadsTo(p *StoredPayload) bool {
+func (s *Store) HasPayload(p *StoredPayload) bool {
 	r, err := s.OpenPayload(p)
 	return err == nil && r.Close() == nil
 }

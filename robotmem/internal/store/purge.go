@@ -35,7 +35,7 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 		return nil, err
 	}
 	out.Versions = int(versions)
-	if out.StoodFor, err = tx.stoodFor(m.MemoryID); err != nil {
+	if out.StoodFor, err = tx.mergedInto(m.MemoryID); err != nil {
 		return nil, err
 	}
 	if err := tx.purgeRows(m.MemoryID); err != nil {
@@ -47,8 +47,8 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 	return out, tx.markPurged(m, reason)
 }
 
-// stoodFor lists the memories that were merged into one.
-func (c *Conn) stoodFor(id int64) (ids []int64, err error) {
+// mergedInto lists the memories that were merged into one.
+func (c *Conn) mergedInto(id int64) (ids []int64, err error) {
 	err = c.Query("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", []any{id}, func(s *sqlite.Stmt) error {
 		ids = append(ids, s.ColumnInt64(0))
 		return nil
@@ -56,10 +56,10 @@ func (c *Conn) stoodFor(id int64) (ids []int64, err error) {
 	return ids, err
 }
 
-// unindexUnread removes all that the indexes hold of a memory, without knowing
+// unindexByID removes all that the indexes hold of a memory, without knowing
 // what that is: the rules may have changed since, or the row is damaged. It reads
 // whole indexes.
-func (tx *Tx) unindexUnread(id int64) error {
+func (tx *Tx) unindexByID(id int64) error {
 	for _, table := range []string{"attributes", "points", "signatures", "features", "memory_tags"} {
 		if err := tx.Exec("DELETE FROM "+table+" WHERE memory_id = ?", id); err != nil {
 			return err
@@ -70,12 +70,12 @@ func (tx *Tx) unindexUnread(id int64) error {
 
 // UnindexDamaged is Unindex for a memory whose row cannot be trusted.
 func (tx *Tx) UnindexDamaged(id int64) error {
-	return errors.Join(tx.unindexUnread(id), tx.unindexVectors(id))
+	return errors.Join(tx.unindexByID(id), tx.unindexVectors(id))
 }
 
 // purgeRows deletes the memory's row and every other that says anything of it.
 func (tx *Tx) purgeRows(id int64) error {
-	if err := tx.unindexUnread(id); err != nil {
+	if err := tx.unindexByID(id); err != nil {
 		return err
 	}
 	for _, sql := range []string{

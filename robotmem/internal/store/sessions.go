@@ -144,7 +144,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 }
 
 var (
-	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + marks(len(sessionColumns)+1) + ")"
+	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + placeholders(len(sessionColumns)+1) + ")"
 	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + ", checksum = ? WHERE external_id = ?"
 )
 
@@ -211,13 +211,13 @@ func (tx *Tx) Used(session string, id int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.resealed(id, func() error {
+	return tx.withChecksum(id, func() error {
 		return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
 	})
 }
 
-// StoreTallies writes what recalls have counted.
-func (tx *Tx) StoreTallies(c *Counts) error {
+// StoreRecallCounts writes what recalls have counted.
+func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 	for name, n := range map[string]int64{"recalls": c.Recalls, "zero_hits": c.ZeroHits} {
 		if err := tx.Exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
 			return err

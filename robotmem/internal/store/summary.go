@@ -105,7 +105,7 @@ func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefM
 	return Briefs(found, nil, 0), err
 }
 
-func Ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
+func IDSet(lists ...[]robotmem.BriefMemory) map[int64]bool {
 	out := map[int64]bool{}
 	for _, l := range lists {
 		for _, m := range l {
