@@ -9,11 +9,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// accessCounters gathers what recall has to count, so that a recall never waits for
-// the disk: it is written every few seconds, before an episode ends, and at
-// Close. Losing the last seconds of it loses no memory.
+// accessCounters collects the counts of recalls in memory, so that a recall does not
+// write to the disk. They are written every flushInterval, before an episode ends, and
+// at Close. A crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
-	mu sync.Mutex // guards the tally
+	mu sync.Mutex // guards RecallCounts
 	store.RecallCounts
 
 	quit chan struct{}
@@ -23,19 +23,19 @@ type accessCounters struct {
 
 const (
 	flushInterval = 3 * time.Second
-	// lastFlush bounds what closing waits for another process's lock: whoever
-	// only asked a question should not stay for it.
+	// lastFlush limits how long Close waits for the lock of another process.
 	lastFlush = 2 * time.Second
 )
 
-// count adds one recall.
+// count adds the counts of one recall.
 func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Add(one)
 }
 
-// pendingCredit lists what was recalled for a session and is not stored yet.
+// pendingCredit lists the memories that were recalled for a session and are not stored
+// yet.
 func (t *accessCounters) pendingCredit(session string) (ids []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +46,7 @@ func (t *accessCounters) pendingCredit(session string) (ids []int64) {
 	return ids
 }
 
-// eachPendingHour visits what was asked in each hour and is not stored yet.
+// eachPendingHour visits the totals of each hour that are not stored yet.
 func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.RecallTotals)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *accessCounters) stop(n *Node) {
 	})
 }
 
-// flush stores what was gathered. What cannot be stored now is kept for later.
+// flush stores the counts. It keeps them for the next flush when that fails.
 func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	t.mu.Lock()
 	taken := t.RecallCounts

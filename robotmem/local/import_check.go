@@ -14,7 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// checkRecord checks a memory and works out its indexes. It changes m to its one form.
+// checkRecord checks a memory and computes its index entries. It normalizes m.
 func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func checkArchived(m *archive.Memory) error {
 	return storedTimes(times...)
 }
 
-// storedTimes brings times to the form that they are stored in.
+// storedTimes converts times to the stored format.
 func storedTimes(times ...*string) error {
 	for _, t := range times {
 		at, err := time.Parse(time.RFC3339Nano, *t)
@@ -99,7 +99,7 @@ func storedTimes(times ...*string) error {
 	return nil
 }
 
-// checkSession checks an episode and brings it to its one form.
+// checkSession checks a session and normalizes it.
 func checkSession(s *archive.Session) error {
 	if err := robotmem.Validate("", s); err != nil {
 		return err

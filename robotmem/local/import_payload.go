@@ -13,8 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// payload takes in the bytes of one that the part wants. What is not wanted is
-// read past by the source, which checks it.
+// payload stores a payload that the part needs. The source reads and checks the others.
 func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	if in.part == nil {
 		return fmt.Errorf("%w: payload %s comes before any memory", archive.ErrFormat, d.SHA256)
@@ -37,8 +36,7 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	return nil
 }
 
-// takePayload writes the bytes of a payload, in the codec that fits what its
-// memory says of them.
+// takePayload writes a payload with the codec that fits the metadata of its memory.
 func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
@@ -59,7 +57,7 @@ func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archiv
 	return w, nil
 }
 
-// dropWritten removes files that no row will name.
+// dropWritten removes payload files that no row refers to.
 func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
 	var records []*record.Record
 	for _, w := range written {
@@ -68,7 +66,7 @@ func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
 	n.dropUnused(ctx, records...)
 }
 
-// dropPart lets go of a part that was not stored.
+// dropPart discards a part that was not stored, with its payload files.
 func (in *importing) dropPart(ctx context.Context) {
 	if in.part == nil || in.o.DryRun {
 		return
@@ -79,11 +77,11 @@ func (in *importing) dropPart(ctx context.Context) {
 	in.part = nil
 }
 
-// storePayloads stores the payloads of a part that a memory names now, and says
-// of the memories just stored whose bytes are not to be had that they are lost. A
-// memory may have been purged, and a payload evicted, while the bytes came in.
+// storePayloads stores the payloads of a part whose memories are stored, and records for
+// the stored memories whose payload is missing that it is lost. A memory may have been
+// purged, or a payload evicted, while the source was read.
 func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
-	p.missing, p.unnamed = map[string]bool{}, nil // a job may run twice
+	p.missing, p.unnamed = map[string]bool{}, nil // the function may run twice
 	named := map[string]bool{}
 	for _, a := range stored {
 		if a.Payload != nil {
@@ -124,7 +122,7 @@ func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*stor
 		if err != nil {
 			return err
 		}
-		if gone { // its source says why
+		if gone { // the archive holds the eviction
 			continue
 		}
 		p.missing[a.Payload.SHA256] = true

@@ -22,14 +22,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// Durability says what an acknowledged write survives.
+// Durability is the kind of failure that an acknowledged write survives.
 type Durability string
 
 const (
-	// DurabilityFull: power loss. Every commit reaches the disk first.
+	// DurabilityFull: a power loss. Every commit is synced to the disk.
 	DurabilityFull Durability = "full"
-	// DurabilityNormal: the death of the process, but the last commits before
-	// a power loss may be gone. Never a damaged file.
+	// DurabilityNormal: a crash of the process. A power loss may lose the last commits
+	// but does not damage the file.
 	DurabilityNormal Durability = "normal"
 )
 
@@ -43,18 +43,18 @@ type Options struct {
 	MaxStream   int64             // bytes of one payload that is streamed or read from a path; 4 GiB if zero
 	AllowPaths  []string          // folders that save_perception may read files from; none if empty
 	ClientType  string            // stored with sessions; "library" if empty
-	Embedder    robotmem.Embedder // recall by meaning; none if nil. Open does not close it
-	// Weights are what the ranked lists count when they are merged: "bm25",
-	// "vector", "place" and "likeness", each from 0; 1 if absent, for vector 0.1
-	// to 1 by how near the nearest is.
+	Embedder    robotmem.Embedder // for recall by meaning; none if nil. The node does not close it
+	// Weights are the weights of the ranked lists in the fusion: "bm25", "vector",
+	// "place" and "likeness", each 0 or more. The default is 1, and for vector 0.1 to 1
+	// depending on the similarity of the nearest memory.
 	Weights map[string]float64
-	// RealWeight favours what was sensed in the real world
-	// (env.sim_or_real = "real"); 1.5 if zero.
+	// RealWeight is the factor for memories observed in the real world (env.sim_or_real
+	// = "real"); 1.5 if zero.
 	RealWeight float64
-	Retention  maintenance.Retention // budgets that the engine keeps; none if zero
-	Disk       Disk                  // where the file and the payloads lie; the computer's own if nil
+	Retention  maintenance.Retention // budgets that the node enforces; none if zero
+	Disk       Disk                  // stores the file and the payloads; the computer's if nil
 	Clock      func() time.Time      // time.Now if nil
-	Location   *time.Location        // what "yesterday" in a question means; time.Local if nil
+	Location   *time.Location        // time zone of "yesterday" in a query; time.Local if nil
 	Logger     *slog.Logger          // silent if nil
 }
 
@@ -77,7 +77,7 @@ type Node struct {
 	counters    accessCounters
 	maintenance *maintenance.Maintainer
 
-	// background are the goroutines that nobody waits for but Close.
+	// background counts the goroutines that Close waits for.
 	background sync.WaitGroup
 	quit       context.CancelFunc
 	Quitting   <-chan struct{} // closed by quit
@@ -89,10 +89,10 @@ var (
 	_ robotmem.Streams = (*Node)(nil)
 )
 
-// Open opens the memory at path and creates it, with its folder, if it is absent. It fails
-// with Corrupt if the file is damaged or another program's, Conflict if a
-// newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
-// option is wrong.
+// Open opens the memory file at path. It creates the file and its folder if they are
+// absent. It fails with Corrupt if the file is damaged or another program's, Conflict if
+// a newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is
+// wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
 	n, err := openNode(ctx, path, o)
 	if err != nil {
@@ -217,16 +217,18 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
+// Now returns the time of the node's clock.
 func (n *Node) Now() time.Time { return n.Store.Now() }
 
-// applyRules fills tag_meta from the rules in use, and drops what older rules
-// of likeness have made.
+// applyRules fills tag_meta from the rules in use, and drops the features of older
+// rules.
 func (n *Node) applyRules(ctx context.Context) error {
 	var rows [][3]string
 	for _, t := range n.records.Rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
-	// Looked at first: a file is opened while another process has the lock.
+	// Read first: opening must not wait for the lock of another process when nothing
+	// changes.
 	settled := false
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if settled, err = c.HoldsTagMeta(rows); err == nil && settled {
@@ -247,7 +249,7 @@ func (n *Node) applyRules(ctx context.Context) error {
 func (n *Node) Close() error {
 	n.quit()
 	n.background.Wait()
-	// Side by side: both may wait for another process's lock.
+	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
 	last.Go(func() { n.counters.stop(n) })
 	if err := n.index.SaveSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {

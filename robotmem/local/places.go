@@ -83,7 +83,7 @@ func (n *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, er
 	return o, err
 }
 
-// sample is an even sample of n points, by their order.
+// sample returns n of the points, evenly spaced in their order.
 func sample(points []index.Point, n int) []index.Point {
 	if len(points) <= n {
 		return points
@@ -95,7 +95,7 @@ func sample(points []index.Point, n int) []index.Point {
 	return out
 }
 
-// placePoints says what each point is.
+// placePoints returns the points with the fields of their memories.
 func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {
