@@ -6,26 +6,27 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// RecallCounts is what has been counted since it was last stored.
+// RecallCounts are the counts of recalls that are not stored yet.
 type RecallCounts struct {
 	Recalls  int64
 	ZeroHits int64
 	returned map[int64]int64
-	Credit   map[string]map[int64]bool // session -> what was recalled for it
+	Credit   map[string]map[int64]bool // session -> memories recalled for it
 	Hours    map[CollectionHour]RecallTotals
 }
 
-// CollectionHour is a collection, * for all of them at once, in an hour. Names that no
-// memory has are one, "": a caller may make up any number of them.
+// CollectionHour is an hour and a collection, "*" for a recall in all collections.
+// Collections without memories are counted under "", because a caller may invent any
+// number of names.
 type CollectionHour struct {
-	Hour       time.Time // its beginning, in UTC
+	Hour       time.Time // start of the hour, in UTC
 	Collection string
 }
 
-// RecallTotals is how often it was.
+// RecallTotals counts the recalls of an hour and those without a result.
 type RecallTotals struct{ Recalls, ZeroHits int64 }
 
-// OneRecall is a recall in a collection, at a time, that found n memories.
+// OneRecall returns the counts of one recall in a collection that found n memories.
 func OneRecall(collection string, n int, now time.Time) RecallCounts {
 	one := RecallCounts{Recalls: 1}
 	if n == 0 {
@@ -35,7 +36,7 @@ func OneRecall(collection string, n int, now time.Time) RecallCounts {
 	return one
 }
 
-// Give credits the memories that were found, for a session if one is asking.
+// Give counts the memories that a recall returned, also for a session if it is set.
 func (c *RecallCounts) Give(found []robotmem.Memory, session string) {
 	c.returned = map[int64]int64{}
 	credit := map[int64]bool{}
@@ -48,7 +49,7 @@ func (c *RecallCounts) Give(found []robotmem.Memory, session string) {
 	}
 }
 
-// Add adds what was counted elsewhere.
+// Add adds other counts.
 func (c *RecallCounts) Add(o RecallCounts) {
 	if c.Recalls == 0 {
 		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[string]map[int64]bool{}, Hours: map[CollectionHour]RecallTotals{}}
