@@ -359,11 +359,7 @@ func (tx *Tx) Lose(id int64, a *ImportRecord) error {
 // FoundAgain removes the evictions that record a payload as lost, after the payload was
 // stored again.
 func (tx *Tx) FoundAgain(sum []byte) error {
-	var ids []int64
-	err := tx.Query("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, []any{sum}, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
+	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
 	if err != nil || len(ids) == 0 {
 		return err
 	}

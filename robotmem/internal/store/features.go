@@ -99,15 +99,11 @@ func (tx *Tx) DropOldFeatures() error {
 
 // WithoutFeatures returns up to n perceptions above an id without features, in the order
 // of their ids.
-func (c *Conn) WithoutFeatures(after int64, n int) (ids []int64, err error) {
-	err = c.Query(`SELECT id FROM memories WHERE id > ? AND id IN (
+func (c *Conn) WithoutFeatures(after int64, n int) ([]int64, error) {
+	return c.IDs(`SELECT id FROM memories WHERE id > ? AND id IN (
 			SELECT id FROM memories INDEXED BY idx_mem_payload WHERE perception_data IS NOT NULL
 			EXCEPT SELECT memory_id FROM features)
-		ORDER BY id LIMIT ?`, []any{after, n}, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
-	return ids, err
+		ORDER BY id LIMIT ?`, after, n)
 }
 
 // FeatureBacklog counts the perceptions without features.
