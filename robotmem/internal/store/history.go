@@ -199,7 +199,7 @@ func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
 		m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 		m.Category, m.Version = v.Category, v.Version.Version
 		m.Confidence = Faded(m, v.Confidence, asOf)
-		LiftSections(m)
+		liftSections(m)
 		state.Memory = *m
 	}
 	return out, nil

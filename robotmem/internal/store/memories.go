@@ -384,7 +384,7 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 		m.DataURI = dataURI(m.MemoryID)
 	}
 	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
-	LiftSections(m)
+	liftSections(m)
 	return m
 }
 
@@ -398,8 +398,8 @@ func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
 }
 
-// LiftSections copies the known sections of the context to the top level.
-func LiftSections(m *robotmem.Memory) {
+// liftSections copies the known sections of the context to the top level.
+func liftSections(m *robotmem.Memory) {
 	m.Params, m.Spatial, m.Robot, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["robot"], m.Context["task"], m.Context["env"]
 }
 
