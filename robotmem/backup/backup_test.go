@@ -609,8 +609,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	}
 }
 
-// All pages of a copy get their checksums, also those that exceed the cache and are
-// written before the first page.
+// A backup of a file that exceeds the cache of its connection is complete.
 func TestBackupLargerThanItsCache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

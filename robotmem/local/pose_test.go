@@ -64,7 +64,7 @@ func TestWhatCannotBeAPoseIsRefused(t *testing.T) {
 	}
 }
 
-// What an earlier version has taken is no reason to refuse its repair.
+// A value that an earlier version accepted must not prevent a repair.
 func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	e := openTest(t, Options{})
 	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the dock is here", Context: poseContext(map[string]any{"position": []any{1, 2, 0}})})
