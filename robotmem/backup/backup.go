@@ -33,52 +33,51 @@ import (
 // and then renamed: a folder with the final name is complete. It is a memory like any
 // other, so the folder can be copied anywhere and opened there.
 
-// Backup says what a backup holds.
+// Backup describes a backup; it is the content of backup.json.
 type Backup struct {
-	Path    string `json:"path,omitempty"` // where it lies; not in backup.json
-	Name    string `json:"name"`           // of its folder
+	Path    string `json:"path,omitempty"` // path of its folder; not in backup.json
+	Name    string `json:"name"`           // name of its folder
 	Problem string `json:"problem,omitempty"`
-	// Number counts the backups of a folder, so that a clock that was set back
-	// makes none older than it is.
+	// Number orders the backups of a folder, also after the clock was set back.
 	Number    int64     `json:"number"`
-	File      string    `json:"file"` // of the memory, within the folder
+	File      string    `json:"file"` // name of the memory's file in the folder
 	CreatedAt time.Time `json:"created_at"`
-	Seconds   float64   `json:"seconds"` // that making it took, until it was verified
+	Seconds   float64   `json:"seconds"` // duration of the backup, with its verification
 	Version   string    `json:"version,omitempty"`
-	Bytes     int64     `json:"bytes"`  // of the file
-	SHA256    string    `json:"sha256"` // of the file, hex
+	Bytes     int64     `json:"bytes"`  // size of the file
+	SHA256    string    `json:"sha256"` // SHA-256 of the file, in hex
 	Held      Figures   `json:"held"`
 }
 
-// Figures count what a memory's file holds.
+// Figures are counts of the rows in a memory's file.
 type Figures struct {
 	SchemaVersion int64  `json:"schema_version"`
-	Changes       int64  `json:"changes"` // how often a memory has changed, ever
+	Changes       int64  `json:"changes"` // the change counter
 	Memories      int64  `json:"memories"`
 	Active        int64  `json:"active"`
 	Sessions      int64  `json:"sessions"`
 	Payloads      int64  `json:"payloads"`
 	PayloadBytes  int64  `json:"payload_bytes"`
 	Oldest        string `json:"oldest,omitempty"` // uid of the memory with the lowest id
-	Newest        string `json:"newest,omitempty"` // of the one with the highest
+	Newest        string `json:"newest,omitempty"` // uid of the memory with the highest id
 }
 
-// Options are those of [Make]. The zero value works.
+// Options configure [Make]. The zero value works.
 type Options struct {
-	Dir     string // where backups lie; the folder "backups" beside the file if empty
+	Dir     string // folder of the backups; "backups" beside the file if empty
 	Keep    Keep
-	Version string // of the program, for the record
+	Version string // version of the program, for backup.json
 }
 
 // Report is the result of [Make].
 type Report struct {
 	Backup
-	// Linked counts the payloads that take no further space.
+	// Linked counts the payloads that are hard links and need no further space.
 	Linked int64 `json:"linked"`
 	Copied int64 `json:"copied"`
-	// Meanwhile is how often memories changed in the source while it ran.
+	// Meanwhile counts the changes of memories in the source during the backup.
 	Meanwhile int64    `json:"meanwhile"`
-	Removed   []string `json:"removed"` // older backups, by name
+	Removed   []string `json:"removed"` // names of the removed older backups
 }
 
 const (
@@ -88,13 +87,13 @@ const (
 	backupLock     = ".lock"
 )
 
-// Make makes a backup of the memory, which remains usable meanwhile. The backup holds
-// what was acknowledged before the call, and of later writes what one transaction
-// saw. Earlier backups that [Keep] does not keep are removed once it is
-// verified. It fails with Invalid for a folder that cannot hold backups, Unavailable
-// when the disk is full or cannot be written or another backup into the folder is
-// being made, and Corrupt when the memory is damaged; then nothing is left of it, and
-// earlier backups stay.
+// Make makes a backup of the memory, which remains usable. The backup contains all
+// writes acknowledged before the call, and those later writes that its transaction sees.
+// After it is verified, earlier backups that [Keep] does not name are removed. Make
+// fails with Invalid for a folder that cannot hold backups, Unavailable when the disk is
+// full or not writable or when another backup into the folder is running, and Corrupt
+// when the memory is damaged. After a failure nothing of the backup is left, and earlier
+// backups are kept.
 func Make(ctx context.Context, n *local.Node, o Options) (*Report, error) {
 	release, open := n.Store.Hold()
 	if !open {
@@ -148,21 +147,21 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 		return nil, errors.Join(err, os.RemoveAll(b.temp()))
 	}
 	b.report.Removed, err = b.rotate(ctx, o.Keep)
-	if err != nil { // the backup is there all the same
+	if err != nil { // the backup itself has succeeded
 		e.Log.Warn("older backups stay", "err", err)
 	}
 	return &b.report, nil
 }
 
-// job is a backup that is being made.
+// job is the state of a running backup.
 type job struct {
 	e       *local.Node
 	dir     string
 	past    []Backup // oldest first
-	ours    []Backup // those of them that may be rotated
+	ours    []Backup // those of this memory, which may be removed
 	started time.Time
 	source  *store.Conn
-	held    map[[sha256.Size]byte]bool // payloads that are in the backup already
+	held    map[[sha256.Size]byte]bool // payloads that the backup has
 	report  Report
 }
 
@@ -233,11 +232,11 @@ func (b *job) make(ctx context.Context) (err error) {
 	return b.finish()
 }
 
-// roomFor fails before a copy does when the disk cannot hold it.
+// roomFor fails if the disk has no space for a copy.
 func roomFor(dir string, needed int64) error {
 	free, err := sqlite.SystemDisk{}.FreeBytes(dir)
 	if err != nil || free >= needed {
-		return nil // try it if the free space is not known
+		return nil // try to copy if the free space is unknown
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "dir", "the disk is full: %s are needed and %s are free; earlier backups are kept; free some space, or name a folder on another disk", sqlite.BytesText(needed), sqlite.BytesText(free))
 }
@@ -266,7 +265,8 @@ func (b *job) finish() error {
 	return nil
 }
 
-// backupDir creates the folder of backups. It refuses one that cannot hold backups.
+// backupDir creates the folder of backups. It fails for a folder that cannot hold
+// backups.
 func backupDir(e *local.Node, dir string) (string, error) {
 	if dir == "" {
 		dir = filepath.Join(filepath.Dir(e.Store.Path()), "backups")
@@ -283,17 +283,17 @@ func backupDir(e *local.Node, dir string) (string, error) {
 	}
 	if payloads, err := filepath.EvalSymlinks(e.Store.Payloads().Dir); err == nil {
 		if rel, err := filepath.Rel(payloads, dir); err == nil && filepath.IsLocal(rel) {
-			return "", robotmem.Errorf(robotmem.Invalid, "dir", "lies within the folder of payloads, which holds nothing else; name another")
+			return "", robotmem.Errorf(robotmem.Invalid, "dir", "is inside the folder of payloads, which must hold payloads only; name another")
 		}
 	}
 	if _, err := os.Lstat(filepath.Join(dir, backupManifest)); err == nil {
-		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name the folder that it lies in")
+		return "", robotmem.Errorf(robotmem.Invalid, "dir", "is a backup itself; name its parent folder")
 	}
 	return dir, nil
 }
 
-// sweepBackups removes what an interrupted backup has left. The caller holds the
-// folder's lock.
+// sweepBackups removes the files of interrupted backups. The caller holds the folder's
+// lock.
 func sweepBackups(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -309,13 +309,13 @@ func sweepBackups(dir string) error {
 	return nil
 }
 
-// backupDisk gives an error of the disk that backups lie on a text for callers.
-// Other errors pass.
+// backupDisk explains an I/O error of the backup folder to callers. It returns other
+// errors unchanged.
 func backupDisk(err error) error {
 	return diskError(err, "dir", "the folder of backups cannot be written (%w); earlier backups are kept; check its disk's space and who may write there, or name another")
 }
 
-// diskError gives an error of the disk a text for callers; format takes the reason.
+// diskError explains an I/O error to callers; format takes the reason.
 func diskError(err error, field, format string) error {
 	var path *fs.PathError
 	var link *os.LinkError
@@ -330,14 +330,14 @@ func diskError(err error, field, format string) error {
 	return robotmem.Errorf(robotmem.Unavailable, field, format, err)
 }
 
-// lockBackups gives the caller the lock of a folder of backups.
+// lockBackups locks a folder of backups.
 func lockBackups(dir string) (unlock func(), err error) {
 	unlock, err = sqlite.LockFile(filepath.Join(dir, backupLock))
 	switch {
 	case err == nil:
 		return unlock, nil
 	case errors.Is(err, sqlite.ErrLocked):
-		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "another backup into this folder is being made; try again when it has ended")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "another backup into this folder is running; try again when it has ended")
 	}
 	return nil, backupDisk(err)
 }

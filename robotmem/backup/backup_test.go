@@ -49,7 +49,7 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-// restored is a backup put where there is nothing, and opened.
+// restored restores a backup to a new path and opens it.
 func restored(t *testing.T, from string) *local.Node {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "restored.db")
@@ -135,7 +135,7 @@ func TestBackupIsPrivate(t *testing.T) {
 	}
 }
 
-// A clock that was set back neither hides the new backup nor lets it go.
+// A clock that was set back neither hides nor removes the new backup.
 func TestRotationKeepsTheNewest(t *testing.T) {
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	e := openTest(t, local.Options{Clock: func() time.Time { return at }})
@@ -195,7 +195,7 @@ func TestKeepRules(t *testing.T) {
 	}
 }
 
-// Two memories of one name share a folder: neither rotates the other's away.
+// Two memories with the same name share a folder: neither removes the other's backups.
 func TestRotationLeavesOtherMemories(t *testing.T) {
 	dir := t.TempDir()
 	a, b := openTest(t, local.Options{}), openTest(t, local.Options{})
@@ -238,7 +238,7 @@ func TestBackupRefusesFolders(t *testing.T) {
 	}
 }
 
-// damagePage writes over the middle of a file that is open elsewhere.
+// damagePage overwrites the middle of a file that is open.
 func damagePage(t *testing.T, path string, at int64) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -251,7 +251,7 @@ func damagePage(t *testing.T, path string, at int64) {
 	f.Close()
 }
 
-// A damaged memory is not backed up, and pushes no good backup out.
+// A damaged memory is not backed up, and no good backup is removed.
 func TestBackupRefusesDamage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -337,8 +337,8 @@ func TestVerifyFindsDamage(t *testing.T) {
 	}
 }
 
-// A disk without links to the memory's takes copies the first time, and links
-// within itself the next; a copy that has rotted is copied anew.
+// On another disk than the memory's the first backup copies the payloads, and the next
+// one links them to the first; a damaged copy is copied again.
 func TestBackupOnAnotherDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/shm"); err != nil {
 		t.Skip("no second file system here")
@@ -364,7 +364,7 @@ func TestBackupOnAnotherDisk(t *testing.T) {
 	restored(t, third.Path)
 }
 
-// A payload that goes while the backup is being made is in it or is not missed.
+// A payload that is evicted during the backup is in the backup or not referred to.
 func TestBackupWhilePayloadsAreEvicted(t *testing.T) {
 	e := openTest(t, local.Options{})
 	dir := t.TempDir()
@@ -524,8 +524,8 @@ func TestRestoreKeepsWhatWasThere(t *testing.T) {
 	look("undone", path, 4, kept, newer)
 }
 
-// A memory that can no longer be read is what backups are for: it goes aside
-// with its log, and the backup takes its place.
+// An unreadable memory is kept under another name with its log, and replaced by the
+// backup.
 func TestRestoreOverADamagedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e, err := local.Open(t.Context(), path, local.Options{})
@@ -555,7 +555,7 @@ func TestRestoreOverADamagedFile(t *testing.T) {
 	}
 }
 
-// Who opens the memory while it is being restored waits, and gets the new one.
+// A node that opens the memory during a restore waits, and gets the restored one.
 func TestOpeningDuringARestore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e, err := local.Open(t.Context(), path, local.Options{})
@@ -609,8 +609,7 @@ func TestOpeningDuringARestore(t *testing.T) {
 	}
 }
 
-// The pages of a copy get their checksums when they are written, also those that
-// do not fit the memory and are written before the first.
+// A backup of a file that exceeds the cache of its connection is complete.
 func TestBackupLargerThanItsCache(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

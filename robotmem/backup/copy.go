@@ -12,20 +12,19 @@ import (
 )
 
 const (
-	// backupStep is how many pages are copied before the context is checked again:
-	// 4 MiB, some 20 ms of a disk.
+	// backupStep is the number of pages copied between two checks of the context: 4 MiB,
+	// about 20 ms.
 	backupStep = 1024
-	// backupCacheKiB is small: pages are read once.
+	// backupCacheKiB is small because each page is read once.
 	backupCacheKiB = 4 << 10
 	// evictionsSince is the first schema version with the table evictions.
 	evictionsSince = 3
 )
 
-// copyDatabase writes what c's open transaction sees to a new file, page by page, as
-// a file without a log. Because of the transaction it takes one pass, however much is
-// written meanwhile: SQLite's online backup restarts after another process's commit
-// only where each step has a snapshot of its own. VACUUM INTO takes twice as long for
-// a file that is a little smaller.
+// copyDatabase copies the snapshot of c's open transaction to a new file, page by page,
+// without a log. The transaction makes one pass sufficient: SQLite's online backup
+// restarts after another process's commit only if each step has its own snapshot. VACUUM
+// INTO takes twice as long and makes a slightly smaller file.
 func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Meter) error {
 	f, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -37,8 +36,8 @@ func copyDatabase(c *store.Conn, ctx context.Context, to string, m *progress.Met
 	if err := copyPages(c, ctx, to, m); err != nil {
 		return err
 	}
-	// The header says WAL mode, as that of the source. In another mode the file opens
-	// on a read-only medium too, and leaves no files.
+	// The header of the source sets WAL mode. Without WAL mode the copy can be opened on
+	// a read-only medium and leaves no log files.
 	d, err := sqlite.OpenPlain(to)
 	if err != nil {
 		return err
@@ -72,12 +71,12 @@ func copyPages(c *store.Conn, ctx context.Context, to string, m *progress.Meter)
 	return nil
 }
 
-// openCopy opens a file for reading, without leaving anything beside it.
+// openCopy opens a file for reading without creating files beside it.
 func openCopy(ctx context.Context, path string) (*store.Conn, error) {
 	return store.OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: local.DefaultBusyTimeout, CacheKiB: backupCacheKiB})
 }
 
-// figures counts what a file holds, within the transaction that c has open.
+// figures returns the counts of a file in the open transaction of c.
 func figures(c *store.Conn) (f Figures, err error) {
 	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT value FROM counters WHERE name = 'changes'),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
@@ -91,13 +90,13 @@ func figures(c *store.Conn) (f Figures, err error) {
 	return f, err
 }
 
-// bytes is the size of the file without its log.
+// bytes returns the size of the file without its log.
 func bytes(c *store.Conn) (int64, error) {
 	return c.Number("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()")
 }
 
-// unnamedPayloads counts the active memories whose payload has no row, and was
-// not evicted.
+// unnamedPayloads counts the active memories whose payload has no row and was not
+// evicted.
 func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
 	if schema < evictionsSince {
 		return 0, nil
@@ -106,9 +105,9 @@ func unnamedPayloads(c *store.Conn, schema int64) (int64, error) {
 		AND perception_data NOT IN (SELECT sha256 FROM payloads) AND id NOT IN (SELECT memory_id FROM evictions)`)
 }
 
-// foldLog checkpoints the log of a file into the file and removes the log. It fails,
-// busy, while another program has the file open. A file that is damaged or not ours
-// keeps its log, which may be needed to recover it.
+// foldLog checkpoints the log into the file and removes the log. It fails as busy while
+// another program has the file open. A file that is damaged or not a robotmem file keeps
+// its log, because a recovery may need it.
 func foldLog(ctx context.Context, path string) (held Figures, err error) {
 	o := sqlite.ConnOptions{BusyTimeout: foldTimeout, CacheKiB: backupCacheKiB, ReadOnly: true}
 	c, err := store.OpenStoreConn(ctx, path, o)

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A disk that is full says how much it lacks, keeps what it has, and takes the
-// next backup once there is room.
+// A backup to a full disk reports the missing space, keeps the earlier backups, and
+// succeeds when there is space.
 func TestBackupOnAFullDisk(t *testing.T) {
 	dir := smallDisk(t, "4m")
 	e := openTest(t, local.Options{})

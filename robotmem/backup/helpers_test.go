@@ -26,7 +26,7 @@ func openTest(t *testing.T, o local.Options) *local.Node {
 	return n
 }
 
-// noise is a payload that no codec makes smaller.
+// noise returns a payload that cannot be compressed.
 func noise(seed uint64, n int) []byte {
 	out := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 1}).Read(out) // never fails
@@ -53,7 +53,7 @@ func learn(t *testing.T, n *local.Node, insight string) {
 	}
 }
 
-// smallDisk mounts a file system of that size, where the test may.
+// smallDisk mounts a file system of the given size if the test has the permission.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()

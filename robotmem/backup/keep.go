@@ -14,11 +14,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Keep says which backups stay: the union of what its fields name.
+// Keep configures which backups are kept: the union of its fields.
 type Keep struct {
-	Last   int // the newest ones; 7 if zero
-	Daily  int // the newest one of each of so many days that have one
-	Weekly int // and of so many weeks (ISO 8601, in UTC)
+	Last   int // number of newest backups; 7 if zero
+	Daily  int // number of days (UTC) of which the newest backup is kept
+	Weekly int // number of weeks (ISO 8601, UTC) of which the newest backup is kept
 }
 
 const (
@@ -41,7 +41,7 @@ func (k *Keep) complete() error {
 	return nil
 }
 
-// remove returns those of one memory's backups that need not stay, oldest first.
+// remove returns the backups of one memory to remove, oldest first.
 func (k Keep) remove(all []Backup) []Backup {
 	newest := slices.Clone(all)
 	slices.SortFunc(newest, func(a, b Backup) int { return -cmp.Compare(a.Number, b.Number) })
@@ -68,13 +68,13 @@ func (k Keep) remove(all []Backup) []Backup {
 	return slices.DeleteFunc(newest, func(b Backup) bool { return stays[b.Name] })
 }
 
-// rotate removes the earlier backups of this memory that need not stay. Each is
-// renamed first, so that no incomplete one is ever listed.
+// rotate removes the earlier backups of this memory that are not kept. It renames each
+// before the removal, so that no incomplete backup is ever listed.
 func (b *job) rotate(ctx context.Context, keep Keep) (removed []string, err error) {
 	removed = []string{}
 	for _, p := range keep.remove(append(b.ours, b.report.Backup)) {
 		if ctx.Err() != nil {
-			return removed, nil // the next one does it
+			return removed, nil // the next backup removes it
 		}
 		temp := filepath.Join(b.dir, backupTemp+p.Name)
 		if err := errors.Join(os.Rename(p.Path, temp), sqlite.SyncPath(b.dir)); err != nil {
@@ -88,8 +88,8 @@ func (b *job) rotate(ctx context.Context, keep Keep) (removed []string, err erro
 	return removed, nil
 }
 
-// ofThisMemory returns the earlier backups of this memory: those of a file of its
-// name that held a memory which it still holds, or no memory at all.
+// ofThisMemory returns the earlier backups of this memory: backups of a file of the same
+// name, with a memory that this file has too, or without memories.
 func (b *job) ofThisMemory() (ours []Backup, err error) {
 	for _, p := range b.past {
 		if p.Problem != "" || p.File != b.report.File {

@@ -28,8 +28,8 @@ func isBackupName(name string) bool {
 	return backupName.MatchString(name) && !strings.HasPrefix(name, backupTemp)
 }
 
-// List returns the backups of a folder, oldest first. One whose record
-// cannot be read has a Problem. A folder that does not exist has none.
+// List returns the backups of a folder, oldest first. A backup whose backup.json cannot
+// be read has a Problem. A folder that does not exist has no backups.
 func List(dir string) ([]Backup, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,10 +48,10 @@ func List(dir string) ([]Backup, error) {
 	return all, nil
 }
 
-// maxManifest is far above what a backup.json holds, in bytes.
+// maxManifest limits the size of backup.json in bytes, far above its real size.
 const maxManifest = 1 << 20
 
-// readBackup reads what a backup says of itself.
+// readBackup reads backup.json.
 func readBackup(path string) (b Backup) {
 	f, err := os.Open(filepath.Join(path, backupManifest))
 	if err == nil {
@@ -71,10 +71,10 @@ func readBackup(path string) (b Backup) {
 	return b
 }
 
-// Verify reads a backup from end to end: it compares the file's checksum, the
-// pages and indexes, every payload's checksum, and the counts of when it was made. It
-// writes nothing. It fails with NotFound if there is no backup at path, and Corrupt,
-// which says what is damaged.
+// Verify reads a whole backup: it checks the checksum of the file, its pages and
+// indexes, the checksum of every payload, and the counts in backup.json. It writes
+// nothing. It fails with NotFound if there is no backup at path, and with Corrupt, which
+// describes the damage.
 func Verify(ctx context.Context, path string) (*Backup, error) {
 	b, err := findBackup(path)
 	if err == nil {
@@ -119,7 +119,7 @@ func (b *Backup) examine(ctx context.Context) error {
 	return verifyCopy(ctx, file, b.Held, nil)
 }
 
-// advise adds to what is said of damage: where, and what to do.
+// advise adds the location and the next step to a description of damage.
 func advise(err error, where, next string) error {
 	if e := (*robotmem.Error)(nil); errors.As(err, &e) && e.Kind == robotmem.Corrupt {
 		return robotmem.Errorf(robotmem.Corrupt, e.Field, "%s%w%s", where, e.Err, next)
@@ -127,9 +127,9 @@ func advise(err error, where, next string) error {
 	return err
 }
 
-// verifyCopy checks a file that no program writes: its pages and indexes, its
-// payloads, and that it holds what it should. mend, unless it is nil, is called
-// once for each payload that is missing or damaged.
+// verifyCopy checks a file that no program writes: its pages and indexes, its payloads
+// and its counts. mend, unless it is nil, is called once for each payload that is
+// missing or damaged.
 func verifyCopy(ctx context.Context, path string, held Figures, mend func(context.Context, keptPayload) error) (err error) {
 	c, err := openCopy(ctx, path)
 	if err != nil {
@@ -170,7 +170,7 @@ func verifyCopy(ctx context.Context, path string, held Figures, mend func(contex
 		return err
 	}
 	if unnamed > 0 {
-		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories name payloads that the file does not know", unnamed)
+		return robotmem.Errorf(robotmem.Corrupt, "", "a payload is lost: %d memories refer to payloads without a row", unnamed)
 	}
 	m.Stage("reading payloads", "bytes", held.PayloadBytes)
 	folder := payload.Folder{Dir: path + store.PayloadsSuffix}

@@ -15,14 +15,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// holdRounds bounds how often hold lists the payloads. Each round has less to do: only
-// the payloads that came during the last one are new.
+// holdRounds limits how often hold lists the payloads. Each round only handles the
+// payloads that were added during the round before.
 const holdRounds = 20
 
-// hold links or copies every payload of the folder into the backup, and leaves open
-// the transaction that saw them. A payload may be evicted at any time, but a link or a
-// copy stays. So all are linked once without a transaction, however long that takes,
-// and then those that a transaction sees, until none is missing.
+// hold links or copies every payload file into the backup and leaves open the
+// transaction that lists them. A payload may be evicted at any time, but its link or
+// copy remains. hold first links all payloads without a transaction, which may take
+// long, and then those that a transaction lists, until none is missing.
 func (b *job) hold(ctx context.Context, m *progress.Meter) error {
 	b.held = map[[sha256.Size]byte]bool{}
 	missing := map[[sha256.Size]byte]bool{}
@@ -64,11 +64,11 @@ func (b *job) hold(ctx context.Context, m *progress.Meter) error {
 			return err
 		}
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be held; try again, or give retention more room")
+	return robotmem.Errorf(robotmem.Unavailable, "", "payloads are evicted faster than they can be copied; try again, or increase the budgets of retention")
 }
 
-// holdAll reports whether a payload was evicted since the transaction began: then
-// the backup needs a later one. A payload that was missing before it began is lost.
+// holdAll reports whether a payload was evicted since the transaction began. Then the
+// backup needs a later transaction. A payload that was missing before is lost.
 func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha256.Size]byte]bool, bytes int64, m *progress.Meter) (evicted bool, err error) {
 	for _, p := range all {
 		if err := ctx.Err(); err != nil {
@@ -77,7 +77,7 @@ func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha25
 		err := b.holdOne(ctx, p, bytes)
 		switch {
 		case errors.Is(err, payload.ErrMissing) && !p.wanted:
-			// No memory that can be read names it.
+			// No readable memory refers to it.
 		case errors.Is(err, payload.ErrMissing) && missing[p.Sum]:
 			return false, lostPayload(b.source, p, "its file is missing")
 		case errors.Is(err, payload.ErrMissing):
@@ -95,8 +95,8 @@ func (b *job) holdAll(ctx context.Context, all []keptPayload, missing map[[sha25
 	return evicted, nil
 }
 
-// holdOne takes a payload from an earlier backup if one has it, where a link is
-// always possible, else from the memory's own folder.
+// holdOne links a payload from an earlier backup, where a link is always possible, or
+// else links or copies it from the memory's folder.
 func (b *job) holdOne(ctx context.Context, p keptPayload, bytes int64) error {
 	to := b.payloads()
 	for i := range b.past {
@@ -111,7 +111,7 @@ func (b *job) holdOne(ctx context.Context, p keptPayload, bytes int64) error {
 			return err
 		}
 	}
-	if b.report.Copied == 1 { // the first was not linked, so the others will not be
+	if b.report.Copied == 1 { // if linking the first fails, linking the others fails too
 		if err := roomFor(b.dir, bytes); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (b *job) count(linked bool) {
 	}
 }
 
-// dropUnnamed removes the payloads that the copied file does not name.
+// dropUnnamed removes the payloads that the copied file does not refer to.
 func (b *job) dropUnnamed() error {
 	c, err := openCopy(context.Background(), b.file())
 	if err != nil {
@@ -149,8 +149,8 @@ func (b *job) dropUnnamed() error {
 	return errors.Join(err, c.Close())
 }
 
-// mend replaces a payload of the backup that is missing or damaged, perhaps in an
-// earlier backup too, by the memory's own.
+// mend replaces a missing or damaged payload of the backup, and of earlier backups that
+// share it, by the memory's own.
 func (b *job) mend(ctx context.Context, p keptPayload) error {
 	if err := b.payloads().Remove(p.Sum); err != nil {
 		return backupDisk(err)
@@ -164,7 +164,7 @@ func (b *job) mend(ctx context.Context, p keptPayload) error {
 
 func (b *job) payloads() payload.Folder { return payload.Folder{Dir: b.file() + store.PayloadsSuffix} }
 
-// lostPayload is the error of a payload that is missing or damaged. It names the
+// lostPayload returns the error for a payload that is missing or damaged, with the
 // memories that it belongs to.
 func lostPayload(c *store.Conn, p keptPayload, what string) error {
 	lost, err := maintenance.NamesOf(c, map[string]string{hex.EncodeToString(p.Sum[:]): what})
@@ -175,14 +175,14 @@ func (b *Backup) payloads() payload.Folder {
 	return payload.Folder{Dir: filepath.Join(b.Path, b.File) + store.PayloadsSuffix}
 }
 
-// keptPayload is a row of payloads, with whether an active memory names it.
+// keptPayload is a row of payloads; it states whether an active memory refers to it.
 type keptPayload struct {
 	store.StoredPayload
 	wanted bool
 }
 
-// keptPayloads calls f for each payload of the folder, or with inline for each
-// of the file, whose bytes are only good until f returns.
+// keptPayloads calls f for each payload in the folder, or with inline for each in the
+// file, whose bytes are valid until f returns.
 func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 	where, data := "p.data IS NULL", []byte{}
 	if inline {
@@ -194,7 +194,7 @@ func keptPayloads(c *store.Conn, inline bool, f func(keptPayload) error) error {
 		p := keptPayload{wanted: s.ColumnBool(4)}
 		p.Size, p.Codec = s.ColumnInt64(1), payload.Codec(s.ColumnText(2))
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
-			return robotmem.Errorf(robotmem.Corrupt, "", "a payload is named wrongly; run robotmem doctor")
+			return robotmem.Errorf(robotmem.Corrupt, "", "a payload has an invalid name; run robotmem doctor")
 		}
 		if inline {
 			data = s.ColumnBlob(3, data[:0])

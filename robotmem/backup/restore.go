@@ -20,27 +20,27 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// RestoreReport is what [Restore] did.
+// RestoreReport is the result of [Restore].
 type RestoreReport struct {
 	Backup Backup `json:"backup"`
 	Path   string `json:"path"`
-	// Before and After are what the memory held. Before is absent when there was
-	// no file, or one that cannot be read.
+	// Before and After are the counts before and after the restore. Before is absent
+	// when there was no readable file.
 	Before *Figures `json:"before,omitempty"`
 	After  Figures  `json:"after"`
-	// Aside is where the file that was there is now, with its payloads.
+	// Aside is the new path of the replaced file, with its payloads.
 	Aside  string                `json:"aside,omitempty"`
 	Doctor *admin.DoctorResponse `json:"doctor"`
 }
 
-// foldTimeout is how long a restore waits for a program that is closing the file.
+// foldTimeout limits how long a restore waits for a program that is closing the file.
 const foldTimeout = 500 * time.Millisecond
 
-// Restore puts a backup in the place of path, opens it with o and runs
-// Doctor. A backup is a folder that [Make] has made, or a memory's file that no
-// program has open, such as Aside of an earlier restore. It is verified first. The
-// file at path is kept under another name. The exchange is one rename: whatever
-// interrupts it, there is a whole memory at path, the old one or the new one.
+// Restore replaces the memory at path by a backup, opens it with o and runs Doctor. A
+// backup is a folder that [Make] has made, or a memory file that no program has open,
+// such as Aside of an earlier restore. It is verified first. The replaced file is kept
+// under another name. The replacement is one rename, so that an interruption at any
+// point leaves a complete memory at path, the old one or the new one.
 //
 // It fails with Unavailable, and changes nothing, while a program has path
 // open; Corrupt when the backup is damaged; NotFound when there is none.
@@ -81,12 +81,12 @@ func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*
 	return &r.report, r.open(ctx, o)
 }
 
-// restore is a restore that is being made.
+// restore is the state of a running restore.
 type restore struct {
-	path, real string // the file as it was named, and without symbolic links
+	path, real string // the path as given, and without symbolic links
 	source     string // the file of the backup
-	exists     bool   // there is a file in the way
-	release    func() // ends the claim on it; may be called twice
+	exists     bool   // there is a file at path
+	release    func() // releases the lock on it; may be called twice
 	old        [][32]byte
 	report     RestoreReport
 }
@@ -109,10 +109,10 @@ func (r *restore) from(ctx context.Context, backup string) error {
 		return robotmem.Errorf(robotmem.Invalid, "", "is the memory itself")
 	}
 	r.report.Backup = Backup{Path: filepath.Dir(r.source), Name: filepath.Base(r.source), File: filepath.Base(r.source), CreatedAt: info.ModTime()}
-	// Checkpointing its log also tells whether it is in use.
+	// The checkpoint of its log also shows whether it is in use.
 	r.report.Backup.Held, err = foldLog(ctx, r.source)
 	if sqlite.IsBusy(err) {
-		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; end it, or make a backup of it")
+		return robotmem.Errorf(robotmem.Unavailable, "", "another program has this file open; stop it, or make a backup of the file")
 	}
 	if err != nil {
 		return err
@@ -120,8 +120,7 @@ func (r *restore) from(ctx context.Context, backup string) error {
 	return verifyCopy(ctx, r.source, r.report.Backup.Held, nil)
 }
 
-// claim fails while another program has the file open, and prevents opening it until
-// release.
+// claim locks the file until release. It fails while another program has the file open.
 func (r *restore) claim(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(r.real), 0o700); err != nil {
 		return restoreDisk(err)
@@ -142,7 +141,7 @@ func (r *restore) claim(ctx context.Context) error {
 		case err == nil:
 			r.report.Before = &held
 		}
-		return nil // a file that is damaged or not ours is set aside with its log
+		return nil // a damaged or foreign file is kept with its log
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -150,8 +149,8 @@ func (r *restore) claim(ctx context.Context) error {
 	return inUse(err)
 }
 
-// inUse explains a lock that could not be taken. Where files cannot be locked, open
-// files cannot be noticed.
+// inUse explains why the lock failed. On file systems without locks, open files are not
+// detected.
 func inUse(err error) error {
 	if err == nil || errors.Is(err, errors.ErrUnsupported) {
 		return nil
@@ -159,10 +158,10 @@ func inUse(err error) error {
 	return robotmem.Errorf(robotmem.Unavailable, "db", "a program has the memory open (%w); nothing was changed; end it (robotmem web, mcp and what else uses this file) and try again, or restore to another file with --to", err)
 }
 
-// swap gets everything ready beside the file and then takes its place.
+// swap prepares all files beside path and then renames the new file to path.
 func (r *restore) swap(ctx context.Context) error {
 	staged := r.real + ".tmp-" + rand.Text()[:8]
-	defer func() { _ = os.Remove(staged) }() // unless it was renamed
+	defer func() { _ = os.Remove(staged) }() // fails if it was renamed
 	if err := r.stage(ctx, staged); err != nil {
 		return err
 	}
@@ -175,10 +174,10 @@ func (r *restore) swap(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if runtime.GOOS == "windows" { // it renames nothing over a file that is open
+	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
 		r.release()
 	}
-	// The logs of a damaged file were set aside. SQLite would read them into the new
+	// The logs of a damaged file were kept with it. SQLite would apply them to the new
 	// file.
 	for _, suffix := range logSuffixes {
 		if err := os.Remove(r.real + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -191,8 +190,8 @@ func (r *restore) swap(ctx context.Context) error {
 	return sqlite.SyncPath(filepath.Dir(r.real))
 }
 
-// place gives the staged file the name of the memory. Where there was none, one
-// that a program has made meanwhile is not replaced.
+// place renames the staged file to path. If path did not exist, it does not replace a
+// file that another program has created meanwhile.
 func (r *restore) place(staged string) error {
 	if !r.exists {
 		if err := os.Link(staged, r.real); err == nil {
@@ -204,10 +203,10 @@ func (r *restore) place(staged string) error {
 	return os.Rename(staged, r.real)
 }
 
-// logSuffixes name what SQLite keeps beside a file that was not closed.
+// logSuffixes are the suffixes of SQLite's files beside an open database.
 var logSuffixes = []string{"-wal", "-journal", "-shm"}
 
-// stage copies the file of the backup beside the one that it replaces.
+// stage copies the file of the backup beside path.
 func (r *restore) stage(ctx context.Context, staged string) error {
 	c, err := openCopy(ctx, r.source)
 	if err != nil {
@@ -227,8 +226,8 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 	return errors.Join(err, c.Close())
 }
 
-// setAside gives the file and its payloads a second name, the file last: if it has
-// one, all of it has.
+// setAside gives the file and its payloads a second name, the file last, so that its
+// second name shows that all have one.
 func (r *restore) setAside(ctx context.Context) (err error) {
 	if !r.exists {
 		return nil
@@ -256,8 +255,8 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	return sqlite.SyncPath(filepath.Dir(aside))
 }
 
-// bringPayloads adds the backup's payloads to the folder: names are checksums, so
-// that a name has the same bytes everywhere.
+// bringPayloads adds the backup's payloads to the folder. Names are checksums, so equal
+// names have equal bytes.
 func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) {
 	c, err := openCopy(ctx, staged)
 	if err != nil {
@@ -272,7 +271,7 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 		if to.Verify(ctx, p.Sum, p.Codec, p.Size, nil) == nil {
 			return nil
 		}
-		// It is missing, or damaged; then it was set aside.
+		// It is missing, or it was damaged and renamed.
 		if err := to.Remove(p.Sum); err != nil {
 			return err
 		}
@@ -291,8 +290,8 @@ func (r *restore) bringPayloads(ctx context.Context, staged string) (err error) 
 	return to.Settle()
 }
 
-// open runs Doctor on the restored memory, and removes the payloads that only the old
-// memory named, which were set aside.
+// open runs Doctor on the restored memory and removes the payloads that only the
+// replaced memory refers to, which are kept with it.
 func (r *restore) open(ctx context.Context, o local.Options) error {
 	r.report.Path = r.path
 	e, err := local.Open(ctx, r.path, o)
@@ -304,7 +303,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 		r.report.Doctor, err = e.Doctor(ctx, &admin.DoctorRequest{})
 	}
 	if err == nil && e.Store.ReadOnly() == "" {
-		// The memory is restored, whatever becomes of this row.
+		// The restore has succeeded, so an error of the audit entry is ignored.
 		row := admin.AuditEntry{Action: store.ActionRestored, Reason: "the whole memory, from the backup " + r.report.Backup.Name}
 		if err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.Audit(row) }); err != nil {
 			e.Log.Warn("the restore is not in the audit log", "err", err)
@@ -313,7 +312,7 @@ func (r *restore) open(ctx context.Context, o local.Options) error {
 	return errors.Join(err, e.Close())
 }
 
-// restoreDisk gives an error of the disk that is restored to a text for callers.
+// restoreDisk explains an I/O error at the restored memory to callers.
 func restoreDisk(err error) error {
 	return diskError(err, "db", "cannot be written (%w); the memory there is as it was; check the disk's space and who may write there, or restore to another file with --to")
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A caller who may change nothing is counted and leaves no other trace: neither
-// in an episode, nor in what decides which payloads go first.
+// A read-only caller is counted and has no other effect: neither on a session nor on the
+// order of eviction.
 func TestReadersGiveNoCredit(t *testing.T) {
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "grip_force=12.5 N holds wet glass"}); err != nil {
@@ -59,8 +59,7 @@ func TestReadersGiveNoCredit(t *testing.T) {
 	}
 }
 
-// A caller who may read and change nothing is refused every operation that does,
-// before its request is looked at.
+// A read-only caller is refused every write operation before its request is validated.
 func TestReadOnlyCallersChangeNothing(t *testing.T) {
 	e := openNode(t, local.Options{})
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{ReadOnly: true})

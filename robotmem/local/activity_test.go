@@ -11,9 +11,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Four days of a robot, opened anew each day: the buckets hold what was stored
-// and asked in them, also what was asked in an earlier run and what is not
-// written yet.
+// Four days of a robot, with a new node each day: the buckets count the memories stored
+// and the recalls made in them, including those of an earlier run and those that are not
+// stored yet.
 func TestActivityByHourAndDay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
@@ -45,7 +45,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 		}
 		ask(&robotmem.RecallRequest{Query: "zebra", Collection: "*"})
 		if i == 1 { // of an hour that has counts already
-			e.tallies.flush(t.Context(), e)
+			e.counters.flush(t.Context(), e)
 			ask(&robotmem.RecallRequest{Query: "zebra", Collection: "arm"})
 		}
 		if i < 3 {
@@ -94,7 +94,7 @@ func TestActivityByHourAndDay(t *testing.T) {
 	}
 }
 
-// A caller who makes names up must not make the file grow with each.
+// A caller with invented collection names must not make the file grow with each name.
 func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
@@ -116,7 +116,7 @@ func TestRecallsInNoCollectionTakeOneRow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.tallies.flush(t.Context(), e)
+	e.counters.flush(t.Context(), e)
 	var rows int64
 	if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) {
 		rows, err = c.Number("SELECT count(*) FROM recall_hours")

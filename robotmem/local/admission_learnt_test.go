@@ -7,7 +7,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// A memory that is learnt does not make the next question look at every row.
+// Storing a memory does not make the next recall scan every row.
 func TestLearnKeepsAdmissions(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass")

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// What is kept from question to question equals what a look at every row gives,
-// whatever is learnt, forgotten and renewed meanwhile and however time passes.
+// The cached scopes equal the result of a scan of all rows, whatever is stored,
+// forgotten and used meanwhile and whatever time passes.
 func TestKeptAdmissionsFollow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -63,7 +63,7 @@ func TestKeptAdmissionsFollow(t *testing.T) {
 	}
 }
 
-// A column cache that is read from its snapshot equals one read from the tables.
+// A column cache that is loaded from its snapshot equals one loaded from the tables.
 func TestColumnsSnapshot(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -114,8 +114,8 @@ func TestColumnsSnapshot(t *testing.T) {
 	}
 }
 
-// A snapshot with a flipped bit, a missing part or a foreign head costs time
-// and nothing else.
+// A snapshot with a flipped bit, a missing part or a foreign head only makes the opening
+// slower.
 func TestDamagedSnapshotIsNotUsed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

@@ -22,7 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// lived is a node that has seen everything that a node can hold.
+// lived returns a node with every kind of record that a node can hold.
 func lived(t *testing.T) *Node {
 	t.Helper()
 	ctx, e := t.Context(), openTest(t, Options{})
@@ -73,7 +73,7 @@ func lived(t *testing.T) *Node {
 	return e
 }
 
-// exact is a context with its numbers as they are spelt.
+// exact returns a context with its numbers as spelled in JSON.
 func exact(t *testing.T, text string) robotmem.Object {
 	t.Helper()
 	var o robotmem.Object
@@ -111,7 +111,7 @@ func imported(t *testing.T, e *Node, data []byte, o ImportOptions) (*store.Impor
 	return e.Import(t.Context(), r, o)
 }
 
-// InStep demands that the indexes say what the tables say.
+// InStep fails the test unless the indexes equal the tables.
 func inStep(t *testing.T, e *Node) {
 	t.Helper()
 	res, err := e.Doctor(t.Context(), &admin.DoctorRequest{})
@@ -269,8 +269,8 @@ func TestArchiveDryRunStoresNothing(t *testing.T) {
 	}
 }
 
-// Cut anywhere, an archive stores parts that are whole and nothing else, says so,
-// and the whole one completes it to what one import would have been.
+// An archive cut at any byte stores complete parts only and reports the cut, and an
+// import of the complete archive then gives the result of a single import.
 func TestArchiveCutAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -305,7 +305,7 @@ func TestArchiveCutAnywhere(t *testing.T) {
 	}
 }
 
-// A flipped byte anywhere that matters is found before its part is stored.
+// A flipped byte in any significant place is found before its part is stored.
 func TestArchiveDamagedAnywhere(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -398,7 +398,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	if again, err := imported(t, other, b.Bytes(), ImportOptions{}); err != nil || again.Memories.Same != 2 {
 		t.Errorf("the second time: %+v (%v)", again, err)
 	}
-	// An archive that has the bytes mends the node that has lost them.
+	// An archive with the bytes restores the payload of a node that has lost it.
 	whole := openTest(t, Options{})
 	savePayload(t, whole, noise(1, 300_000), func(*robotmem.SavePerceptionRequest) {})
 	if _, err := imported(t, whole, b.Bytes(), ImportOptions{}); err != nil {
@@ -413,7 +413,7 @@ func TestArchiveOfALostPayload(t *testing.T) {
 	sound(t, other)
 }
 
-// entries are the files of an archive, to be put together again otherwise.
+// entries returns the files of an archive, to build changed ones from them.
 type entryOf struct {
 	tar.Header
 	data []byte
@@ -515,8 +515,8 @@ func part(kind string, number int, lines string) entryOf {
 	return entryOf{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, []byte(lines)}
 }
 
-// What a newer node stores with a memory is counted where there is no column for it;
-// what has a column and no field in the archive comes back.
+// Fields of a newer node without a column here are counted; columns without a field in
+// the archive's record are imported.
 func TestArchiveKeepsUnknownColumns(t *testing.T) {
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	_, err := a.Learn(robotmem.WithCaller(t.Context(), robotmem.Caller{Tool: "mcp", Who: "ann"}), &robotmem.LearnRequest{Insight: "the tool weighs 2 kg"})
@@ -587,7 +587,7 @@ func strayPayloads(t *testing.T, e *Node) int {
 	return n
 }
 
-// cancelling ends a context once so many bytes were read.
+// cancelling cancels a context after so many bytes were read.
 type cancelling struct {
 	io.Reader
 	after  int
@@ -602,7 +602,7 @@ func (c *cancelling) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// What was purged here does not come back from an older archive, nor do its bytes.
+// An older archive does not bring back a purged memory or its payload.
 func TestArchiveBringsNothingPurgedBack(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(7, 300_000), nil)
@@ -622,14 +622,14 @@ func TestArchiveBringsNothingPurgedBack(t *testing.T) {
 	}
 }
 
-// sound demands that a node finds nothing wrong with itself.
+// sound fails the test unless doctor reports no problem.
 func sound(t *testing.T, e *Node) {
 	t.Helper()
 	inStep(t, e)
 }
 
-// A payload that a budget took away here comes back with a newer state of its
-// memory from another node.
+// An evicted payload is imported again with a newer state of its memory from another
+// node.
 func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	res := savePayload(t, a, noise(3, 300_000), func(*robotmem.SavePerceptionRequest) {})
@@ -640,7 +640,7 @@ func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 	if got, err := a.Retain(t.Context(), &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: 1}}, Apply: true}); err != nil || got.Count != 1 {
 		t.Fatalf("retain: %+v (%v)", got, err)
 	}
-	// What is no newer does not undo the eviction.
+	// A state that is not newer does not undo the eviction.
 	if got, err := imported(t, a, old, ImportOptions{}); err != nil || got.Payloads.Stored != 0 {
 		t.Errorf("an older archive: %+v (%v)", got, err)
 	}
@@ -657,7 +657,7 @@ func TestArchiveBringsAnEvictedPayloadBack(t *testing.T) {
 	sound(t, a)
 }
 
-// A memory that is purged while its bytes come in gets them not back.
+// A memory that is purged during the import does not get its payload back.
 func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
 	a, b := openTest(t, Options{}), openTest(t, Options{})
 	savePayload(t, b, noise(4, 300_000), func(*robotmem.SavePerceptionRequest) {})
@@ -691,7 +691,7 @@ func TestArchivePayloadOfAMemoryPurgedMeanwhile(t *testing.T) {
 	sound(t, a)
 }
 
-// afterPayload does something once a payload has come.
+// afterPayload calls a function after a payload was read.
 type afterPayload struct {
 	archive.Source
 	came bool
@@ -708,8 +708,8 @@ func (s *afterPayload) Next() (*archive.Entry, error) {
 	return entry, err
 }
 
-// A memory whose source names nobody is whose it is that imported it, and what a
-// source names is cleaned as what callers say is.
+// A memory without provenance in the source gets the importing caller's, and provenance
+// of the source is cleaned like that of callers.
 func TestImportNamesWhoImported(t *testing.T) {
 	e := openTest(t, Options{})
 	at := "2026-01-02T03:04:05.000000000Z"
@@ -743,7 +743,7 @@ func TestImportNamesWhoImported(t *testing.T) {
 	}
 }
 
-// fixedSource is a source of some memories.
+// fixedSource is a source with the given memories.
 type fixedSource struct{ memories []archive.Memory }
 
 func (s *fixedSource) Next() (*archive.Entry, error) {

@@ -83,8 +83,8 @@ func TestAsOfTags(t *testing.T) {
 	}
 }
 
-// What was useful at the very moment that is asked for had not faded then,
-// whether it is still active or has been forgotten since.
+// A memory used exactly at as_of has not decayed at that time, whether it is still
+// active or has been forgotten since.
 func TestAsOfTheMomentOfAUse(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
@@ -109,8 +109,8 @@ func TestAsOfTheMomentOfAUse(t *testing.T) {
 	}
 }
 
-// A context that is refused today may be stored since before it was: a question
-// about the past is not refused for it.
+// A context that is invalid today may have been stored earlier: a recall with as_of must
+// not fail because of it.
 func TestAsOfWithAContextOfOldRules(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})

@@ -8,8 +8,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// facts makes n facts of the kind a robot learns: a template, numbers in the
-// text and in the context, a place, an outcome.
+// facts returns n facts as robots store them: a template, numbers in the text and in the
+// context, a place, an outcome.
 func facts(n int) []robotmem.LearnRequest {
 	objects := []string{"wet glass", "ceramic mug", "steel bolt", "foam cube", "paper box", "plastic bottle", "rubber hose", "wooden block"}
 	verbs := []string{"holds", "drops", "crushes", "lifts", "slides", "tilts"}
@@ -40,7 +40,7 @@ func BenchmarkLearn(b *testing.B) {
 	}
 }
 
-// BenchmarkLearnBatch reports the time of one fact out of a batch of 5,000.
+// BenchmarkLearnBatch reports the time per fact in a batch of 5,000.
 func BenchmarkLearnBatch(b *testing.B) {
 	e := openTest(b, Options{})
 	requests := facts(b.N)
@@ -95,7 +95,7 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// BenchmarkLearnCallers has eight callers at a time on a file that holds much.
+// BenchmarkLearnCallers measures eight concurrent callers on a large file.
 func BenchmarkLearnCallers(b *testing.B) {
 	e := openTest(b, Options{})
 	requests := facts(50_000 + b.N)

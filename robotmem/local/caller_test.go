@@ -11,7 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// What strangers call themselves is stored short, on one line and as it looks.
+// The names of callers are stored shortened, on one line and without invisible
+// characters.
 func TestCallersAreStoredClean(t *testing.T) {
 	e := openNode(t, local.Options{})
 	ctx := robotmem.WithCaller(t.Context(), robotmem.Caller{
@@ -24,7 +25,7 @@ func TestCallersAreStoredClean(t *testing.T) {
 	}
 }
 
-// Whoever uses the engine as a library is the user of the machine.
+// The caller of the Go library is the user of the operating system.
 func TestLibraryCallersAreTheUser(t *testing.T) {
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
@@ -34,7 +35,7 @@ func TestLibraryCallersAreTheUser(t *testing.T) {
 	}
 }
 
-// A model is neither shown how to destroy for good nor let.
+// A model is not offered purge and cannot call it.
 func TestModelsDoNotPurge(t *testing.T) {
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "a fact"}))(t).MemoryID
@@ -55,8 +56,7 @@ func TestModelsDoNotPurge(t *testing.T) {
 	}
 }
 
-// Two claims that the audit log makes of itself: no program changes or deletes
-// a row of it by accident.
+// Triggers prevent that a program changes or deletes a row of the audit log by accident.
 func TestTheAuditLogOnlyGrows(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
 	e := openAt(t, path, local.Options{})

@@ -11,21 +11,21 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// watch tells who waits that the file has changed. A write of this process
-// rouses them at once. For those of other processes one of the waiting looks at
-// the file now and then, and tells the others: with nobody waiting nothing is
-// done.
+// watch notifies callers of Changes when the file has changed. A write of this process
+// notifies them at once. For writes of other processes one waiting caller polls the file
+// every watchInterval and notifies the others. The file is not polled while no call
+// waits.
 type watch struct {
 	mu     sync.Mutex    // guards the fields below
 	change int64         // the highest change counter seen
-	moved  chan struct{} // closed when it grows; nil while nobody waits
-	looked time.Time     // when the file was last looked at
+	moved  chan struct{} // closed when it grows; nil while no call waits
+	looked time.Time     // when the file was last polled
 }
 
-// watchInterval is how late a write of another process may be noticed.
+// watchInterval is the longest delay until a write of another process is noticed.
 const watchInterval = 150 * time.Millisecond
 
-// saw notes what the counter was found at.
+// saw records a change counter that was read from the file.
 func (w *watch) saw(change int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,8 +39,7 @@ func (w *watch) saw(change int64) {
 	}
 }
 
-// state returns the counter as it was last seen, and what is closed when it
-// grows.
+// state returns the last counter seen, and a channel that is closed when it grows.
 func (w *watch) state() (change int64, moved <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +49,7 @@ func (w *watch) state() (change int64, moved <-chan struct{}) {
 	return w.change, w.moved
 }
 
-// due reports whether the caller is the one to look at the file now.
+// due reports whether the caller must poll the file now.
 func (w *watch) due(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -86,8 +85,8 @@ func (n *Node) lookForChange(ctx context.Context) (change int64, err error) {
 	return change, err
 }
 
-// awaitChange returns the counter once it is not since, or the time is over. No
-// connection is held meanwhile.
+// awaitChange returns the counter as soon as it differs from since, or since after the
+// wait. It holds no connection while it waits.
 func (n *Node) awaitChange(ctx context.Context, since int64, wait time.Duration) (int64, error) {
 	over := time.NewTimer(wait)
 	defer over.Stop()

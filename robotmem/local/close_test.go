@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// closedEmbedder counts calls that are under way.
+// closedEmbedder counts running calls.
 type closedEmbedder struct {
 	*wordEmbedder
 	mu     sync.Mutex
@@ -33,8 +33,7 @@ func (c *closedEmbedder) now() (active, calls int) {
 	return c.active, c.calls
 }
 
-// When Close has returned nobody asks the embedder any more: its owner may
-// close it.
+// After Close has returned the embedder is not called any more: its owner may close it.
 func TestCloseEndsQuestionsToTheEmbedder(t *testing.T) {
 	w := &closedEmbedder{wordEmbedder: newWordEmbedder("test:words", 64)}
 	e, err := Open(t.Context(), t.TempDir()+"/m.db", Options{Embedder: w})
@@ -46,7 +45,7 @@ func TestCloseEndsQuestionsToTheEmbedder(t *testing.T) {
 	hang := make(chan struct{})
 	defer close(hang)
 	w.set(func() { w.hang = hang })
-	// The answer does not wait for the vector: the session does not exist.
+	// The response does not wait for the embedding, because the session does not exist.
 	if _, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "wet glass", ForSession: "018f0000-0000-7000-8000-000000000000"}); !errors.Is(err, robotmem.NotFound) {
 		t.Fatal(err)
 	}
@@ -64,7 +63,7 @@ func TestCloseEndsQuestionsToTheEmbedder(t *testing.T) {
 	}
 }
 
-// panickingEmbedder panics when it is asked with a question.
+// panickingEmbedder panics for a query embedding.
 type panickingEmbedder struct{ *wordEmbedder }
 
 func (p panickingEmbedder) Embed(ctx context.Context, purpose robotmem.Purpose, texts []string) ([][]float32, error) {
@@ -74,7 +73,7 @@ func (p panickingEmbedder) Embed(ctx context.Context, purpose robotmem.Purpose, 
 	return p.wordEmbedder.Embed(ctx, purpose, texts)
 }
 
-// An embedder that panics takes no node down.
+// A panic of the embedder does not end the process.
 func TestPanicOfAnEmbedderIsAFailure(t *testing.T) {
 	e := openTest(t, Options{Embedder: panickingEmbedder{newWordEmbedder("test:words", 64)}})
 	learnAll(t, e, "the gripper holds wet glass")

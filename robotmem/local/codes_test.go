@@ -9,8 +9,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A node may still store the codes of a model that another has dropped: that
-// keeps no later model's out, and never replaces them.
+// A node may still store the vector snapshot of a model that another node has dropped:
+// this must neither prevent nor replace the snapshot of a later model.
 func TestCodesOfADroppedModelKeepNoneOut(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})

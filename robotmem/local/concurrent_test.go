@@ -13,8 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Callers of every kind at once, on two engines that share a file: no call
-// fails but for what the others did, and the indexes are in step afterwards.
+// Concurrent callers of all operations on two nodes with one file: calls fail only
+// because of each other's changes, and the indexes equal the tables afterwards.
 func TestConcurrentCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var engines []*Node

@@ -9,12 +9,12 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// tallies gathers what recall has to count, so that a recall never waits for
-// the disk: it is written every few seconds, before an episode ends, and at
-// Close. Losing the last seconds of it loses no memory.
-type tallies struct {
-	mu sync.Mutex // guards the tally
-	store.Counts
+// accessCounters collects the counts of recalls in memory, so that a recall does not
+// write to the disk. They are written every flushInterval, before an episode ends, and
+// at Close. A crash loses the counts of the last seconds and no memory.
+type accessCounters struct {
+	mu sync.Mutex // guards RecallCounts
+	store.RecallCounts
 
 	quit chan struct{}
 	done chan struct{}
@@ -22,21 +22,21 @@ type tallies struct {
 }
 
 const (
-	tallyInterval = 3 * time.Second
-	// lastTally bounds what closing waits for another process's lock: whoever
-	// only asked a question should not stay for it.
-	lastTally = 2 * time.Second
+	flushInterval = 3 * time.Second
+	// lastFlush limits how long Close waits for the lock of another process.
+	lastFlush = 2 * time.Second
 )
 
-// count adds one recall.
-func (t *tallies) count(one store.Counts) {
+// count adds the counts of one recall.
+func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Add(one)
 }
 
-// creditOf lists what was recalled for a session and is not stored yet.
-func (t *tallies) creditOf(session string) (ids []int64) {
+// pendingCredit lists the memories that were recalled for a session and are not stored
+// yet.
+func (t *accessCounters) pendingCredit(session string) (ids []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id := range t.Credit[session] {
@@ -46,8 +46,8 @@ func (t *tallies) creditOf(session string) (ids []int64) {
 	return ids
 }
 
-// eachHour visits what was asked in each hour and is not stored yet.
-func (t *tallies) eachHour(visit func(store.AskedHour, store.Asked)) {
+// eachPendingHour visits the totals of each hour that are not stored yet.
+func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.RecallTotals)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for at, n := range t.Hours {
@@ -55,50 +55,50 @@ func (t *tallies) eachHour(visit func(store.AskedHour, store.Asked)) {
 	}
 }
 
-func (t *tallies) start(e *Node) {
+func (t *accessCounters) start(n *Node) {
 	t.quit, t.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(t.done)
-		tick := time.NewTicker(tallyInterval)
+		tick := time.NewTicker(flushInterval)
 		defer tick.Stop()
 		for {
 			select {
 			case <-t.quit:
 				return
 			case <-tick.C:
-				t.flush(context.Background(), e)
+				t.flush(context.Background(), n)
 			}
 		}
 	}()
 }
 
-func (t *tallies) stop(e *Node) {
+func (t *accessCounters) stop(n *Node) {
 	if t.quit == nil { // read-only
 		return
 	}
 	t.once.Do(func() {
 		close(t.quit)
 		<-t.done
-		ctx, cancel := context.WithTimeout(context.Background(), lastTally)
+		ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
 		defer cancel()
-		t.flush(ctx, e)
+		t.flush(ctx, n)
 	})
 }
 
-// flush stores what was gathered. What cannot be stored now is kept for later.
-func (t *tallies) flush(ctx context.Context, e *Node) {
+// flush stores the counts. It keeps them for the next flush when that fails.
+func (t *accessCounters) flush(ctx context.Context, n *Node) {
 	t.mu.Lock()
-	taken := t.Counts
-	t.Counts = store.Counts{}
+	taken := t.RecallCounts
+	t.RecallCounts = store.RecallCounts{}
 	t.mu.Unlock()
 	if taken.Recalls == 0 {
 		return
 	}
-	err := e.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreTallies(&taken) })
+	err := n.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreRecallCounts(&taken) })
 	if err == nil {
 		return
 	}
-	e.Log.Warn("recall counters not stored yet", "err", err)
+	n.Log.Warn("recall counters not stored yet", "err", err)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Add(taken)

@@ -16,8 +16,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// damaged is a memory of four facts; a column of the second was changed behind the
-// back of the node, as a flipped bit would.
+// damaged returns a node with four facts; a column of the second one is changed directly
+// in the file, like a flipped bit.
 func damaged(t *testing.T, column, value string) *Node {
 	t.Helper()
 	n := openTest(t, Options{})
@@ -38,7 +38,7 @@ func change(t *testing.T, n *Node, sql string, args ...any) {
 	}
 }
 
-// ids returns the memories of an answer in order.
+// ids returns the memory ids of a response in order.
 func idsOf(memories []robotmem.Memory) (ids []int64) {
 	for i := range memories {
 		ids = append(ids, memories[i].MemoryID)
@@ -51,8 +51,8 @@ func named(list []string, what string) bool {
 	return slices.ContainsFunc(list, func(s string) bool { return strings.Contains(s, what) })
 }
 
-// A memory that does not match its checksum is named and never shown; the others
-// are answered.
+// A memory that does not match its checksum is reported and never returned; the others
+// are returned.
 func TestADamagedMemoryIsNamed(t *testing.T) {
 	for column, value := range map[string]string{
 		"content": "the charger of the east dock needs 91 minutes", "human_summary": "the charger of the west", "context": `{"dock":"west"}`,
@@ -93,7 +93,8 @@ func TestADamagedMemoryIsNamed(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// A damaged past state and a damaged episode are named where they would be shown.
+// A damaged past state and a damaged session are reported by the calls that would return
+// them.
 func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 	n := openTest(t, Options{})
 	s, err := n.StartSession(t.Context(), &robotmem.StartSessionRequest{Context: robotmem.Object{"task": "dock"}})
@@ -131,7 +132,7 @@ func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 	}
 }
 
-// An archive brings a damaged memory back.
+// An import of an archive repairs a damaged memory.
 func TestAnImportReplacesADamagedMemory(t *testing.T) {
 	n := openTest(t, Options{})
 	if _, err := n.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the charger of the east dock needs 21 minutes"}); err != nil {

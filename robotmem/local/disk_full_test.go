@@ -16,7 +16,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// onFaultDisk opens a memory on a disk that can be filled.
+// onFaultDisk opens a memory on a disk that the test can fill.
 func onFaultDisk(t *testing.T, o local.Options) (*local.Node, *faultdisk.Disk) {
 	t.Helper()
 	d, err := faultdisk.New(t.TempDir())
@@ -28,8 +28,8 @@ func onFaultDisk(t *testing.T, o local.Options) (*local.Node, *faultdisk.Disk) {
 	return openAt(t, filepath.Join(d.Root(), "memory.db"), o), d
 }
 
-// Whatever does not fit says how much it needs and how much there is, leaves
-// nothing behind, and fits once there is space.
+// A write that does not fit reports the needed and the free space, leaves nothing
+// behind, and succeeds when there is space.
 func TestWhatDoesNotFitSaysHowMuchItNeeds(t *testing.T) {
 	e, d := onFaultDisk(t, local.Options{})
 	learn(t, e, "the wrench is zeroed", nil)
@@ -109,7 +109,7 @@ func TestWhatDoesNotFitSaysHowMuchItNeeds(t *testing.T) {
 	}
 }
 
-// strays lists temporary files below a folder.
+// strays returns the temporary files below a folder.
 func strays(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
@@ -124,8 +124,7 @@ func strays(t *testing.T, dir string) (found []string) {
 	return found
 }
 
-// A memory that was closed opens on a disk that is full to the last byte, or says
-// what it lacks.
+// A closed memory opens on a completely full disk, or reports how much space it needs.
 func TestOpeningOnAFullDisk(t *testing.T) {
 	folder := smallDisk(t, "2m")
 	path := filepath.Join(folder, "memory.db")

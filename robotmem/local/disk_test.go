@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A full disk refuses writes and says so; what was acknowledged is still
-// there, recall goes on, and writes work again once there is space.
+// On a full disk writes fail with an explanation, acknowledged memories remain, recall
+// works, and writes succeed again when there is space.
 func TestFullDisk(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// SmallDisk mounts a file system of that size, where the test may.
+// SmallDisk mounts a file system of the given size if the test has the permission.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// Get names what contradicts a memory however many that do were forgotten since.
+// Get lists the conflicts of a memory, regardless of how many conflicting ones were
+// forgotten since.
 func TestConflictsBeyondForgottenOnes(t *testing.T) {
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	learn := func(force int) int64 {

@@ -37,8 +37,8 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 	}
 }
 
-// A link to the file is another name of it: what is written through either is
-// one memory, its log and large payloads too.
+// A symbolic link to the file is the same memory: writes through either path use one log
+// and one folder of payloads.
 func TestALinkIsTheSameMemory(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "memory.db"), filepath.Join(elsewhere, "link.db")

@@ -34,8 +34,8 @@ func unhealthy(t *testing.T, e *Node, check string) {
 	}
 }
 
-// Each way in which what is in memory can differ from the file is found, and
-// mended.
+// Doctor finds and Repair fixes each kind of difference between the in-memory indexes
+// and the file.
 func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -93,8 +93,8 @@ func readDocuments(t *testing.T, e *Node) (put []lexical.Document, remove []int6
 	return put, remove, upto, err
 }
 
-// The virtual table of neighbours joins with the tables, and agrees with the
-// exact distances of vec1.
+// The virtual table memories_vec joins with the tables and agrees with the exact
+// distances of vec1.
 func TestMemoriesVec(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -130,7 +130,7 @@ func TestMemoriesVec(t *testing.T) {
 	}
 }
 
-// What another process writes, embeds and forgets is seen at the next recall.
+// The next recall reflects what another process stores, embeds and forgets.
 func TestVectorsOfAnotherProcess(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func() *Node {
@@ -179,8 +179,7 @@ func TestVectorsOfAnotherProcess(t *testing.T) {
 	}
 }
 
-// The figures that are compared are whole numbers: a mean that no float holds
-// exactly is no damage.
+// Doctor compares integers: a mean without an exact float representation is not damage.
 func TestDoctorTrustsFiguresOfAnySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

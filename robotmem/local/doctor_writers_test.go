@@ -9,7 +9,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// An index that follows a later commit than the check-up's snapshot is no damage.
+// An index of a later commit than doctor's snapshot is not damage.
 func TestDoctorBesideWriters(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass", "battery low in aisle four")

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// The reembed of another process drops the model that the background maintenance is about to
-// follow.
+// The reembed of another process drops the model that the background maintenance is
+// about to load.
 func TestKeeperOutlivesADroppedModel(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})

@@ -16,41 +16,42 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// embeddings asks the embedder: for the embeddings of queries, and in the
-// background for the vectors that memories wait for.
+// embeddings calls the embedder: for query embeddings, and in the background for the
+// vectors of stored memories.
 type embeddings struct {
 	store    *store.Store
 	log      *slog.Logger
 	embedder robotmem.Embedder // nil: none
-	wake     chan struct{}     // something was learnt
-	filling  sync.Mutex        // held while texts are embedded: each is embedded once
-	asking   sync.WaitGroup    // query embeddings under way
+	wake     chan struct{}     // a memory was stored
+	filling  sync.Mutex        // held while texts are embedded, so that each is embedded once
+	asking   sync.WaitGroup    // running query embeddings
 }
 
 const (
-	// queryLimit bounds how long a recall waits for its query embedding.
+	// queryLimit limits how long a recall waits for its query embedding.
 	queryLimit = 2 * time.Second
-	// embedBatch is how many texts the worker asks for at a time.
+	// embedBatch is the number of texts in one call of the embedder.
 	embedBatch = 64
-	// embedPage is how many changed rows the worker looks at in one go.
+	// embedPage is the number of changed rows that one call of fill reads.
 	embedPage = 512
-	// embedPause is how long the worker rests when there is nothing to do;
-	// another process may have learnt something.
+	// embedPause is how long the worker sleeps when it has nothing to embed. It then
+	// checks the file again, because another process may have stored a memory.
 	embedPause  = 2 * time.Second
 	embedGather = 100 * time.Millisecond
 	maxDims     = 4096
 )
 
-// queryEmbedding is on its way.
+// queryEmbedding is the result of a running embedder call; unit and err are valid once
+// done is closed.
 type queryEmbedding struct {
 	done   chan struct{}
-	cancel context.CancelFunc // nobody waits for it any more
+	cancel context.CancelFunc // ends the call when the recall no longer needs it
 	unit   []float32
 	err    error
 }
 
-// ask asks for the embedding of a query. It returns nil when there is nothing to
-// ask, and notes why if there is a reason.
+// ask starts to embed a query. It returns nil when there is no embedder or no text, or
+// when the embedder is not ready; it notes the reason in the query.
 func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if g.embedder == nil || q.Query == "" || q.Strict() {
 		return nil
@@ -62,7 +63,8 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	if state.Model == "" || state.Reason != "" {
 		return nil
 	}
-	// Close waits for what is begun here: the embedder's owner may close it then.
+	// Close waits for this call, because the embedder's owner may close the embedder
+	// after it.
 	release, open := g.store.Hold()
 	if !open {
 		return nil
@@ -81,8 +83,8 @@ func (g *embeddings) ask(ctx context.Context, q *recall.Query) *queryEmbedding {
 	return e
 }
 
-// wait waits for the embedding, so long as the deadline leaves time for the
-// search.
+// wait waits for the embedding, for at most three quarters of the time until the
+// deadline: the search needs the rest.
 func (e *queryEmbedding) wait(ctx context.Context) {
 	patience := queryLimit
 	if deadline, ok := ctx.Deadline(); ok {
@@ -97,7 +99,7 @@ func (e *queryEmbedding) wait(ctx context.Context) {
 	}
 }
 
-// get returns the embedding if it is there, a vector of length 1.
+// get returns the embedding, a vector of length 1, or an error if it is not ready.
 func (e *queryEmbedding) get() ([]float32, error) {
 	select {
 	case <-e.done:
@@ -107,13 +109,14 @@ func (e *queryEmbedding) get() ([]float32, error) {
 	}
 }
 
-// embed asks for the vectors of texts, made of length 1, of so many numbers each;
-// dims 0 takes any. An embedder that panics has failed, and the node goes on.
+// embed returns the vectors of texts, normalized to length 1. It fails if they do not
+// have dims numbers; dims 0 accepts any number. A panic of the embedder is returned as
+// an error.
 func (g *embeddings) embed(ctx context.Context, purpose robotmem.Purpose, texts []string, dims int) (vectors [][]float32, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			g.log.Error("the embedder panicked", "panic", p, "stack", string(debug.Stack()))
-			vectors, err = nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder broke down; see the node's log")
+			vectors, err = nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder panicked; see the node's log")
 		}
 	}()
 	if vectors, err = g.embedder.Embed(ctx, purpose, texts); err != nil {
@@ -122,8 +125,8 @@ func (g *embeddings) embed(ctx context.Context, purpose robotmem.Purpose, texts 
 	return unitVectors(vectors, len(texts), dims)
 }
 
-// unitVectors returns vectors of length 1 for what an embedder gave, and refuses
-// what has no direction.
+// unitVectors normalizes the vectors of an embedder to length 1. It fails for a vector
+// that is zero or not finite.
 func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	if len(given) != n {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "the embedder gave %d vectors for %d texts", len(given), n)
@@ -152,8 +155,7 @@ func unitVectors(given [][]float32, n, dims int) ([][]float32, error) {
 	return units, nil
 }
 
-// run fills in the vectors that are missing, until ctx ends. Nobody
-// waits for it.
+// run embeds the memories that have no vector until ctx ends.
 func (g *embeddings) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		rest := embedPause
@@ -169,10 +171,9 @@ func (g *embeddings) run(ctx context.Context) {
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(min(rest, time.Minute)): // a clock that is set must not keep it asleep
+		case <-time.After(min(rest, time.Minute)): // limits the effect of a clock change
 		case <-g.wake:
-			// What is learnt in one go is embedded in one go, and stored in one
-			// commit.
+			// Wait for further memories, to embed and commit them together.
 			select {
 			case <-ctx.Done():
 			case <-time.After(embedGather):
@@ -181,9 +182,8 @@ func (g *embeddings) run(ctx context.Context) {
 	}
 }
 
-// embedSome embeds the next few memories that wait for the present model, which
-// it is the first to name if the file has none. more is true when it should be
-// called again at once.
+// embedSome embeds the next memories without a vector. If the file has no model yet, it
+// stores the embedder's. more reports whether there may be more to embed.
 func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 	state := g.embedder.State()
 	if state.Model == "" || state.Reason != "" {
@@ -199,14 +199,14 @@ func (g *embeddings) embedSome(ctx context.Context) (more bool, err error) {
 		}
 	}
 	if m.Name != state.Model {
-		return false, nil // recall and doctor say what to do
+		return false, nil // recall and doctor report this and name the command to run
 	}
 	done, _, err := g.fill(ctx, &m)
 	return !done, err
 }
 
-// bindModel finds out a model's dimension and stores it. The id is 0 while the
-// file holds nothing to embed.
+// bindModel stores a model with the dimension of its vectors. The returned id is 0 while
+// the file holds no memory.
 func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store.Model, err error) {
 	empty := true
 	err = g.store.Read(ctx, func(c *store.Conn) (err error) { empty, err = c.Empty(); return err })
@@ -229,8 +229,8 @@ func (g *embeddings) bindModel(ctx context.Context, name, state string) (m store
 	return m, err
 }
 
-// fill embeds the next page of memories that wait for a model and moves m on.
-// done is true when none is left; embedded is how many it embedded.
+// fill embeds the next page of memories without a vector and advances m.Upto. done
+// reports that there are no more; embedded is the number of memories embedded.
 func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embedded int, err error) {
 	g.filling.Lock()
 	defer g.filling.Unlock()
@@ -263,8 +263,8 @@ func (g *embeddings) fill(ctx context.Context, m *store.Model) (done bool, embed
 	return done, embedded, err
 }
 
-// embedEach embeds some texts. One that the model refuses gets no vector; it is
-// found by asking for half of them at a time.
+// embedEach embeds texts. A text that the model refuses gets a nil vector; it is found
+// by bisection.
 func (g *embeddings) embedEach(ctx context.Context, items []store.Waiting, dims int) ([][]float32, error) {
 	texts := make([]string, len(items))
 	for i := range items {
@@ -289,12 +289,12 @@ func (g *embeddings) embedEach(ctx context.Context, items []store.Waiting, dims 
 	return append(first, second...), err
 }
 
-// reembed is Engine.Reembed.
+// reembed implements Node.Reembed.
 func (g *embeddings) reembed(ctx context.Context, progress func(done, total int64)) error {
 	if g.embedder == nil {
 		return robotmem.Errorf(robotmem.Invalid, "embedder", "is required: the model to move to, such as ollama:nomic-embed-text")
 	}
-	// The first text finds out whether the model answers, and its full name.
+	// Embedding the first text shows whether the model answers, and gives its full name.
 	if _, err := g.embed(ctx, robotmem.ForMemory, []string{"robot"}, 0); err != nil {
 		return err
 	}
@@ -334,14 +334,14 @@ func (g *embeddings) reembed(ctx context.Context, progress func(done, total int6
 		switch {
 		case err != nil || now.State == store.ModelPresent:
 			return err
-		case now.ID == 0: // to promote it would drop the one that has won
+		case now.ID == 0: // to promote it would drop the model of the other reembed
 			return errReplaced
 		}
 		return tx.Promote(m.ID)
 	})
 }
 
-// keeps fails with errReplaced when a model is gone, and its table with it.
+// keeps fails with errReplaced when another process has dropped a model and its table.
 func keeps(c *store.Conn, m *store.Model) error {
 	now, err := c.Model(m.ID)
 	if err == nil && now.ID == 0 {
@@ -352,18 +352,17 @@ func keeps(c *store.Conn, m *store.Model) error {
 
 var errReplaced = robotmem.Errorf(robotmem.Conflict, "embedder", "another reembed has ended meanwhile and dropped the vectors of this one; run it again if this is the model you want")
 
-// Reembed makes the vectors of every memory with the model of this node's
-// embedder and then lets recall ask that model. Recall goes on with the old
-// vectors until the last is there; what an interrupted call has made is kept
-// for the next, and texts that the model has refused are tried again. progress
-// is told how many of how many are done. It fails with Invalid without an
-// embedder, with Conflict when the reembed of another process ends first, and as
-// Embedder.Embed does.
+// Reembed embeds every memory with the model of this node's embedder and then switches
+// recall to that model. Recall uses the old vectors until all new ones are stored. The
+// vectors of an interrupted call are kept for the next one, and texts that the model
+// refused are tried again. progress is called with the number of memories done and the
+// total. It fails with Invalid without an embedder, with Conflict when the reembed of
+// another process ends first, and with the errors of Embedder.Embed.
 func (n *Node) Reembed(ctx context.Context, progress func(done, total int64)) error {
 	return sqlite.Wrap("reembed", n.embeddings.reembed(ctx, progress))
 }
 
-// rouse tells the worker that there may be something to embed.
+// rouse wakes the worker after a write.
 func (g *embeddings) rouse() {
 	select {
 	case g.wake <- struct{}{}:
@@ -371,7 +370,7 @@ func (g *embeddings) rouse() {
 	}
 }
 
-// stats reports the embedder and how many memories wait for it.
+// stats reports the embedder and the number of memories without a vector.
 func (g *embeddings) stats(c *store.Conn, res *admin.StatsResponse) error {
 	if g.embedder == nil {
 		return nil

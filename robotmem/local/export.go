@@ -18,35 +18,35 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// ExportOptions narrow an export. The zero value is everything.
+// ExportOptions limit an export. The zero value exports everything.
 type ExportOptions struct {
-	Collection string // only this one
-	Session    string // only this episode
-	Generator  string // the program, for the manifest
-	// HashesOnly says that the sink opens no payload, so that none need be read
-	// to see whether it is whole.
+	Collection string // exports only this collection if set
+	Session    string // exports only this session if set
+	Generator  string // the program's name, for the manifest
+	// HashesOnly declares that the sink opens no payload. The payloads are then not read
+	// and verified.
 	HashesOnly bool
 }
 
-// ExportReport says what went into an export.
+// ExportReport counts the records of an export.
 type ExportReport struct {
 	archive.Counts
-	// Lost are the payloads that the node has only the names of: evicted, missing
-	// or damaged. Their memories are exported and say so.
+	// Lost counts the payloads that the node does not hold: evicted, missing or damaged.
+	// Their memories are exported with this state.
 	Lost int64 `json:"lost"`
-	// Evicted are those of Lost that a budget took away.
+	// Evicted counts the payloads of Lost that the retention removed.
 	Evicted int64 `json:"evicted"`
-	// Damaged are the memories, by id, that do not match their checksum. They are
-	// left out.
+	// Damaged lists the ids of the memories that do not match their checksum. They are
+	// not exported.
 	Damaged []int64 `json:"damaged,omitempty"`
 }
 
-// Export gives a sink every record of one moment: memories of every status with
-// their past, episodes, and what refers to what. What others write meanwhile is
-// not in it. The rows of that moment are first copied to a temporary file, so
-// that a slow sink holds back neither them nor the shrinking of the log; the
-// bytes of payloads never change and are read as the sink asks for them. It
-// fails with NotFound when there is no such session, and as the sink does.
+// Export writes every record of one snapshot to a sink: memories of every status with
+// their past states, sessions, and links. Later writes are not included. The rows are
+// first copied to a temporary file, so that a slow sink blocks neither writers nor
+// checkpoints of the log. Payloads are immutable and are read when the sink opens them.
+// Export fails with NotFound when there is no such session, and with the errors of the
+// sink.
 func (n *Node) Export(ctx context.Context, sink archive.Sink, o ExportOptions) (*ExportReport, error) {
 	report, err := n.export(ctx, sink, o)
 	if err != nil {
@@ -59,7 +59,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 	if o.Collection == "*" {
 		o.Collection = ""
 	}
-	n.tallies.flush(ctx, n)
+	n.counters.flush(ctx, n)
 	file, err := os.CreateTemp("", "robotmem-export-*")
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "", "no temporary file can be made (%s); check the folder for temporary files", store.RootReason(err))
@@ -91,7 +91,7 @@ func (n *Node) export(ctx context.Context, sink archive.Sink, o ExportOptions) (
 		CreatedAt: store.FormatTime(n.Now()), Schema: int(schema), Narrowed: narrowed(&o), Generator: o.Generator, Counts: s.counts,
 	}
 	m.Stage("writing", "memories", s.counts.Memories)
-	return s.pour(ctx, n, sink, manifest, &o)
+	return s.writeTo(ctx, n, sink, manifest, &o)
 }
 
 func narrowed(o *ExportOptions) string {
@@ -104,7 +104,7 @@ func narrowed(o *ExportOptions) string {
 	return ""
 }
 
-// spool is a temporary file of records, one a line.
+// spool is a temporary file of records in JSON, one a line.
 type spool struct {
 	file    *os.File
 	out     *bufio.Writer
@@ -112,7 +112,7 @@ type spool struct {
 	damaged []int64
 }
 
-// spooled is a line of it: one field is set.
+// spooled is a line of the spool; one field is set.
 type spooled struct {
 	Session *archive.Session `json:"s,omitempty"`
 	Memory  *archive.Memory  `json:"m,omitempty"`
@@ -131,7 +131,7 @@ func (s *spool) put(line spooled) error {
 	return nil
 }
 
-// fill copies what an export is of.
+// fill copies the records of an export to the spool.
 func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	err := c.EachArchivedSession(o.Collection, o.Session, func(session *archive.Session) error {
 		s.counts.Sessions++
@@ -140,7 +140,7 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	if err != nil {
 		return err
 	}
-	unnamed := map[string]bool{} // payloads whose first memory is left out
+	unnamed := map[string]bool{} // payloads whose first memory is damaged and not exported
 	err = c.EachArchived(o.Collection, o.Session, func(a *store.Archived) error {
 		m.Add(1)
 		p := a.Payload
@@ -178,8 +178,8 @@ func (s *spool) fill(c *store.Conn, m *progress.Meter, o *ExportOptions) error {
 	return nil
 }
 
-// pour gives a sink what was copied.
-func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
+// writeTo writes the records of the spool to a sink.
+func (s *spool) writeTo(ctx context.Context, n *Node, sink archive.Sink, manifest *archive.Manifest, o *ExportOptions) (*ExportReport, error) {
 	if err := sink.Begin(manifest); err != nil {
 		return nil, sinkError(err)
 	}
@@ -204,7 +204,7 @@ func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *
 			err = sink.Link(line.Link)
 		default:
 			var b *archive.Bytes
-			if b, err = e.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
+			if b, err = n.archivedBytes(ctx, line.Memory, line.First, o.HashesOnly, report); err == nil {
 				err = sink.Memory(line.Memory, b)
 			}
 			m.Add(1)
@@ -215,16 +215,16 @@ func (s *spool) pour(ctx context.Context, e *Node, sink archive.Sink, manifest *
 	}
 }
 
-// sinkError gives an error of a sink a kind.
+// sinkError wraps an error of a sink that has no kind.
 func sinkError(err error) error {
 	if told := (*robotmem.Error)(nil); err == nil || errors.As(err, &told) {
 		return err
 	}
-	return robotmem.Errorf(robotmem.Unavailable, "", "it cannot be written (%s)", store.RootReason(err))
+	return robotmem.Errorf(robotmem.Unavailable, "", "the export cannot be written (%s)", store.RootReason(err))
 }
 
-// archivedBytes is the payload of a memory, nil if it has none that is whole.
-// What lies in the folder is read to its end to see that.
+// archivedBytes returns the payload of a memory, nil if there is none or if it is
+// damaged. It reads and verifies the payload unless hashesOnly is set.
 func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hashesOnly bool, report *ExportReport) (*archive.Bytes, error) {
 	p := m.Payload
 	if p == nil {
@@ -247,7 +247,7 @@ func (n *Node) archivedBytes(ctx context.Context, m *archive.Memory, first, hash
 	return &archive.Bytes{First: first, Open: func() (io.ReadCloser, error) { return n.payloadBySum(ctx, p.SHA256) }}, nil
 }
 
-// wholePayload reports whether the bytes of a sum are there and right.
+// wholePayload reports whether the payload exists and matches its SHA-256.
 func (n *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
 	r, err := n.payloadBySum(ctx, sum)
 	if errors.Is(err, robotmem.Corrupt) || errors.Is(err, robotmem.NotFound) {
@@ -266,7 +266,7 @@ func (n *Node) wholePayload(ctx context.Context, sum string) (bool, error) {
 	return whole, r.Close()
 }
 
-// payloadBySum opens the bytes of a sum. NotFound says that there are none.
+// payloadBySum opens a payload by its SHA-256. It fails with NotFound if there is none.
 func (n *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, error) {
 	var p *store.StoredPayload
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) { p, err = c.Payload(sum); return err })
@@ -274,7 +274,7 @@ func (n *Node) payloadBySum(ctx context.Context, sum string) (io.ReadCloser, err
 		return nil, err
 	}
 	if p == nil {
-		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s was taken away", sum)
+		return nil, robotmem.Errorf(robotmem.NotFound, "", "payload %s is not stored", sum)
 	}
 	return n.Store.OpenPayload(p)
 }

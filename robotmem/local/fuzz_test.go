@@ -14,10 +14,10 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// FuzzRequest gives every operation any JSON: it is decoded, checked and run on
-// a small memory. That covers each request's decoder, filters, questions (as
-// typed, with times and quantities), cursors and places. What is refused is
-// refused as the caller's fault and never as the node's own.
+// FuzzRequest decodes any JSON as a request of every operation and runs it on a small
+// memory. This covers each request's decoder, filters, queries (as typed, with times and
+// quantities), cursors and places. Errors must be errors of the caller, never internal
+// ones.
 func FuzzRequest(f *testing.F) {
 	ops := robotmem.Ops()
 	index := func(name string) uint8 { return uint8(slices.Index(ops, robotmem.OpByName(name))) }
@@ -82,8 +82,8 @@ func checkRefusal(t *testing.T, o *robotmem.Op, err error) {
 	}
 }
 
-// smallMemory is a memory with one of each. It is opened before the fuzzing
-// begins: an input that takes long counts as one that hangs.
+// smallMemory returns a memory with one record of each kind. It is opened before the
+// fuzzing starts, because a slow input counts as one that hangs.
 func smallMemory(f *testing.F) *local.Node {
 	f.Helper()
 	e, err := local.Open(context.Background(), filepath.Join(f.TempDir(), "memory.db"), local.Options{Durability: local.DurabilityNormal})
@@ -103,7 +103,7 @@ func smallMemory(f *testing.F) *local.Node {
 	return e
 }
 
-// holds checks that what was learnt is what was said, byte for byte.
+// holds checks that the stored text equals the given one, byte for byte.
 func holds(t *testing.T, e *local.Node, id int64, request string) {
 	t.Helper()
 	var said struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// wordEmbedder adds up random vectors of the words (random indexing): texts of
-// the same words lie close together. Its fields may be set by a test.
+// wordEmbedder adds random vectors of the words (random indexing): texts with the same
+// words have a high similarity. A test may set its fields.
 type wordEmbedder struct {
 	model string
 	dims  int
@@ -89,7 +89,7 @@ func (w *wordEmbedder) set(f func()) {
 	f()
 }
 
-// embedded waits until every memory has its vector and the indexes are in step.
+// embedded waits until every memory has a vector and the indexes equal the tables.
 func embedded(t *testing.T, e *Node) {
 	t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
@@ -149,7 +149,7 @@ func TestHybridFindsByMeaning(t *testing.T) {
 	if !slices.Equal(lists, []string{"bm25", "vector"}) {
 		t.Errorf("found by %v", lists)
 	}
-	// A question without any word is still asked by meaning.
+	// A query without words is still answered by vectors.
 	res, _ = recalled(t, e, &robotmem.RecallRequest{Query: "!?", N: 1})
 	if res.Mode != "vec_only" || res.Total != 1 {
 		t.Errorf("mode %s, total %d", res.Mode, res.Total)
@@ -160,7 +160,7 @@ func TestHybridFindsByMeaning(t *testing.T) {
 	}
 }
 
-// An update takes the old text's vector with it, before the new one exists.
+// An update removes the old text's vector before the new one exists.
 func TestUpdatedTextIsNotFoundByItsOldMeaning(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
@@ -235,7 +235,7 @@ func TestDeadlineNamesTheVector(t *testing.T) {
 	}
 }
 
-// One text that the model refuses keeps no other from its vector.
+// A text that the model refuses does not prevent the vectors of others.
 func TestRefusedTextIsSkipped(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	w.refuse = "poison"
@@ -326,8 +326,8 @@ func TestReembed(t *testing.T) {
 	}
 }
 
-// What says the same in other words is relevant, and its list counts like the
-// words; a list whose nearest is far leaves the order to them.
+// A memory with the same meaning in other words is relevant, and its list has the same
+// weight as that of the words; if the nearest vector is far, the words decide the order.
 func TestNearMeaningCountsLikeAWord(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	w.same = map[string]string{"hold the slippery tumbler": "carry a wet glass"}
@@ -344,7 +344,7 @@ func TestNearMeaningCountsLikeAWord(t *testing.T) {
 	}
 }
 
-// A recall that waits for its question's vector holds no connection.
+// A recall that waits for its query embedding holds no connection.
 func TestWaitingForAVectorBlocksNobody(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})

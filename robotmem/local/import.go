@@ -18,31 +18,32 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// ImportOptions say how records are taken in. The zero value works.
+// ImportOptions configure an import. The zero value works.
 type ImportOptions struct {
-	// Collection takes everything into this one; each record's own if empty. What
-	// the node knows already stays where it is.
+	// Collection is the collection to import into; if empty, each record keeps its own.
+	// Memories that the node has already keep their collection.
 	Collection string
 	DryRun     bool // check and count, store nothing
-	// Refused is told of each record that cannot be stored, and the rest goes on.
-	// nil ends the import at the first.
+	// Refused is called for each record that cannot be stored, and the import continues.
+	// If it is nil, the first such record ends the import.
 	Refused func(where string, err error)
-	// Model is what the vectors of the source were made with. They are stored when
-	// the node's vectors are of the same model and length, and made anew otherwise.
+	// Model is the embedding model of the source's vectors. They are stored if the
+	// node's model has the same name and dimension; otherwise the memories are embedded
+	// again.
 	Model string
 }
 
-// Import takes in the records of a source. Who a memory is says its uid: one that
-// the node does not know is stored under it; of one that it knows, the state that
-// was changed last stays, and the other becomes a past one; so that the same
-// source twice stores nothing twice. Each part is stored whole, with its
-// payloads, after it was checked: what an interrupted or damaged import has
-// stored is right, and another run goes on. It fails with Corrupt when the source
-// is damaged, Invalid when it is no source or holds what no node may store,
-// TooLarge and Conflict as the source does.
+// Import stores the records of a source. Memories are identified by their uid. A memory
+// that the node does not have is stored under its uid. For one that it has, the state
+// that changed last becomes the present one and the other a past one. Importing the same
+// source twice stores nothing twice. Each part is checked and then stored in one
+// transaction with its payloads, so that what an interrupted or damaged import has
+// stored is valid and another run continues it. Import fails with Corrupt when the
+// source is damaged, with Invalid when it is not an archive or holds an invalid record,
+// and with TooLarge and Conflict as the source does.
 func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) (*store.ImportReport, error) {
 	ctx = n.Store.As(ctx, robotmem.ToolImport)
-	in := &importing{e: n, o: o, report: &store.ImportReport{}}
+	in := &importing{node: n, o: o, report: &store.ImportReport{}}
 	err := in.run(ctx, src)
 	if !o.DryRun {
 		err = errors.Join(err, in.audit(ctx, err != nil))
@@ -56,8 +57,8 @@ func (n *Node) Import(ctx context.Context, src archive.Source, o ImportOptions) 
 	return in.report, nil
 }
 
-// audit writes down what an import has stored, of one that was cut short too. One
-// that brought nothing leaves no row.
+// audit logs what an import has stored, also for an interrupted one. An import that
+// stored nothing is not logged.
 func (in *importing) audit(ctx context.Context, short bool) error {
 	r := in.report
 	if r.Memories.Created+r.Memories.Updated+r.Sessions.Created+r.Sessions.Updated+r.Payloads.Stored == 0 {
@@ -68,13 +69,14 @@ func (in *importing) audit(ctx context.Context, short bool) error {
 	if short {
 		reason += "; it did not come to its end"
 	}
-	// Whoever stopped the import did not undo what it has stored.
-	return in.e.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+	// A canceled import keeps what it has stored, so the entry is written despite the
+	// cancellation.
+	return in.node.Store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
 		return tx.Audit(admin.AuditEntry{Action: store.ActionImported, Collection: in.o.Collection, Reason: reason})
 	})
 }
 
-// sourceError gives an error of a source a kind.
+// sourceError wraps an error of a source that has no kind.
 func sourceError(err error) error {
 	for class, kind := range map[error]robotmem.Kind{archive.ErrDamaged: robotmem.Corrupt, archive.ErrFormat: robotmem.Invalid, archive.ErrLimit: robotmem.TooLarge, archive.ErrNewer: robotmem.Conflict} {
 		if errors.Is(err, class) {
@@ -84,22 +86,23 @@ func sourceError(err error) error {
 	return err
 }
 
-// importing is one run of Import.
+// importing is the state of one Import call.
 type importing struct {
-	e      *Node
+	node   *Node
 	o      ImportOptions
 	report *store.ImportReport
 	part   *importPart
 }
 
-// importPart is some memories that are stored together, with their payloads.
+// importPart is a group of memories that are stored in one transaction, with their
+// payloads.
 type importPart struct {
-	arrivals []*store.Arrival
-	named    map[string]*store.Arrival // by the payloads that they name and that are wanted
+	records  []*store.ImportRecord
+	named    map[string]*store.ImportRecord // by SHA-256 of a payload that is wanted
 	payloads map[string]*payload.Written
 	known    map[string]bool
-	missing  map[string]bool    // named by what was stored, and nowhere to be had
-	unnamed  []*payload.Written // that no memory names any more
+	missing  map[string]bool    // SHA-256 of payloads that neither the node nor the source has
+	unnamed  []*payload.Written // written, but of no stored memory
 }
 
 func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
@@ -144,7 +147,8 @@ func (in *importing) run(ctx context.Context, src archive.Source) (err error) {
 	}
 }
 
-// refuse counts a record that cannot be stored, or ends the import.
+// refuse counts a record that cannot be stored, or returns the error that ends the
+// import.
 func (in *importing) refuse(where string, count *store.ImportCount, err error) error {
 	told := (*robotmem.Error)(nil)
 	if !errors.As(err, &told) {
@@ -158,19 +162,19 @@ func (in *importing) refuse(where string, count *store.ImportCount, err error) e
 	return nil
 }
 
-// begin checks the memories of a part, on all cores, and looks which of their
-// payloads the node wants.
+// begin checks the memories of a part, on all cores, and determines which of their
+// payloads the node needs.
 func (in *importing) begin(ctx context.Context, memories []archive.Memory) error {
-	found := make([]*store.Arrival, len(memories))
+	found := make([]*store.ImportRecord, len(memories))
 	errs := make([]error, len(memories))
 	parallel(len(memories), func(i int) {
 		m := &memories[i]
 		if in.o.Collection != "" {
 			m.Collection = in.o.Collection
 		}
-		found[i], errs[i] = in.e.arrive(m)
+		found[i], errs[i] = in.node.checkRecord(m)
 	})
-	p := &importPart{named: map[string]*store.Arrival{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
+	p := &importPart{named: map[string]*store.ImportRecord{}, payloads: map[string]*payload.Written{}, known: map[string]bool{}, missing: map[string]bool{}}
 	uids := map[string]bool{}
 	for i, a := range found {
 		err := errs[i]
@@ -184,18 +188,18 @@ func (in *importing) begin(ctx context.Context, memories []archive.Memory) error
 			continue
 		}
 		uids[a.UID] = true
-		p.arrivals = append(p.arrivals, a)
+		p.records = append(p.records, a)
 	}
 	in.part = p
-	return in.e.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
+	return in.node.Store.Read(ctx, func(c *store.Conn) error { return in.want(c) })
 }
 
-// want notes the payloads that the part's memories name: which are there, and
-// which are to be taken. What a budget took away here is taken again only with a
-// newer state of its memory, and what was purged never.
+// want determines for the payloads of a part which the node has and which it needs. An
+// evicted payload is needed only with a newer state of its memory, the payload of a
+// purged memory never.
 func (in *importing) want(c *store.Conn) error {
 	p := in.part
-	for _, a := range p.arrivals {
+	for _, a := range p.records {
 		if a.Payload == nil || p.known[a.Payload.SHA256] || p.named[a.Payload.SHA256] != nil {
 			continue
 		}
@@ -203,7 +207,7 @@ func (in *importing) want(c *store.Conn) error {
 		if err != nil {
 			return err
 		}
-		if stored != nil && in.e.Store.LeadsTo(stored) {
+		if stored != nil && in.node.Store.HasPayload(stored) {
 			p.known[a.Payload.SHA256] = true
 			continue
 		}
@@ -218,7 +222,7 @@ func (in *importing) want(c *store.Conn) error {
 	return nil
 }
 
-// flush stores the part whose payloads have all come.
+// flush stores the part once all its payloads are read.
 func (in *importing) flush(ctx context.Context) error {
 	p := in.part
 	if p == nil {
@@ -226,18 +230,18 @@ func (in *importing) flush(ctx context.Context) error {
 	}
 	var counts store.ImportReport
 	err := in.apply(ctx, func(tx *store.Tx) error {
-		counts = store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // a job may run twice
-		return in.e.storePart(tx, p, &in.o, &counts)
+		counts = store.ImportReport{Unplaced: map[string]int64{}, VectorsLeft: map[string]int64{}} // the function may run twice
+		return in.node.storePart(tx, p, &in.o, &counts)
 	}, func(c *store.Conn) error {
 		counts = store.ImportReport{}
-		return foreseePart(c, p, &counts)
+		return countPart(c, p, &counts)
 	})
 	if err != nil {
 		return err
 	}
 	in.part = nil
 	in.report.Add(&counts)
-	in.e.dropWritten(ctx, p.unnamed...)
+	in.node.dropWritten(ctx, p.unnamed...)
 	for sum, w := range p.payloads {
 		delete(p.named, sum)
 		if slices.Contains(p.unnamed, w) {
@@ -253,16 +257,16 @@ func (in *importing) flush(ctx context.Context) error {
 		}
 	}
 	in.report.Payloads.Missing += int64(len(p.missing))
-	progress.Of(ctx).Add(int64(len(p.arrivals)))
+	progress.Of(ctx).Add(int64(len(p.records)))
 	return nil
 }
 
-// apply writes, or in a dry run looks.
+// apply runs write, or look in a dry run.
 func (in *importing) apply(ctx context.Context, write func(*store.Tx) error, look func(*store.Conn) error) error {
 	if in.o.DryRun {
-		return in.e.Store.Read(ctx, look)
+		return in.node.Store.Read(ctx, look)
 	}
-	return in.e.Store.Write(ctx, write)
+	return in.node.Store.Write(ctx, write)
 }
 
 func (in *importing) sessions(ctx context.Context, sessions []archive.Session) error {
@@ -272,7 +276,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 		if in.o.Collection != "" {
 			s.Collection = in.o.Collection
 		}
-		if err := arriveSession(s); err != nil {
+		if err := checkSession(s); err != nil {
 			if err := in.refuse(s.Where, &in.report.Sessions, err); err != nil {
 				return err
 			}
@@ -292,7 +296,7 @@ func (in *importing) sessions(ctx context.Context, sessions []archive.Session) e
 	}, func(c *store.Conn) error {
 		counts = store.ImportReport{}
 		for _, s := range good {
-			if _, _, err := c.JudgeSession(s, &counts.Sessions); err != nil {
+			if _, _, err := c.DecideSession(s, &counts.Sessions); err != nil {
 				return err
 			}
 		}
@@ -316,7 +320,7 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 		return nil
 	}
 	var counts store.ImportReport
-	err := in.e.Store.Write(ctx, func(tx *store.Tx) error {
+	err := in.node.Store.Write(ctx, func(tx *store.Tx) error {
 		counts = store.ImportReport{}
 		for i := range links {
 			if err := tx.StoreLink(&links[i], &counts.Links); err != nil {
@@ -329,15 +333,15 @@ func (in *importing) links(ctx context.Context, links []archive.Link) error {
 	return err
 }
 
-// foreseePart counts what storePart would do.
-func foreseePart(c *store.Conn, p *importPart, counts *store.ImportReport) error {
-	for _, a := range p.arrivals {
-		v, _, err := c.Judge(a)
+// countPart counts what storePart would do.
+func countPart(c *store.Conn, p *importPart, counts *store.ImportReport) error {
+	for _, a := range p.records {
+		v, _, err := c.Decide(a)
 		if err != nil {
 			return err
 		}
 		counts.Memories.Count(v)
-		if a.Payload == nil || v != store.VerdictCreate && v != store.VerdictReplace || len(a.Evictions) > 0 {
+		if a.Payload == nil || v != store.ImportCreate && v != store.ImportReplace || len(a.Evictions) > 0 {
 			continue
 		}
 		if sum := a.Payload.SHA256; p.payloads[sum] == nil && !p.known[sum] {
@@ -353,21 +357,21 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 	if err != nil {
 		return err
 	}
-	stored := map[int64]*store.Arrival{}
-	n.Store.Groups.Reset() // signatures that it holds may change
-	for _, a := range p.arrivals {
-		v, known, err := tx.Judge(a)
+	stored := map[int64]*store.ImportRecord{}
+	n.Store.Groups.Reset() // the cached signatures may change
+	for _, a := range p.records {
+		v, known, err := tx.Decide(a)
 		if err != nil {
 			return err
 		}
 		counts.Memories.Count(v)
 		var id int64
 		switch v {
-		case store.VerdictCreate:
-			id, err = tx.WriteArrival(0, a, counts.Unplaced)
-		case store.VerdictReplace:
-			id, err = known.ID, n.replaceArrival(tx, a, known, counts.Unplaced)
-		case store.VerdictSame:
+		case store.ImportCreate:
+			id, err = tx.WriteImported(0, a, counts.Unplaced)
+		case store.ImportReplace:
+			id, err = known.ID, n.replaceImported(tx, a, known, counts.Unplaced)
+		case store.ImportSame:
 			err = tx.MergeUses(a, known)
 		}
 		if err != nil {
@@ -390,13 +394,13 @@ func (n *Node) storePart(tx *store.Tx, p *importPart, o *ImportOptions, counts *
 			counts.VectorsLeft[left]++
 		}
 	}
-	return n.settlePayloads(tx, p, stored)
+	return n.storePayloads(tx, p, stored)
 }
 
-// vectorsFor returns the node's model when the vectors of a part are of it; its
-// id is 0 if they are not, and why says what this memory's are of.
+// vectorsFor returns the node's model if the vectors of a part are of the same model.
+// Otherwise the id is 0 and why names the difference.
 func (n *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m store.Model, why string, err error) {
-	i := slices.IndexFunc(p.arrivals, func(a *store.Arrival) bool { return a.Vector != nil })
+	i := slices.IndexFunc(p.records, func(a *store.ImportRecord) bool { return a.Vector != nil })
 	if o.Model == "" || i < 0 {
 		return store.Model{}, "", nil
 	}
@@ -413,16 +417,17 @@ func (n *Node) vectorsFor(tx *store.Tx, p *importPart, o *ImportOptions) (m stor
 	if name := n.embeddings.embedder.State().Model; name != o.Model {
 		return store.Model{}, "this memory has none, and its embedder is of " + cmp.Or(name, "a model that it has not named yet"), nil
 	}
-	m, err = tx.CreateModel(o.Model, len(p.arrivals[i].Vector), store.ModelPresent)
+	m, err = tx.CreateModel(o.Model, len(p.records[i].Vector), store.ModelPresent)
 	return m, "", err
 }
 
-// broughtNewer is why a state became a past one.
+// broughtNewer is the reason of a past state that an import replaced.
 const broughtNewer = "an import brought a newer state"
 
-// replaceArrival gives a known memory the state of the archive. The state here
-// becomes a past one, unless the archive has it among its own, or it is damaged.
-func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archived, unplaced map[string]int64) error {
+// replaceImported replaces the state of a known memory by the archive's. The replaced
+// state becomes a past one, unless the archive has it among its past states or it is
+// damaged.
+func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store.Archived, unplaced map[string]int64) error {
 	here, after := slices.Clone(known.Versions), store.TextHash(a.Content)
 	var ch admin.AuditEntry
 	if known.Damaged {
@@ -468,6 +473,6 @@ func (n *Node) replaceArrival(tx *store.Tx, a *store.Arrival, known *store.Archi
 	if err != nil {
 		return err
 	}
-	_, err = tx.WriteArrival(known.ID, &store.Arrival{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
+	_, err = tx.WriteImported(known.ID, &store.ImportRecord{Memory: &merged, Rec: a.Rec, Hash: a.Hash}, unplaced)
 	return err
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// arrive checks a memory and works out its indexes. It changes m to its one form.
-func (n *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
+// checkRecord checks a memory and computes its index entries. It normalizes m.
+func (n *Node) checkRecord(m *archive.Memory) (*store.ImportRecord, error) {
 	if err := checkArchived(m); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (n *Node) arrive(m *archive.Memory) (*store.Arrival, error) {
 	}
 	rec.AutoTags = m.Tags
 	hash, err := store.Compared(m).Hash()
-	return &store.Arrival{Memory: m, Rec: rec, Hash: hash}, err
+	return &store.ImportRecord{Memory: m, Rec: rec, Hash: hash}, err
 }
 
 func archivedToObject(field string, raw json.RawMessage, limit int) (robotmem.Object, string, error) {
@@ -82,7 +82,7 @@ func checkArchived(m *archive.Memory) error {
 	return storedTimes(times...)
 }
 
-// storedTimes brings times to the form that they are stored in.
+// storedTimes converts times to the stored format.
 func storedTimes(times ...*string) error {
 	for _, t := range times {
 		at, err := time.Parse(time.RFC3339Nano, *t)
@@ -99,8 +99,8 @@ func storedTimes(times ...*string) error {
 	return nil
 }
 
-// arriveSession checks an episode and brings it to its one form.
-func arriveSession(s *archive.Session) error {
+// checkSession checks a session and normalizes it.
+func checkSession(s *archive.Session) error {
 	if err := robotmem.Validate("", s); err != nil {
 		return err
 	}

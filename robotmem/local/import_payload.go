@@ -13,8 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// payload takes in the bytes of one that the part wants. What is not wanted is
-// read past by the source, which checks it.
+// payload stores a payload that the part needs. The source reads and checks the others.
 func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	if in.part == nil {
 		return fmt.Errorf("%w: payload %s comes before any memory", archive.ErrFormat, d.SHA256)
@@ -23,13 +22,13 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	switch {
 	case a == nil || in.part.payloads[d.SHA256] != nil:
 		return nil
-	case d.Bytes > in.e.options.MaxStream:
-		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.e.options.MaxStream)
+	case d.Bytes > in.node.options.MaxStream:
+		return robotmem.Errorf(robotmem.TooLarge, "payload", "is %d bytes; the limit of one payload is %d", d.Bytes, in.node.options.MaxStream)
 	case in.o.DryRun:
 		in.part.payloads[d.SHA256] = &payload.Written{Size: d.Bytes}
 		return nil
 	}
-	w, err := in.e.takePayload(ctx, a, d)
+	w, err := in.node.takePayload(ctx, a, d)
 	if err != nil {
 		return err
 	}
@@ -37,9 +36,8 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 	return nil
 }
 
-// takePayload writes the bytes of a payload, in the codec that fits what its
-// memory says of them.
-func (n *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Data) (*payload.Written, error) {
+// takePayload writes a payload with the codec that fits the metadata of its memory.
+func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archive.Data) (*payload.Written, error) {
 	metadata := robotmem.ParseObject(string(a.Metadata))
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,
@@ -59,7 +57,7 @@ func (n *Node) takePayload(ctx context.Context, a *store.Arrival, d *archive.Dat
 	return w, nil
 }
 
-// dropWritten removes files that no row will name.
+// dropWritten removes payload files that no row refers to.
 func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
 	var records []*record.Record
 	for _, w := range written {
@@ -68,22 +66,22 @@ func (n *Node) dropWritten(ctx context.Context, written ...*payload.Written) {
 	n.dropUnused(ctx, records...)
 }
 
-// dropPart lets go of a part that was not stored.
+// dropPart discards a part that was not stored, with its payload files.
 func (in *importing) dropPart(ctx context.Context) {
 	if in.part == nil || in.o.DryRun {
 		return
 	}
 	for _, w := range in.part.payloads {
-		in.e.dropWritten(ctx, w)
+		in.node.dropWritten(ctx, w)
 	}
 	in.part = nil
 }
 
-// settlePayloads stores the payloads of a part that a memory names now, and says
-// of the memories just stored whose bytes are not to be had that they are lost. A
-// memory may have been purged, and a payload evicted, while the bytes came in.
-func (e *Node) settlePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.Arrival) error {
-	p.missing, p.unnamed = map[string]bool{}, nil // a job may run twice
+// storePayloads stores the payloads of a part whose memories are stored, and records for
+// the stored memories whose payload is missing that it is lost. A memory may have been
+// purged, or a payload evicted, while the source was read.
+func (n *Node) storePayloads(tx *store.Tx, p *importPart, stored map[int64]*store.ImportRecord) error {
+	p.missing, p.unnamed = map[string]bool{}, nil // the function may run twice
 	named := map[string]bool{}
 	for _, a := range stored {
 		if a.Payload != nil {
@@ -124,7 +122,7 @@ func (e *Node) settlePayloads(tx *store.Tx, p *importPart, stored map[int64]*sto
 		if err != nil {
 			return err
 		}
-		if gone { // its source says why
+		if gone { // the archive holds the eviction
 			continue
 		}
 		p.missing[a.Payload.SHA256] = true

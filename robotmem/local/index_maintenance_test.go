@@ -15,8 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A file that was closed with its indexes in memory opens with them, and what
-// changed after the snapshot is read too.
+// A file that was closed with loaded indexes opens from their snapshots, and changes
+// after a snapshot are applied.
 func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -71,7 +71,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 			t.Fatalf("question %+v: got %v, before it was closed %v", q, got, want[i])
 		}
 	}
-	// Of a thousand more, none is in the snapshot.
+	// The snapshot holds none of the next thousand.
 	req := &robotmem.LearnBatchRequest{}
 	for i := range 1000 {
 		req.Items = append(req.Items, robotmem.LearnRequest{Insight: fmt.Sprintf("afterwards number %d", i), Context: robotmem.Object{"later": i}})
@@ -86,8 +86,7 @@ func TestIndexesAreStoredAndReadBack(t *testing.T) {
 	}
 }
 
-// A recall waits until the index of words is in memory, and no longer than its
-// deadline.
+// A recall waits until the posting lists are loaded, at most until its deadline.
 func TestRecallWaitsForTheIndex(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips", "dry glass holds", "the door is blocked")
@@ -104,7 +103,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 		if err != nil || len(res.Degraded) > 0 {
 			t.Errorf("%+v, %v", res, err)
 		}
-		found <- store.Ids(store.Briefs(res.Memories, nil, 0))
+		found <- store.IDSet(store.Briefs(res.Memories, nil, 0))
 	}()
 	select {
 	case got := <-found:
@@ -117,7 +116,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 	}
 }
 
-// A recall whose index cannot be loaded says so, and does not wait for ever.
+// A recall whose index cannot be loaded reports that and returns.
 func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
@@ -131,8 +130,7 @@ func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	}
 }
 
-// Closing while everything is at work neither hangs nor loses what was
-// acknowledged.
+// Close during all background work neither hangs nor loses acknowledged writes.
 func TestCloseWhileTheKeeperWorks(t *testing.T) {
 	rounds, memories := 5, 2500
 	if testing.Short() { // under -race everything takes fifteen times as long

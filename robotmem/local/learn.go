@@ -15,9 +15,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// batchChunk is how many items of a batch share a transaction with whoever
-// else is waiting: large enough to spread the cost of a commit, small enough
-// that a robot's single write does not wait long behind an import.
+// batchChunk is the number of batch items in one transaction: large enough to spread the
+// cost of a commit, small enough that other writers wait only briefly.
 const batchChunk = 500
 
 // Learn implements Service.
@@ -38,7 +37,7 @@ func (n *Node) Learn(ctx context.Context, req *robotmem.LearnRequest) (*robotmem
 	return res, nil
 }
 
-// learnRecord checks a request and prepares what will be stored.
+// learnRecord checks a request and prepares its record.
 func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record, error) {
 	if err := robotmem.Validate(op, r); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func (n *Node) learnRecord(op string, r *robotmem.LearnRequest) (*record.Record,
 	return rec, nil
 }
 
-// learn stores a prepared fact, or counts the sighting of one that is known.
+// learn stores a prepared fact, or counts a sighting of a known one.
 func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robotmem.LearnResponse, error) {
 	if err := tx.JoinSession(r); err != nil {
 		return nil, err
@@ -104,7 +103,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 	for records := range prepared {
 		results := res.Results[start : start+len(records)]
 		if failed == nil {
-			mine := slices.Clone(results) // which a job that is given up may still fill
+			mine := slices.Clone(results) // an abandoned write may still fill results
 			failed = n.Store.WriteInTime(ctx, func(tx *store.Tx) error {
 				return n.learnChunk(tx, records, r.KeepDuplicates, mine)
 			})
@@ -133,8 +132,8 @@ func allRefused(results []robotmem.BatchResult) bool {
 	return true
 }
 
-// refuseRest says of every item that has no error of its own why it was not
-// stored. What was committed before stays, and was reported.
+// refuseRest sets the error of every item without a result that was not stored. Results
+// of committed chunks stay.
 func refuseRest(results []robotmem.BatchResult, err error) {
 	for i := range results {
 		if results[i].Error == nil {
@@ -143,8 +142,8 @@ func refuseRest(results []robotmem.BatchResult, err error) {
 	}
 }
 
-// learnChunk learns the records of one transaction. An item that is refused
-// has written nothing yet, so the others go on; any other failure ends it.
+// learnChunk stores the records of one transaction. A refused item has written nothing,
+// so the others continue; any other error ends the chunk.
 func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates bool, results []robotmem.BatchResult) error {
 	for i, rec := range records {
 		if rec == nil {
@@ -163,8 +162,8 @@ func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 	return nil
 }
 
-// prepareChunk prepares the items from start to end on all cores. A bad item
-// leaves a nil record and its error in results.
+// prepareChunk prepares the items from start to end on all cores. An invalid item leaves
+// a nil record and its error in results.
 func (n *Node) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
@@ -189,7 +188,7 @@ func batchError(err error) *robotmem.BatchError {
 	return &robotmem.BatchError{Kind: e.Kind, Field: e.Field, Detail: e.Detail()}
 }
 
-// parallel calls f for 0..n-1 on all cores and returns when all are done.
+// parallel calls f for 0 to n-1 on all cores and returns after the last call.
 func parallel(n int, f func(i int)) {
 	var next atomic.Int64
 	var wg sync.WaitGroup

@@ -16,8 +16,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// sameAsFile compares what is kept of the traces of two channels with the file,
-// and returns how many there are.
+// sameAsFile compares the cached traces of two channels with the file and returns their
+// number.
 func sameAsFile(t *testing.T, e *Node, step string) int {
 	t.Helper()
 	const kind, length = "trace/v2/2", 2 * 64
@@ -48,7 +48,7 @@ func sameAsFile(t *testing.T, e *Node, step string) int {
 	return n
 }
 
-// What is kept in memory follows every kind of change, of another node too.
+// The feature cache reflects every kind of change, also of another node.
 func TestKeptFeaturesFollowTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	var nodes []*Node
@@ -114,7 +114,7 @@ func TestKeptFeaturesFollowTheFile(t *testing.T) {
 	}
 }
 
-// A kind that does not fit is answered from the file, and takes no room.
+// A kind of features that exceeds the cache is read from the file and uses no memory.
 func TestWhatDoesNotFitIsRead(t *testing.T) {
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(7, 76))
@@ -136,7 +136,7 @@ func TestWhatDoesNotFitIsRead(t *testing.T) {
 	}
 }
 
-// Questions and changes at the same time.
+// Concurrent recalls and changes.
 func TestKeptFeaturesAreSharedSafely(t *testing.T) {
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(7, 77))

@@ -19,7 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// trace is a random walk of some channels as CSV.
+// trace returns a random walk of some channels as CSV.
 func trace(rng *rand.Rand, channels, samples int) string {
 	var s strings.Builder
 	at := make([]float64, channels)
@@ -52,7 +52,7 @@ func saveTraces(t *testing.T, e *Node, rng *rand.Rand, n int) (ids []int64) {
 	return ids
 }
 
-// nearestByHand compares an item with every memory that admit lets through.
+// nearestByHand compares an item with every memory that admit accepts.
 func nearestByHand(t *testing.T, e *Node, it perception.Item, self int64, n int, admit func(*robotmem.Memory) bool) []int64 {
 	t.Helper()
 	l, err := e.List(t.Context(), &robotmem.ListRequest{Limit: 1000, Type: "perception"})
@@ -145,7 +145,7 @@ func TestLikenessEqualsBruteForce(t *testing.T) {
 	}
 }
 
-// Words and likeness are two lists that are merged by rank.
+// Words and likeness are two lists, fused by rank.
 func TestLikenessIsFusedWithWords(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 71))
 	e := openTest(t, Options{})
@@ -233,7 +233,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
-// Features that older rules made are dropped and made anew when a node opens.
+// Features of older rules are deleted and computed again when a node opens.
 func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	path := t.TempDir() + "/memory.db"
 	reopen := func() *Node {
@@ -277,7 +277,7 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The present ones stay.
+	// The current ones are kept.
 	e = reopen()
 	defer e.Close()
 	if s, err := e.Stats(t.Context(), nil); err != nil || s.ToCompare != 0 || !slices.Equal(stored(e), want) {
@@ -285,8 +285,8 @@ func TestFeaturesOfOlderRulesAreMadeAnew(t *testing.T) {
 	}
 }
 
-// A repair that died leaves perceptions without features. A node that runs beside
-// it says so, and works them out.
+// An interrupted repair leaves perceptions without features. A node that runs at the
+// same time reports them and computes their features.
 func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
 	e := openTest(t, Options{})
 	ids := saveTraces(t, e, rand.New(rand.NewPCG(5, 6)), 12)
@@ -304,7 +304,7 @@ func TestFeaturesThatAnotherProcessDroppedAreMadeAnew(t *testing.T) {
 	if want.Total == 0 || len(want.Degraded) > 0 {
 		t.Fatalf("%d are alike, degraded %v", want.Total, want.Degraded)
 	}
-	// A write of another process is no more than this: the node is not told of it.
+	// A node is not notified of a write of another process.
 	if err := e.Store.Write(t.Context(), (*store.Tx).DropFeatures); err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func waitFor(t *testing.T, done func() bool) {
 	}
 }
 
-// BenchmarkLikeness asks 20,000 traces of six channels for those like one.
+// BenchmarkLikeness measures recall by likeness among 20,000 traces of six channels.
 func BenchmarkLikeness(b *testing.B) {
 	e := openTest(b, Options{})
 	const n, numbers = 20_000, 6 * 64

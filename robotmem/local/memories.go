@@ -79,7 +79,8 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 	}))
 }
 
-// newestFirst lists the ids of a set that are smaller than a bound, if there is one.
+// newestFirst lists the ids of a set in descending order, only those below a bound if it
+// is above 0.
 func newestFirst(set *bitset.BitSet, before int64) []int64 {
 	ids := make([]int64, 0, set.Count())
 	for id, ok := set.NextSet(0); ok && (before == 0 || int64(id) < before); id, ok = set.NextSet(id + 1) {
@@ -89,14 +90,14 @@ func newestFirst(set *bitset.BitSet, before int64) []int64 {
 	return ids
 }
 
-// page is a part of a list.
+// page is one page of a list.
 type page struct {
-	ids           []int64 // the whole list, in its order
-	number, limit int     // the page asked for; 0 where it follows a cursor
-	from          int     // where it begins in ids
+	ids           []int64 // the whole list, in order
+	number, limit int     // the requested page; number is 0 if it follows a cursor
+	from          int     // index in ids of the first item
 }
 
-// after begins a page at a position; -1 is behind the end.
+// after starts the page at an index of ids; -1 means past the end.
 func (p *page) after(at int) {
 	p.number, p.from = 0, at
 	if at < 0 {
@@ -104,7 +105,8 @@ func (p *page) after(at int) {
 	}
 }
 
-// fill loads a page. next is the cursor of the page that follows a memory.
+// fill loads the memories of a page. next returns the cursor of the page that follows a
+// memory.
 func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(*robotmem.Memory) string) (err error) {
 	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
 	if p.number > 0 {
@@ -213,14 +215,14 @@ func (n *Node) RecentFailures(ctx context.Context, req *robotmem.RecentFailuresR
 	}))
 }
 
-// failed is what counts as a failure: lessons, and a task that did not succeed.
+// failed matches failures: lessons, and memories of a task without success.
 var failed = filter.Condition{Op: "$or", Kids: []filter.Condition{
 	{Op: "$in", Path: "category", Values: []any{"postmortem", "gotcha"}},
 	{Op: "$eq", Path: "task.success", Values: []any{[]byte(filter.BlobFalse)}},
 }}
 
-// failures returns what went wrong since a time, newest first, n at most, how many
-// there are, and remarks for degraded.
+// failures returns the most recent failures since a time, at most so many, their total
+// number, and remarks for degraded.
 func (n *Node) failures(c *store.Conn, collection string, since time.Time, most int) (newest []robotmem.Memory, total int64, degraded []string, err error) {
 	set, err := n.failureSet(c, collection, since)
 	if err != nil {
@@ -230,7 +232,7 @@ func (n *Node) failures(c *store.Conn, collection string, since time.Time, most 
 	return newest, int64(set.Count()), degraded, err
 }
 
-// failureSet is what went wrong since a time, if one is given.
+// failureSet is the set of failures, since a time unless that is zero.
 func (n *Node) failureSet(c *store.Conn, collection string, since time.Time) (*bitset.BitSet, error) {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return nil, err

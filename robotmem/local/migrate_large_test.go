@@ -16,8 +16,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A large file of version 1 is brought to the present version within the memory
-// that SQLite has here.
+// The migration of a large file of version 1 stays within the memory limit of SQLite
+// here.
 func TestMigrateLargeFile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes 400,000 rows")
@@ -67,8 +67,8 @@ func unpack(t *testing.T, from, to string) {
 	}
 }
 
-// Facts with units in a file of an older version are found as duplicates in
-// another unit, and their signatures are those that Repair computes.
+// Facts with units in a file of an older version are found as duplicates in another
+// unit, and their signatures equal those that Repair computes.
 func TestSignaturesOfOlderFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/v*.db.gz")
 	if err != nil || len(files) == 0 {
@@ -82,7 +82,7 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// As version 5 computed them.
+			// As computed by version 5.
 			old := []struct {
 				content string
 				sig     record.Signature

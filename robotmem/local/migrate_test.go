@@ -13,8 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A file of every past version opens, and holds what it held. The stored files
-// were written by the program of that version and are never written again.
+// A file of every past version opens with its content. The stored files were written by
+// the program of that version and must not be rewritten.
 func TestStoredVersionsOpen(t *testing.T) {
 	files, err := filepath.Glob("testdata/v*.db.gz")
 	if err != nil || len(files) == 0 {
@@ -77,8 +77,8 @@ func TestStoredVersionsOpen(t *testing.T) {
 	}
 }
 
-// Pages of version 5 end in bytes that held a checksum. The file is written anew
-// without them when it is opened, whatever other programs have done to it.
+// Pages of version 5 have reserved bytes for a checksum. Opening rewrites the file
+// without them, regardless of changes by other programs.
 func TestReservedBytesAreDropped(t *testing.T) {
 	const reservedAt = 20
 	for name, script := range map[string]string{

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is asked and learnt is drawn from little, so that facts repeat,
-// contradict and resemble each other, and questions find some of them.
+// Requests are drawn from a small set of values, so that facts are duplicates,
+// contradict each other and are similar, and queries find some of them.
 
 var (
 	modelWords       = []string{"kamo", "tiru", "senpol", "vaxdim", "gorlun", "bamik", "dovex", "wulan"}
@@ -33,7 +33,7 @@ func drawText(t *rapid.T) string {
 	return b.String()
 }
 
-// situation is a context, as few values.
+// situation is a context with few values.
 type situation struct {
 	success, task string // as JSON; "" for none
 	force         string
@@ -57,7 +57,7 @@ func drawSituation(t *rapid.T) situation {
 	return s
 }
 
-// object is the context as it comes back: numbers as they were spelt.
+// object is the context of a response, with numbers as spelled in the request.
 func (s situation) object() robotmem.Object {
 	section := func(pairs ...string) string {
 		var members []string
@@ -95,7 +95,7 @@ func (s situation) position() []float64 {
 	return xyz
 }
 
-// drawSession is "", an episode, or one that there never was.
+// drawSession returns "", a session, or an id that does not exist.
 func (w *world) drawSession(t *rapid.T) string {
 	ids := []string{"", "", unknownSession}
 	for _, s := range w.sessions {
@@ -104,7 +104,7 @@ func (w *world) drawSession(t *rapid.T) string {
 	return rapid.SampledFrom(ids).Draw(t, "session")
 }
 
-// drawID is the id of a memory, or one that there never was.
+// drawID returns the id of a memory, or one that does not exist.
 func (w *world) drawID(t *rapid.T) int64 {
 	if len(w.memories) == 0 || rapid.IntRange(0, 19).Draw(t, "unknown") == 0 {
 		return 987654
@@ -122,7 +122,7 @@ func (w *world) drawLearn(t *rapid.T) *robotmem.LearnRequest {
 	}
 }
 
-// situationOf is the context of a request that was drawn.
+// situationOf returns the context of a drawn request.
 func situationOf(o robotmem.Object) situation {
 	text := func(v any) string {
 		if v == nil {

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// home is where a write with this session and collection goes, or the kind that
-// refuses it.
+// home returns the collection of a write with this session and collection, or the
+// expected kind of error.
 func (w *world) home(session, collection string) (string, robotmem.Kind) {
 	if session == "" {
 		return cmp.Or(collection, "default"), ""
@@ -36,7 +36,7 @@ func (w *world) home(session, collection string) (string, robotmem.Kind) {
 
 func (w *world) learn(t *rapid.T) { w.learnOne(t, w.drawLearn(t)) }
 
-// learnAgain says what is known once more, in the same place.
+// learnAgain stores a known fact again in the same collection and context.
 func (w *world) learnAgain(t *rapid.T) {
 	k := w.memory(w.drawID(t))
 	if k == nil || k.kind != "fact" {
@@ -46,7 +46,7 @@ func (w *world) learnAgain(t *rapid.T) {
 		Tags: rapid.SliceOfNDistinct(rapid.SampledFrom(modelTags), 0, 1, rapid.ID).Draw(t, "tags"), Pinned: rapid.SampledFrom([]*bool{nil, new(true)}).Draw(t, "pinned")})
 }
 
-// learnNear says what is known with a word more or less.
+// learnNear stores a known fact with one word more or less.
 func (w *world) learnNear(t *rapid.T) {
 	k := w.memory(w.drawID(t))
 	if k == nil || k.kind != "fact" {
@@ -63,7 +63,7 @@ func (w *world) learnNear(t *rapid.T) {
 	w.learnOne(t, &robotmem.LearnRequest{Insight: strings.Join(words, " "), Context: k.now.context.object(), Collection: k.collection})
 }
 
-// episode says much the same several times, and ends.
+// episode stores similar facts in a session and ends it.
 func (w *world) episode(t *rapid.T) {
 	n := len(w.sessions)
 	if w.startSession(t); len(w.sessions) == n {
@@ -92,7 +92,7 @@ func (w *world) learnOne(t *rapid.T, r *robotmem.LearnRequest) {
 	}
 }
 
-// learnt takes over one answer of learn.
+// learnt applies one response of learn to the model.
 func (w *world) learnt(t *rapid.T, r *robotmem.LearnRequest, collection string, res *robotmem.LearnResponse, keepDuplicates bool) {
 	in := situationOf(r.Context)
 	twins, method := w.twins(collection, r.Insight, in)
@@ -151,8 +151,8 @@ func (w *world) add(t *rapid.T, k *known) {
 	w.memories = append(w.memories, k)
 }
 
-// learnAtOnce makes the same call twice at the same time, on one engine or both:
-// one of them is first.
+// learnAtOnce makes the same call twice concurrently, on one node or both; the order is
+// undefined.
 func (w *world) learnAtOnce(t *rapid.T) {
 	r := w.drawLearn(t)
 	collection, refused := w.home(r.SessionID, r.Collection)
@@ -255,7 +255,7 @@ func (w *world) update(t *rapid.T) {
 	k.useful = &now
 }
 
-// changeable is the memory of an id, and the kind that refuses a change of it.
+// changeable returns the memory of an id, and the expected kind of error of a change.
 func (w *world) changeable(id int64, may func(*known) bool) (*known, robotmem.Kind) {
 	k := w.memory(id)
 	switch {
@@ -279,8 +279,8 @@ func (w *world) forget(t *rapid.T) {
 	}
 }
 
-// forgetAtOnce forgets one memory twice at the same time: one call does it, the
-// other hears that it is done.
+// forgetAtOnce forgets one memory twice concurrently: one call succeeds, the other fails
+// with Conflict.
 func (w *world) forgetAtOnce(t *rapid.T) {
 	id := w.drawID(t)
 	k, refused := w.changeable(id, func(k *known) bool { return k.now.status != "invalidated" })
@@ -447,7 +447,7 @@ func (w *world) endOne(t *rapid.T, r *robotmem.EndSessionRequest) {
 	}
 }
 
-// ended takes over the end of an episode: credit, consolidation, outcome.
+// ended applies the end of a session to the model: credit, consolidation, outcome.
 func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) {
 	now := w.time()
 	used := slices.Clone(r.UsedMemoryIDs)
@@ -480,7 +480,7 @@ func (w *world) ended(t *rapid.T, s *episode, r *robotmem.EndSessionRequest, res
 	}
 }
 
-// retain keeps a budget, once to see and once in earnest.
+// retain applies a budget, first as a dry run.
 func (w *world) retain(t *rapid.T) {
 	budget := int64(rapid.SampledFrom([]int{1, 30, 200, 100_000}).Draw(t, "bytes"))
 	r := &admin.RetainRequest{Budgets: []admin.Budget{{MaxBytes: budget}}}

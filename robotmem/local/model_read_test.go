@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// list pages through what a filter leaves, by cursor.
+// list reads all pages of a filtered list by cursor.
 func (w *world) list(t *rapid.T) {
 	r := &robotmem.ListRequest{
 		Limit: rapid.SampledFrom([]int{1, 3, 50}).Draw(t, "limit"), Status: rapid.SampledFrom([]string{"active", "superseded", "invalidated", "all"}).Draw(t, "status"),
@@ -47,7 +47,7 @@ func (w *world) list(t *rapid.T) {
 	}
 }
 
-// look reads one memory, its bytes and its history.
+// look reads one memory, its payload and its history.
 func (w *world) look(t *rapid.T) {
 	id := w.drawID(t)
 	k, missing := w.changeable(id, func(*known) bool { return true })
@@ -63,7 +63,7 @@ func (w *world) look(t *rapid.T) {
 		none = robotmem.NotFound
 	}
 	d, err := w.engine().Data(context.Background(), &robotmem.MemoryRequest{MemoryID: id})
-	// Another perception may hold the same payload still.
+	// Another perception may have the same payload.
 	if k.evicted && err == nil && bytes.Equal(d.DataBase64, k.payload) {
 		err = robotmem.NotFound
 	}
@@ -92,7 +92,7 @@ func (w *world) remembers(t *rapid.T, k *known) {
 	}
 }
 
-// count compares all that is counted.
+// count compares all counts.
 func (w *world) count(t *rapid.T) {
 	status := map[string]int64{}
 	kinds, categories, collections := map[string]int64{}, map[string]int64{}, map[string]*admin.CollectionCount{}
@@ -143,7 +143,7 @@ func (w *world) count(t *rapid.T) {
 	}
 }
 
-// failures are lessons and what did not succeed, newest first.
+// failures returns lessons and memories without success, newest first.
 func (w *world) failures(t *rapid.T) {
 	r := &robotmem.RecentFailuresRequest{Limit: rapid.SampledFrom([]int{1, 50}).Draw(t, "limit"), Days: rapid.SampledFrom([]int{0, 1, 365}).Draw(t, "days")}
 	var all []seen

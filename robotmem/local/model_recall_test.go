@@ -14,20 +14,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// seen is a memory with the state in which a recall looks at it.
+// seen is a memory with the state that a recall uses.
 type seen struct {
 	*known
 	*belief
 	sure float64
 }
 
-// Condition is a filter, and what it admits.
+// Condition is a filter and the memories it admits.
 type Condition struct {
 	filter robotmem.Object
 	admits func(seen) bool
 }
 
-// drawFilter makes a context_filter together with what it means.
+// drawFilter returns a context_filter and the function that it stands for.
 func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 	switch k := rapid.IntRange(0, 11).Draw(t, "filter"); {
 	case k == 0 && depth > 0:
@@ -67,8 +67,8 @@ func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 	}}
 }
 
-// drawRecall asks for some of what is stored, in all ways that narrow it, and
-// returns with the question what it admits.
+// drawRecall draws a recall with any filters, and returns it with the memories it
+// admits.
 func (w *world) drawRecall(t *rapid.T) (*robotmem.RecallRequest, []seen) {
 	some := func(label string) bool { return rapid.IntRange(0, 3).Draw(t, label) == 0 }
 	r := &robotmem.RecallRequest{Collection: rapid.SampledFrom(append([]string{"*", "*"}, modelCollections...)).Draw(t, "collection"),
@@ -103,7 +103,7 @@ func (w *world) drawRecall(t *rapid.T) (*robotmem.RecallRequest, []seen) {
 	return r, w.admitted(r, filter)
 }
 
-// drawPast is a time at which something changed, or one between.
+// drawPast returns the time of a change or a time between two.
 func (w *world) drawPast(t *rapid.T) time.Time {
 	times := []time.Time{w.time(), w.time().Add(time.Hour)}
 	for _, k := range w.memories {
@@ -115,7 +115,7 @@ func (w *world) drawPast(t *rapid.T) time.Time {
 	return rapid.SampledFrom(times).Draw(t, "time").Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "beside")) * time.Minute)
 }
 
-// admitted looks at every memory.
+// admitted scans every memory.
 func (w *world) admitted(r *robotmem.RecallRequest, filter Condition) (all []seen) {
 	now, floor := w.time(), 0.3
 	if r.MinConfidence != nil {
@@ -145,7 +145,7 @@ func (w *world) admitted(r *robotmem.RecallRequest, filter Condition) (all []see
 	return all
 }
 
-// ask puts a question, now and then in a hurry, and counts it.
+// ask makes a recall, sometimes with a short deadline, and counts it.
 func (w *world) ask(t *rapid.T, r *robotmem.RecallRequest) (*robotmem.RecallResponse, bool) {
 	var res *robotmem.RecallResponse
 	err, cancelled := w.call(t, func(ctx context.Context, e *local.Node) (err error) {
@@ -178,8 +178,8 @@ func sameIDs(t *rapid.T, what string, r *robotmem.RecallRequest, res *robotmem.R
 	}
 }
 
-// recallWords finds all that shares a word with the question and passes, best
-// first, and nothing else.
+// recallWords expects exactly the admitted memories with a word of the query, best
+// first.
 func (w *world) recallWords(t *rapid.T) {
 	r, admitted := w.drawRecall(t)
 	words := rapid.SliceOfNDistinct(rapid.SampledFrom(append([]string{"nowhere"}, modelWords...)), 1, 3, rapid.ID).Draw(t, "query")
@@ -216,7 +216,7 @@ func (w *world) recallWords(t *rapid.T) {
 	}
 }
 
-// recallPlaces finds the nearest, in the order of their distance.
+// recallPlaces expects the nearest memories, ordered by distance.
 func (w *world) recallPlaces(t *rapid.T) {
 	r, admitted := w.drawRecall(t)
 	s := &robotmem.SpatialSort{Field: "spatial.position", Target: rapid.SampledFrom([][]float64{{0, 0}, {2, 2}, {1, 1, 0}}).Draw(t, "target"),
@@ -252,7 +252,7 @@ func (w *world) recallPlaces(t *rapid.T) {
 	sameIDs(t, "places", r, res, want)
 }
 
-// recallTimes asks without words: newest first.
+// recallTimes makes a recall without words and expects the newest memories first.
 func (w *world) recallTimes(t *rapid.T) {
 	r, admitted := w.drawRecall(t)
 	if r.Collection == "*" {
@@ -268,8 +268,8 @@ func (w *world) recallTimes(t *rapid.T) {
 	}
 }
 
-// yesterday is the calendar day before this one, where the robot is: it has 23
-// hours or 25 when the clocks change.
+// yesterday returns the previous calendar day in the robot's time zone: it has 23 or 25
+// hours when summer time starts or ends.
 func (w *world) yesterday(t *rapid.T, r *robotmem.RecallRequest) {
 	*r = robotmem.RecallRequest{Collection: "*", Query: "yesterday", ParseTime: true, N: 100, MinConfidence: new(0.0)}
 	res, ok := w.ask(t, r)
@@ -281,7 +281,7 @@ func (w *world) yesterday(t *rapid.T, r *robotmem.RecallRequest) {
 	}
 	after, before := res.Times[0].After.In(w.zone), res.Times[0].Before.In(w.zone)
 	today := w.time().In(w.zone)
-	// Apia went from the 29th to the 31st: there the day before has no hour.
+	// Apia skipped the 30th, so the day before the 31st has no hours there.
 	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, w.zone)
 	if !before.Equal(midnight) || after.After(before) || before.Sub(after) > 26*time.Hour {
 		t.Fatalf("yesterday, at %v, is from %v to %v", today, after, before)
@@ -291,7 +291,7 @@ func (w *world) yesterday(t *rapid.T, r *robotmem.RecallRequest) {
 	sameIDs(t, "yesterday", r, res, idsOf(all, r.N))
 }
 
-// replay is an episode from its beginning.
+// replay reads a session from its start.
 func (w *world) replay(t *rapid.T) {
 	if len(w.sessions) == 0 {
 		t.Skip("no session")
@@ -305,7 +305,7 @@ func (w *world) replay(t *rapid.T) {
 	w.lived(t, r.SessionID)
 }
 
-// lived reads an episode whatever became of its memories, page by page.
+// lived reads all memories of a session in any status, page by page.
 func (w *world) lived(t *rapid.T, session string) {
 	var all []seen
 	for _, k := range w.memories {

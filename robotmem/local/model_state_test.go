@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// known is a memory as the model has it.
+// known is a memory in the model.
 type known struct {
 	now  belief   // the present state
 	past []belief // oldest first
@@ -52,7 +52,7 @@ type belief struct {
 	reason     string
 }
 
-// episode is a session as the model has it.
+// episode is a session in the model.
 type episode struct {
 	id, collection, origin string
 	started                time.Time
@@ -61,7 +61,7 @@ type episode struct {
 	recalled, used         map[int64]bool
 }
 
-// The categories whose memories do not fade, and those that are pinned.
+// The categories whose memories do not decay, and those that are pinned.
 var (
 	lasting   = []string{"constraint", "preference", "worldview", "postmortem", "gotcha"}
 	protected = []string{"constraint", "postmortem", "gotcha"}
@@ -74,8 +74,8 @@ func (k *known) rate() float64 {
 	return 0.01
 }
 
-// faded is how sure a state is at a time: it fades since it was last useful, or
-// since it was stored when that is later than the time.
+// faded returns the confidence of a state at a time: it decays from the last use, or
+// from the creation when the last use is later than the time.
 func (k *known) faded(b *belief, at time.Time) float64 {
 	useful := k.created
 	if k.useful != nil && !k.useful.After(at) {
@@ -88,7 +88,7 @@ func (k *known) faded(b *belief, at time.Time) float64 {
 	return b.confidence * math.Pow(1-k.rate(), days)
 }
 
-// at is the state that was believed at a time, nil if there was none.
+// at returns the state at a time, nil if there was none.
 func (k *known) at(t time.Time) *belief {
 	if !k.now.from.After(t) {
 		return &k.now
@@ -101,7 +101,7 @@ func (k *known) at(t time.Time) *belief {
 	return nil
 }
 
-// archive ends the present state; what follows is changed in place.
+// archive stores a copy of the present state as a past one.
 func (k *known) archive(now time.Time, change, reason string) {
 	old := k.now
 	old.to, old.change, old.reason = now, change, reason
@@ -117,7 +117,7 @@ func (k *known) setStatus(now time.Time, status, change, reason string, by int64
 
 func (k *known) used(now time.Time) { k.uses++; k.useful = &now }
 
-// answer is the memory as get must answer it.
+// answer returns the memory as get must return it.
 func (k *known) answer(now time.Time) robotmem.Memory {
 	m := robotmem.Memory{
 		MemoryID: k.id, UID: k.uid, Type: k.kind, Content: k.now.content, Category: k.now.category,
@@ -131,7 +131,7 @@ func (k *known) answer(now time.Time) robotmem.Memory {
 	return m
 }
 
-// plain leaves out of a memory what the model does not know.
+// plain removes the fields of a memory that the model does not have.
 func plain(m robotmem.Memory) robotmem.Memory {
 	m.Summary, m.ReturnCount, m.ScopeFiles, m.ScopeEntity, m.DataURI, m.SHA256, m.Bytes, m.Conflicts, m.Provenance = "", 0, nil, nil, "", "", 0, nil, nil
 	return m
@@ -143,7 +143,7 @@ func tagsOf(lists ...[]string) []string {
 	return slices.Compact(out)
 }
 
-// compare reads all that is stored, past what any page or filter hides.
+// compare reads all stored data without filters and limits.
 func (w *world) compare(t *rapid.T) {
 	res, err := w.engine().List(context.Background(), &robotmem.ListRequest{Status: "all", Limit: 1000})
 	if err != nil {
@@ -189,7 +189,7 @@ func (w *world) sessionOf(s *episode) robotmem.Session {
 	return out
 }
 
-// credits compares what recalls have counted, once it is in the file.
+// credits compares the access counters once they are stored.
 func (w *world) credits(t *rapid.T) {
 	for _, k := range w.memories {
 		m, err := w.engine().Get(context.Background(), &robotmem.MemoryRequest{MemoryID: k.id})
@@ -216,8 +216,8 @@ func (w *world) credits(t *rapid.T) {
 	}
 }
 
-// says is what a text comes to: its search terms without stop words, its number,
-// and whether it is negated.
+// says returns the search terms of a text without stop words, its number, and whether it
+// is negated.
 type says struct {
 	terms   []string
 	number  string
@@ -226,7 +226,7 @@ type says struct {
 
 func meaningOf(content string) says {
 	s := says{negated: strings.HasPrefix(content, negation)}
-	// A number is its parameter's too, which is named by the word before it.
+	// The name of a number's parameter is the word before it.
 	if number, _, ok := strings.Cut(content+" ", " N "); ok {
 		s.number = number
 	}
@@ -239,7 +239,7 @@ func meaningOf(content string) says {
 	return s
 }
 
-// alike is the Jaccard similarity of two sets of terms.
+// alike returns the Jaccard similarity of two sets of terms.
 func alike(a, b []string) float64 {
 	both := 0
 	for _, t := range a {
@@ -250,8 +250,8 @@ func alike(a, b []string) float64 {
 	return float64(both) / float64(len(a)+len(b)-both)
 }
 
-// twins are the active facts of a collection and context that say the same, by
-// how: the oldest of the same text alone, else all that are near it.
+// twins returns the active near-duplicates of a fact in a collection and context: the
+// oldest with the same text, or else all similar ones.
 func (w *world) twins(collection, content string, in situation) (ids []int64, method string) {
 	mine := meaningOf(content)
 	for _, k := range w.memories {
@@ -271,8 +271,8 @@ func (w *world) twins(collection, content string, in situation) (ids []int64, me
 	return ids, "jaccard"
 }
 
-// merge is what the end of an episode supersedes: of its facts that nothing but
-// their words keeps apart, those that are near to each other in every pair.
+// merge returns the memories that the end of a session supersedes: groups of facts in
+// which every pair differs only in words and is similar.
 func (w *world) merge(s *episode) (by map[int64]int64) {
 	by = map[int64]int64{}
 	var all []*known

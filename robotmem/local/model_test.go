@@ -17,20 +17,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestModel makes random sequences of all operations on two engines that share
-// a file, and compares each answer and all that is stored with a model in
-// memory that knows the contract and nothing of indexes, caches or SQL. A
-// sequence that tells them apart is shrunk to the shortest that does.
+// TestModel runs random sequences of all operations on two nodes that share a file, and
+// compares each response and all stored data with a model in memory that implements the
+// contract without indexes, caches or SQL. A sequence with a difference is shrunk to the
+// shortest one.
 //
-// The clock is the model's: it jumps to and fro, over leap days, new years and
-// changes of summer time. Calls are repeated, made twice at once, and cancelled
-// at every step that looks at the context: a call that was refused must have
-// left nothing, one that was answered all of it.
+// The test sets the clock: it jumps forwards and backwards, over leap days, new years
+// and changes of summer time. Calls are repeated, made twice at the same time, and
+// canceled at every step that checks the context: a call that failed must have changed
+// nothing, a call that succeeded must be stored completely.
 //
-// A longer run, and a failure again:
+// To run longer, and to repeat a failure:
 //
-//	go test ./robotmem -run TestModel -timeout 0 -rapid.checks 5000
-//	go test ./robotmem -run TestModel -rapid.seed N
+//	go test ./robotmem/local -run TestModel -timeout 0 -rapid.checks 5000
+//	go test ./robotmem/local -run TestModel -rapid.seed N
 func TestModel(t *testing.T) {
 	dir := t.TempDir()
 	checks := modelChecks(t)
@@ -81,8 +81,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// modelChecks sets how many sequences are made unless the command line says so:
-// so many as some ten seconds take.
+// modelChecks is the default number of sequences, which take about ten seconds.
 func modelChecks(t *testing.T) int {
 	t.Helper()
 	n := 20
@@ -100,7 +99,7 @@ func modelChecks(t *testing.T) int {
 	return n
 }
 
-// world is the node under test and what it must hold.
+// world holds the nodes under test and the model.
 type world struct {
 	dir     string
 	path    string
@@ -108,8 +107,8 @@ type world struct {
 	turn    int // whose it is
 	zone    *time.Location
 	now     atomic.Int64 // nanoseconds since 1970
-	// monotone says that the clock has never run backwards: else what was
-	// believed at a time is not one answer.
+	// monotone is true if the clock has never run backwards; otherwise the state at a
+	// time is ambiguous.
 	monotone bool
 
 	memories []*known // in the order of their ids
@@ -149,7 +148,7 @@ func (w *world) open(t *rapid.T) *local.Node {
 
 func (w *world) time() time.Time { return time.Unix(0, w.now.Load()).UTC() }
 
-// discard ends a sequence, whatever came of it.
+// discard ends a sequence and ignores errors.
 func (w *world) discard() {
 	for _, e := range w.engines {
 		_ = e.Close() // twice is harmless; finish has looked at the error
@@ -157,13 +156,13 @@ func (w *world) discard() {
 	_ = os.RemoveAll(w.dir)
 }
 
-// engine is the one whose turn it is; the next call is the other's.
+// engine returns the node for the next call and alternates between the nodes.
 func (w *world) engine() *local.Node {
 	w.turn++
 	return w.engines[w.turn%len(w.engines)]
 }
 
-// instants are where calendars break.
+// instants are times at which calendars have exceptions.
 var instants = []string{
 	"2028-02-28T23:59:59.999Z", "2028-02-29T12:00:00Z", "2028-03-01T00:00:00Z", "2026-12-31T23:59:59.999Z", "2027-01-01T00:00:00Z",
 	"2026-03-08T06:59:59Z", "2026-03-08T07:00:00Z", "2026-11-01T05:30:00Z", "2026-11-01T06:30:00Z", // New York
@@ -198,9 +197,8 @@ func (w *world) moveClock(t *rapid.T) {
 	w.now.Store(at.UnixNano())
 }
 
-// patience ends a context after it has been looked at so often: a call is
-// cancelled at each of its steps in turn, and at the same one when it is made
-// again.
+// patience is a context that ends after so many checks: a call is canceled at each of
+// its steps in turn, and at the same step when it is repeated.
 type patience struct {
 	context.Context
 	cancel context.CancelFunc
@@ -223,9 +221,9 @@ func (p *patience) look() {
 	}
 }
 
-// call runs a write, now and then with a context that ends before it or on the
-// way. It reports whether the call was refused for that, and so must have left
-// nothing: the comparison that follows every step sees to it.
+// call runs a write, sometimes with a context that ends before or during the call. It
+// reports whether the call failed because of that and must have changed nothing, which
+// the comparison after every step verifies.
 func (w *world) call(t *rapid.T, run func(context.Context, *local.Node) error) (err error, cancelled bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -243,8 +241,8 @@ func (w *world) call(t *rapid.T, run func(context.Context, *local.Node) error) (
 	return err, false
 }
 
-// expect compares the outcome of a call with the kind that it must fail with,
-// "" for none. It reports whether the call did something.
+// expect compares the result of a call with the expected kind of error, "" for none. It
+// reports whether the call succeeded.
 func expect(t *rapid.T, what string, err error, want robotmem.Kind) bool {
 	got := robotmem.Kind("")
 	if err != nil {
@@ -256,7 +254,7 @@ func expect(t *rapid.T, what string, err error, want robotmem.Kind) bool {
 	return err == nil
 }
 
-// reopen closes one of the engines and opens it again.
+// reopen closes one of the nodes and opens it again.
 func (w *world) reopen(t *rapid.T) {
 	i := rapid.IntRange(0, len(w.engines)-1).Draw(t, "which")
 	if err := w.engines[i].Close(); err != nil {
@@ -265,7 +263,7 @@ func (w *world) reopen(t *rapid.T) {
 	w.engines[i] = w.open(t)
 }
 
-// repair changes nothing that anybody can ask for.
+// repair must not change any response.
 func (w *world) repair(t *rapid.T) {
 	if rapid.IntRange(0, 3).Draw(t, "seldom") > 0 {
 		t.Skip("takes long")
@@ -276,7 +274,7 @@ func (w *world) repair(t *rapid.T) {
 	}
 }
 
-// finish reopens everything: what both engines kept in memory is now in the file.
+// finish reopens both nodes, so that everything is read from the file.
 func (w *world) finish(t *rapid.T) {
 	for i, e := range w.engines {
 		if err := e.Close(); err != nil {

@@ -23,7 +23,7 @@ func damageVector(t *testing.T, e *Node, id int64, v []float32) {
 	}
 }
 
-// One vector with a NaN does not take all the others out of recall, and a repair mends it.
+// A vector with a NaN does not remove the others from recall, and a repair replaces it.
 func TestNaNVectorHidesNoOther(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})

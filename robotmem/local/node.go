@@ -22,14 +22,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// Durability says what an acknowledged write survives.
+// Durability is the kind of failure that an acknowledged write survives.
 type Durability string
 
 const (
-	// DurabilityFull: power loss. Every commit reaches the disk first.
+	// DurabilityFull: a power loss. Every commit is synced to the disk.
 	DurabilityFull Durability = "full"
-	// DurabilityNormal: the death of the process, but the last commits before
-	// a power loss may be gone. Never a damaged file.
+	// DurabilityNormal: a crash of the process. A power loss may lose the last commits
+	// but does not damage the file.
 	DurabilityNormal Durability = "normal"
 )
 
@@ -43,18 +43,18 @@ type Options struct {
 	MaxStream   int64             // bytes of one payload that is streamed or read from a path; 4 GiB if zero
 	AllowPaths  []string          // folders that save_perception may read files from; none if empty
 	ClientType  string            // stored with sessions; "library" if empty
-	Embedder    robotmem.Embedder // recall by meaning; none if nil. Open does not close it
-	// Weights are what the ranked lists count when they are merged: "bm25",
-	// "vector", "place" and "likeness", each from 0; 1 if absent, for vector 0.1
-	// to 1 by how near the nearest is.
+	Embedder    robotmem.Embedder // for recall by meaning; none if nil. The node does not close it
+	// Weights are the weights of the ranked lists in the fusion: "bm25", "vector",
+	// "place" and "likeness", each 0 or more. The default is 1, and for vector 0.1 to 1
+	// depending on the similarity of the nearest memory.
 	Weights map[string]float64
-	// RealWeight favours what was sensed in the real world
-	// (env.sim_or_real = "real"); 1.5 if zero.
+	// RealWeight is the factor for memories observed in the real world (env.sim_or_real
+	// = "real"); 1.5 if zero.
 	RealWeight float64
-	Retention  maintenance.Retention // budgets that the engine keeps; none if zero
-	Disk       Disk                  // where the file and the payloads lie; the computer's own if nil
+	Retention  maintenance.Retention // budgets that the node enforces; none if zero
+	Disk       Disk                  // stores the file and the payloads; the computer's if nil
 	Clock      func() time.Time      // time.Now if nil
-	Location   *time.Location        // what "yesterday" in a question means; time.Local if nil
+	Location   *time.Location        // time zone of "yesterday" in a query; time.Local if nil
 	Logger     *slog.Logger          // silent if nil
 }
 
@@ -74,10 +74,10 @@ type Node struct {
 
 	index       *index.Index
 	embeddings  embeddings
-	tallies     tallies
+	counters    accessCounters
 	maintenance *maintenance.Maintainer
 
-	// background are the goroutines that nobody waits for but Close.
+	// background counts the goroutines that Close waits for.
 	background sync.WaitGroup
 	quit       context.CancelFunc
 	Quitting   <-chan struct{} // closed by quit
@@ -89,16 +89,16 @@ var (
 	_ robotmem.Streams = (*Node)(nil)
 )
 
-// Open opens the memory at path and creates it, with its folder, if it is absent. It fails
-// with Corrupt if the file is damaged or another program's, Conflict if a
-// newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an
-// option is wrong.
+// Open opens the memory file at path. It creates the file and its folder if they are
+// absent. It fails with Corrupt if the file is damaged or another program's, Conflict if
+// a newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is
+// wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
-	e, err := openNode(ctx, path, o)
+	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return nil, sqlite.Wrap("open", err)
 	}
-	return e, nil
+	return n, nil
 }
 
 func openNode(ctx context.Context, path string, o Options) (*Node, error) {
@@ -112,50 +112,50 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	e := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
+	n := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
-	e.quit, e.Quitting = quit, background.Done()
+	n.quit, n.Quitting = quit, background.Done()
 
-	e.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
-		e.watch.saw(revision)
-		e.embeddings.rouse()
+	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
+		n.watch.saw(revision)
+		n.embeddings.rouse()
 	}}
-	e.embeddings = embeddings{store: e.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	e.index = &index.Index{Store: e.Store, Log: o.Logger, Quitting: e.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
-	e.maintenance = &maintenance.Maintainer{
-		Store: e.Store, Index: e.index, Records: e.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
+	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.maintenance = &maintenance.Maintainer{
+		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
-	if e.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
+	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
 		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
 			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
-				return e.index.Nearest(&store.Conn{Conn: c}, unit, k)
+				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
 			})
 		},
-		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: e.Store,
+		Check: store.RefuseForeign, Migrate: store.Migrate, Version: store.SchemaVersion(), Group: n.Store,
 	}); err != nil {
 		quit()
 		return nil, err
 	}
-	e.background.Go(func() { e.index.Run(background) })
-	if e.Store.ReadOnly() != "" {
-		return e, nil
+	n.background.Go(func() { n.index.Run(background) })
+	if n.Store.ReadOnly() != "" {
+		return n, nil
 	}
-	e.tallies.start(e)
+	n.counters.start(n)
 	if !o.Retention.None() {
-		e.background.Go(func() { e.maintenance.RunRetention(background) })
+		n.background.Go(func() { n.maintenance.RunRetention(background) })
 	}
 	if o.Embedder != nil {
-		e.background.Go(func() { e.embeddings.run(background) })
+		n.background.Go(func() { n.embeddings.run(background) })
 	}
-	if err := e.settleRules(ctx); err != nil {
-		return nil, errors.Join(err, e.Close())
+	if err := n.applyRules(ctx); err != nil {
+		return nil, errors.Join(err, n.Close())
 	}
-	e.background.Go(func() { e.maintenance.RunScrub(background) })
-	e.maintenance.Behind.Store(true)
-	e.background.Go(func() { e.maintenance.RunFeatures(background) })
-	return e, nil
+	n.background.Go(func() { n.maintenance.RunScrub(background) })
+	n.maintenance.Behind.Store(true)
+	n.background.Go(func() { n.maintenance.RunFeatures(background) })
+	return n, nil
 }
 
 var errNoPath = robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
@@ -217,16 +217,18 @@ func (o *Options) checkWeights() error {
 	return nil
 }
 
+// Now returns the time of the node's clock.
 func (n *Node) Now() time.Time { return n.Store.Now() }
 
-// settleRules fills tag_meta from the rules in use, and drops what older rules
-// of likeness have made.
-func (n *Node) settleRules(ctx context.Context) error {
+// applyRules fills tag_meta from the rules in use, and drops the features of older
+// rules.
+func (n *Node) applyRules(ctx context.Context) error {
 	var rows [][3]string
 	for _, t := range n.records.Rules.Tags() {
 		rows = append(rows, [3]string{t.Name, t.Parent, t.DisplayName})
 	}
-	// Looked at first: a file is opened while another process has the lock.
+	// Read first: opening must not wait for the lock of another process when nothing
+	// changes.
 	settled := false
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if settled, err = c.HoldsTagMeta(rows); err == nil && settled {
@@ -247,9 +249,9 @@ func (n *Node) settleRules(ctx context.Context) error {
 func (n *Node) Close() error {
 	n.quit()
 	n.background.Wait()
-	// Side by side: both may wait for another process's lock.
+	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
-	last.Go(func() { n.tallies.stop(n) })
+	last.Go(func() { n.counters.stop(n) })
 	if err := n.index.SaveSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
 		n.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
 	}

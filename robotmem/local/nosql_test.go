@@ -8,8 +8,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// Whatever a caller writes where words, paths, values, tags and names are
-// asked for is compared, and never run.
+// Words, paths, values, tags and names of a request are bound as values and never
+// executed as SQL.
 func TestQuestionsAreNoSQL(t *testing.T) {
 	e := openNode(t, local.Options{})
 	id := must(e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the gripper holds wet glass", Context: robotmem.Object{"a": "b"}}))(t).MemoryID

@@ -14,7 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// openNode opens a memory in a fresh folder.
+// openNode opens a memory in a new folder.
 func openNode(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
 	return openAt(t, filepath.Join(t.TempDir(), "memory.db"), o)
@@ -52,7 +52,7 @@ func recall(t *testing.T, s robotmem.Service, req *robotmem.RecallRequest) *robo
 	return res
 }
 
-// database makes a SQLite file that is not ours.
+// database creates a SQLite file of another program.
 func database(t *testing.T, sql string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "other.db")
@@ -158,8 +158,8 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// Two engines on one file see what the other wrote at the next call, a changed
-// text and a forgotten memory included.
+// Two nodes on one file see each other's writes at the next call, including a changed
+// text and a forgotten memory.
 func TestProcessesShareAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	a, b := openAt(t, path, local.Options{}), openAt(t, path, local.Options{})
@@ -189,8 +189,8 @@ func TestProcessesShareAFile(t *testing.T) {
 	}
 }
 
-// The oldest SQLite that must be able to read the file is whatever Python
-// carries here; 3.40 is what the schema promises.
+// The schema promises that SQLite 3.40 can read the file; the test uses the version that
+// Python has here.
 func TestOpensInStockSQLite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -230,8 +230,8 @@ func skip(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// A lock held by another process for longer than the time limit is an error
-// that says so, not a hang.
+// If another process holds the lock longer than the time limit, a write fails with an
+// explanation and does not hang.
 func TestLockedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{BusyTimeout: 50 * time.Millisecond})
@@ -257,7 +257,7 @@ func TestLockedFile(t *testing.T) {
 	learn(t, e, "after the lock", nil)
 }
 
-// closedWith makes a memory of these facts and returns its path.
+// closedWith creates a memory with these facts and returns its path.
 func closedWith(t *testing.T, facts ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a 100% #1?.db")

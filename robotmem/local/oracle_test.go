@@ -17,7 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// The indexes are compared with a pass over all rows that uses none of them.
+// The indexes are compared with a scan of all rows.
 
 func openTest(t testing.TB, o Options) *Node {
 	t.Helper()
@@ -33,7 +33,7 @@ func openTest(t testing.TB, o Options) *Node {
 	return e
 }
 
-// randomMemories fills a node and returns what is in it.
+// randomMemories fills a node and returns its memories.
 func randomMemories(t *testing.T, e *Node, rng *rand.Rand, n int) []robotmem.Memory {
 	t.Helper()
 	words := []string{"gripper", "wet", "glass", "slips", "holds", "torque", "battery", "aisle", "blocked", "door", "must never", "because", "not", "pose", "drift"}
@@ -171,7 +171,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	}
 }
 
-// The sets that are kept between questions follow every kind of change.
+// The cached sets reflect every kind of change.
 func TestKeptFiltersFollowChanges(t *testing.T) {
 	e := openTest(t, Options{})
 	ask := func(want ...int64) {
@@ -191,7 +191,7 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 			}
 		}
 	}
-	// Beyond FewMemories the index is asked.
+	// Above FewMemories the index is used.
 	for i := range index.FewMemories + 10 {
 		if _, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "filler", Context: robotmem.Object{"i": i}}); err != nil {
 			t.Fatal(err)

@@ -40,16 +40,16 @@ func TestTimeWordsBecomeBounds(t *testing.T) {
 			t.Errorf("%q: ids %v, want %v; read as %+v, degraded %v", tt.query, ids, tt.want, res.Times, res.Degraded)
 		}
 	}
-	// Unless it is asked for, a word is a word.
+	// Without parse_time a time expression is an ordinary word.
 	if res, ids := recalled(t, e, &robotmem.RecallRequest{Query: "what slipped yesterday", N: 10}); len(ids) != 5 || res.Times != nil {
 		t.Errorf("without parse_time: %v, %v", ids, res.Times)
 	}
-	// The caller's own bounds hold too.
+	// The request's own bounds apply too.
 	early := now.AddDate(0, 0, -1)
 	if _, ids := recalled(t, e, &robotmem.RecallRequest{Query: "slipped last 30 days", ParseTime: true, Before: &early, N: 10}); !slices.Equal(ids, []int64{4, 5}) && !slices.Equal(ids, []int64{5, 4}) {
 		t.Errorf("with before: %v", ids)
 	}
-	// What contradicts itself bounds nothing, and says so.
+	// Contradictory expressions set no bounds, and a note reports them.
 	if res, _ := recalled(t, e, &robotmem.RecallRequest{Query: "slipped today yesterday", ParseTime: true}); len(res.Degraded) != 1 || !strings.HasPrefix(res.Degraded[0], "parse_time: ") {
 		t.Errorf("a contradiction: %+v", res.Degraded)
 	}

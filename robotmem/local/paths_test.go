@@ -62,7 +62,7 @@ func checkPaths(t *testing.T, e *Node, when string) {
 	}
 }
 
-// A context whose keys hold dots spells one path in two ways.
+// A context with dots in its keys has one path in two spellings.
 func oddContext(rng *rand.Rand, i int) robotmem.Object {
 	c := robotmem.Object{}
 	for range 1 + rng.IntN(4) {
@@ -87,8 +87,9 @@ func oddContext(rng *rand.Rand, i int) robotmem.Object {
 	return c
 }
 
-// The paths are those of reading every context, before and after changes by this
-// node and another, in steps small enough to follow and too large for it.
+// The paths equal those from reading every context, before and after changes by this
+// node and another, both in steps small enough for an update of the index and larger
+// ones.
 func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
@@ -148,7 +149,7 @@ func TestPathsAreThoseOfTheContexts(t *testing.T) {
 	checkPaths(t, e, "repaired")
 }
 
-// Values and range of one path are those of reading every context.
+// Values and range of one path equal those from reading every context.
 func TestValuesAreThoseOfTheContexts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
@@ -193,8 +194,7 @@ func TestValuesAreThoseOfTheContexts(t *testing.T) {
 	}
 }
 
-// Questions while others learn: nothing for the race detector to find, and no
-// path is lost.
+// Concurrent calls: no data race, and no path is lost.
 func TestPathsWhileLearning(t *testing.T) {
 	e := openTest(t, Options{})
 	var wg sync.WaitGroup

@@ -17,8 +17,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// readPayload takes a payload in, to the folder if it is large, and works out
-// what is said and compared of it.
+// readPayload stores a payload, in the payload folder if it is large, and computes its
+// summary and features.
 func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming) error {
 	p := rec.Perception
 	body := &countingReader{Reader: in.reader}
@@ -43,12 +43,12 @@ func (n *Node) readPayload(ctx context.Context, rec *record.Record, in *incoming
 		n.dropUnused(ctx, rec)
 		return robotmem.Errorf(robotmem.Invalid, "media_type", "%v", err)
 	}
-	n.understand(rec)
+	n.describePayload(rec)
 	return nil
 }
 
-// notKept is why a payload could not be written when that is not its source's
-// fault; nil if it is, or if it was written.
+// notKept returns the error of a payload write that failed at the disk or by
+// cancellation; nil if the source failed or the write succeeded.
 func (n *Node) notKept(ctx context.Context, field, needed string, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -56,7 +56,7 @@ func (n *Node) notKept(ctx context.Context, field, needed string, err error) err
 	case !errors.Is(err, payload.ErrDisk):
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return store.ErrPayloadGone // evicted while it was found to be there already
+		return store.ErrPayloadGone // an eviction removed the known file meanwhile
 	case sqlite.NoSpace(err):
 		return n.Store.DiskFull(field, "the payload", needed, err)
 	}
@@ -64,9 +64,8 @@ func (n *Node) notKept(ctx context.Context, field, needed string, err error) err
 	return robotmem.Errorf(robotmem.Unavailable, field, "could not be written (%s); nothing was stored; check the disk's space", store.RootReason(err))
 }
 
-// dropUnused removes the files that were written for perceptions which were not
-// stored after all, unless another names them. One that stays is an orphan, which
-// harms nothing.
+// dropUnused removes the files that were written for perceptions that were not stored,
+// unless another memory refers to them. If it fails, a harmless orphan file remains.
 func (n *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	var files [][sha256.Size]byte
 	for _, rec := range records {
@@ -82,8 +81,8 @@ func (n *Node) dropUnused(ctx context.Context, records ...*record.Record) {
 	}
 }
 
-// understand works out the summary and the features of a payload.
-func (n *Node) understand(rec *record.Record) {
+// describePayload computes the summary and the features of a payload.
+func (n *Node) describePayload(rec *record.Record) {
 	p := rec.Perception
 	item := record.ItemOf(rec.PerceptionType, rec.MediaType, rec.Metadata, p.Stored.Head, p.Stored.Size)
 	summary, kind, vector := perception.Describe(item)
@@ -116,7 +115,7 @@ func (n *Node) OpenData(ctx context.Context, req *robotmem.MemoryRequest) (*robo
 	}
 	err := n.Store.Read(ctx, find)
 	if errors.Is(err, robotmem.Corrupt) {
-		err = n.Store.Read(ctx, find) // it may have been evicted after the snapshot was taken
+		err = n.Store.Read(ctx, find) // an eviction may have removed it after the snapshot
 	}
 	if err != nil {
 		return nil, sqlite.Wrap("data", err)
@@ -142,7 +141,7 @@ func (n *Node) Data(ctx context.Context, req *robotmem.MemoryRequest) (*robotmem
 	return res, nil
 }
 
-// item loads a perception with its payload.
+// item loads a perception and its payload.
 func (n *Node) item(c *store.Conn, id int64) (m *robotmem.Memory, item perception.Item, err error) {
 	if m, err = c.Memory(id, n.Now()); err == nil {
 		item, err = n.Store.Item(c, m)

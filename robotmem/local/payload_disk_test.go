@@ -13,8 +13,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A payload for which the disk has no room is refused and leaves nothing behind,
-// wherever it was to go.
+// A payload that does not fit on the disk is refused and leaves nothing behind, in the
+// file and in the folder.
 func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 	folder := smallDisk(t, "8m")
 	e := openAt(t, filepath.Join(folder, "memory.db"), local.Options{})
@@ -32,7 +32,7 @@ func TestAPayloadOnAFullDiskLeavesNothing(t *testing.T) {
 			t.Errorf("a disk that is full %s answers %v, want unavailable", name, err)
 		}
 	}
-	// There is room for the file of this one, and none for the rows that name it.
+	// There is space for this file, but not for its rows.
 	refused := 0
 	for size := 6 << 20; size > 1<<20 && refused < 40; size -= 16 << 10 {
 		_, err := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "its row is too much", DataBase64: noise[len(noise)-size:]})

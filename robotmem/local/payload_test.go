@@ -27,14 +27,14 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Noise is a payload that no codec makes smaller.
+// Noise returns a payload that cannot be compressed.
 func noise(seed uint64, n int) []byte {
 	out := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), 1}).Read(out) // never fails
 	return out
 }
 
-// letters are such a payload as text, nearly.
+// letters returns a nearly incompressible payload of text.
 func letters(seed uint64, n int) []byte {
 	out := noise(seed, n)
 	for i := range out {
@@ -72,7 +72,7 @@ func payloadRows(t *testing.T, e *Node) (rows, perceptions int64) {
 	return rows, perceptions
 }
 
-// folderFiles are the payloads in the folder and whatever else lies there.
+// folderFiles lists all files in the folder of payloads.
 func folderFiles(t *testing.T, e *Node) (files int, stray []string) {
 	t.Helper()
 	sums, stray, err := e.Store.Payloads().List()
@@ -116,7 +116,7 @@ func TestTheSameBytesAreStoredOnce(t *testing.T) {
 			e := openTest(t, Options{})
 			data := noise(1, tt.size)
 			first := savePayload(t, e, data, nil)
-			// Another shape would choose another codec.
+			// Another shape would select another codec.
 			second := savePayload(t, e, data, func(r *robotmem.SavePerceptionRequest) {
 				r.MediaType, r.Metadata = "application/x-samples", robotmem.Object{"dtype": "<f4", "shape": []any{10, 3}}
 			})
@@ -139,8 +139,8 @@ func TestTheSameBytesAreStoredOnce(t *testing.T) {
 	}
 }
 
-// The codec is on record, so that what another one stored is read in a file's
-// whole life.
+// The codec is stored with the payload, so that payloads with an earlier codec remain
+// readable.
 func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 	ramp := make([]byte, 0, 2<<20)
 	for i := 0; len(ramp) < cap(ramp); i++ {
@@ -188,8 +188,8 @@ func TestPayloadsAreStoredByTheirCodec(t *testing.T) {
 	healthy(t, e)
 }
 
-// generated is a payload that nobody holds: its bytes are worked out as they are
-// read. The most memory in use is noted on the way.
+// generated is a payload that is computed while it is read. It records the maximal
+// memory use.
 type generated struct {
 	left, at int64
 	heap     uint64
@@ -291,7 +291,7 @@ func flipped(t *testing.T, e *Node, hexSum string) {
 	}
 }
 
-// payloadFile is where a payload of the folder lies, "" if it is none.
+// payloadFile returns the path of a payload in the folder, "" if it is not there.
 func payloadFile(t *testing.T, e *Node, hexSum string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(e.Store.Payloads().Dir, hexSum[:2], hexSum+"*"))
@@ -371,7 +371,7 @@ func TestDoctorFindsWhatIsLost(t *testing.T) {
 	}
 }
 
-// What was lost is whole again when the same bytes are saved once more.
+// A lost payload is restored when the same bytes are saved again.
 func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -406,8 +406,8 @@ func TestWhatIsDamagedIsReplacedBySavingAgain(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read is a finding, and hinders neither the other checks
-// nor the repair of the indexes. Nothing is evicted for room that it cannot make.
+// An unreadable folder is reported, and prevents neither the other checks nor the repair
+// of the indexes. Nothing is evicted if that frees no space.
 func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(13, 400_000), nil)
@@ -488,7 +488,7 @@ func TestAnOrphanIsReportedAndSweptWhenItIsOld(t *testing.T) {
 	healthy(t, e)
 }
 
-// breaking gives some bytes and then fails.
+// breaking returns some bytes and then fails.
 type breaking struct{ left int }
 
 var errCable = errors.New("the cable was pulled")
@@ -554,7 +554,7 @@ func TestARefusedPerceptionLeavesNothing(t *testing.T) {
 	}
 }
 
-// A write that fails after the file is there takes it away again.
+// A write that fails after the file was written removes the file.
 func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(13, 400_000), nil)
@@ -575,8 +575,8 @@ func TestAFailedCommitLeavesNoFile(t *testing.T) {
 	sameData(t, e, kept.MemoryID, noise(13, 400_000))
 }
 
-// Two nodes on one file save the same few payloads and evict them at the same
-// time: what is acknowledged and was not evicted has its bytes.
+// Two nodes on one file save the same few payloads and evict them at the same time: each
+// payload that was acknowledged and not evicted has its bytes.
 func TestSavingBesideEviction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	nodes := make([]*Node, 2)

@@ -53,7 +53,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	}
 	if in.reader != nil {
 		if in.size < 0 || in.size > record.InlinePayload {
-			if known, err := n.foreseen(ctx, rec); err != nil || known != nil {
+			if known, err := n.knownOrigin(ctx, rec); err != nil || known != nil {
 				return known, err
 			}
 		}
@@ -67,7 +67,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 		return n.insertPerception(tx, rec, res)
 	})
 	if errors.Is(err, sqlite.ErrUndecided) {
-		return nil, err // the file may be named yet
+		return nil, err // the commit may still succeed and refer to the file
 	}
 	if err != nil || res.Status == "duplicate" {
 		n.dropUnused(ctx, rec)
@@ -78,7 +78,7 @@ func (n *Node) keepPerception(ctx context.Context, r *robotmem.SavePerceptionReq
 	return res, nil
 }
 
-// describePerception prepares all of a request but its payload.
+// describePerception prepares the record of a request without its payload.
 func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Record, error) {
 	metadata, raw, err := r.Metadata.Normalize("metadata", record.MaxMetadata)
 	if err != nil {
@@ -104,9 +104,9 @@ func (n *Node) describePerception(r *robotmem.SavePerceptionRequest) (*record.Re
 	return rec, nil
 }
 
-// foreseen looks at the session and the origin before a large payload is
-// written for nothing. It returns the answer if the origin is known.
-func (n *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
+// knownOrigin checks the session and the origin before a large payload is written. It
+// returns the response if the origin is known.
+func (n *Node) knownOrigin(ctx context.Context, rec *record.Record) (known *robotmem.SavePerceptionResponse, err error) {
 	err = n.Store.Read(ctx, func(c *store.Conn) error {
 		probe := *rec
 		if err := c.JoinSession(&probe); err != nil {
@@ -125,7 +125,7 @@ func (n *Node) foreseen(ctx context.Context, rec *record.Record) (known *robotme
 // insertPerception stores a perception and fills the response.
 func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.SavePerceptionResponse) error {
 	p := rec.Perception
-	settled := *rec // a job may run twice, and the session's collection may differ
+	settled := *rec // a copy: the function may run twice and sets the session's collection
 	if err := tx.JoinSession(&settled); err != nil {
 		return err
 	}
@@ -157,11 +157,11 @@ func (n *Node) insertPerception(tx *store.Tx, rec *record.Record, res *robotmem.
 	return tx.InsertFeatures(res.MemoryID, p.Features)
 }
 
-// incoming is the payload of a request on its way in.
+// incoming is the payload of a request that is being read.
 type incoming struct {
 	reader io.Reader // nil if there is none
 	size   int64     // -1 if unknown
-	field  string    // what the caller named it
+	field  string    // the request field, for errors
 	limit  int64     // bytes
 	closer io.Closer
 }
@@ -173,7 +173,7 @@ func (in *incoming) close() error {
 	return in.closer.Close()
 }
 
-// incoming finds the one place that holds a request's payload.
+// incoming returns the payload of a request, which may have one source only.
 func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*incoming, error) {
 	sources := 0
 	for _, has := range []bool{r.Data != "", r.DataBase64 != nil, r.Path != "", stream != nil} {
@@ -204,8 +204,8 @@ func (n *Node) incoming(r *robotmem.SavePerceptionRequest, stream io.Reader) (*i
 	return &incoming{}, nil
 }
 
-// openAllowed opens a file below one of the allowed folders. os.Root refuses
-// every way out of the folder, symbolic links included.
+// openAllowed opens a file below one of the allowed folders. os.Root prevents leaving
+// the folder, also through symbolic links.
 func (n *Node) openAllowed(path string) (*incoming, error) {
 	if len(n.options.AllowPaths) == 0 {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "no folder is allowed; start the node with --allow-path FOLDER, or pass the bytes as data_base64 (--file on the command line)")
@@ -234,7 +234,7 @@ func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
 		return nil, robotmem.Errorf(robotmem.Forbidden, "path", "the allowed folder cannot be opened (%s)", sqlite.Reason(err))
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	// Looked at before it is opened: opening a named pipe waits for its writer.
+	// Stat first: opening a named pipe blocks until it has a writer.
 	if info, err := root.Stat(rel); err == nil && !info.Mode().IsRegular() {
 		return nil, robotmem.Errorf(robotmem.Invalid, "path", "is not a regular file")
 	}
@@ -257,8 +257,7 @@ func (n *Node) openBelow(folder, rel string) (in *incoming, err error) {
 	return nil, errors.Join(err, f.Close())
 }
 
-// needed says how large a payload is: as was declared, or at least as much as
-// came of it.
+// needed describes the size of a payload: the declared one, or at least the bytes read.
 func (in *incoming) needed(came int64) string {
 	if in.size >= 0 {
 		return sqlite.About(in.size)

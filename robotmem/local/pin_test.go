@@ -9,8 +9,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// What was pinned for a year has lost nothing, and begins to fade when it is let
-// go, not with the loss of that year.
+// A memory that was pinned for a year has not decayed, and decays from the moment it is
+// unpinned.
 func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{Clock: func() time.Time { return now }})
@@ -25,7 +25,7 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 		if err != nil || math.Abs(m.Confidence-want) > 1e-6 {
 			t.Errorf("%s: confidence %v, %v; want %v", when, m.Confidence, err, want)
 		}
-		// A filter by confidence must see the same as the answer shows.
+		// A filter by confidence uses the confidence of the response.
 		res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "glass", MinConfidence: new(want - 1e-3)})
 		if err != nil || res.Total != 1 {
 			t.Errorf("%s: recall from %v finds %+v, %v", when, want, res, err)
@@ -51,8 +51,8 @@ func TestUnpinnedFadesFromThenOn(t *testing.T) {
 	check("ten days later", sure*math.Pow(0.99, 10))
 }
 
-// What was let go stays so until somebody pins it: neither a correction nor
-// another sighting does, though constraints are pinned when they are learnt.
+// An unpinned memory stays unpinned until a request pins it: neither an update nor
+// another sighting pins it, though constraints are pinned when they are stored.
 func TestUnpinnedStaysUnpinned(t *testing.T) {
 	e := openAt(t, t.TempDir()+"/m.db", local.Options{})
 	rule := &robotmem.LearnRequest{Insight: "The arm must never cross the yellow line"}

@@ -22,11 +22,11 @@ func (n *Node) Places(ctx context.Context, req *robotmem.PlacesRequest) (*robotm
 		if len(r.Min) > 0 && len(r.Max) > 0 && (r.Max[0] < r.Min[0] || r.Max[1] < r.Min[1]) {
 			return robotmem.Errorf(robotmem.Invalid, "max", "must not lie below min in x or y")
 		}
-		return n.putOnMap(c, r, filter, res)
+		return n.places(c, r, filter, res)
 	}))
 }
 
-func (n *Node) putOnMap(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
+func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.Condition, res *robotmem.PlacesResponse) error {
 	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (n *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, er
 	return o, err
 }
 
-// sample is an even sample of n points, by their order.
+// sample returns n of the points, evenly spaced in their order.
 func sample(points []index.Point, n int) []index.Point {
 	if len(points) <= n {
 		return points
@@ -95,7 +95,7 @@ func sample(points []index.Point, n int) []index.Point {
 	return out
 }
 
-// placePoints says what each point is.
+// placePoints returns the points with the fields of their memories.
 func (n *Node) placePoints(c *store.Conn, points []index.Point, o index.Outcomes) ([]robotmem.PlacePoint, error) {
 	out := make([]robotmem.PlacePoint, 0, len(points))
 	for _, p := range points {

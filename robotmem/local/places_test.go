@@ -11,7 +11,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
-// bruteMap answers a request by reading every context.
+// bruteMap computes the response to a request by reading every context.
 func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []robotmem.PlacePoint, cells map[[2]int]int64, fields map[fieldKey]int64) {
 	fields, cells = map[fieldKey]int64{}, map[[2]int]int64{}
 	for _, m := range memories {

@@ -64,7 +64,7 @@ func TestWhatCannotBeAPoseIsRefused(t *testing.T) {
 	}
 }
 
-// What an earlier version has taken is no reason to refuse its repair.
+// A value that an earlier version accepted must not prevent a repair.
 func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	e := openTest(t, Options{})
 	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the dock is here", Context: poseContext(map[string]any{"position": []any{1, 2, 0}})})
@@ -73,7 +73,7 @@ func TestAStoredContextIsPastTheCheckOfPoses(t *testing.T) {
 	}
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 		err := tx.Exec(`UPDATE memories SET context = '{"spatial":{"pose":{"orientation":[0,0,1],"frame_id":3}}}' WHERE id = ?`, res.MemoryID)
-		return errors.Join(err, tx.SealRows())
+		return errors.Join(err, tx.UpdateChecksums())
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -94,8 +94,8 @@ func TestLongWorkSaysHowFarItIs(t *testing.T) {
 	}
 }
 
-// What is passed on through a meter is throttled as the work's own reports
-// are, and may come from many goroutines.
+// Reports that are forwarded through a meter are throttled like its own, and may come
+// from many goroutines.
 func TestProgressIsThrottled(t *testing.T) {
 	if progress.Of(t.Context()) != nil {
 		t.Error("nobody watches, and still there is somebody to tell")

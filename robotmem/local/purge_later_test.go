@@ -15,8 +15,8 @@ import (
 
 const laterText = "zqxsecret that somebody still reads"
 
-// A reader that holds the log leaves a purge unfinished, which the answer says;
-// the memory is gone all the same, and whoever opens the file next finishes it.
+// A reader that uses the log delays the end of a purge, which the response reports. The
+// memory is deleted, and the next node that opens the file completes the purge.
 func TestPurgeIsFinishedLater(t *testing.T) {
 	e := openTest(t, Options{BusyTimeout: 50 * time.Millisecond})
 	path := e.Store.Path()
@@ -59,8 +59,8 @@ func TestPurgeIsFinishedLater(t *testing.T) {
 	}
 }
 
-// A caller that goes away between the two parts, as a death of the process in
-// between, leaves a purge that is finished later.
+// A cancellation or a crash between the two parts of a purge leaves a purge that is
+// completed later.
 func TestPurgeSurvivesAnInterruption(t *testing.T) {
 	e := openTest(t, Options{})
 	path := e.Store.Path()

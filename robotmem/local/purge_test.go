@@ -20,8 +20,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// secretWords are found in no other memory: a text in Latin and Han letters,
-// its number, the keys and names of a context, and the bytes of a payload.
+// secretWords occur in no other memory: a text in Latin and Han letters, its number, the
+// keys and names of a context, and the bytes of a payload.
 const (
 	secretText  = "zqxsecret grip of 7319.25 N 瑕疵檢 broke the vaseqz"
 	earlierText = "wvearlier grip of 5527.75 N broke the bowlvw"
@@ -45,7 +45,7 @@ func traces() map[string][]byte {
 	return out
 }
 
-// leftIn lists the traces that any file of a folder holds, or is named after.
+// leftIn lists the traces that occur in the content or name of any file of a folder.
 func leftIn(t *testing.T, dir string) (found []string) {
 	t.Helper()
 	marks := traces()
@@ -86,8 +86,8 @@ func crowd(t *testing.T, e *local.Node, n int) {
 	}
 }
 
-// secrets stores what is to be purged: a fact that was updated, forgotten and
-// restored, in an episode of its own, and a perception with a large payload.
+// secrets stores the memories to purge: a fact that was updated, forgotten and restored,
+// in its own session, and a perception with a large payload.
 func secrets(t *testing.T, e *local.Node) (fact, perception int64) {
 	t.Helper()
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t)
@@ -110,7 +110,7 @@ func secrets(t *testing.T, e *local.Node) (fact, perception int64) {
 	return fact, perception
 }
 
-// payloadText is larger than what is kept in the file.
+// payloadText is larger than an inline payload.
 func payloadText() string { return strings.Repeat("pqpayloadqp and then some, ", 20_000) }
 
 func must[T any](v T, err error) func(*testing.T) T {
@@ -123,7 +123,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// everything is every memory but some, whole, with its history.
+// everything returns every memory but some, with its history.
 func everything(t *testing.T, e *local.Node, but ...int64) map[int64]string {
 	t.Helper()
 	out := map[int64]string{}
@@ -157,9 +157,8 @@ func purge(t *testing.T, e *local.Node, id int64) *robotmem.Purged {
 	return res.Purged
 }
 
-// What was purged is found in no byte of the file, its log, the payloads or
-// their names, while the file is open and when it is closed; all else is as it
-// was.
+// A purged memory is in no byte of the file, its log, the payloads or their names, while
+// the file is open and after it is closed; all other memories are unchanged.
 func TestPurgeLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -205,7 +204,7 @@ func TestPurgeLeavesNothing(t *testing.T) {
 	}
 }
 
-// hashEmbedder makes a vector of a text's bytes.
+// hashEmbedder derives a vector from a text's bytes.
 type hashEmbedder struct{}
 
 func (hashEmbedder) State() robotmem.EmbedderState { return robotmem.EmbedderState{Model: "test"} }
@@ -221,8 +220,8 @@ func (hashEmbedder) Embed(_ context.Context, _ robotmem.Purpose, texts []string)
 	return out, nil
 }
 
-// A purged id says so and is never given again; who had stored the memory, and
-// who took it away, stays on record without a word of it.
+// The error for a purged id says that it was purged, and the id is not used again. The
+// audit log holds who stored the memory and who purged it, without its text.
 func TestPurgedMemoriesAreOnRecord(t *testing.T) {
 	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	ann := robotmem.WithCaller(t.Context(), robotmem.Caller{Who: "ann", Tool: robotmem.ToolREST})
@@ -256,8 +255,8 @@ func TestPurgedMemoriesAreOnRecord(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Superseded memories, those that others were merged into, and perceptions that
-// share their bytes.
+// Purge of superseded memories, of memories that others were merged into, and of
+// perceptions that share a payload.
 func TestPurgeBesideOthers(t *testing.T) {
 	e := openAt(t, filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	session := must(e.StartSession(t.Context(), &robotmem.StartSessionRequest{}))(t).SessionID
@@ -308,8 +307,8 @@ func TestPurgeBesideOthers(t *testing.T) {
 	}
 }
 
-// Another process that has the file open, with all of it in memory, neither
-// answers with what was purged nor writes it back.
+// Another process with the file open and its indexes loaded neither returns a purged
+// memory nor writes it back.
 func TestPurgeReachesOtherProcesses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "memory.db")

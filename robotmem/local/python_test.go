@@ -22,7 +22,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// pythonSchema are the tables of its documentation.
+// pythonSchema holds the tables of the Python robotmem's documentation.
 const pythonSchema = `
 CREATE TABLE memories(
 	id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT, collection TEXT NOT NULL DEFAULT 'default',
@@ -47,8 +47,8 @@ CREATE INDEX idx_memory_tags_tag ON memory_tags(tag);
 CREATE VIRTUAL TABLE memories_fts USING fts5(content, human_summary, scope_files, scope_entities);
 `
 
-// pythonFile writes a memory.db as the Python robotmem does: the tables of its
-// documentation, its table of vectors (whose module is not here) and its index.
+// pythonFile writes a memory.db as the Python robotmem does: the documented tables, its
+// table of vectors (without its module) and its index.
 func pythonFile(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
@@ -182,7 +182,7 @@ func TestPythonMemory(t *testing.T) {
 	if res, _, _ = importPython(t, e, path, ImportOptions{}); res.Memories.Same != 4 || hashes(t, e) != state {
 		t.Errorf("the second import: %+v", res)
 	}
-	// A later state of the file brings what has changed.
+	// A later state of the file updates the changed memories.
 	c, err := sqlite3.Open(path)
 	if err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func TestPythonFilesAreToldApart(t *testing.T) {
 	}
 }
 
-// A damaged file ends in an error, never in a panic.
+// A damaged file causes an error, never a panic.
 func TestPythonFileDamaged(t *testing.T) {
 	data, err := os.ReadFile(pythonFile(t, ""))
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }
 
-// Contexts as robots write them, and what a limit of 15 N says of each.
+// Contexts as robots write them, and whether each passes a limit of 15 N.
 var grips = []struct {
 	name  string
 	value any
@@ -51,7 +51,7 @@ var grips = []struct {
 	{"true", true, false},
 }
 
-// quantityNode is a node that holds grips, with so many others about.
+// quantityNode returns a node with grips and so many other memories.
 func quantityNode(t *testing.T, others int) *Node {
 	t.Helper()
 	e := openTest(t, Options{})
@@ -84,8 +84,7 @@ func gripNames(t *testing.T, e *Node, filter robotmem.Object) []string {
 	return names
 }
 
-// The same answers come from reading each of few memories and from the index
-// that many are asked by.
+// Reading each of a few memories and the index for many memories return the same.
 func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 	var below []string
 	for _, g := range grips {
@@ -183,7 +182,7 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	}
 	ask("restored", "strongest")
 	healthy(t, e)
-	// The numbers at a unit are part of what the doctor compares and mends.
+	// Doctor compares the numbers of quantities, and Repair restores them.
 	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
 		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", filter.QuantityMark)
 	}); err != nil {
@@ -236,8 +235,8 @@ func randomQuantityFilter(rng *rand.Rand, depth int) robotmem.Object {
 	return robotmem.Object{path: map[string]any{[]string{"$eq", "$ne", "$lt", "$lte", "$gt", "$gte"}[rng.IntN(6)]: randomQuantity(rng)}}
 }
 
-// Random contexts and filters: reading each memory, the index, and what is kept
-// of the index give the same.
+// Random contexts and filters: reading each memory, the index, and the filter cache
+// return the same.
 func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -310,7 +309,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 	}
 }
 
-// A file of before quantities answers as one that was written today.
+// A file from a version without quantities returns the same as a new one.
 func TestQuantitiesOfOlderFiles(t *testing.T) {
 	for _, name := range olderFiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -375,14 +374,13 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 	}
 }
 
-// olderFiles are the stored files whose version knows no quantities.
+// olderFiles are the stored files of versions without quantities.
 func olderFiles(t *testing.T) []string {
 	t.Helper()
 	return []string{"testdata/v1.db.gz", "testdata/v2.db.gz"}
 }
 
-// insertOldFact stores a fact as versions 1 and 2 did, with the attributes that
-// they knew.
+// insertOldFact stores a fact as versions 1 and 2 did, with their attributes.
 func insertOldFact(c *store.Conn, id int64, text string, context robotmem.Object) error {
 	raw := "{}"
 	if context != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// contents are the files of a folder with their bytes, but for those of the index
-// of a log, which readers share.
+// contents returns the files of a folder with their bytes, except the -shm file, which
+// readers share.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -39,7 +39,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// readsAll fails unless a memory of three facts answers, and refuses to change.
+// readsAll fails the test unless a memory with three facts answers reads and refuses
+// writes.
 func readsAll(s *local.Node, why string) error {
 	ctx := context.Background()
 	var errs []error
@@ -104,7 +105,7 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 }
 
-// Another process may write meanwhile, and is followed.
+// Writes of another process are visible.
 func TestReadOnlyFollowsAWriter(t *testing.T) {
 	path := closedWith(t, threeFacts()[:2]...)
 	w := openAt(t, path, local.Options{})

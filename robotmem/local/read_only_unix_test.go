@@ -17,7 +17,7 @@ import (
 
 const readerEnv = "ROBOTMEM_TEST_READER"
 
-// TestServedReadOnly opens memories as a user who may not write them.
+// TestServedReadOnly opens memories as a user without permission to write them.
 func TestServedReadOnly(t *testing.T) {
 	if path := os.Getenv(readerEnv); path != "" {
 		e, err := local.Open(t.Context(), path, local.Options{})
@@ -101,7 +101,7 @@ func TestServedReadOnly(t *testing.T) {
 	}
 }
 
-// readerProgram copies this program to where every user may run it.
+// readerProgram copies this program to a folder where every user may run it.
 func readerProgram(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -126,15 +126,15 @@ func readerProgram(t *testing.T) string {
 	return path
 }
 
-// asNobody runs a program without the privileges that write everything.
+// asNobody runs a program without privileges.
 func asNobody(cmd *exec.Cmd) {
 	if os.Getuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
 }
 
-// A visit by root leaves the owner able to write, and nothing behind; while it
-// lasts the log that it makes is the owner's.
+// After root has used the memory its owner can still write and no files are left. While
+// root uses it, the log belongs to the owner.
 func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can visit another user's file: run as root")
@@ -178,8 +178,8 @@ func TestAVisitorLeavesTheFileToItsOwner(t *testing.T) {
 	}
 }
 
-// A file that is read without its log's index answers nothing once somebody
-// writes to it: what was read before and after would be mixed.
+// A file that is opened without the log's index fails reads after another process writes
+// to it, because results from before and after would be mixed.
 func TestReadAsItLiesUntilSomebodyWrites(t *testing.T) {
 	if path := os.Getenv(readerEnv); path != "" {
 		e, err := local.Open(t.Context(), path, local.Options{ReadOnly: true})

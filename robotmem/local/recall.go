@@ -25,17 +25,17 @@ func (n *Node) Recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		return nil, sqlite.Wrap("recall", err)
 	}
 	if req.AsYouType {
-		return res, nil // one question is many of these
+		return res, nil // typing one query causes many recalls, which are not counted
 	}
 	collection := recall.Collection(req)
 	if !n.index.Columns.Knows(collection) {
 		collection = ""
 	}
 	one := store.OneRecall(collection, len(res.Memories), n.Now())
-	if !robotmem.CallerOf(ctx).ReadOnly { // what was found for somebody is kept longer, and stands in the episode
+	if !robotmem.CallerOf(ctx).ReadOnly { // read-only callers do not change what retention keeps or a session lists
 		one.Give(res.Memories, req.ForSession)
 	}
-	n.tallies.count(one)
+	n.counters.count(one)
 	return res, nil
 }
 
@@ -52,8 +52,8 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 	return res, err
 }
 
-// recall answers without counting the question. No connection is held while it
-// waits for the query embedding or for the index of words.
+// recall answers a query without counting it. It holds no connection while it waits for
+// the query embedding or the posting lists.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	start := time.Now()
 	q, err := recall.Parse(req, n.Now().In(n.options.Location))
@@ -88,7 +88,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// answer runs a query within the snapshot that c reads.
+// answer runs a query in the snapshot of c.
 func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ *robotmem.RecallResponse, err error) {
 	s.c = c
 	if q.MapID, err = s.checkSessions(q); err != nil {
@@ -102,8 +102,8 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 	return recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, RealWeight: s.options.RealWeight})
 }
 
-// checkSessions refuses sessions that do not exist, and returns the map that the
-// asking one is on.
+// checkSessions fails for sessions that do not exist and returns the map of the session
+// in for_session.
 func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 	for field, id := range map[string]string{"session_id": q.SessionID, "for_session": q.ForSession} {
 		if id == "" {
@@ -123,10 +123,10 @@ func (s *source) checkSessions(q *recall.Query) (mapID string, err error) {
 	return mapID, nil
 }
 
-// admitted is what a filter lets through.
+// admitted is the set of memories that pass a filter.
 type admitted struct {
 	set  *bitset.BitSet             // present states, by memory id
-	past map[int64]*robotmem.Memory // with as_of: states that have changed since
+	past map[int64]*robotmem.Memory // with as_of: past states of memories changed since then, by memory id
 }
 
 // Count implements recall.Set.
@@ -176,8 +176,8 @@ func basicOf(q *recall.Query) index.Selection {
 	}
 }
 
-// pastStates returns, of the memories that have changed since as_of, those
-// whose state at that time passes every filter. Damaged ones are named in notes.
+// pastStates returns the memories changed since as_of whose state at that time passes
+// every filter. notes names damaged ones.
 func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*robotmem.Memory, notes []string, err error) {
 	states, err := s.c.PastStates(*q.AsOf)
 	if err != nil {
@@ -203,7 +203,7 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 	return out, notes, nil
 }
 
-// admits puts tags and context_filter to one past state.
+// admits applies tags and context_filter to one past state.
 func admits(q *recall.Query, m *robotmem.Memory) bool {
 	for _, tag := range q.Tags {
 		if !slices.Contains(m.Tags, tag) {

@@ -18,8 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// oracle answers recalls by a pass over all memories: no index, no cache, no
-// bound, nothing that is fast.
+// oracle answers recalls by a scan of all memories, without indexes and caches.
 type oracle struct {
 	memories []robotmem.Memory
 	stems    map[int64][]string
@@ -28,7 +27,7 @@ type oracle struct {
 	vectors  map[int64][]float32
 }
 
-// oracleFigures are what BM25 asks of a collection.
+// oracleFigures are the statistics of a collection for BM25.
 type oracleFigures struct {
 	rows, total float64
 	df          map[string]float64
@@ -69,7 +68,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 	return o
 }
 
-// admits puts every filter to one memory.
+// admits applies every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
 	return b.Admits(m) && admits(q, m)
@@ -109,7 +108,7 @@ func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ra
 	return out
 }
 
-// digits keeps twelve of them, so that sums of another order tie alike.
+// digits rounds to twelve digits, so that sums in another order are equal.
 func digits(x float64) float64 {
 	if x == 0 {
 		return 0
@@ -147,13 +146,12 @@ func (o *oracle) places(q *recall.Query, admitted []*robotmem.Memory) []recall.R
 	return out
 }
 
-// oracleVectorWeight is fixed: one that is worked out would tell apart, in its
-// last digit, what ties.
+// oracleVectorWeight is fixed: a computed weight could break ties in its last digit.
 const oracleVectorWeight = 0.25
 
 const oracleRRF = 60
 
-// answer is the ids of a recall, and how many memories its filters admit.
+// answer returns the ids of a recall, and the number of memories that its filters admit.
 func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids []int64, admits int) {
 	t.Helper()
 	q, err := recall.Parse(req, e.Now())
@@ -231,7 +229,7 @@ func oracleText(rng *rand.Rand, n int) string {
 	return strings.Join(words, " ")
 }
 
-// oracleFill learns n random memories and returns the active ones.
+// oracleFill stores n random memories and returns the active ones.
 func oracleFill(t *testing.T, e *Node, rng *rand.Rand, n int) (all []robotmem.Memory) {
 	t.Helper()
 	tags := []string{"red", "green", "blue"}
@@ -305,10 +303,10 @@ func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 	return req
 }
 
-// 20,000 memories and 200 questions with filters, places, times and tags: by
-// words the ids are those of the oracle, each in its place; with vectors too
-// where the filter leaves a small set, and elsewhere at least 0.99 of the first
-// ten.
+// 20,000 memories and 200 queries with filters, places, times and tags. Recall by words
+// returns the ids of the oracle in the same order, and so does recall with vectors if
+// the filter admits a small set; otherwise it returns at least 0.99 of the oracle's
+// first ten.
 func TestRecallEqualsBruteForce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine and many memories: nothing for -race")

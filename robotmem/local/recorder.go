@@ -14,8 +14,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Recorder starts a recorder that stores what it gathers here: the way in for a
-// control loop, which it never makes wait. Close it before the engine.
+// Recorder starts a recorder that stores its samples in this node. It does not block a
+// control loop. Close it before the node.
 func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
 	if o.Log == nil {
 		o.Log = n.Log
@@ -23,14 +23,13 @@ func (n *Node) Recorder(o recorder.Options) *recorder.Recorder {
 	return recorder.New(n, o)
 }
 
-// maxSource is what a memory keeps of a source's name, in characters.
+// maxSource is the maximal length of a source's name in a memory, in characters.
 const maxSource = 64
 
 var _ recorder.Sink = (*Node)(nil)
 
-// Keep implements recorder.Sink: the batch is one commit. What its items are
-// compared by is worked out later, in the background, save what comes with their
-// summaries.
+// Keep implements recorder.Sink: it stores a batch in one transaction. Features that do
+// not come with the summary are computed later in the background.
 func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 	err := n.keep(n.Store.As(ctx, robotmem.ToolRecorder), b)
 	if err == nil {
@@ -47,7 +46,7 @@ func (n *Node) Keep(ctx context.Context, b recorder.Batch) error {
 }
 
 func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
-	// Before files are written for a session that takes nothing more.
+	// Check before payload files are written, because the session may have ended.
 	if err := n.Store.Read(ctx, func(c *store.Conn) error { _, err := c.BatchCollection(&b); return err }); err != nil {
 		return err
 	}
@@ -68,14 +67,14 @@ func (n *Node) keep(ctx context.Context, b recorder.Batch) error {
 	return err
 }
 
-func (e *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
-	return e.Store.Write(ctx, func(tx *store.Tx) error {
+func (n *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*record.Record) error {
+	return n.Store.Write(ctx, func(tx *store.Tx) error {
 		collection, err := tx.BatchCollection(b)
 		if err != nil {
 			return err
 		}
 		for _, rec := range records {
-			if err := e.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
+			if err := n.insertPerception(tx, rec, &robotmem.SavePerceptionResponse{}); err != nil {
 				return err
 			}
 		}
@@ -88,7 +87,7 @@ func (e *Node) storeBatch(ctx context.Context, b *recorder.Batch, records []*rec
 	})
 }
 
-// recorded prepares an item of a recorder.
+// recorded prepares the record of a recorder's item.
 func (n *Node) recorded(ctx context.Context, b *recorder.Batch, it *recorder.Recorded) (*record.Record, error) {
 	r := &robotmem.SavePerceptionRequest{
 		Description: it.Description, PerceptionType: it.Type, MediaType: it.MediaType, Metadata: it.Metadata,

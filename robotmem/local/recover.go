@@ -18,21 +18,21 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/progress"
 )
 
-// Recover reads what can be read of the damaged file `from`, with its log, and
-// writes it to a new one at to, which must not exist. It copies table by
-// table through SQLite: a damaged page costs the rows on it. The damaged file and
-// its payloads are only read: large payloads are linked to the new file's folder,
-// or copied where the disk has no links. All indexes are rebuilt and the new file
-// is examined. Of o the fields count that make and check a file.
+// Recover copies the readable rows of the damaged file from, with its log, to a new
+// file at to, which must not exist. It copies table by table through SQLite: a damaged
+// page loses the rows on it. The damaged file and its payloads are only read. Large
+// payloads are linked into the new file's folder, or copied where the disk has no
+// links. All indexes are rebuilt and the new file is checked by doctor. Only the fields
+// of o that concern the creation and the check of a file are used.
 //
-// Ids, uids, times and versions are kept; revisions go on from the largest one.
-// A memory whose text does not match its checksum is kept as invalidated, with
-// the reason in its history.
+// Ids, uids, times and versions are kept; revisions continue after the largest one. A
+// memory whose text does not match its checksum becomes invalidated, with the reason in
+// its history.
 //
-// It fails with Corrupt if the file is another program's or SQLite cannot read
-// its schema (then only a backup helps), Conflict if a newer robotmem wrote it,
-// Unavailable if another process has it open or the new one cannot be written.
-// Then no new file is left.
+// It fails with Corrupt if the file is another program's or SQLite cannot read its
+// schema (then only a backup helps), Conflict if a newer robotmem wrote it, Unavailable
+// if another process has it open or the new file cannot be written. It leaves no new
+// file when it fails.
 func Recover(ctx context.Context, from, to string, o Options) (*maintenance.RecoverReport, error) {
 	if err := o.Complete(); err != nil {
 		return nil, sqlite.Wrap("recover", err)
@@ -50,7 +50,7 @@ func recoverLocked(ctx context.Context, from, to string, o Options) (*maintenanc
 	return report, errors.Join(err, source.Close())
 }
 
-// openDamaged opens a file under the exclusive lock of the whole file.
+// openDamaged opens a file with an exclusive lock.
 func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
 	return sqlite.OpenDamaged(ctx, path, sqlite.ConnOptions{CacheKiB: sqlite.ReaderCacheKiB}, func(c *sqlite.Conn) error {
 		_, err := store.RefuseForeign(c)
@@ -84,7 +84,7 @@ func recoverInto(ctx context.Context, source *sqlite.Damaged, from, to string, o
 	return report, nil
 }
 
-// removeRecovered removes a new file that was not finished.
+// removeRecovered removes an unfinished new file.
 func removeRecovered(to string) error {
 	errs := []error{os.RemoveAll(to + store.PayloadsSuffix)}
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -126,33 +126,33 @@ func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string
 	return r.Report, syncNew(to)
 }
 
-// reindexRecovered opens the new file as its user would, rebuilds all indexes,
-// says so in its audit log and examines it.
+// reindexRecovered opens the new file, rebuilds all indexes, logs the recovery and runs
+// doctor.
 func reindexRecovered(ctx context.Context, from, to string, o Options, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	e, err := openNode(ctx, to, o)
+	n, err := openNode(ctx, to, o)
 	if err != nil {
 		return err
 	}
 	m := progress.Of(ctx)
-	err = e.Store.Write(ctx, func(tx *store.Tx) error {
-		_, err := e.maintenance.Rebuild(tx, m)
+	err = n.Store.Write(ctx, func(tx *store.Tx) error {
+		_, err := n.maintenance.Rebuild(tx, m)
 		return errors.Join(err, tx.Audit(admin.AuditEntry{Action: store.ActionRepaired, Reason: "recovered from " + filepath.Base(from)}))
 	})
 	if err == nil {
-		e.index.Drop()
-		err = e.maintenance.RefillFeatures(ctx, m)
+		n.index.Drop()
+		err = n.maintenance.RefillFeatures(ctx, m)
 	}
 	if err == nil {
 		var d *admin.DoctorResponse
-		if d, err = e.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
+		if d, err = n.Doctor(ctx, &admin.DoctorRequest{Deep: true}); err == nil {
 			report.Doctor = *d
 		}
 	}
-	return errors.Join(err, e.Close())
+	return errors.Join(err, n.Close())
 }
 
-// syncNew puts a closed file on the disk, with its name.
+// syncNew syncs a closed file and its folder entry to the disk.
 func syncNew(name string) error {
 	if err := errors.Join(sqlite.SyncPath(name), sqlite.SyncPath(filepath.Dir(name))); err != nil {
 		return robotmem.Errorf(robotmem.Unavailable, "db", "the new file could not be synced (%s)", sqlite.Reason(err))
@@ -160,23 +160,23 @@ func syncNew(name string) error {
 	return nil
 }
 
-// How a recovered file takes the place of a damaged one, so that a crash at any
-// point leaves both to be found:
+// RecoverInPlace replaces the damaged file X in these steps, so that a crash at any
+// point loses neither file:
 //
-//  1. the new file is written as X.recovering-STAMP, and called
-//     X.recovered-STAMP once it is whole and examined;
-//  2. X and its log get second names, X.damaged-STAMP and X.damaged-STAMP-wal;
-//  3. the log's first name goes: it must not be read into the new file;
-//  4. X.recovered-STAMP takes the name X.
+//  1. write the new file as X.recovering-STAMP, and rename it to X.recovered-STAMP once
+//     it is complete and checked;
+//  2. link X and its log to X.damaged-STAMP and X.damaged-STAMP-wal;
+//  3. remove the log's first name: SQLite must not apply the log to the new file;
+//  4. rename X.recovered-STAMP to X.
 //
-// X is there at all times. After a crash between 2 and 4, X and X.damaged-STAMP
-// are one file, or where the disk has no links hold the same, and the next repair
-// begins at 3. Payloads stay in X.payloads.
+// X exists at all times. After a crash between 2 and 4, X and X.damaged-STAMP are one
+// file, or equal copies where the disk has no links, and the next repair continues with
+// 3. Payloads stay in X.payloads.
 const stampFormat = "20060102T150405Z"
 
-// RecoverInPlace recovers the damaged file at path as Recover does and puts the
-// new one in its place. The damaged file and its log are kept beside it, under
-// the name that the report gives.
+// RecoverInPlace recovers the damaged file at path as Recover does and replaces it by
+// the new one. The damaged file and its log are kept beside it, under the name in the
+// report.
 func RecoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
 	if err := o.Complete(); err != nil {
 		return nil, sqlite.Wrap("recover", err)
@@ -200,14 +200,14 @@ func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.R
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = source.Close() }() // it was only read
+	defer func() { _ = source.Close() }() // opened for reading only
 	swap := &swap{path: path, stamp: o.Clock().UTC().Format(stampFormat), letGo: source.Close}
 	stamp, err := interrupted(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	if stamp != "" {
-		swap.stamp = stamp // the recovered file of that time is put in place
+		swap.stamp = stamp // continue with the file that the interrupted run recovered
 		report := &maintenance.RecoverReport{Notes: []string{"an earlier repair was interrupted; what it had recovered was put in place"}, MissingIDs: []int64{}, Doubtful: []int64{}, Tables: []maintenance.RecoveredTable{}}
 		if err := swap.finish(); err != nil {
 			return nil, err
@@ -232,41 +232,41 @@ func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.R
 	return report, nil
 }
 
-// examineRecovered is the check-up of a file that an earlier run recovered.
+// examineRecovered runs doctor on a file that an interrupted run recovered.
 func examineRecovered(ctx context.Context, o Options, path string, s *swap, report *maintenance.RecoverReport) error {
 	o.Embedder, o.Retention = nil, maintenance.Retention{}
-	e, err := openNode(ctx, path, o)
+	n, err := openNode(ctx, path, o)
 	if err != nil {
 		return err
 	}
-	d, err := e.Doctor(ctx, &admin.DoctorRequest{Deep: true})
+	d, err := n.Doctor(ctx, &admin.DoctorRequest{Deep: true})
 	if err == nil {
 		report.Doctor, report.Whole = *d, d.Healthy
 		report.File, report.Damaged = path, s.damaged()
 	}
-	return errors.Join(err, e.Close())
+	return errors.Join(err, n.Close())
 }
 
-// swap is the exchange of two files.
+// swap exchanges the damaged and the recovered file.
 type swap struct {
 	path, stamp string
-	letGo       func() error // of the lock of the damaged file
+	letGo       func() error // releases the lock of the damaged file
 }
 
 func (s *swap) damaged() string { return s.path + ".damaged-" + s.stamp }
 
 func (s *swap) recovered() string { return s.path + ".recovered-" + s.stamp }
 
-// begin gives the new file its second name, and the damaged ones theirs.
+// begin gives both files their second names.
 func (s *swap) begin(ctx context.Context, fresh string) error {
-	// The links to payloads are not needed where the payloads are.
+	// The payloads stay in place, so the links to them are not needed.
 	if err := os.RemoveAll(fresh + store.PayloadsSuffix); err != nil {
 		return swapError(err)
 	}
 	if err := os.Rename(fresh, s.recovered()); err != nil {
 		return swapError(err)
 	}
-	for _, suffix := range []string{"-wal", "-shm", ""} { // the last tells that all are there
+	for _, suffix := range []string{"-wal", "-shm", ""} { // the main file last: its name shows that all have been linked
 		err := sqlite.LinkOrCopy(ctx, s.path+suffix, s.damaged()+suffix)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 			return swapError(err)
@@ -275,7 +275,7 @@ func (s *swap) begin(ctx context.Context, fresh string) error {
 	return swapError(sqlite.SyncPath(filepath.Dir(s.path)))
 }
 
-// finish takes the damaged file's names away and gives the new one its own.
+// finish removes the damaged file's names and gives its name to the new file.
 func (s *swap) finish() error {
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if err := os.Remove(s.path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -285,7 +285,7 @@ func (s *swap) finish() error {
 	if err := sqlite.SyncPath(filepath.Dir(s.path)); err != nil {
 		return swapError(err)
 	}
-	if runtime.GOOS == "windows" { // which renames nothing over a file that is open
+	if runtime.GOOS == "windows" { // Windows cannot rename over an open file
 		if err := s.letGo(); err != nil {
 			return err
 		}
@@ -303,12 +303,12 @@ func swapError(err error) error {
 	return robotmem.Errorf(robotmem.Unavailable, "db", "the recovered file could not be put in place (%s); the files beside it, named damaged and recovered, hold all", sqlite.Reason(err))
 }
 
-// interrupted returns the stamp of an exchange that a crash has cut off: the file
-// has its second name, or its copy, and the recovered one waits.
+// interrupted returns the stamp of an exchange that a crash interrupted: the damaged
+// file has its second name, or its copy, and the recovered file exists.
 func interrupted(ctx context.Context, path string) (string, error) {
 	names, err := filepath.Glob(escapeGlob(path) + ".recovered-*")
 	if err != nil {
-		return "", nil //nolint:nilerr // no pattern, so no such files
+		return "", nil //nolint:nilerr // an invalid pattern matches no files
 	}
 	for _, name := range names {
 		stamp := strings.TrimPrefix(name, path+".recovered-")
@@ -323,10 +323,10 @@ func interrupted(ctx context.Context, path string) (string, error) {
 	return "", nil
 }
 
-// escapeGlob takes their meaning from the characters of a pattern.
+// escapeGlob escapes the special characters of a pattern.
 func escapeGlob(path string) string {
 	if runtime.GOOS == "windows" {
-		return path // its patterns know no escape
+		return path // patterns have no escape character there
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A file that somebody has open is not recovered, even when nothing is going on.
+// A file that another process has open is not recovered, even if the process is idle.
 func TestRecoverRefusesAFileInUse(t *testing.T) {
 	path := furnished(t, 20)
 	e := openAt(t, path, local.Options{})
@@ -85,8 +85,7 @@ func beside(t *testing.T, path string) (names []string) {
 	return names
 }
 
-// A crash in the middle of the exchange leaves both files, and the next repair
-// ends it.
+// A crash during the replacement leaves both files, and the next repair completes it.
 func TestRecoverInPlaceGoesOn(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -158,8 +157,8 @@ func TestRecoverRefuses(t *testing.T) {
 	}
 }
 
-// crashed is a copy of a memory as a crash leaves it: what was written last is in
-// the log alone. Each of n facts is one commit.
+// crashed copies a memory in the state that a crash leaves: the last writes are only in
+// the log. Each of n facts is one commit.
 func crashed(t *testing.T, n int) string {
 	t.Helper()
 	path := furnished(t, 50)
@@ -203,7 +202,7 @@ func TestRecoverReadsTheLog(t *testing.T) {
 		{"with an unfinished commit at its end", func(_ *testing.T, _ string, log []byte) []byte {
 			return append(log, log[32:32+2*4120]...)
 		}, facts, true},
-		// SQLite ends a log at the first frame that does not check.
+		// SQLite reads a log up to the first frame with a wrong checksum.
 		{"with its head damaged", func(_ *testing.T, _ string, log []byte) []byte { clear(log[:32]); return log }, 0, true},
 		{"with a frame damaged in the middle", func(_ *testing.T, _ string, log []byte) []byte {
 			middle := 32 + (len(log)-32)/4120/2*4120
@@ -232,7 +231,7 @@ func TestRecoverReadsTheLog(t *testing.T) {
 	}
 }
 
-// A memory whose text was changed by the damage is not recalled, and not lost.
+// A memory whose text was damaged is not recalled, but kept.
 func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 	path := furnished(t, 50)
 	data, err := os.ReadFile(path)
@@ -260,8 +259,8 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 	}
 }
 
-// A memory file of every past version is recovered, and its checksums are those
-// that this version makes.
+// A memory file of every past version is recovered, and its checksums are those of the
+// current version.
 func TestRecoverPastVersions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")

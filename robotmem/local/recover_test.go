@@ -21,7 +21,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// furnished makes a file with n facts and a little of all else, closed.
+// furnished creates a closed file with n facts and a few records of every other kind.
 func furnished(t *testing.T, n int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
@@ -84,7 +84,7 @@ func fill(t *testing.T, e *local.Node, n int) {
 	}
 }
 
-// truth is every row of the tables that are not indexes, as text.
+// truth returns every row of the tables that are not indexes, as text.
 func truth(t *testing.T, path string) map[string][]string {
 	t.Helper()
 	db, err := sqlite3.Open(path)
@@ -140,7 +140,7 @@ func recovered(t *testing.T, from string) (*maintenance.RecoverReport, string) {
 
 var unordered = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 
-// What is not damaged comes back whole.
+// Recovery of an undamaged file keeps everything.
 func TestRecoverWhole(t *testing.T) {
 	path := furnished(t, 300)
 	want := truth(t, path)
@@ -164,7 +164,7 @@ func TestRecoverWhole(t *testing.T) {
 	}
 }
 
-// page overwrites one page, from 1, of a file.
+// page overwrites a page of a file; pages are numbered from 1.
 func page(t *testing.T, path string, n int64, change func(p []byte)) {
 	t.Helper()
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -186,8 +186,8 @@ func page(t *testing.T, path string, n int64, change func(p []byte)) {
 
 func zero(p []byte) { clear(p) }
 
-// treePages returns the pages of a table's tree: the root, of each page below it the
-// ids on it or below it, and of each leaf those on it.
+// treePages returns the pages of a table's tree: the root, for each interior page the
+// ids below it, and for each leaf its ids.
 func treePages(t *testing.T, path, table string) (root int64, below, leaf map[int64][]int64) {
 	t.Helper()
 	db, err := sqlite3.Open(path)
@@ -257,8 +257,8 @@ func copyOf(t *testing.T, path string) string {
 	return to
 }
 
-// Whatever page of a table is damaged, the rows on all others come back, byte for
-// byte: a leaf costs the rows on it, a page above it those below it.
+// For each damaged page of a table all rows on the other pages are recovered unchanged:
+// a damaged leaf loses its rows, an interior page those below it.
 func TestRecoverDamaged(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -329,7 +329,8 @@ func TestRecoverDamaged(t *testing.T) {
 	}
 }
 
-// Where the schema cannot be read, a backup is what helps, and nothing is left.
+// If the schema cannot be read, the error names the backup as the remedy, and no new
+// file is left.
 func TestRecoverRefusesAFileWithoutASchema(t *testing.T) {
 	path := furnished(t, 20)
 	for name, change := range map[string]func([]byte){

@@ -10,8 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// The end of another process's reembed drops the model that is being filled once
-// its last text has been embedded.
+// Another process ends its reembed and drops the model of this one after its last text
+// was embedded.
 func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	a, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:first", 64)})
@@ -55,7 +55,7 @@ func TestReembedThatLostItsModelDropsNoOther(t *testing.T) {
 	}
 }
 
-// A reembed whose model another one drops halfway says so.
+// A reembed whose model is dropped by another one fails with an explanation.
 func TestReembedWhoseTableIsDroppedIsAConflict(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	a, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:first", 64)})

@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// The remedy that recall names for another dimension works.
+// The command that recall names for another dimension works.
 func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	e := openTest(t, Options{Embedder: w})
@@ -25,7 +25,7 @@ func TestReembedTakesANewDimensionOfTheSameModel(t *testing.T) {
 	}
 }
 
-// A first reembed that was interrupted leaves a model that the worker finishes.
+// The worker completes the model of an interrupted first reembed.
 func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	a, err := Open(t.Context(), path, Options{})
@@ -33,7 +33,7 @@ func TestInterruptedFirstReembedIsTakenUpByTheWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	learnAll(t, a, "the gripper holds wet glass", "battery low in aisle four")
-	// What reembed does until its first page; then the process is killed.
+	// The state after the first page of a reembed, when the process is killed.
 	a.embeddings.embedder = newWordEmbedder("test:words", 64)
 	if _, err := a.embeddings.bindModel(t.Context(), "test:words", store.ModelFilling); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 )
 
-// What a model refused by a mistake that was mended gets its vector from a reembed.
+// A text that the model refused because of a fixed error gets its vector from a reembed.
 func TestReembedTriesRefusedTextsAgain(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	w.refuse = "glass"

@@ -6,8 +6,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// A repair drops the index of words while a recall or the background maintenance is about to
-// follow it.
+// A repair drops the posting lists while a recall or the background maintenance is about
+// to update them.
 func TestRepairWhileTheIndexFollows(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the gripper holds wet glass")

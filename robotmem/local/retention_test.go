@@ -19,8 +19,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// hoard is a node with one perception of each worth, of 300,000 bytes each, by
-// the name of its tier.
+// hoard returns a node with one perception of 300,000 bytes per tier, by the name of its
+// tier.
 func hoard(t *testing.T, e *Node) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
@@ -114,7 +114,7 @@ func TestRetainTakesWhatIsWorthLeast(t *testing.T) {
 	healthy(t, e)
 }
 
-// everyRow is what the tables hold that retention may change.
+// everyRow returns the rows of the tables that retention may change.
 func everyRow(t *testing.T, e *Node) (rows []string) {
 	t.Helper()
 	err := e.Store.Read(t.Context(), func(c *store.Conn) error {
@@ -207,7 +207,7 @@ func TestAnEvictedPerceptionKeepsItsStory(t *testing.T) {
 				t.Errorf("repair: %+v, %v", r, err)
 			}
 			refusesData()
-			// Its bytes are back once they are saved again.
+			// Saving the payload again restores its bytes.
 			savePayload(t, e, trace, func(r *robotmem.SavePerceptionRequest) { r.Collection = "another" })
 			sameData(t, e, res.MemoryID, trace)
 		})
@@ -238,8 +238,8 @@ func TestASharedPayloadGoesWithTheLast(t *testing.T) {
 	healthy(t, e)
 }
 
-// Between the plan and its execution things change, and another node may have
-// carried it out already.
+// Between the plan and its execution perceptions change, and another node may have
+// executed the same plan.
 func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
@@ -299,8 +299,8 @@ func TestAPlanThatIsOutOfDateSpares(t *testing.T) {
 	}
 }
 
-// A crash after the rows went and before the files did loses nothing, and leaves
-// what a repair sweeps.
+// A crash after the rows are deleted and before the files are removed loses nothing, and
+// repair removes the files.
 func TestACrashBetweenRowsAndFiles(t *testing.T) {
 	e := openTest(t, Options{})
 	kept := savePayload(t, e, noise(1, 300_000), func(r *robotmem.SavePerceptionRequest) { r.Collection = "kept" })
@@ -350,8 +350,8 @@ func TestRetainRefuses(t *testing.T) {
 	}
 }
 
-// A disk that has less free than asked for loses what is in the folder, and a
-// disk with enough nothing.
+// Payload files are evicted if the disk has less free space than configured, and not
+// otherwise.
 func TestMinFreeReadsTheDisk(t *testing.T) {
 	e := openTest(t, Options{})
 	savePayload(t, e, noise(1, 300_000), nil)
@@ -364,7 +364,8 @@ func TestMinFreeReadsTheDisk(t *testing.T) {
 	}
 }
 
-// A node with budgets keeps them by itself, as perceptions come and as they age.
+// A node enforces its budgets in the background, as perceptions are added and as they
+// age.
 func TestANodeKeepsItsBudgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, err := Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), Options{
@@ -397,7 +398,7 @@ func TestANodeKeepsItsBudgets(t *testing.T) {
 		if a, b := status(first.MemoryID), status(second.MemoryID); a != "invalidated" || b != "active" {
 			t.Errorf("over the budget they are %s and %s", a, b)
 		}
-		// Nothing is written meanwhile.
+		// No write happens meanwhile.
 		time.Sleep(25 * time.Hour)
 		if got := status(touch.MemoryID); got != "invalidated" {
 			t.Errorf("after more than a day it is %s", got)
@@ -427,8 +428,8 @@ func BenchmarkHoldings(b *testing.B) {
 	}
 }
 
-// manyPerceptions writes rows of perceptions with payloads of their own past the
-// engine, a quarter of them in one long recording.
+// manyPerceptions inserts rows of perceptions with their own payloads directly, a
+// quarter of them in one long recording.
 func manyPerceptions(b *testing.B, e *Node, n int) {
 	b.Helper()
 	err := e.Store.Write(b.Context(), func(tx *store.Tx) error {
@@ -446,7 +447,8 @@ func manyPerceptions(b *testing.B, e *Node, n int) {
 	}
 }
 
-// BenchmarkKeepBudgets is a node's own look, while its payloads are within.
+// BenchmarkKeepBudgets measures the periodic check while the payloads are within the
+// budget.
 func BenchmarkKeepBudgets(b *testing.B) {
 	e := openTest(b, Options{})
 	e.options.Retention = maintenance.Retention{Budgets: []admin.Budget{{MaxBytes: 1 << 40}}}

@@ -23,13 +23,13 @@ import (
 
 const (
 	maxSessionContext = 64 << 10
-	briefLength       = 5   // memories of each sort in a briefing
-	fadedBelow        = 0.3 // a confidence
-	// maxProactive bounds a question that the node asks itself, in characters.
+	briefLength       = 5   // memories per list of a briefing
+	fadedBelow        = 0.3 // confidence below which a memory counts as faded
+	// maxProactive limits the query that EndSession makes itself, in characters.
 	maxProactive = 400
-	// proactiveDiversity keeps an unasked answer from saying one thing five times.
+	// proactiveDiversity avoids five results that say the same.
 	proactiveDiversity = 0.5
-	endStages          = 4 // of the end of an episode, as its progress names them
+	endStages          = 4 // stages of EndSession in its progress
 )
 
 // StartSession implements Service.
@@ -60,7 +60,7 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 	if err != nil {
 		return nil, sqlite.Wrap("start_session", err)
 	}
-	// The episode is open; a briefing that cannot be made does not undo it.
+	// The session is started; a failure of the briefing must not fail the call.
 	if err := n.brief(ctx, res, object); err != nil {
 		n.Log.Warn("no briefing", "session", res.SessionID, "err", err)
 		res.Briefing.Text = "The briefing could not be made; robotmem doctor may say why."
@@ -73,8 +73,8 @@ func fillBriefing(b *robotmem.Briefing) {
 	b.Rules, b.Failures, b.Relevant = record.OrEmpty(b.Rules), record.OrEmpty(b.Failures), record.OrEmpty(b.Relevant)
 }
 
-// brief gathers what to know before an episode: rules, failures, what fits its
-// context, and how the last one went.
+// brief collects the briefing of a session: rules, failures, memories relevant to its
+// context, and the summary of the last session.
 func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, object robotmem.Object) error {
 	b := &res.Briefing
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
@@ -105,7 +105,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		if err != nil {
 			return err
 		}
-		b.Relevant = store.Briefs(found.Memories, store.Ids(b.Rules, b.Failures), briefLength)
+		b.Relevant = store.Briefs(found.Memories, store.IDSet(b.Rules, b.Failures), briefLength)
 	}
 	b.Text = briefingText(b, res)
 	return nil
@@ -131,7 +131,7 @@ func briefingText(b *robotmem.Briefing, res *robotmem.StartSessionResponse) stri
 	return s.String()
 }
 
-// contextWords are the texts and keys in a context, to search by.
+// contextWords returns the texts and keys of a context as a query.
 func contextWords(v any) string {
 	var words []string
 	var walk func(v any)
@@ -166,7 +166,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	}
 	m := progress.Of(ctx)
 	m.Step("counting recalls", 0, endStages)
-	n.tallies.flush(ctx, n)
+	n.counters.flush(ctx, n)
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *store.SessionRow
 	err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
@@ -177,7 +177,7 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 		return nil, sqlite.Wrap("end_session", err)
 	}
 	m.Step("looking for related memories", 3, endStages)
-	if err := n.lookAround(ctx, session, res); err != nil {
+	if err := n.relatedMemories(ctx, session, res); err != nil {
 		n.Log.Warn("no related memories", "session", r.SessionID, "err", err)
 	}
 	return res, nil
@@ -210,7 +210,7 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 
-// mergeRepeated merges what the episode said more than once.
+// mergeRepeated merges the repeated facts of a session.
 func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, error) {
 	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
@@ -235,9 +235,9 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 	return out, nil
 }
 
-// lookAround counts what has faded and recalls, unasked, what earlier episodes
-// knew about the same thing.
-func (n *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
+// relatedMemories counts the faded memories and recalls what earlier sessions stored
+// about the same subject.
+func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	var words string
 	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		if err := n.index.Columns.Sync(c); err != nil {
@@ -265,20 +265,20 @@ func (n *Node) lookAround(ctx context.Context, s *store.SessionRow, res *robotme
 	return nil
 }
 
-// maxRecalled bounds the memories that a session's answer lists as recalled.
+// maxRecalled limits the memories that a response lists as recalled.
 const maxRecalled = 1000
 
 // Session implements Service.
 func (n *Node) Session(ctx context.Context, req *robotmem.SessionRequest) (*robotmem.SessionResponse, error) {
-	pending := n.tallies.creditOf(req.SessionID)
+	pending := n.counters.pendingCredit(req.SessionID)
 	res := &robotmem.SessionResponse{}
 	return orNil(res, read(ctx, n, "session", req, func(c *store.Conn, r *robotmem.SessionRequest) error {
 		return n.readSession(c, r.SessionID, pending, res)
 	}))
 }
 
-// readSession fills res. pending are memories that were recalled for the
-// episode and are not in the file yet.
+// readSession fills res. pending lists memories that were recalled for the session and
+// are not yet stored as such.
 func (n *Node) readSession(c *store.Conn, id string, pending []int64, res *robotmem.SessionResponse) error {
 	s, err := c.Session(id)
 	if err != nil {

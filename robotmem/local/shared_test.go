@@ -7,7 +7,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// sharedEmbedder gives the same slice to everybody.
+// sharedEmbedder returns the same slice to every caller.
 type sharedEmbedder struct {
 	*wordEmbedder
 	one []float32

@@ -15,7 +15,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// countdown is a context whose deadline passes at a chosen look at it.
+// countdown is a context whose deadline passes at a chosen check.
 type countdown struct {
 	context.Context
 	left *int

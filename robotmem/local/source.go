@@ -20,22 +20,23 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
-// source answers one recall from the indexes and the file. All but Lexical read
-// through the connection, which serves one goroutine.
+// source implements the interfaces of package recall for one query, from the indexes and
+// the file. All methods but Lexical read through the connection, so only one goroutine
+// may call them.
 type source struct {
 	*Node
 	c         *store.Conn
-	words     *lexical.Index // in step with the snapshot; nil while it is loaded
-	wordsErr  error          // why it is not in memory
+	words     *lexical.Index // of the snapshot's revision; nil while it is loaded
+	wordsErr  error          // why it is not loaded
 	embedding *queryEmbedding
-	unit      []float32   // the query embedding, once vectors were searched
-	model     store.Model // whose it is
+	unit      []float32   // the query embedding, set by the vector search
+	model     store.Model // the model of unit
 }
 
 var _ recall.Source = (*source)(nil)
 
-// failed is what a signal reports of a failure. What is no error for a caller is
-// logged and put into words.
+// failed returns the error of a signal. An error without a kind is logged and explained
+// for the caller.
 func (s *source) failed(ctx context.Context, signal string, err error) error {
 	if known := (*robotmem.Error)(nil); err == nil || errors.As(err, &known) {
 		return err
@@ -55,11 +56,11 @@ func (s *source) Lexical(_ context.Context, q *recall.Query, in recall.Set, word
 	case s.wordsErr != nil:
 		return nil, s.failed(context.Background(), recall.ListWords, s.wordsErr)
 	}
-	return nil, index.ErrPostingsNotLoaded // a repair has dropped it
+	return nil, index.ErrPostingsNotLoaded // a repair dropped it
 }
 
-// searchWords ranks the admitted memories by the index in memory. Past states
-// are not in it: they are scored one by one with its figures.
+// searchWords ranks the admitted memories by BM25. Past states are not in the index:
+// they are scored one by one with its statistics.
 func searchWords(index *lexical.Index, collection string, a *admitted, words recall.Words, limit int) []recall.Ranked {
 	stems := make([]string, 0, len(words.Terms))
 	for _, t := range words.Terms {
@@ -90,11 +91,11 @@ func searchWords(index *lexical.Index, collection string, a *admitted, words rec
 	return items
 }
 
-// maxLonger is how many words an unfinished one may become.
+// maxLonger limits the completions of an unfinished word.
 const maxLonger = 64
 
-// unfinished looks the longer words up in the index, most frequent first, those
-// aside that are asked for anyway.
+// unfinished looks up the completions of the unfinished word in the index, most frequent
+// first, without the words of the query.
 func unfinished(typing *text.Unfinished, index *lexical.Index, collection string, asked []string) *lexical.Unfinished {
 	if typing == nil {
 		return nil
@@ -111,8 +112,9 @@ func unfinished(typing *text.Unfinished, index *lexical.Index, collection string
 	return u
 }
 
-// termCounts are how often a past state holds each term of a query. The words that
-// the index has may not be those that it had then, so any longer one counts.
+// termCounts returns how often a past state holds each term of a query. Every completion
+// of an unfinished word counts, because the completions from the index are of the
+// present states.
 func termCounts(typing *text.Unfinished, terms []string, q *lexical.Query) []int {
 	counts := make([]int, len(q.Terms)+1)
 	longer, whole := 0, false
@@ -153,7 +155,7 @@ func (s *source) nearest(a *admitted, limit int) ([]recall.Ranked, error) {
 	case m.ID != 0 && m.Name != state.Model:
 		return nil, silent("%s", mismatch(m.Name, state.Model))
 	case codes == nil || codes.Len() == 0:
-		return nil, silent("no memory has a vector yet; they come in the background")
+		return nil, silent("no memory has a vector yet; they are computed in the background")
 	}
 	unit, err := s.embedding.get()
 	if err != nil {
@@ -194,7 +196,7 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 	return cosine, ok, err
 }
 
-// Places implements recall.Places. It is exact: every coordinate is compared.
+// Places implements recall.Places. It compares every coordinate, so the result is exact.
 func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	path, err := s.c.KnownPath(q.SpatialSort.Field)
 	if err != nil {
@@ -250,7 +252,7 @@ func (s *source) likeness(q *recall.Query, a *admitted, limit int) (items []reca
 	return items, notes, err
 }
 
-// wantedFeatures are those of the memory or the data in question.
+// wantedFeatures returns the features of the memory or the data in like.
 func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	l := q.Like
 	if l.MemoryID == 0 {
@@ -283,7 +285,7 @@ func (s *source) wantedFeatures(q *recall.Query) (*record.Features, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f == nil && m.SHA256 != "" { // not worked out yet
+	if f == nil && m.SHA256 != "" { // not computed yet
 		item, err := s.Store.Item(s.c, m)
 		if err != nil {
 			return nil, err
@@ -332,14 +334,14 @@ func (s *source) Real(id int64) bool {
 	return ok && row.Real
 }
 
-// Hints implements recall.Loader: a path that no memory has, a target of another
-// number of dimensions, a collection that holds nothing. A controller must not take
-// a slip of the pen for "nothing worked here".
+// Hints implements recall.Loader. It notes a path that no memory has, a target with
+// another number of dimensions, and an empty collection: a controller must be able to
+// distinguish a typing error from an empty result.
 func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	if q.Collection != "*" && s.index.Columns.Active(q.Collection) == 0 {
 		if elsewhere := s.index.Columns.Active("*"); elsewhere > 0 {
-			note("collection: %s holds nothing, other collections hold %d; * looks in all", q.Collection, elsewhere)
+			note("collection: %s is empty, other collections hold %d memories; use * for all", q.Collection, elsewhere)
 		}
 		return hints, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// The vector that was written last is gone, because its memory has been updated
-// and the embedder fails: a node that opens now is in step all the same.
+// The last vector was deleted by an update and the embedder fails: a node that opens now
+// still finishes loading the vector index.
 func TestCodesAreInStepWithoutTheLastVector(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	w := newWordEmbedder("test:words", 64)

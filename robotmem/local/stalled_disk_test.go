@@ -10,8 +10,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
-// A disk that hangs does not hold up those who said how long they wait, nor
-// readers; what was acknowledged before and after is there.
+// A disk that does not respond delays neither callers with a deadline nor readers; all
+// acknowledged writes are kept.
 func TestADiskThatHangs(t *testing.T) {
 	e, d := onFaultDisk(t, local.Options{})
 	learn(t, e, "the bin is 3 m away", nil)

@@ -15,20 +15,20 @@ import (
 )
 
 // Stats implements Service.
-func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
+func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsResponse, error) {
 	res := &admin.StatsResponse{ByStatus: map[string]int64{}, ByType: map[string]int64{}, ByCategory: map[string]int64{}, Embedder: "none"}
-	e.tallies.mu.Lock()
-	res.Recalls, res.ZeroHits = e.tallies.Recalls, e.tallies.ZeroHits
-	e.tallies.mu.Unlock()
-	err := e.Store.Read(ctx, func(c *store.Conn) error {
-		if err := e.index.Columns.Sync(c); err != nil {
+	n.counters.mu.Lock()
+	res.Recalls, res.ZeroHits = n.counters.Recalls, n.counters.ZeroHits
+	n.counters.mu.Unlock()
+	err := n.Store.Read(ctx, func(c *store.Conn) error {
+		if err := n.index.Columns.Sync(c); err != nil {
 			return err
 		}
-		e.index.Columns.Tally(res, e.Now())
-		if err := e.embeddings.stats(c, res); err != nil {
+		n.index.Columns.Tally(res, n.Now())
+		if err := n.embeddings.stats(c, res); err != nil {
 			return err
 		}
-		if e.maintenance.Behind.Load() { // counting walks over all perceptions
+		if n.maintenance.Behind.Load() { // counting scans all perceptions
 			n, err := c.FeatureBacklog()
 			if err != nil {
 				return err
@@ -40,10 +40,10 @@ func (e *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if err != nil {
 		return nil, sqlite.Wrap("stats", err)
 	}
-	if res.DiskFreeBytes, err = e.options.Disk.FreeBytes(e.Store.Path()); err != nil {
-		e.Log.Warn("free space of the disk not read", "err", err)
+	if res.DiskFreeBytes, err = n.options.Disk.FreeBytes(n.Store.Path()); err != nil {
+		n.Log.Warn("free space of the disk not read", "err", err)
 	}
-	res.Workers = e.workers(res)
+	res.Workers = n.workers(res)
 	return res, nil
 }
 
@@ -60,9 +60,8 @@ func (n *Node) Doctor(ctx context.Context, req *admin.DoctorRequest) (*admin.Doc
 	return res, nil
 }
 
-// Damage returns what is wrong with the pages of the file, "" if nothing. A file
-// with damage is for RecoverInPlace; indexes that differ from the tables are for
-// Repair.
+// Damage describes the corruption of the file, "" if there is none. Use RecoverInPlace
+// for a corrupt file, and Repair for indexes that differ from the tables.
 func (n *Node) Damage(ctx context.Context) (found string, err error) {
 	found, err = n.maintenance.Damage(ctx)
 	return found, sqlite.Wrap("doctor", err)
@@ -81,8 +80,8 @@ func (n *Node) Repair(ctx context.Context, _ *admin.RepairRequest) (*admin.Repai
 	return &admin.RepairResponse{Repaired: repaired, Doctor: *d}, nil
 }
 
-// Warm reads the indexes into memory now, so that the first recall finds them
-// there. Without it the first recall waits for them.
+// Warm loads the indexes into memory. Without it the first recall loads them and takes
+// longer.
 func (n *Node) Warm(ctx context.Context) error {
 	return sqlite.Wrap("warm", n.index.Warm(ctx))
 }
@@ -114,8 +113,7 @@ const (
 	workerOff     = "off"
 )
 
-// workers says what the node does in the background, from what Stats has
-// counted.
+// workers describes the background work of the node, from the counts of Stats.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
 	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.indexWorker(), n.writerWorker(), n.retentionWorker(s)}
 }
@@ -130,11 +128,11 @@ func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
 	case state.Reason != "":
 		w.Status, w.Detail = workerWaiting, state.Reason
 		if !state.Until.IsZero() {
-			w.Detail += fmt.Sprintf("; asked again at %s", state.Until.UTC().Format("15:04:05Z"))
+			w.Detail += fmt.Sprintf("; next attempt at %s", state.Until.UTC().Format("15:04:05Z"))
 		}
 	case state.Model == "":
 	case s.Backlog > 0:
-		w.Status, w.Detail = workerBusy, fmt.Sprintf("%d memories wait for a vector of %s", s.Backlog, state.Model)
+		w.Status, w.Detail = workerBusy, fmt.Sprintf("%d memories have no vector of %s yet", s.Backlog, state.Model)
 	default:
 		w.Status, w.Detail = workerIdle, "every memory has its vector of "+state.Model
 	}
@@ -143,28 +141,28 @@ func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
 
 func (n *Node) likenessWorker(s *admin.StatsResponse) admin.Worker {
 	if s.ToCompare > 0 {
-		return admin.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("%d perceptions are still being made comparable", s.ToCompare)}
+		return admin.Worker{Name: "likeness", Status: workerBusy, Detail: fmt.Sprintf("the features of %d perceptions are not computed yet", s.ToCompare)}
 	}
-	return admin.Worker{Name: "likeness", Status: workerIdle, Detail: "every perception that can be compared is"}
+	return admin.Worker{Name: "likeness", Status: workerIdle, Detail: "the features of all perceptions are computed"}
 }
 
 func (n *Node) indexWorker() admin.Worker {
 	n.index.Postings.Mu.RLock()
 	defer n.index.Postings.Mu.RUnlock()
 	if n.index.Postings.Index == nil {
-		return admin.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "read at the first recall, which waits for them"}
+		return admin.Worker{Name: "indexes in memory", Status: workerWaiting, Detail: "not loaded yet; the first recall loads them"}
 	}
-	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "read, and following every change"}
+	return admin.Worker{Name: "indexes in memory", Status: workerIdle, Detail: "loaded and up to date"}
 }
 
-func (e *Node) writerWorker() admin.Worker {
-	if e.Store.ReadOnly() != "" {
-		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + e.Store.ReadOnly()}
+func (n *Node) writerWorker() admin.Worker {
+	if n.Store.ReadOnly() != "" {
+		return admin.Worker{Name: "writer", Status: workerOff, Detail: "the memory is served read-only: " + n.Store.ReadOnly()}
 	}
-	if n := e.Store.Waiting(); n > 0 {
-		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes wait for the disk", n)}
+	if waiting := n.Store.Waiting(); waiting > 0 {
+		return admin.Worker{Name: "writer", Status: workerBusy, Detail: fmt.Sprintf("%d writes are queued", waiting)}
 	}
-	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write waits"}
+	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write is queued"}
 }
 
 func (n *Node) retentionWorker(s *admin.StatsResponse) admin.Worker {
@@ -181,12 +179,12 @@ func (n *Node) retentionWorker(s *admin.StatsResponse) admin.Worker {
 	}
 	detail := "keeps " + strings.Join(rules, "; ")
 	if s.Evicted > 0 {
-		detail += fmt.Sprintf("; %d payloads went, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
+		detail += fmt.Sprintf("; %d payloads were evicted, %s", s.Evicted, sqlite.BytesText(s.EvictedBytes))
 	}
 	return admin.Worker{Name: "retention", Status: workerIdle, Detail: detail}
 }
 
-// budgetText is a budget in words: visual of arm7: at most 10 GB, 30 days.
+// budgetText describes a budget, as in "visual of arm7: at most 10 GB, 30 days".
 func budgetText(b admin.Budget) string {
 	var parts []string
 	if b.MaxBytes > 0 {
@@ -206,9 +204,9 @@ func budgetText(b admin.Budget) string {
 }
 
 const (
-	// hourlyDays is up to how many days are counted by the hour unless told.
+	// hourlyDays is the longest period counted by the hour by default.
 	hourlyDays = 7
-	// maxHourlyDays bounds an answer by the hour to 2,208 buckets.
+	// maxHourlyDays limits a response by the hour to 2,208 buckets.
 	maxHourlyDays = 92
 )
 
@@ -231,14 +229,14 @@ func (n *Node) Activity(ctx context.Context, req *admin.ActivityRequest) (*admin
 	return orNil(res, err)
 }
 
-// newActivity is an answer of empty buckets: whole hours or days of UTC, the
-// last of which is now's.
+// newActivity returns a response with empty buckets: whole hours or days in UTC, up to
+// and including the current one.
 func newActivity(bucket string, days int, now time.Time) *admin.ActivityResponse {
 	step, n := 24*time.Hour, days
 	if bucket == "hour" {
 		step, n = time.Hour, 24*days
 	}
-	to := now.UTC().Truncate(step).Add(step) // a day of UTC has 24 hours
+	to := now.UTC().Truncate(step).Add(step) // every day has 24 hours in UTC
 	res := &admin.ActivityResponse{From: to.Add(-time.Duration(n) * step), To: to, Bucket: bucket, Buckets: make([]admin.ActivityBucket, n)}
 	for i := range res.Buckets {
 		res.Buckets[i].From = res.From.Add(time.Duration(i) * step)
@@ -246,8 +244,8 @@ func newActivity(bucket string, days int, now time.Time) *admin.ActivityResponse
 	return res
 }
 
-// bucketOf returns what finds the bucket of a time, given in nanoseconds since
-// 1970; nil outside.
+// bucketOf returns a function that finds the bucket of a time in nanoseconds since 1970;
+// nil outside the period.
 func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
 	from, step := a.From.UnixNano(), int64(a.To.Sub(a.From))/int64(len(a.Buckets))
 	return func(ns int64) *admin.ActivityBucket {
@@ -258,14 +256,14 @@ func bucketOf(a *admin.ActivityResponse) func(ns int64) *admin.ActivityBucket {
 	}
 }
 
-// activity fills the buckets: with memories from the roster, which costs a few
-// nanoseconds each, and with recalls from the file.
-func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
-	if err := e.index.Columns.Sync(c); err != nil {
+// activity counts memories from the column cache, at a few nanoseconds each, and recalls
+// from the file and the pending counters.
+func (n *Node) activity(c *store.Conn, collection string, res *admin.ActivityResponse) error {
+	if err := n.index.Columns.Sync(c); err != nil {
 		return err
 	}
 	at := bucketOf(res)
-	e.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
+	n.index.Columns.Each(func(row *index.Row, text func(uint32) string) {
 		b := at(row.Created)
 		switch {
 		case b == nil || collection != "*" && text(row.Collection) != collection:
@@ -275,24 +273,24 @@ func (e *Node) activity(c *store.Conn, collection string, res *admin.ActivityRes
 			b.Perceptions++
 		}
 	})
-	failures, err := e.failureSet(c, collection, time.Time{})
+	failures, err := n.failureSet(c, collection, time.Time{})
 	if err != nil {
 		return err
 	}
-	e.index.Columns.EachCreated(failures, func(ns int64) {
+	n.index.Columns.EachCreated(failures, func(ns int64) {
 		if b := at(ns); b != nil {
 			b.Failures++
 		}
 	})
-	recalls := func(hour time.Time, n store.Asked) {
+	recalls := func(hour time.Time, sum store.RecallTotals) {
 		if b := at(hour.UnixNano()); b != nil {
-			b.Recalls += n.Recalls
-			b.ZeroHits += n.ZeroHits
+			b.Recalls += sum.Recalls
+			b.ZeroHits += sum.ZeroHits
 		}
 	}
-	e.tallies.eachHour(func(by store.AskedHour, n store.Asked) {
+	n.counters.eachPendingHour(func(by store.CollectionHour, sum store.RecallTotals) {
 		if collection == "*" || by.Collection == collection {
-			recalls(by.Hour, n)
+			recalls(by.Hour, sum)
 		}
 	})
 	return c.EachRecallHour(collection, res.From, recalls)

@@ -17,8 +17,8 @@ import (
 // The file is an ordinary SQLite file: other programs may read it, checkpoint its
 // log, vacuum and copy it, and it opens afterwards.
 
-// stock runs a script in Python's SQLite, which is the system's own. The path of
-// the file is its first argument.
+// stock runs a script with Python's SQLite, the version of the system. The path of the
+// file is its first argument.
 func stock(t *testing.T, path, script string) string {
 	t.Helper()
 	python, err := exec.LookPath("python3")
@@ -32,7 +32,7 @@ func stock(t *testing.T, path, script string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// dockFacts are learnt by learnDocks, one commit each.
+// dockFacts is the number of facts that learnDocks stores, one commit each.
 const dockFacts = 10
 
 func learnDocks(t *testing.T, e *local.Node) {
@@ -42,7 +42,7 @@ func learnDocks(t *testing.T, e *local.Node) {
 	}
 }
 
-// killedFiles are a memory of dockFacts with its log, as a killed node leaves them.
+// killedFiles returns a memory of dockFacts with its log, as a killed node leaves them.
 func killedFiles(t *testing.T) (db, log []byte) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
@@ -55,7 +55,7 @@ func killedFiles(t *testing.T) (db, log []byte) {
 	return db, log
 }
 
-// wholeAndHealthy opens a file and expects n memories and nothing to complain of.
+// wholeAndHealthy opens a file and expects n memories and no problem from doctor.
 func wholeAndHealthy(t *testing.T, path string, n int64) {
 	t.Helper()
 	e, err := local.Open(t.Context(), path, local.Options{})
@@ -96,8 +96,8 @@ func TestStockSQLiteBesideAKilledNodesLog(t *testing.T) {
 	}
 }
 
-// A tool that copies the file while the node writes holds off the node's own
-// checkpoints, checkpoints by itself and copies the pages, as Litestream does.
+// A tool that copies the file while the node writes blocks the node's checkpoints,
+// checkpoints itself and copies the pages, as Litestream does.
 func TestAnotherProcessCheckpointsAndCopies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{})
@@ -121,7 +121,7 @@ for n in range(3):
 	wholeAndHealthy(t, path, dockFacts+1)
 }
 
-// What another program has changed is shown by the hash of the memory's content.
+// A change by another program is detected by the memory's content hash.
 func TestStockSQLiteChangesAText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, local.Options{})
@@ -133,8 +133,8 @@ func TestStockSQLiteChangesAText(t *testing.T) {
 	}
 }
 
-// A file that something has emptied is not taken for a new one, and its log not
-// deleted, while what belongs to it lies beside it.
+// An emptied file is not treated as a new one, and its log is not deleted, while files
+// that belong to it exist beside it.
 func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
 	db, log := killedFiles(t)
 	for _, tt := range []struct {

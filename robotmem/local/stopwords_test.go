@@ -7,7 +7,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// What a failing embedder answers is what a node without one answers.
+// With a failing embedder the response equals that of a node without one.
 func TestFailingEmbedderHidesNoStopWords(t *testing.T) {
 	w := newWordEmbedder("test:words", 64)
 	with, without := openTest(t, Options{Embedder: w}), openTest(t, Options{})

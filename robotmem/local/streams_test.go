@@ -30,7 +30,7 @@ func startSession(t *testing.T, e *Node, collection string) string {
 	return s.SessionID
 }
 
-// sourceMemories are the perceptions of a source in an episode, in time order.
+// sourceMemories returns the perceptions of a source in a session, in time order.
 func sourceMemories(t *testing.T, e *Node, session, source string) (out []robotmem.Memory) {
 	t.Helper()
 	for page := 1; ; page++ {
@@ -49,7 +49,7 @@ func sourceMemories(t *testing.T, e *Node, session, source string) (out []robotm
 	}
 }
 
-// sampleOf is a reading with bits that a rounding would change.
+// sampleOf returns a sample with bits that rounding would change.
 func sampleOf(seq uint64, channel int) float64 {
 	v := 10 * math.Sin(float64(seq)/57+float64(channel))
 	if seq%997 == 5 {
@@ -60,7 +60,7 @@ func sampleOf(seq uint64, channel int) float64 {
 
 func frameOf(seq uint64) []byte { return noise(seq, 1000+int(seq)*3001) }
 
-// offer repeats a push until there is room, as a test has no clock to keep.
+// offer repeats a push until the queue has space.
 func offer(t *testing.T, push func() bool) {
 	t.Helper()
 	for wait := time.Now().Add(20 * time.Second); !push(); {
@@ -71,8 +71,8 @@ func offer(t *testing.T, push func() bool) {
 	}
 }
 
-// A second of a sensor at 1 kHz and frames of a camera beside it come back bit
-// for bit, and every one is accounted for.
+// One second of a sensor at 1 kHz and frames of a camera are stored bit for bit, and all
+// samples are counted.
 func TestRecordingsComeBackBitForBit(t *testing.T) {
 	e := openTest(t, Options{})
 	session := startSession(t, e, "arm")
@@ -320,7 +320,7 @@ func TestBatchesAreKeptWholeOrRefused(t *testing.T) {
 	}
 }
 
-// What a recorder stored is compared later, in the background.
+// The features of recorded perceptions are computed later, in the background.
 func TestRecordingsBecomeComparable(t *testing.T) {
 	e := openTest(t, Options{})
 	session := startSession(t, e, "")
@@ -352,7 +352,7 @@ func TestRecordingsBecomeComparable(t *testing.T) {
 	}
 }
 
-// waitComparable waits for the background to have worked out all features.
+// waitComparable waits until the background has computed all features.
 func waitComparable(t *testing.T, e *Node) {
 	t.Helper()
 	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {

@@ -12,9 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 )
 
-// Two nodes on one file: one moves to and fro between models, both learn,
-// update, forget and recall, a third is opened and closed. Nothing fails but as
-// it is promised.
+// Two nodes on one file: one switches between models, both store, update, forget and
+// recall, a third one is opened and closed. Only documented errors occur.
 func TestReembedBesideAnotherNode(t *testing.T) {
 	path := t.TempDir() + "/m.db"
 	open := func(w robotmem.Embedder) *Node {

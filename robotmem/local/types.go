@@ -6,19 +6,19 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// What callers pass to a node and get from it, by the part that works with it.
+// Types of internal packages in the API of Node.
 type (
-	// Disk is what a node changes files through.
+	// Disk is the interface that a node changes files through.
 	Disk = sqlite.Disk
-	// SystemDisk is the computer's own.
+	// SystemDisk is the disk of the computer.
 	SystemDisk = sqlite.SystemDisk
-	// Retention are the budgets that a node keeps.
+	// Retention is the set of budgets that a node enforces.
 	Retention = maintenance.Retention
-	// RecoverReport says what was read of a damaged file, and what was not.
+	// RecoverReport lists what Recover read from a damaged file and what it lost.
 	RecoverReport = maintenance.RecoverReport
-	// ImportReport says what became of the records of an import.
+	// ImportReport counts the records of an import by their result.
 	ImportReport = store.ImportReport
-	// ImportCount is what became of the records of one kind.
+	// ImportCount counts the records of one kind by their result.
 	ImportCount = store.ImportCount
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// While its last word is typed, a question finds the memories that hold any of
-// the finished words, or any word that begins as the last one does.
+// While its last word is typed, a query finds the memories with any of the complete
+// words, or with any word that starts like the last one.
 func TestTypingFindsWhatBeginsSo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
@@ -69,7 +69,7 @@ func TestTypingFindsWhatBeginsSo(t *testing.T) {
 	}
 }
 
-// A recall waits until the words are in memory, again and again.
+// Each recall waits until the posting lists are loaded.
 func TestTypingAfterTheIndexIsDropped(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "the floor is slippery", "the floor is dry")
@@ -93,14 +93,14 @@ func TestTypingIsNotCounted(t *testing.T) {
 			t.Fatal("nothing found")
 		}
 	}
-	e.tallies.flush(t.Context(), e)
+	e.counters.flush(t.Context(), e)
 	m, err := e.Get(t.Context(), &robotmem.MemoryRequest{MemoryID: 1})
 	if err != nil || m.ReturnCount != 1 {
 		t.Errorf("returned %d times, %v; want once", m.ReturnCount, err)
 	}
 }
 
-// With an embedder words and vectors are searched side by side.
+// With an embedder, words and vectors are searched in parallel.
 func TestTypingBesideVectors(t *testing.T) {
 	e := openTest(t, Options{Embedder: newWordEmbedder("test:words", 16)})
 	learnAll(t, e, "the floor is slippery", "the battery is low")
@@ -115,8 +115,8 @@ func TestTypingBesideVectors(t *testing.T) {
 	}
 }
 
-// Wherever typing a word stops, what it begins is as relevant as what it is: a
-// floor of relevance does not make the answer flicker.
+// At each typed letter the completions are as relevant as the whole word: a relevance
+// threshold does not change the results from letter to letter.
 func TestTypingStaysRelevant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")

@@ -12,8 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// read answers an operation from one snapshot. f gets a checked copy of the
-// request.
+// read validates a request and calls f with a copy of it in a read transaction.
 func read[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Conn, *Request) error) error {
 	r := *req
 	if err := robotmem.Validate(op, &r); err != nil {
@@ -22,8 +21,8 @@ func read[Request any](ctx context.Context, n *Node, op string, req *Request, f 
 	return sqlite.Wrap(op, n.Store.Read(ctx, func(c *store.Conn) error { return f(c, &r) }))
 }
 
-// write is read for an operation that changes the memory, in one transaction. It
-// returns once that is durable.
+// write validates a request and calls f with a copy of it in a write transaction. It
+// returns when the commit is durable.
 func write[Request any](ctx context.Context, n *Node, op string, req *Request, f func(*store.Tx, *Request) error) error {
 	r := *req
 	if err := robotmem.Validate(op, &r); err != nil {
@@ -32,7 +31,7 @@ func write[Request any](ctx context.Context, n *Node, op string, req *Request, f
 	return sqlite.Wrap(op, n.Store.WriteInTime(ctx, func(tx *store.Tx) error { return f(tx, &r) }))
 }
 
-// orNil is an answer without error.
+// orNil returns res, or nil with an error.
 func orNil[Response any](res *Response, err error) (*Response, error) {
 	if err != nil {
 		return nil, err
@@ -141,7 +140,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 	}))
 }
 
-// rewritten is what an update makes of a memory.
+// rewritten returns the record of an updated memory.
 func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
 	if r.Context != nil {
 		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
@@ -152,7 +151,7 @@ func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.Upd
 		return nil, err
 	}
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
-	// What its category pinned and somebody let go is not pinned by it again.
+	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
 	rec.Perception, rec.FtsSummary = old.Perception, old.FtsSummary
 	if record.HasOwnSummary(m) {

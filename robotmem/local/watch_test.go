@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 )
 
-// await begins a question and returns where its answer comes.
+// await starts a Changes call and returns a channel for its response.
 func await(ctx context.Context, e *Node, since int64) <-chan error {
 	got := make(chan error, 1)
 	go func() {
@@ -23,7 +23,7 @@ func await(ctx context.Context, e *Node, since int64) <-chan error {
 	return got
 }
 
-// begun waits until somebody waits.
+// begun waits until a call waits.
 func begun(t *testing.T, e *Node) {
 	t.Helper()
 	for {
@@ -63,7 +63,7 @@ func TestAWriteOfAnotherProcessIsNoticed(t *testing.T) {
 		all = append(all, await(t.Context(), e, since))
 	}
 	begun(t, e)
-	// Those that wait hold no connection: others are answered.
+	// Waiting calls hold no connection: other calls are answered.
 	for range 3 {
 		if _, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil {
 			t.Fatal(err)

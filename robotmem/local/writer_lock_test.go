@@ -13,8 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// holdLock takes a file's write lock, as another process has it, until it is
-// let go.
+// holdLock holds a file's write lock as another process does, until it is released.
 func holdLock(t *testing.T, path string) (letGo func()) {
 	t.Helper()
 	other, err := sqlite3.Open(path)
@@ -43,8 +42,8 @@ func openAt(t *testing.T, path string, o Options) *Node {
 	return e
 }
 
-// Who gives up while another process has the lock is answered then, not when
-// the time limit of the lock is over, and has stored nothing.
+// A caller whose context ends while another process has the lock returns then, not at
+// the lock's time limit, and has stored nothing.
 func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, Options{BusyTimeout: time.Hour})
@@ -64,7 +63,7 @@ func TestWithdrawnWhileTheLockIsHeld(t *testing.T) {
 	}
 }
 
-// Callers that come while the lock is waited for share the commit that follows.
+// Callers that arrive while the writer waits for the lock share the next commit.
 func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, Options{BusyTimeout: time.Hour})
@@ -98,7 +97,7 @@ func TestCallersJoinThoseWhoWaitForTheLock(t *testing.T) {
 	}
 }
 
-// A program can be started, and can read, while another has the lock.
+// A node can open and read while another process has the lock.
 func TestOpensWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memory.db")
 	e := openAt(t, path, Options{})

@@ -12,8 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// Callers that wait together share a commit, and one that fails does not take
-// the others with it.
+// Waiting callers share a commit, and one that fails does not affect the others.
 func TestWritersShareACommit(t *testing.T) {
 	e := openTest(t, Options{})
 	hold := make(chan struct{})
@@ -62,8 +61,8 @@ func TestWritersShareACommit(t *testing.T) {
 	}
 }
 
-// A caller whose time is up does not wait for the writes before it, and what
-// it withdrew is not stored.
+// A caller whose deadline passes does not wait for the writes before it, and its write
+// is not stored.
 func TestWithdrawnWrite(t *testing.T) {
 	e := openTest(t, Options{})
 	hold := make(chan struct{})
@@ -89,7 +88,7 @@ func TestWithdrawnWrite(t *testing.T) {
 	}
 }
 
-// Repair makes every index anew, also one that cannot be read any more.
+// Repair rebuilds every index, also one that cannot be read.
 func TestRepair(t *testing.T) {
 	e := openTest(t, Options{})
 	for i := range 30 {

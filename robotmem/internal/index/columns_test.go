@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A damaged count is refused at once.
+// A damaged count is an error, without an allocation of that size.
 func TestDamagedColumnCountIsRefusedAtOnce(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"names": append([]byte{columnsFormat}, binary.AppendUvarint(nil, 1<<26)...),

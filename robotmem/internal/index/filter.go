@@ -12,17 +12,17 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// FewMemories is the size of a set below which reading each memory's context
-// is cheaper than asking an index that may hold many more.
+// FewMemories is the size of a set below which reading each memory's context is cheaper
+// than querying an index.
 const FewMemories = 64
 
-// Admit returns the memories that the columns admit and the snapshot has: the
-// columns may have followed a later commit than the one that c reads.
+// Admit returns the memories that the selection admits and the snapshot contains: the
+// column cache may reflect a later commit than the one that c reads.
 func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
 	return withinSnapshot(c, x.Columns.Admit(b))
 }
 
-// withinSnapshot removes memories newer than the snapshot that c reads from a set.
+// withinSnapshot removes the memories from a set that are newer than the snapshot of c.
 func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
 	if err != nil {
@@ -69,7 +69,7 @@ func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset
 	return out, nil
 }
 
-// view is a memory of the columns, as a filter sees it.
+// view adapts a row of the column cache to the filter.
 func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
@@ -83,7 +83,7 @@ func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 	}
 }
 
-// answer evaluates one node of the filter within base.
+// answer evaluates one condition of the filter within base.
 func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	switch n.Op {
 	case "$and":
@@ -116,7 +116,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		return x.Columns.own(n, base, now), nil
 	}
 	if n.NamesObject() {
-		// The index holds an object only through its values.
+		// The index holds the values in an object, not the object.
 		set, err := x.Attributes(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
 			return nil, err
@@ -126,8 +126,8 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Attributes(c, n, base)
 }
 
-// Attributes answers a leaf over a context path from the filter cache, or from the
-// table attributes.
+// Attributes evaluates a condition over a context path, from the filter cache or from
+// the table attributes.
 func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	key := filter.Key(n)
 	if set, ok := x.Columns.cachedFilterSet(key, base); ok {
@@ -141,12 +141,13 @@ func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitS
 	if err != nil {
 		return nil, err
 	}
-	answer := base.Intersection(set) // once cached, set follows every change
+	answer := base.Intersection(set) // a cached set changes with every change of a memory
 	x.Columns.cacheFilter(key, n, set, revision)
 	return answer, nil
 }
 
-// attributeSet adds every memory with a value at the path that the leaf admits.
+// attributeSet adds to set every memory with a value at the path that satisfies the
+// condition.
 func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error {
 	add := func(s *sqlite.Stmt) error {
 		set.Set(uint(s.ColumnInt64(0)))
@@ -165,9 +166,9 @@ func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error 
 	return nil
 }
 
-// eachAttribute visits the memories with a value at a leaf's path that compares
-// with one operand as the leaf says. Numbers sort before texts and texts before
-// blobs, which keeps a range within its type.
+// eachAttribute visits the memories whose value at the path compares with one operand as
+// the condition requires. Numbers sort before texts and texts before blobs, so a range
+// is limited to its type.
 func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*sqlite.Stmt) error) error {
 	at := n.Path
 	if q, ok := operand.(units.Quantity); ok {
@@ -190,11 +191,11 @@ func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*
 	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
 }
 
-// own answers a leaf over a memory's own field.
+// own evaluates a condition over a memory's own field.
 func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	decided := map[uint32]bool{} // one decision for each text
+	decided := map[uint32]bool{} // cached result for each text
 	holds := func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
@@ -226,7 +227,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 	return out
 }
 
-// Tagged keeps the members of base that carry every tag.
+// Tagged returns the members of base that have every tag.
 func Tagged(c *store.Conn, tags []string, base *bitset.BitSet) (*bitset.BitSet, error) {
 	for _, tag := range tags {
 		set := bitset.New(base.Len())

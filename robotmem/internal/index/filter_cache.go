@@ -12,23 +12,23 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
-// A robot asks with the same few filters again and again. Two filter caches hold
-// their answers: ScopeCache those of scopes (collection, session, category, …),
-// FilterCache those of conditions over a context path. Both follow every change of
-// a memory, and drop the answer that was not used for the longest time.
+// Robots repeat the same few filters. Two filter caches hold their results: ScopeCache
+// for scopes (collection, session, category and others), FilterCache for conditions over
+// a context path. Both are updated with every change of a memory, and evict the least
+// recently used result.
 
 const (
 	maxCachedScopes  = 32
 	maxCachedFilters = 64
-	// decayHorizon is how far ahead the decay of confidences is worked out.
+	// decayHorizon is how far ahead the decay of confidences is computed.
 	decayHorizon = int64(time.Hour)
 )
 
-// recent holds cached answers, the one used last at the end.
+// recent is a list of cached results, the most recently used last.
 type recent[T any] []T
 
-// use moves the answer at a position to the end, or adds one, for -1, with most of
-// them at most.
+// use moves the result at a position to the end, or appends one for position -1, and
+// keeps at most most of them.
 func (r *recent[T]) use(at int, v T, most int) {
 	if at < 0 && len(*r) >= most {
 		at = 0
@@ -39,12 +39,12 @@ func (r *recent[T]) use(at int, v T, most int) {
 	*r = append(*r, v)
 }
 
-// Selection is the part of a recall that the columns answer alone.
+// Selection is the part of a recall's filter that the column cache alone evaluates.
 type Selection struct {
 	Scope
 	After, Before *time.Time
 	Now           time.Time
-	AsOf          *time.Time // only states that have stood since then
+	AsOf          *time.Time // only memories that have not changed since then
 }
 
 // Scope is the part of a selection that is cached.
@@ -57,23 +57,24 @@ type Scope struct {
 	MinConfidence float64
 }
 
-// cachedScope is the answer to a scope. It follows every change of a memory. The
-// memories whose confidence will fall below the limit are known in advance.
+// cachedScope is the cached result of a scope. It is updated with every change of a
+// memory. The memories whose confidence will fall below the limit are computed in
+// advance.
 type cachedScope struct {
 	Scope
-	Set         *bitset.BitSet // replaced when it changes: questions may hold the old one
-	asked       int64          // the time it answers for
-	until       int64          // decay is known up to here
+	Set         *bitset.BitSet // replaced when it changes, because queries may hold the old one
+	asked       int64          // the time that Set is valid for
+	until       int64          // decay is computed up to this time
 	fading      []fade         // in order of time
 	static      func(*Row) bool
-	impermanent bool // the clock of a row is ahead of ours: not to be reused
+	impermanent bool // a row's time is ahead of our clock, so the result must not be reused
 }
 
-// fade is when a memory's confidence falls below the limit.
+// fade is the time at which a memory's confidence falls below the limit.
 type fade struct{ at, id int64 }
 
-// Admit returns the active memories that pass b. The set is shared: it must not be
-// changed.
+// Admit returns the active memories that pass b. The set is shared: callers must not
+// change it.
 func (r *Columns) Admit(b Selection) *bitset.BitSet {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -92,7 +93,7 @@ func within(row *Row, b Selection) bool {
 	return (b.After == nil || row.Observed >= b.After.UnixNano()) && (b.Before == nil || row.Observed < b.Before.UnixNano())
 }
 
-// members returns those of a set that pass.
+// members returns the members of a set that pass.
 func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitSet {
 	out := bitset.New(uint(len(r.Rows)))
 	for id, ok := set.NextSet(0); ok; id, ok = set.NextSet(id + 1) {
@@ -103,7 +104,7 @@ func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitS
 	return out
 }
 
-// Evaluate answers a scope by looking at every row.
+// Evaluate evaluates a scope by a scan of all rows.
 func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 	a := &cachedScope{Scope: who, Set: bitset.New(uint(len(r.Rows))), asked: now, until: now + decayHorizon, static: r.matcher(who)}
 	for id := range r.Rows {
@@ -117,8 +118,8 @@ func (r *Columns) Evaluate(who Scope, now int64) *cachedScope {
 
 func sooner(x, y fade) int { return cmp.Or(cmp.Compare(x.at, y.at), cmp.Compare(x.id, y.id)) }
 
-// admits reports whether a row belongs to a scope as of its time, and notes when it
-// will not. The caller keeps fading in order.
+// admits reports whether a row belongs to a scope at the scope's time, and notes the
+// time when it no longer will. The caller keeps fading sorted.
 func (r *Columns) admits(a *cachedScope, id int64) bool {
 	row := &r.Rows[id]
 	if row.Kind == 0 || row.Status != statusActive || !a.static(row) {
@@ -133,7 +134,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	if b.decay <= 0 || a.MinConfidence <= 0 || sure(a.until) {
 		return true
 	}
-	admitted, refused := a.asked, a.until // the first time that refuses is between them
+	admitted, refused := a.asked, a.until // bisect for the first time at which the row is not admitted
 	for refused-admitted > 1 {
 		middle := admitted + (refused-admitted)/2
 		if sure(middle) {
@@ -146,7 +147,7 @@ func (r *Columns) admits(a *cachedScope, id int64) bool {
 	return true
 }
 
-// cachedScopeOf answers from the cache, or adds the answer to it.
+// cachedScopeOf returns the cached result of a scope, or evaluates and caches it.
 func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	now := b.Now.UnixNano()
 	at := slices.IndexFunc(r.ScopeCache, func(a *cachedScope) bool { return a.Scope == b.Scope })
@@ -161,12 +162,12 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	return a
 }
 
-// holds reports whether a cached scope can answer for a time.
+// holds reports whether a cached scope is usable for a time.
 func (a *cachedScope) holds(now int64) bool {
 	return a.MinConfidence <= 0 || !a.impermanent && now >= a.asked && now < a.until
 }
 
-// advance takes out the memories whose confidence is too low by now.
+// advance removes the memories whose confidence has fallen below the limit.
 func (a *cachedScope) advance(now int64) {
 	a.asked = now
 	gone := 0
@@ -183,7 +184,7 @@ func (a *cachedScope) advance(now int64) {
 	a.Set, a.fading = set, a.fading[gone:]
 }
 
-// follow brings every cached scope up to date with rows that changed.
+// follow updates every cached scope with changed rows.
 func (r *Columns) follow(changed []int64) {
 	if len(changed) == 0 {
 		return
@@ -195,8 +196,9 @@ func (r *Columns) follow(changed []int64) {
 	for _, a := range r.ScopeCache {
 		a.Set = a.Set.Clone()
 		a.fading = slices.DeleteFunc(slices.Clone(a.fading), func(f fade) bool { return again[f.id] })
-		a.static = r.matcher(a.Scope) // a name may have become known
-		// From the last of these uses on: nobody asks for the time before it.
+		a.static = r.matcher(a.Scope) // a new name may have got a number
+		// Decay is computed from the last use on, because no query is for an earlier
+		// time.
 		for _, id := range changed {
 			if useful := r.Rows[id].Useful; useful > a.asked && useful < a.until {
 				a.asked = useful
@@ -209,9 +211,9 @@ func (r *Columns) follow(changed []int64) {
 	}
 }
 
-// matcher compiles all of a scope but its least confidence.
+// matcher compiles a scope without its lowest confidence.
 func (r *Columns) matcher(who Scope) func(*Row) bool {
-	const every = math.MaxUint32 // no name has this number
+	const every = math.MaxUint32 // not a valid name number
 	known := true
 	wanted := func(s string) uint32 {
 		if s == "" {
@@ -239,8 +241,8 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 	}
 }
 
-// filterCache holds, for each condition over a context path, the memories that
-// satisfy it.
+// filterCache holds, for each condition over a context path, the memories that satisfy
+// it.
 type filterCache struct{ Sets recent[*cachedFilter] }
 
 type cachedFilter struct {
@@ -253,8 +255,8 @@ func (l *filterCache) find(key string) int {
 	return slices.IndexFunc(l.Sets, func(f *cachedFilter) bool { return f.key == key })
 }
 
-// cachedFilterSet returns the members of base that satisfy a condition, if its
-// answer is cached.
+// cachedFilterSet returns the members of base that satisfy a condition, if its result is
+// cached.
 func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -267,8 +269,8 @@ func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitS
 	return base.Intersection(found.set), true
 }
 
-// cacheFilter caches what a snapshot at a revision answered, unless the columns
-// have followed a later one.
+// cacheFilter caches the result from a snapshot at a revision, unless the column cache
+// reflects a later one.
 func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
@@ -277,8 +279,8 @@ func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSe
 	}
 }
 
-// Change applies every cached condition to a memory that changed. The caller holds
-// the lock of the columns.
+// Change evaluates every cached condition for a changed memory. The caller holds the
+// lock of the column cache.
 func (l *filterCache) Change(id int64, context string) {
 	if len(l.Sets) == 0 {
 		return
@@ -289,7 +291,8 @@ func (l *filterCache) Change(id int64, context string) {
 	}
 }
 
-// Admits applies the selection to one memory: a past state is in no column.
+// Admits applies the selection to one memory, for past states, which the column cache
+// does not hold.
 func (b *Selection) Admits(m *robotmem.Memory) bool {
 	equal := func(want, got string) bool { return want == "" || want == got }
 	return (b.Collection == "*" || b.Collection == m.Collection) && equal(b.Session, m.SessionID) && equal(b.Category, m.Category) &&

@@ -63,7 +63,7 @@ func (mt *Maintainer) lostPayloads(ctx context.Context, c *store.Conn, budget in
 	check := func(s *sqlite.Stmt) error {
 		p := store.StoredPayload{Size: s.ColumnInt64(1), Codec: payload.Codec(s.ColumnText(2))}
 		if copy(p.Sum[:], s.ColumnRawBlob(0)) != len(p.Sum) {
-			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is no checksum"
+			lost[hex.EncodeToString(s.ColumnRawBlob(0))] = "its name is not a SHA-256"
 			return nil
 		}
 		toRead := p.Size

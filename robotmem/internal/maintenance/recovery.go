@@ -349,7 +349,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := r.Seal(id, contentHash(m)); err != nil {
+		if err := r.AcceptStored(id, contentHash(m)); err != nil {
 			return err
 		}
 		if err := r.SetStatus(id, "invalidated", store.ChangeRecovered, store.ReasonDoubtful); err != nil {
@@ -367,7 +367,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 	if n := len(doubtful.Sessions); n > 0 {
 		r.Report.Notes = append(r.Report.Notes, fmt.Sprintf("%d episodes did not match their checksum and were kept as they are, %s the first", n, doubtful.Sessions[0]))
 	}
-	return r.SealSessions()
+	return r.UpdateSessionChecksums()
 }
 
 // doubtful lists what does not match its checksum. In a file of a version without
@@ -387,7 +387,7 @@ func (r *Recovery) doubtful() (d store.Damage, err error) {
 		}
 		return nil
 	})
-	return d, errors.Join(err, r.SealRows())
+	return d, errors.Join(err, r.UpdateChecksums())
 }
 
 // reactivate makes active again what a lost memory had superseded.

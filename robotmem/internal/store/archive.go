@@ -8,21 +8,21 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Records are read in the order of their uids, which no two nodes disagree on.
+// Records are read in the order of their uids, which is the same on every node.
 
-// inScope narrows a statement to what an export is of: ?1 is a collection, ?2 a
-// session, each empty for all.
+// The parameters of an export's scope: ?1 is a collection, ?2 a session, each empty for
+// all.
 const (
 	memoryInScope  = "(?1 = '' OR m.collection = ?1) AND (?2 = '' OR m.session_id = ?2)"
 	sessionInScope = "(?1 = '' OR s.collection = ?1) AND (?2 = '' OR s.external_id = ?2)"
 )
 
-// Archived is a record with what the file knows of it.
+// Archived is a memory in the archive's form, with its state in this file.
 type Archived struct {
 	archive.Memory
 	ID      int64
-	First   bool // the first of the export that names the payload
-	Damaged bool // it does not match its checksum
+	First   bool // the first memory of the export with this payload
+	Damaged bool // the row does not match its checksum
 }
 
 var (
@@ -31,7 +31,7 @@ var (
 		" AND (?1 = '' OR f.collection = ?1) AND (?2 = '' OR f.session_id = ?2)) = m.uid"
 )
 
-// EachArchived visits the memories of an export.
+// EachArchived visits the memories in the scope of an export.
 func (c *Conn) EachArchived(collection, session string, visit func(*Archived) error) error {
 	return c.Query(selectArchived+archivedFirst+" FROM memories m WHERE "+memoryInScope+" ORDER BY m.uid", []any{collection, session}, func(s *sqlite.Stmt) error {
 		m, err := c.scanArchived(s)
@@ -43,8 +43,7 @@ func (c *Conn) EachArchived(collection, session string, visit func(*Archived) er
 	})
 }
 
-// archivedByUID returns one memory as an export would have it, nil if there is
-// none.
+// archivedByUID returns one memory in the archive's form, nil if there is none.
 func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
 	var failed error
 	_, err = c.One(selectArchived+" FROM memories m WHERE m.uid = ?", []any{uid}, func(s *sqlite.Stmt) { out, failed = c.scanArchived(s) })
@@ -54,7 +53,8 @@ func (c *Conn) archivedByUID(uid string) (out *Archived, err error) {
 	return out, err
 }
 
-// scanArchived reads a row of selectArchived, with what other tables hold of it.
+// scanArchived reads a row of selectArchived and the rows of other tables that belong to
+// it.
 func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	m, at := &Archived{}, len(memoryColumns)
 	sum := readArchived(s, memoryColumns, &m.Memory, func(name string, value any) {
@@ -77,8 +77,8 @@ func (c *Conn) scanArchived(s *sqlite.Stmt) (*Archived, error) {
 	return m, err
 }
 
-// ArchivedObject is a stored object as a record has it: nothing when it is empty
-// or cannot be read, which doctor reports.
+// ArchivedObject returns a stored JSON object for an archive: nil if it is empty or
+// invalid, which doctor reports.
 func ArchivedObject(text string) json.RawMessage {
 	if text == "" || text == "{}" || !json.Valid([]byte(text)) {
 		return nil
@@ -127,7 +127,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 		sum := readArchived(s, versionColumns, &v, nil)
 		v.SupersededBy = s.ColumnText(at)
 		sum.add("memory_id", s.ColumnInt64(at+2))
-		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) { // else doctor names it
+		if bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at+1)) { // doctor reports a damaged one
 			m.Versions = append(m.Versions, v)
 		}
 		return nil
@@ -141,7 +141,7 @@ func (c *Conn) addArchivedRows(m *Archived) error {
 	})
 }
 
-// EachArchivedSession visits the episodes of an export; id narrows it to one.
+// EachArchivedSession visits the sessions of an export; id selects one.
 func (c *Conn) EachArchivedSession(collection, id string, visit func(*archive.Session) error) error {
 	return c.Query("SELECT "+names(sessionColumns, "s.")+" FROM sessions s WHERE "+sessionInScope+" ORDER BY external_id", []any{collection, id}, func(s *sqlite.Stmt) error {
 		out := &archive.Session{}
@@ -172,8 +172,7 @@ func (c *Conn) addSessionRows(out *archive.Session) error {
 	})
 }
 
-// archivedLinks are the statements of every kind of link, in the columns of
-// scanLink.
+// archivedLinks are the queries for each kind of link, with the columns of archive.Link.
 var archivedLinks = []string{
 	`SELECT m.uid, o.uid, 0, '', '', 0, '', '' FROM memories m JOIN memories o ON o.id = m.superseded_by
 		WHERE m.superseded_by IS NOT NULL AND ` + memoryInScope + ` ORDER BY m.uid`,
@@ -187,7 +186,7 @@ var archivedLinks = []string{
 		WHERE ` + sessionInScope + ` ORDER BY o.collection, o.origin`,
 }
 
-// EachArchivedLink visits the references of an export.
+// EachArchivedLink visits the links of an export.
 func (c *Conn) EachArchivedLink(collection, session string, visit func(*archive.Link) error) error {
 	for _, sql := range archivedLinks {
 		err := c.Query(sql, []any{collection, session}, func(s *sqlite.Stmt) error {

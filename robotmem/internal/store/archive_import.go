@@ -14,17 +14,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Arrival is a memory on its way in, checked.
-type Arrival struct {
+// ImportRecord is a checked memory of an import.
+type ImportRecord struct {
 	*archive.Memory
 	Rec  *record.Record
-	Hash string // of what two nodes compare
+	Hash string // of Compared
 }
 
-// Compared is what two nodes compare to see whether they know the same: a
-// memory without the references that may come later, without the state of its
-// payload, and without who stored it, which a node names itself where the source
-// does not.
+// Compared returns the part of a memory that decides whether two nodes hold the same
+// state. It leaves out links that may be added later, the state of the payload, and the
+// provenance, which an importing node sets where the source has none.
 func Compared(m *archive.Memory) *archive.Memory {
 	c := *m
 	c.SupersededBy = ""
@@ -54,7 +53,8 @@ func Compared(m *archive.Memory) *archive.Memory {
 	return &c
 }
 
-// unit is a vector of length 1; nil, which is made anew, when it has none.
+// unit normalizes a vector to length 1. It returns nil if that is impossible; the memory
+// is then embedded again.
 func unit(v []float32) []float32 {
 	sum := 0.0
 	for _, x := range v {
@@ -70,68 +70,69 @@ func unit(v []float32) []float32 {
 	return out
 }
 
-// verdict is what an import does with a record.
-type verdict int
+// decision is what an import does with a record.
+type decision int
 
 const (
-	VerdictCreate  verdict = iota
-	VerdictReplace         // newer in the archive
-	VerdictSame            // nothing differs but counters
-	verdictKeep            // newer here
-	verdictPurged          // taken away here for good
+	ImportCreate  decision = iota
+	ImportReplace          // the archive's state is newer
+	ImportSame             // equal except for counters
+	importKeep             // the stored state is newer
+	importPurged           // purged on this node
 )
 
-func (c *ImportCount) Count(v verdict) {
+func (c *ImportCount) Count(v decision) {
 	switch v {
-	case VerdictCreate:
+	case ImportCreate:
 		c.Created++
-	case VerdictReplace:
+	case ImportReplace:
 		c.Updated++
-	case VerdictSame:
+	case ImportSame:
 		c.Same++
-	case verdictKeep:
+	case importKeep:
 		c.Kept++
-	case verdictPurged:
+	case importPurged:
 		c.Purged++
 	}
 }
 
-// Judge says what becomes of a memory, and returns the one that is known.
-func (c *Conn) Judge(a *Arrival) (verdict, *Archived, error) {
+// Decide decides what an import does with a memory, and returns the stored memory if
+// there is one.
+func (c *Conn) Decide(a *ImportRecord) (decision, *Archived, error) {
 	known, err := c.archivedByUID(a.UID)
 	if err != nil {
-		return VerdictCreate, nil, err
+		return ImportCreate, nil, err
 	}
 	if known == nil {
 		gone, err := c.purgedUID(a.UID)
 		if gone {
-			return verdictPurged, nil, err
+			return importPurged, nil, err
 		}
-		return VerdictCreate, nil, err
+		return ImportCreate, nil, err
 	}
 	hash, err := Compared(&known.Memory).Hash()
 	switch {
 	case known.Damaged:
-		return VerdictReplace, known, nil
+		return ImportReplace, known, nil
 	case err != nil:
-		return verdictKeep, known, err
+		return importKeep, known, err
 	case hash == a.Hash:
-		return VerdictSame, known, nil
+		return ImportSame, known, nil
 	case a.UpdatedAt > known.UpdatedAt:
-		return VerdictReplace, known, nil
+		return ImportReplace, known, nil
 	}
-	// What a use changes beside the clock of changes is no difference.
+	// A use changes these fields without changing updated_at, so they are not compared.
 	probe := Compared(&known.Memory)
 	probe.Sightings, probe.AccessCount, probe.ReturnCount, probe.LastAccessed = a.Sightings, a.AccessCount, a.ReturnCount, a.LastAccessed
 	probe.Versions, probe.UserTags, probe.Tags = Compared(a.Memory).Versions, a.UserTags, a.Tags
 	if hash, err = probe.Hash(); err == nil && hash == a.Hash {
-		return VerdictSame, known, nil
+		return ImportSame, known, nil
 	}
-	return verdictKeep, known, err
+	return importKeep, known, err
 }
 
-// TakeVector stores the vector that a source has of a memory, or says why not.
-func (tx *Tx) TakeVector(m Model, why string, id int64, a *Arrival) (left string, err error) {
+// TakeVector stores the vector of an imported memory, or returns why it did not.
+func (tx *Tx) TakeVector(m Model, why string, id int64, a *ImportRecord) (left string, err error) {
 	v := unit(a.Vector)
 	switch {
 	case m.ID == 0:
@@ -146,15 +147,14 @@ func (tx *Tx) TakeVector(m Model, why string, id int64, a *Arrival) (left string
 	return "", tx.StoreVectors(m.ID, []Waiting{{ID: id, version: a.Version}}, [][]float32{v}, 0)
 }
 
-// SameState reports whether two past states are one, whenever they ended.
+// SameState reports whether two past states are equal except for their end.
 func SameState(v, w *archive.Version) bool {
 	return v.Version == w.Version && v.ValidFrom == w.ValidFrom && v.Content == w.Content && v.Status == w.Status && string(v.Context) == string(w.Context)
 }
 
-// WriteArrival stores a memory with what other tables hold of it, under the id of
-// the one that it replaces, or under a new one for 0. unplaced counts the fields
-// that there is no column for.
-func (tx *Tx) WriteArrival(id int64, a *Arrival, unplaced map[string]int64) (int64, error) {
+// WriteImported stores a memory with its rows in other tables, under the given id or,
+// for 0, a new one. unplaced counts the fields without a column.
+func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64) (int64, error) {
 	successor, err := tx.IDOf(a.SupersededBy)
 	if err != nil {
 		return 0, err
@@ -197,10 +197,10 @@ func (tx *Tx) WriteArrival(id int64, a *Arrival, unplaced map[string]int64) (int
 			return 0, err
 		}
 	}
-	return id, tx.writeArrivalRows(id, a)
+	return id, tx.writeImportedRows(id, a)
 }
 
-func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
+func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 	for i := range a.Versions {
 		v := &a.Versions[i]
 		successor, err := tx.IDOf(v.SupersededBy)
@@ -228,16 +228,15 @@ func (tx *Tx) writeArrivalRows(id int64, a *Arrival) error {
 		}
 	}
 	if len(a.Evictions) > 0 {
-		return tx.InsertFeatures(id, &record.Features{}) // there are no bytes to compare
+		return tx.InsertFeatures(id, &record.Features{}) // without bytes there are no features
 	}
 	return nil
 }
 
-// extraOf are the values of the columns that a record has no field for. The texts
-// of provenance are cleaned as those of an ordinary write are: they are shown
-// beside others. Where the source does not say who stored the memory, it is who
-// imports it.
-func (tx *Tx) extraOf(a *Arrival, unplaced map[string]int64) map[string]any {
+// extraOf returns the values of the columns that a record has no field for. The texts of
+// provenance are cleaned as in an ordinary write. If the source has no provenance, it is
+// the caller of the import.
+func (tx *Tx) extraOf(a *ImportRecord, unplaced map[string]int64) map[string]any {
 	out, named := map[string]any{}, false
 	for _, name := range slices.Sorted(maps.Keys(a.Extra)) {
 		value, ok := extraValue(a.Extra[name])
@@ -261,7 +260,7 @@ func (tx *Tx) extraOf(a *Arrival, unplaced map[string]int64) map[string]any {
 	return out
 }
 
-// IDOf is the number here of a memory, 0 if it is not known.
+// IDOf returns the id of the memory with a uid, 0 if there is none.
 func (c *Conn) IDOf(uid string) (int64, error) {
 	if uid == "" {
 		return 0, nil
@@ -269,20 +268,20 @@ func (c *Conn) IDOf(uid string) (int64, error) {
 	return c.Number("SELECT id FROM memories WHERE uid = ?", uid)
 }
 
-// purgedUID reports whether a memory was taken away here for good.
+// purgedUID reports whether a memory was purged on this node.
 func (c *Conn) purgedUID(uid string) (bool, error) {
 	n, err := c.Number("SELECT count(*) FROM purged WHERE uid = ?", uid)
 	return n > 0, err
 }
 
-// MergeUses takes over what the archive has counted beyond what is counted here.
-func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
+// MergeUses raises the access counters to the archive's and adds its user tags.
+func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 	more := a.Sightings > known.Sightings || a.AccessCount > known.AccessCount || a.ReturnCount > known.ReturnCount || a.LastAccessed > known.LastAccessed
 	tags := slices.DeleteFunc(slices.Clone(a.UserTags), func(tag string) bool { return slices.Contains(known.UserTags, tag) })
 	if !more && len(tags) == 0 {
 		return nil
 	}
-	return tx.resealed(known.ID, func() error {
+	return tx.withChecksum(known.ID, func() error {
 		for _, tag := range tags {
 			err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", known.ID, tag)
 			if err != nil {
@@ -298,8 +297,7 @@ func (tx *Tx) MergeUses(a *Arrival, known *Archived) error {
 	})
 }
 
-// provenance are the columns that say who stored a memory, and how long each may
-// be.
+// provenance maps the columns of provenance to their maximal length.
 var provenance = map[string]int{"robot": record.MaxRobot, "tool": record.MaxWho + 1 + record.MaxClient, "who": record.MaxWho}
 
 func extraValue(v any) (any, bool) {
@@ -316,31 +314,31 @@ func extraValue(v any) (any, bool) {
 	return nil, false
 }
 
-// ReasonLostBefore is why a memory that was imported has no bytes, where no budget
-// took them away.
+// ReasonLostBefore is the eviction reason of an imported memory whose payload was
+// missing in the source.
 const ReasonLostBefore = "lost before the import"
 
-// lostReasons are those of evictions that no budget made: an import that has the
-// bytes brings them back.
+// lostReasons are the eviction reasons of lost payloads, which an import restores if it
+// has them. The payloads that retention evicted are not restored.
 var lostReasons = []string{ReasonLost, ReasonLostBefore}
 
-// LostEviction matches those.
+// LostEviction is the SQL condition for lostReasons.
 const LostEviction = "reason IN ('" + ReasonLost + "', '" + ReasonLostBefore + "')"
 
-// WantsPayload reports whether an import takes the payload of a memory, which the
-// node does not have.
-func (c *Conn) WantsPayload(a *Arrival) (bool, error) {
-	v, known, err := c.Judge(a)
-	if err != nil || v == VerdictCreate || v == VerdictReplace {
+// WantsPayload reports whether an import needs the payload of a memory that the node
+// does not have.
+func (c *Conn) WantsPayload(a *ImportRecord) (bool, error) {
+	v, known, err := c.Decide(a)
+	if err != nil || v == ImportCreate || v == ImportReplace {
 		return err == nil, err
 	}
-	if v != verdictPurged {
+	if v != importPurged {
 		taken, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ? AND NOT "+LostEviction, known.ID)
 		if err != nil || taken == 0 {
 			return err == nil, err
 		}
 	}
-	// Another memory may have lost the same bytes.
+	// Another memory may need the same payload.
 	sum, err := hex.DecodeString(a.Payload.SHA256)
 	if err != nil {
 		return false, err
@@ -349,22 +347,19 @@ func (c *Conn) WantsPayload(a *Arrival) (bool, error) {
 	return n > 0, err
 }
 
-// Lose says of a memory that its bytes are lost.
-func (tx *Tx) Lose(id int64, a *Arrival) error {
+// Lose records that the payload of a memory is lost.
+func (tx *Tx) Lose(id int64, a *ImportRecord) error {
 	if err := tx.Exec("INSERT INTO evictions(memory_id, collection, perception_type, bytes, reason, evicted_at) VALUES (?,?,?,0,?,?)",
 		id, a.Collection, a.PerceptionType, ReasonLostBefore, FormatTime(tx.Now)); err != nil {
 		return err
 	}
-	return tx.InsertFeatures(id, &record.Features{}) // there are no bytes to compare
+	return tx.InsertFeatures(id, &record.Features{}) // without bytes there are no features
 }
 
-// FoundAgain takes back what was said of a payload that is there again.
+// FoundAgain removes the evictions that record a payload as lost, after the payload was
+// stored again.
 func (tx *Tx) FoundAgain(sum []byte) error {
-	var ids []int64
-	err := tx.Query("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, []any{sum}, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
+	ids, err := tx.IDs("SELECT DISTINCT m.id FROM memories m JOIN evictions e ON e.memory_id = m.id WHERE m.perception_data = ? AND e."+LostEviction, sum)
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -372,15 +367,14 @@ func (tx *Tx) FoundAgain(sum []byte) error {
 		if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ? AND "+LostEviction, id); err != nil {
 			return err
 		}
-		if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // worked out anew
+		if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // to be computed again
 			return err
 		}
 	}
 	return tx.BeginFeatureEpoch()
 }
 
-// Unevict forgets that the payload of a memory was taken away here: its state is
-// to be another.
+// Unevict removes the evictions of a memory, before an import replaces its state.
 func (tx *Tx) Unevict(id int64) error {
 	gone, err := tx.Evicted(id)
 	if err != nil || !gone {
@@ -389,13 +383,13 @@ func (tx *Tx) Unevict(id int64) error {
 	if err := tx.Exec("DELETE FROM evictions WHERE memory_id = ?", id); err != nil {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // of no bytes
+	if err := tx.Exec("DELETE FROM features WHERE memory_id = ?", id); err != nil { // computed without the payload
 		return err
 	}
 	return tx.BeginFeatureEpoch()
 }
 
-// ImportReport says what became of the records of an import.
+// ImportReport counts the records of an import by their result.
 type ImportReport struct {
 	Memories ImportCount      `json:"memories"`
 	Sessions ImportCount      `json:"sessions"`
@@ -404,32 +398,32 @@ type ImportReport struct {
 	Vectors  int64            `json:"vectors,omitempty"`  // taken over from the source
 	Unplaced map[string]int64 `json:"unplaced,omitempty"` // fields that this node has no column for
 
-	// VectorsLeft are the vectors of Model that were not taken over, by why.
+	// VectorsLeft counts the vectors of Model that were not stored, by reason.
 	VectorsLeft map[string]int64 `json:"vectors_left,omitempty"`
 }
 
-// ImportCount is what became of the records of one sort.
+// ImportCount counts the records of one kind by their result.
 type ImportCount struct {
 	Created int64 `json:"created"`
-	Updated int64 `json:"updated"`          // known, and newer in the archive: replaced; the state here became a past one
-	Same    int64 `json:"same"`             // known with the same content
-	Kept    int64 `json:"kept"`             // known, and newer or otherwise different here: left as it is
-	Purged  int64 `json:"purged,omitempty"` // purged here: not taken back
+	Updated int64 `json:"updated"`          // the archive's state was newer; the stored one became a past state
+	Same    int64 `json:"same"`             // equal to the stored record
+	Kept    int64 `json:"kept"`             // the stored record is newer or has other differences and was not changed
+	Purged  int64 `json:"purged,omitempty"` // purged on this node, and not stored again
 	Refused int64 `json:"refused"`
 }
 
-// PayloadCount is what became of the payloads.
+// PayloadCount counts the payloads by their result.
 type PayloadCount struct {
 	Stored  int64 `json:"stored"`
 	Bytes   int64 `json:"bytes"` // of those
 	Known   int64 `json:"known"`
-	Missing int64 `json:"missing"` // named by a memory, and neither here nor in the source
+	Missing int64 `json:"missing"` // neither on this node nor in the source
 }
 
-// LinkCount is what became of the references.
+// LinkCount counts the links by their result.
 type LinkCount struct {
 	Set      int64 `json:"set"`
-	Dangling int64 `json:"dangling"` // refer to what this node does not hold
+	Dangling int64 `json:"dangling"` // refer to a record that this node does not have
 }
 
 func (r *ImportReport) Add(n *ImportReport) {
@@ -460,11 +454,11 @@ func (c *ImportCount) add(n *ImportCount) {
 	c.Refused += n.Refused
 }
 
-// What comes from an archive is checked as what comes from a caller is: it was
-// made by a program, but not for certain by this one. Records are brought to the
-// one form that an export gives, so that content hashes can be compared.
+// Records of an archive are checked like requests, because another program may have made
+// them. They are normalized to the form of an export, so that their hashes can be
+// compared.
 
-// CheckNames puts the rules of a request to a collection and to tags.
+// CheckNames validates a collection and tags by the rules of requests.
 func CheckNames(collection string, tags ...string) error {
 	names := struct {
 		Collection string   `json:"collection" validate:"omitempty,collection"`
@@ -476,13 +470,14 @@ func CheckNames(collection string, tags ...string) error {
 	return robotmem.Validate("", &names)
 }
 
-// JudgeSession says what becomes of an episode, and returns the one that is known.
-func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict, known *archive.Session, err error) {
+// DecideSession decides what an import does with a session, and returns the stored
+// session if there is one.
+func (c *Conn) DecideSession(s *archive.Session, counts *ImportCount) (v decision, known *archive.Session, err error) {
 	err = c.EachArchivedSession("", s.SessionID, func(found *archive.Session) error { known = found; return nil })
 	if err != nil {
 		return v, nil, err
 	}
-	v = VerdictCreate
+	v = ImportCreate
 	if known != nil {
 		mine, err := known.Hash()
 		if err != nil {
@@ -494,11 +489,11 @@ func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict,
 		}
 		switch {
 		case mine == theirs:
-			v = VerdictSame
+			v = ImportSame
 		case s.UpdatedAt > known.UpdatedAt:
-			v = VerdictReplace
+			v = ImportReplace
 		default:
-			v = verdictKeep
+			v = importKeep
 		}
 	}
 	counts.Count(v)
@@ -506,8 +501,8 @@ func (c *Conn) JudgeSession(s *archive.Session, counts *ImportCount) (v verdict,
 }
 
 func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
-	v, known, err := tx.JudgeSession(s, counts)
-	if err != nil || v == VerdictSame || v == verdictKeep {
+	v, known, err := tx.DecideSession(s, counts)
+	if err != nil || v == ImportSame || v == importKeep {
 		return err
 	}
 	tx.NextRevision()
@@ -547,8 +542,7 @@ func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
 	return nil
 }
 
-// StoreLink sets a reference whose ends are both known. One that is set already
-// is left alone.
+// StoreLink stores a link whose ends both exist. It does not change an existing link.
 func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	memory, err := tx.IDOf(l.Memory)
 	if err != nil {
@@ -585,7 +579,7 @@ func (tx *Tx) StoreLink(l *archive.Link, counts *LinkCount) error {
 	return nil
 }
 
-// setSuccessor fills in what supersedes a memory, where that was not known yet.
+// setSuccessor sets the memory that supersedes another, if that is not set yet.
 func (tx *Tx) setSuccessor(id, by int64) error {
 	before := tx.TotalChanges()
 	err := tx.Exec("UPDATE memories SET superseded_by = ?, revision = ? WHERE id = ? AND status = 'superseded' AND superseded_by IS NULL", by, tx.Revision+1, id)

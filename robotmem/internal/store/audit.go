@@ -10,7 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// auditColumns are those of the log, without id.
+// auditColumns are the columns of the audit log, without id.
 var auditColumns = []column[admin.AuditEntry, struct{}]{
 	{"at", func(e *admin.AuditEntry) any { return &e.At }, nil, 0},
 	{"action", func(e *admin.AuditEntry) any { return &e.Action }, nil, 0},
@@ -25,7 +25,7 @@ var auditColumns = []column[admin.AuditEntry, struct{}]{
 	{"after", func(e *admin.AuditEntry) any { return (*hexSum)(&e.After) }, nil, nullable},
 }
 
-// Audit writes down a change, in the name of the job's caller.
+// Audit logs a change, in the name of the caller.
 func (tx *Tx) Audit(e admin.AuditEntry) error {
 	e.At, e.Who, e.Tool = tx.Now, tx.caller.Who, throughTool(tx.caller)
 	return tx.auditAs(e)
@@ -33,10 +33,10 @@ func (tx *Tx) Audit(e admin.AuditEntry) error {
 
 func (tx *Tx) auditAs(e admin.AuditEntry) error {
 	args, _ := values(auditColumns, &e)
-	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+marks(len(args))+")", args...)
+	return tx.Exec("INSERT INTO audit("+names(auditColumns, "")+") VALUES ("+placeholders(len(args))+")", args...)
 }
 
-// Audit fills one page of the log, newest first.
+// Audit fills one page of the audit log, newest first.
 func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditResponse) error {
 	var match conditions
 	if r.MemoryID > 0 {
@@ -76,8 +76,7 @@ func (c *Conn) Audit(r *admin.AuditRequest, from *cursor, res *admin.AuditRespon
 	return nil
 }
 
-// purgedAt says when and by whom a memory was purged; found is false if it was
-// not.
+// purgedAt returns when and by whom a memory was purged; found is false if it was not.
 func (c *Conn) purgedAt(id int64) (at time.Time, who string, found bool, err error) {
 	found, err = c.One("SELECT at, coalesce(who, '') FROM audit WHERE memory_id = ? AND action = 'purged' ORDER BY id DESC LIMIT 1", []any{id}, func(s *sqlite.Stmt) {
 		at, who = ParseTime(s.ColumnText(0)), s.ColumnText(1)
@@ -85,10 +84,10 @@ func (c *Conn) purgedAt(id int64) (at time.Time, who string, found bool, err err
 	return at, who, found, err
 }
 
-// The actions that the audit log knows. What a budget takes away, what an
-// episode's end merges and what a repair rebuilds is in it too.
+// The actions in the audit log. Evictions by retention, merges at a session's end and
+// repairs are logged too.
 const (
-	actionCreated    = "created" // of a memory that was purged: its row held it before
+	actionCreated    = "created" // logged with the purge, because the purge deletes the memory's row
 	ActionUpdated    = "updated"
 	ActionForgotten  = "forgotten"
 	ActionRestored   = "restored"
@@ -99,15 +98,16 @@ const (
 	actionPurged     = "purged"
 	ActionEnded      = "ended"
 	ActionRepaired   = "repaired"
-	ActionImported   = "imported" // one of a whole import, with what it stored
+	ActionImported   = "imported" // one entry per import, with its counts
 )
 
-// AuditOf is the entry of a change of a memory.
+// AuditOf returns an audit entry for a change of a memory.
 func AuditOf(action string, m *robotmem.Memory) admin.AuditEntry {
 	return admin.AuditEntry{Action: action, MemoryID: m.MemoryID, UID: m.UID, Collection: m.Collection}
 }
 
-// TextHash is how the log keeps a text: as the hex of its SHA-256, "" for none.
+// TextHash returns the SHA-256 of a text in hex, "" for an empty text. The log holds no
+// texts.
 func TextHash(s string) string {
 	if s == "" {
 		return ""

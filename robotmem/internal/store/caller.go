@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 )
 
-// caller is who a call is answered for: whom its face named, else whoever uses
-// the engine as a library.
+// caller returns the caller in ctx. Without one it is the user of this process, through
+// the library.
 func (s *Store) caller(ctx context.Context) robotmem.Caller {
 	c := robotmem.CallerOf(ctx)
 	if c == (robotmem.Caller{}) {
@@ -21,7 +21,7 @@ func (s *Store) caller(ctx context.Context) robotmem.Caller {
 	return robotmem.Caller{Who: record.CleanName(c.Who, record.MaxWho), Tool: record.CleanName(c.Tool, record.MaxWho), Client: record.CleanName(c.Client, record.MaxClient)}
 }
 
-// As is ctx for work that is done in a name of its own.
+// As returns ctx with another tool as the caller's.
 func (s *Store) As(ctx context.Context, tool string) context.Context {
 	c := robotmem.CallerOf(ctx)
 	if c == (robotmem.Caller{}) {
@@ -31,13 +31,13 @@ func (s *Store) As(ctx context.Context, tool string) context.Context {
 	return robotmem.WithCaller(ctx, c)
 }
 
-// throughTool is the face and the program, as they are stored.
+// throughTool returns the interface and the client program as they are stored.
 func throughTool(c robotmem.Caller) string {
 	return strings.TrimSpace(c.Tool + " " + c.Client)
 }
 
-// OSUser is the name of the user that runs this program, by number where the
-// system knows no name.
+// OSUser returns the name of the user that runs this program, or the user id if the
+// system has no name for it.
 func OSUser() string {
 	if u, err := user.Current(); err == nil && u.Username != "" {
 		return u.Username

@@ -17,15 +17,15 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// A column is one column of a table. The lists below are used by every statement
-// that inserts, selects, keeps, exports or imports whole rows. A new field that is
-// stored is a line here, a migration, and a field of the request and of the answer.
+// A column describes one column of a table. Every statement that inserts, selects,
+// archives, exports or imports whole rows uses the lists below. A new stored field needs
+// a line here, a migration, and a field in the request and the response.
 type column[Row, Archived any] struct {
 	name string
 	// field points to the value in a row.
 	field func(*Row) any
-	// archived points to it in the record of an archive. Where that has no such
-	// field, the value travels in the record's Extra under the column's name.
+	// archived points to the value in the record of an archive. If it is nil, the value
+	// is stored in the record's Extra under the column's name.
 	archived func(*Archived) any
 	kind     columnKind
 }
@@ -34,8 +34,8 @@ type columnKind uint8
 
 const (
 	nullable columnKind = 1 << iota // its zero value is NULL
-	unsummed                        // changes without the row's checksum
-	ownFile                         // not archived: worked out by the file that holds it
+	unsummed                        // not part of the row's checksum
+	ownFile                         // not archived: computed by each node
 )
 
 type (
@@ -52,9 +52,9 @@ type versionRow struct {
 
 // SessionRow is a row of sessions.
 type SessionRow struct {
-	robotmem.Session // OutcomeScore and MemoryCount are counted from other tables
+	robotmem.Session // OutcomeScore and MemoryCount are computed from other tables
 	Count            int64
-	Summary          string // JSON, stored at its end
+	Summary          string // JSON, stored when the session ends
 	UpdatedAt        time.Time
 }
 
@@ -97,8 +97,8 @@ var memoryColumns = []memoryColumn{
 	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed | ownFile},
 }
 
-// versionColumns are the columns of versions, without memory_id and checksum. All
-// that are of memories too come from there.
+// versionColumns are the columns of versions, without memory_id and checksum. Values of
+// columns that memories also has are copied from there.
 var versionColumns = []versionColumn{
 	{"content", func(v *versionRow) any { return &v.Content }, func(v *archive.Version) any { return &v.Content }, 0},
 	{"human_summary", func(v *versionRow) any { return &v.Summary }, func(v *archive.Version) any { return &v.Summary }, 0},
@@ -134,7 +134,7 @@ type hexSum string
 // object is a JSON object, stored as text.
 type object robotmem.Object
 
-// names lists columns for a statement, each behind a prefix.
+// names lists columns for a statement, each with a prefix.
 func names[R, A any](columns []column[R, A], prefix string) string {
 	var b strings.Builder
 	for i := range columns {
@@ -146,15 +146,15 @@ func names[R, A any](columns []column[R, A], prefix string) string {
 	return b.String()
 }
 
-// assignments set columns to parameters.
+// assignments returns the SET list of an update.
 func assignments[R, A any](columns []column[R, A]) string {
 	return strings.ReplaceAll(names(columns, ""), ",", " = ?,") + " = ?"
 }
 
-// marks is one parameter for each of n columns.
-func marks(n int) string { return strings.Repeat(",?", n)[1:] }
+// placeholders returns n parameters for a VALUES list.
+func placeholders(n int) string { return strings.Repeat(",?", n)[1:] }
 
-// bind is what a statement stores of a field.
+// bind converts a field to the value that a statement stores.
 func bind(field any, kind columnKind) any {
 	null := kind&nullable != 0
 	switch f := field.(type) {
@@ -214,13 +214,13 @@ func rawObject(o object) string {
 		return "{}"
 	}
 	data, err := robotmem.EncodeJSON(o)
-	if err != nil { // it came from JSON
+	if err != nil { // not possible for an object parsed from JSON
 		return "{}"
 	}
 	return string(data)
 }
 
-// sumBytes is a SHA-256 as stored; nil for what is none.
+// sumBytes decodes a SHA-256 in hex; nil if it is none.
 func sumBytes(text string) any {
 	if sum, err := hex.DecodeString(text); err == nil && len(sum) == sha256.Size {
 		return sum
@@ -228,8 +228,8 @@ func sumBytes(text string) any {
 	return nil
 }
 
-// scan reads a column into a field. What is of another type than the field becomes
-// its zero value, so that one damaged row does not end a whole answer.
+// scan reads a column into a field. A value of another type becomes the zero value, so
+// that one damaged row does not fail a whole response.
 func scan(s *sqlite.Stmt, i int, field any) {
 	switch f := field.(type) {
 	case *string:
@@ -265,13 +265,13 @@ func scan(s *sqlite.Stmt, i int, field any) {
 	}
 }
 
-// Each memory, past state and episode carries a checksum of what is shown of it,
-// which is verified when it is loaded for an answer: the first 16 bytes of a
-// SHA-256 over the values of its columns, as SQLite holds them, each behind its
-// column's name. NULL counts as no column, so that a column which a later version
-// adds leaves the checksum as it is. That of a memory ends with its user tags.
+// Each memory, past state and session has a checksum, which is verified when the row is
+// loaded: the first 16 bytes of a SHA-256 over the column values as SQLite stores them,
+// each after its column's name. NULL columns are left out, so that a column which a
+// later version adds does not change the checksum. The checksum of a memory ends with
+// its user tags.
 
-// checksum gathers the values of a row.
+// checksum collects the values of a row.
 type checksum struct{ data []byte }
 
 const checksumSize = 16
@@ -295,7 +295,7 @@ func (c *checksum) add(name string, value any) {
 	}
 }
 
-// addColumn adds a column of a row that is read, as it is stored.
+// addColumn adds a column of the current row as it is stored.
 func (c *checksum) addColumn(s *sqlite.Stmt, i int, name string) {
 	if s.ColumnType(i) == sqlite.Null {
 		return
@@ -323,8 +323,8 @@ func (c *checksum) sum(tags []string) []byte {
 	return sum[:checksumSize]
 }
 
-// read scans the columns of a row, which begin with the first of the statement,
-// and gathers their checksum.
+// read scans the columns of a row, from the statement's first column on, and collects
+// their checksum.
 func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum) {
 	for i := range columns {
 		scan(s, i, columns[i].field(row))
@@ -335,8 +335,8 @@ func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum)
 	return c
 }
 
-// readArchived scans them into the record of an archive. Columns without a field
-// there go to extra, which may be nil when there are none.
+// readArchived scans columns into the record of an archive. Columns without a field
+// there are passed to extra, which may be nil if there are none.
 func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra func(name string, value any)) (c checksum) {
 	for i := range columns {
 		col := &columns[i]
@@ -353,7 +353,7 @@ func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra
 	return c
 }
 
-// values are those of a row, in the order of the columns, with their checksum.
+// values returns the values of a row in the order of the columns, with their checksum.
 func values[R, A any](columns []column[R, A], row *R) (args []any, c checksum) {
 	args = make([]any, len(columns), len(columns)+2)
 	for i := range columns {
@@ -365,12 +365,12 @@ func values[R, A any](columns []column[R, A], row *R) (args []any, c checksum) {
 	return args, c
 }
 
-// columnNamed is the position of a column.
+// columnNamed returns the index of a column, -1 if there is none.
 func columnNamed[R, A any](columns []column[R, A], name string) int {
 	return slices.IndexFunc(columns, func(c column[R, A]) bool { return c.name == name })
 }
 
-// columnValue is a stored value as JSON has it.
+// columnValue returns a stored value for JSON.
 func columnValue(s *sqlite.Stmt, i int) any {
 	switch s.ColumnType(i) {
 	case sqlite.Integer:

@@ -6,37 +6,38 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 )
 
-// Counts is what has been counted since it was last stored.
-type Counts struct {
+// RecallCounts are the counts of recalls that are not stored yet.
+type RecallCounts struct {
 	Recalls  int64
 	ZeroHits int64
 	returned map[int64]int64
-	Credit   map[string]map[int64]bool // session -> what was recalled for it
-	Hours    map[AskedHour]Asked
+	Credit   map[string]map[int64]bool // session -> memories recalled for it
+	Hours    map[CollectionHour]RecallTotals
 }
 
-// AskedHour is a collection, * for all of them at once, in an hour. Names that no
-// memory has are one, "": a caller may make up any number of them.
-type AskedHour struct {
-	Hour       time.Time // its beginning, in UTC
+// CollectionHour is an hour and a collection, "*" for a recall in all collections.
+// Collections without memories are counted under "", because a caller may invent any
+// number of names.
+type CollectionHour struct {
+	Hour       time.Time // start of the hour, in UTC
 	Collection string
 }
 
-// Asked is how often it was.
-type Asked struct{ Recalls, ZeroHits int64 }
+// RecallTotals counts the recalls of an hour and those without a result.
+type RecallTotals struct{ Recalls, ZeroHits int64 }
 
-// OneRecall is a recall in a collection, at a time, that found n memories.
-func OneRecall(collection string, n int, now time.Time) Counts {
-	one := Counts{Recalls: 1}
+// OneRecall returns the counts of one recall in a collection that found n memories.
+func OneRecall(collection string, n int, now time.Time) RecallCounts {
+	one := RecallCounts{Recalls: 1}
 	if n == 0 {
 		one.ZeroHits = 1
 	}
-	one.Hours = map[AskedHour]Asked{{now.UTC().Truncate(time.Hour), collection}: {1, one.ZeroHits}}
+	one.Hours = map[CollectionHour]RecallTotals{{now.UTC().Truncate(time.Hour), collection}: {1, one.ZeroHits}}
 	return one
 }
 
-// Give credits the memories that were found, for a session if one is asking.
-func (c *Counts) Give(found []robotmem.Memory, session string) {
+// Give counts the memories that a recall returned, also for a session if it is set.
+func (c *RecallCounts) Give(found []robotmem.Memory, session string) {
 	c.returned = map[int64]int64{}
 	credit := map[int64]bool{}
 	for i := range found {
@@ -48,10 +49,10 @@ func (c *Counts) Give(found []robotmem.Memory, session string) {
 	}
 }
 
-// Add adds what was counted elsewhere.
-func (c *Counts) Add(o Counts) {
+// Add adds other counts.
+func (c *RecallCounts) Add(o RecallCounts) {
 	if c.Recalls == 0 {
-		*c = Counts{returned: map[int64]int64{}, Credit: map[string]map[int64]bool{}, Hours: map[AskedHour]Asked{}}
+		*c = RecallCounts{returned: map[int64]int64{}, Credit: map[string]map[int64]bool{}, Hours: map[CollectionHour]RecallTotals{}}
 	}
 	c.Recalls += o.Recalls
 	c.ZeroHits += o.ZeroHits
@@ -68,6 +69,6 @@ func (c *Counts) Add(o Counts) {
 	}
 	for at, n := range o.Hours {
 		sum := c.Hours[at]
-		c.Hours[at] = Asked{sum.Recalls + n.Recalls, sum.ZeroHits + n.ZeroHits}
+		c.Hours[at] = RecallTotals{sum.Recalls + n.Recalls, sum.ZeroHits + n.ZeroHits}
 	}
 }

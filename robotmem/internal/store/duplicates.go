@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	smallGroup         = 64  // groups up to this size are read when needed
-	maxCachedGroups    = 256 // groups kept in memory at most
-	maxDuplicateChecks = 64  // texts compared in full for one new fact
-	maxOpposing        = 8   // of these, how many for a contradiction
-	maxConflicts       = 5   // contradictions named in one answer
+	smallGroup         = 64  // groups up to this size are not cached
+	maxCachedGroups    = 256 // limit of cached groups
+	maxDuplicateChecks = 64  // limit of texts compared in full for one new fact
+	maxOpposing        = 8   // limit of texts compared for a contradiction
+	maxConflicts       = 5   // limit of contradictions in one response
 )
 
-// groupCache keeps the signatures of large groups. Only the writer uses it.
+// groupCache caches the signatures of large groups. Only the writer uses it.
 type groupCache struct{ groups map[int64][]record.Signature }
 
-// Reset forgets everything; a transaction that was undone may have left
-// signatures here that do not exist.
+// Reset clears the cache. A rolled back transaction may have added signatures that do
+// not exist.
 func (g *groupCache) Reset() { g.groups = nil }
 
-// signatures returns the group's, oldest first.
+// signatures returns the signatures of a group, oldest first.
 func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) {
 	cached := g.groups[key]
 	last := int64(-1)
@@ -54,7 +54,7 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	return cached, nil
 }
 
-// Duplicate is an active fact that says the same.
+// Duplicate is an active fact with the same statement.
 type Duplicate struct {
 	ID         int64
 	UID        string
@@ -62,8 +62,8 @@ type Duplicate struct {
 	Similarity float64
 }
 
-// FindNearDuplicate looks for an active fact that r repeats, and for those it
-// contradicts. self is left out.
+// FindNearDuplicate returns the active fact that r duplicates, or the facts that r
+// contradicts. It ignores the memory self.
 func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
 	var same *Duplicate
 	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
@@ -102,7 +102,7 @@ func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []rob
 	return nil, conflicts, nil
 }
 
-// Conflicts names the active facts that contradict a stored one.
+// Conflicts returns the active facts that contradict a stored one.
 func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	mine := r.Signature
 	ids, err := c.IDs(`SELECT m.id FROM signatures s JOIN memories m ON m.id = s.memory_id
@@ -122,9 +122,8 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	return conflicts, err
 }
 
-// candidates are the signatures of a group whose texts are worth comparing:
-// those that may repeat mine, the likeliest first, then the newest of those
-// that may oppose it.
+// candidates returns the signatures of a group whose texts must be compared: first
+// possible duplicates, most similar first, then the newest possible contradictions.
 func candidates(group []record.Signature, mine record.Signature, self int64) []*record.Signature {
 	var repeat, oppose []*record.Signature
 	for i := len(group) - 1; i >= 0; i-- {
@@ -145,8 +144,8 @@ func candidates(group []record.Signature, mine record.Signature, self int64) []*
 	return append(repeat[:min(len(repeat), maxDuplicateChecks)], oppose...)
 }
 
-// activeFact returns an active fact, if the signature is still its own: another
-// process may have given it another context. One that is damaged repeats nothing.
+// activeFact returns the active fact of a cached signature, nil if another process has
+// changed the signature since or the memory is damaged.
 func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memory, err error) {
 	owner, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND seq = ? AND memory_id = ?", group, sig.Seq, sig.MemoryID)
 	if err != nil || owner == 0 {
@@ -162,8 +161,7 @@ func (c *Conn) activeFact(group int64, sig *record.Signature) (m *robotmem.Memor
 	return &row.Memory, nil
 }
 
-// conflictReason says how a text contradicts a record, with the numbers as they
-// are written.
+// conflictReason describes how a text contradicts a record, with the numbers as written.
 func conflictReason(theirs consolidate.Statement, mine *record.Record, content string) string {
 	about := text.Clip(content, 120)
 	if theirs.Negated != mine.Statement.Negated {
@@ -186,12 +184,11 @@ func joinUnit(q text.Quantity) string {
 	return q.Value + " " + q.Unit
 }
 
-// Sighted counts another sighting of a memory, which is evidence for it. What
-// the caller asked for beside the text is not lost: its tags are added, and a
-// memory that is to be pinned is. One that its category pinned and somebody let
-// go is not pinned by that category again.
+// Sighted counts another sighting of a memory, which is evidence for it. It adds the
+// tags of the request, and pins the memory if requested. A category does not pin a
+// memory again that was unpinned by hand.
 func (tx *Tx) Sighted(id int64, r *record.Record) error {
-	return tx.resealed(id, func() error {
+	return tx.withChecksum(id, func() error {
 		for _, tag := range r.UserTags {
 			if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 				return err

@@ -16,16 +16,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// payloadBytes is what a row of payloads takes. The column stored lies behind the
-// bytes of what is in the file, and reading it would read all of them.
+// payloadBytes is the size of a stored payload. The column stored follows the column
+// data, so reading it reads the whole row; it is read only for payloads in the folder.
 const payloadBytes = "CASE WHEN data IS NULL THEN coalesce(stored, bytes) ELSE length(data) END"
 
-// StoredBytes is what all payloads take.
+// StoredBytes returns the size of all stored payloads.
 func (c *Conn) StoredBytes() (int64, error) {
 	return c.Number("SELECT coalesce(sum(" + payloadBytes + "), 0) FROM payloads")
 }
 
-// Holdings are all perceptions that have a payload.
+// Holdings returns all perceptions with a payload.
 func (c *Conn) Holdings() (held []Holding, err error) {
 	useful := map[int64]bool{}
 	err = c.Query("SELECT DISTINCT memory_id FROM session_recalls WHERE used = 1", nil, func(s *sqlite.Stmt) error {
@@ -69,15 +69,15 @@ func (c *Conn) Holdings() (held []Holding, err error) {
 	return held, err
 }
 
-// Evict takes perceptions out of recall, removes their payloads and records it.
-// It returns those that went: one that has changed since it was planned stays.
+// Evict invalidates perceptions, removes their payloads and logs it. It returns the
+// evicted ones; a perception that has changed since the plan was made is kept.
 func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err error) {
 	if err := s.mayRemove(plan); err != nil {
 		return nil, err
 	}
 	var files [][sha256.Size]byte
 	err = s.Write(ctx, func(tx *Tx) error {
-		gone, files = nil, nil // a job may run twice
+		gone, files = nil, nil // the function may run twice
 		for _, p := range plan {
 			m, err := tx.Memory(p.ID, tx.Now)
 			if err != nil {
@@ -106,13 +106,13 @@ func (s *Store) Evict(ctx context.Context, plan []Evicted) (gone []Evicted, err 
 	return gone, s.RemoveFiles(ctx, files)
 }
 
-// mayRemove fails when the folder keeps its files: perceptions would be lost and
-// no room made. A full disk does not stop it.
+// mayRemove fails if files in the payload folder cannot be removed, because an eviction
+// would lose perceptions without freeing space. It does not fail on a full disk.
 func (s *Store) mayRemove(plan []Evicted) error {
 	if !slices.ContainsFunc(plan, func(p Evicted) bool { return p.InFolder }) {
 		return nil
 	}
-	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // one that is swept
+	name := filepath.Join(s.Payloads().Dir, "tmp-"+rand.Text()) // a name that the cleanup removes
 	probe, err := s.Disk.Create(name, 0o600)
 	if err == nil {
 		err = errors.Join(probe.Close(), s.Disk.Remove(name))
@@ -125,7 +125,7 @@ func (s *Store) mayRemove(plan []Evicted) error {
 	return nil
 }
 
-// unchanged reports whether a perception is still what the plan took it for.
+// unchanged reports whether a perception is still in the state that the plan assumed.
 // Another node may have evicted it meanwhile, or a caller restored or pinned it.
 func (tx *Tx) unchanged(m *robotmem.Memory, p *Evicted) (bool, error) {
 	if m.SHA256 != hex.EncodeToString([]byte(p.Sum)) || (m.Status != "active") != (p.Tier == TierGone) || m.Status == "active" && m.Pinned != (p.Tier == TierPinned) {
@@ -135,14 +135,14 @@ func (tx *Tx) unchanged(m *robotmem.Memory, p *Evicted) (bool, error) {
 	return !gone, err
 }
 
-// Evicted reports whether a perception was evicted, restored since or not.
+// Evicted reports whether a perception was ever evicted, even if it was restored since.
 func (c *Conn) Evicted(id int64) (bool, error) {
 	n, err := c.Number("SELECT count(*) FROM evictions WHERE memory_id = ?", id)
 	return n > 0, err
 }
 
-// evict is the part of one perception. It sets what that freed: nothing while
-// another names the payload.
+// evict evicts one perception. It sets p.Freed, to 0 while another memory has the same
+// payload.
 func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	if m.Status == "active" {
 		if err := tx.UnindexText(m.MemoryID); err != nil {
@@ -171,8 +171,8 @@ func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 		m.MemoryID, p.Collection, p.PerceptionType, p.Freed, p.Reason, FormatTime(tx.Now))
 }
 
-// RemoveFiles removes files that no row names. The rows went in a commit before:
-// a crash between the two leaves files that nothing names, and loses nothing.
+// RemoveFiles removes payload files that no row refers to. The rows are deleted in an
+// earlier commit: a crash between the two leaves orphan files and loses nothing.
 func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error {
 	return s.Write(ctx, func(tx *Tx) error {
 		for _, sum := range sums {
@@ -181,7 +181,7 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 				return err
 			}
 			if n > 0 {
-				continue // saved again meanwhile
+				continue // the payload was saved again meanwhile
 			}
 			if err := s.Payloads().Remove(sum); err != nil {
 				return robotmem.Errorf(robotmem.Unavailable, "", "a payload's file cannot be removed (%s)", RootReason(err))
@@ -191,20 +191,20 @@ func (s *Store) RemoveFiles(ctx context.Context, sums [][sha256.Size]byte) error
 	})
 }
 
-// Tier is how late a perception goes.
+// Tier is the order of eviction: lower tiers are evicted first.
 type Tier int
 
 const (
 	TierGone     Tier = iota // forgotten or superseded
-	TierThinned              // of a long recording, and not the only one of its moment
+	TierThinned              // part of a long recording, with neighbors in time
 	TierPlain                // never recalled
-	TierRecalled             // recalled, perhaps of no use
-	TierUseful               // an episode said that it helped
-	TierFailed               // of an episode or an attempt that failed
+	TierRecalled             // recalled, not known to be useful
+	TierUseful               // reported as useful at the end of an episode
+	TierFailed               // part of a failed episode or attempt
 	TierPinned
 )
 
-// Holding is a perception with its payload, as retention weighs it.
+// Holding is a perception with a payload, as the retention evaluates it.
 type Holding struct {
 	ID             int64
 	Collection     string
@@ -215,14 +215,14 @@ type Holding struct {
 	Bytes          int64 // as stored
 	InFolder       bool
 	Tier           Tier
-	Round          int // of thinning: the first is the one that goes first
+	Round          int // round of thinning in which it is evicted, 1 first
 }
 
 func (t Tier) String() string {
 	return [...]string{"forgotten", "thinned", "never recalled", "recalled", "useful", "of a failed episode", "pinned"}[t]
 }
 
-// Evicted is a holding that goes.
+// Evicted is a holding that is to be evicted.
 type Evicted struct {
 	Holding
 	Reason string
@@ -234,5 +234,5 @@ const (
 	ReasonDoubtful   = "the file was damaged: the text does not match its checksum"
 	ReasonUnmerged   = "the file was damaged: the memory that superseded it is lost"
 	ReasonLost       = "the file was damaged: the bytes are lost"
-	RowsPerRecovered = 1000 // rows of one commit
+	RowsPerRecovered = 1000 // rows in one transaction
 )

@@ -9,8 +9,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Every perception with a payload has a row of features, an empty one when
-// nothing can be compared. What has none yet is worked out in the background.
+// Every perception with a payload has a row of features, an empty one if it cannot be
+// compared. Missing rows are computed in the background.
 
 func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	if f == nil {
@@ -30,8 +30,8 @@ func (tx *Tx) InsertFeatures(id int64, f *record.Features) error {
 	return tx.Exec("INSERT OR REPLACE INTO features(memory_id, kind, vector) VALUES (?,?,?)", id, f.Kind, blob)
 }
 
-// FeatureEpoch is a number that grows with every change of the table other than a
-// row at its end, and the last memory in it.
+// FeatureEpoch returns a number that grows with every change of the table except an
+// appended row, and the largest memory id in the table.
 func (c *Conn) FeatureEpoch() (epoch, last int64, err error) {
 	_, err = c.One("SELECT coalesce((SELECT value FROM counters WHERE name = 'feature_epoch'), 0), coalesce((SELECT max(memory_id) FROM features), 0)", nil, func(s *sqlite.Stmt) {
 		epoch, last = s.ColumnInt64(0), s.ColumnInt64(1)
@@ -43,7 +43,7 @@ func (tx *Tx) BeginFeatureEpoch() error {
 	return tx.Exec("INSERT INTO counters(name, value) VALUES ('feature_epoch', 1) ON CONFLICT(name) DO UPDATE SET value = value + 1")
 }
 
-// DropFeatures clears all, to be made anew.
+// DropFeatures deletes all features, to be computed again.
 func (tx *Tx) DropFeatures() error {
 	if err := tx.BeginFeatureEpoch(); err != nil {
 		return err
@@ -59,7 +59,7 @@ func DecodeVector(blob []byte) []float32 {
 	return out
 }
 
-// Features returns those of a memory, nil if they have not been worked out.
+// Features returns the features of a memory, nil if they are not computed yet.
 func (c *Conn) Features(id int64) (*record.Features, error) {
 	var f *record.Features
 	_, err := c.One("SELECT kind, vector FROM features WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) {
@@ -68,8 +68,8 @@ func (c *Conn) Features(id int64) (*record.Features, error) {
 	return f, err
 }
 
-// EachFeatures visits the vectors of one kind of memories above an id. Those of
-// another length are of older rules, about to be dropped.
+// EachFeatures visits the vectors of one kind, of memories above an id. It skips vectors
+// of another length, which older rules made.
 func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id int64, vector []float32)) error {
 	return c.Query("SELECT memory_id, vector FROM features WHERE memory_id > ? AND kind = ? ORDER BY memory_id", []any{after, kind}, func(s *sqlite.Stmt) error {
 		if blob := s.ColumnRawBlob(1); len(blob) == 4*length {
@@ -79,13 +79,13 @@ func (c *Conn) EachFeatures(kind string, after int64, length int, visit func(id 
 	})
 }
 
-// FeaturesAreCurrent is false until what older rules have made is dropped.
+// FeaturesAreCurrent reports whether the current rules made the features.
 func (c *Conn) FeaturesAreCurrent() (bool, error) {
 	rules, err := c.Number("SELECT value FROM counters WHERE name = 'feature_rules'")
 	return rules == perception.FeatureRules, err
 }
 
-// DropOldFeatures clears what older rules have made.
+// DropOldFeatures deletes the features if older rules made them.
 func (tx *Tx) DropOldFeatures() error {
 	current, err := tx.FeaturesAreCurrent()
 	if err != nil || current {
@@ -97,20 +97,16 @@ func (tx *Tx) DropOldFeatures() error {
 	return tx.Exec("UPDATE counters SET value = ? WHERE name = 'feature_rules'", perception.FeatureRules)
 }
 
-// WithoutFeatures returns some perceptions above an id that wait for theirs, in
-// the order of their ids.
-func (c *Conn) WithoutFeatures(after int64, n int) (ids []int64, err error) {
-	err = c.Query(`SELECT id FROM memories WHERE id > ? AND id IN (
+// WithoutFeatures returns up to n perceptions above an id without features, in the order
+// of their ids.
+func (c *Conn) WithoutFeatures(after int64, n int) ([]int64, error) {
+	return c.IDs(`SELECT id FROM memories WHERE id > ? AND id IN (
 			SELECT id FROM memories INDEXED BY idx_mem_payload WHERE perception_data IS NOT NULL
 			EXCEPT SELECT memory_id FROM features)
-		ORDER BY id LIMIT ?`, []any{after, n}, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
-	return ids, err
+		ORDER BY id LIMIT ?`, after, n)
 }
 
-// FeatureBacklog counts the perceptions that wait for their features.
+// FeatureBacklog counts the perceptions without features.
 func (c *Conn) FeatureBacklog() (int64, error) {
 	return c.Number(`SELECT count(*) FROM (SELECT id FROM memories INDEXED BY idx_mem_payload
 		WHERE perception_data IS NOT NULL EXCEPT SELECT memory_id FROM features)`)

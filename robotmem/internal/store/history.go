@@ -11,8 +11,8 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Change loads a memory, keeps its state as a past one, and stores what edit makes
-// of it. It fails with NotFound if there is none, with Corrupt if it is damaged.
+// Change loads a memory, stores its state as a past one, and stores the state that edit
+// returns. It fails with NotFound if there is none, with Corrupt if it is damaged.
 func (tx *Tx) Change(id int64, what, why string, edit func(*record.Row)) error {
 	row, err := tx.row(id)
 	if err == nil && row == nil {
@@ -33,7 +33,7 @@ func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) 
 	return tx.put(row)
 }
 
-// Archive keeps a state of a memory as a past one that ends now.
+// Archive stores a state of a memory as a past one that ends now.
 func (tx *Tx) Archive(row *record.Row, what, why string) error {
 	v := versionRow{Summary: row.Summary, Version: robotmem.Version{
 		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
@@ -43,24 +43,24 @@ func (tx *Tx) Archive(row *record.Row, what, why string) error {
 	return tx.insertVersion(row.MemoryID, args, sum)
 }
 
-var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + marks(len(versionColumns)+2) + ")"
+var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + placeholders(len(versionColumns)+2) + ")"
 
 func (tx *Tx) insertVersion(id int64, args []any, sum checksum) error {
 	sum.add("memory_id", id)
 	return tx.Exec(insertVersion, append(args, id, sum.sum(nil))...)
 }
 
-// SetStatus changes a memory's status and keeps the old state.
+// SetStatus changes a memory's status and stores the old state as a past one.
 func (tx *Tx) SetStatus(id int64, to, what, why string) error {
 	return tx.Change(id, what, why, func(r *record.Row) { r.Status, r.SupersededBy = to, 0 })
 }
 
-// SetSuperseded makes another memory stand for one.
+// SetSuperseded marks a memory as superseded by another.
 func (tx *Tx) SetSuperseded(id, by int64, what string) error {
 	return tx.Change(id, what, "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
 }
 
-// Supersede makes one memory the representative of another, which says the same.
+// Supersede merges a memory into another one with the same statement.
 func (tx *Tx) Supersede(id, by int64) error {
 	if err := tx.UnindexText(id); err != nil {
 		return err
@@ -77,8 +77,8 @@ func (tx *Tx) Supersede(id, by int64) error {
 	return tx.change(row, "superseded", "", func(r *record.Row) { r.Status, r.SupersededBy = "superseded", by })
 }
 
-// SetPinned pins a memory or lets it go, without a past state. What it has not lost
-// while it was pinned it does not lose at once: its confidence fades from now on.
+// SetPinned pins or unpins a memory, without a past state. An unpinned memory decays
+// from now on, not from its last use.
 func (tx *Tx) SetPinned(id int64, pinned bool) error {
 	row, err := tx.row(id)
 	if err != nil || row == nil {
@@ -91,8 +91,8 @@ func (tx *Tx) SetPinned(id int64, pinned bool) error {
 	return tx.put(row)
 }
 
-// SupersededBefore returns what a forgotten memory was superseded by when it was
-// forgotten, 0 if it was active then or is not forgotten.
+// SupersededBefore returns the memory that superseded a forgotten memory before it was
+// forgotten; 0 if it was active then or is not forgotten.
 func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	if m.Status != "invalidated" {
 		return 0, nil
@@ -100,8 +100,8 @@ func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
-// Rewrite gives a memory a new text and context under the same id, and returns the
-// number of its new version. old is what its indexes hold.
+// Rewrite stores a new text and context of a memory and returns its new version. old is
+// the record that the indexes hold.
 func (tx *Tx) Rewrite(id int64, r, old *record.Record) (version int, err error) {
 	if err := tx.Unindex(id, old); err != nil {
 		return 0, err
@@ -138,7 +138,7 @@ func scanVersion(s *sqlite.Stmt) (memory int64, v *versionRow, err error) {
 	return memory, v, err
 }
 
-// Versions returns the states of a memory, oldest first, the present one last. It
+// Versions returns the states of a memory, oldest first, including the present one. It
 // fails as Memory does, and with Corrupt if a past state is damaged.
 func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error) {
 	row, err := c.row(id)
@@ -167,15 +167,14 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	return row.UID, out, nil
 }
 
-// PastState is a memory as it was at an earlier time; Err says that what is stored
-// of it is damaged.
+// PastState is the state of a memory at an earlier time. Err is set if it is damaged.
 type PastState struct {
 	robotmem.Memory
 	Err error
 }
 
-// PastStates returns, of the active memories of that time, those that have changed
-// since, as of a time.
+// PastStates returns the states at a time of the memories that were active then and have
+// changed since.
 func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
 	then := map[int64]*versionRow{}
 	out := map[int64]*PastState{}
@@ -194,14 +193,14 @@ func (c *Conn) PastStates(asOf time.Time) (map[int64]*PastState, error) {
 		case err != nil:
 			state.Err = err
 			continue
-		case m == nil: // a damaged file; doctor names it
+		case m == nil: // the file is damaged; doctor reports it
 			delete(out, id)
 			continue
 		}
 		m.Content, m.Summary, m.Context = v.Content, v.Summary, v.Context
 		m.Category, m.Version = v.Category, v.Version.Version
 		m.Confidence = Faded(m, v.Confidence, asOf)
-		LiftSections(m)
+		liftSections(m)
 		state.Memory = *m
 	}
 	return out, nil

@@ -18,13 +18,13 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Insert stores a record with all its indexes and returns its id and uid.
+// Insert stores a record with its index entries and returns its id and uid.
 func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 	u, err := uuid.NewV7()
 	if err != nil {
 		return 0, "", err
 	}
-	row := r.Row // a job may run twice
+	row := r.Row // a copy: the function may run twice
 	row.UID, row.CreatedAt, row.ValidFrom, row.UpdatedAt = u.String(), tx.Now, tx.Now, &tx.Now
 	if row.ObservedAt.IsZero() {
 		row.ObservedAt = tx.Now
@@ -41,21 +41,21 @@ func (tx *Tx) Insert(r *record.Record) (id int64, uid string, err error) {
 }
 
 var (
-	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + marks(len(memoryColumns)+1) + ")"
+	insertMemory = "INSERT INTO memories(" + names(memoryColumns, "") + ", checksum) VALUES (" + placeholders(len(memoryColumns)+1) + ")"
 	updateMemory = "UPDATE memories SET " + assignments(memoryColumns) + ", checksum = ? WHERE id = ?"
 	selectMemory = "SELECT " + names(memoryColumns, "m.") + ", m.checksum, m.id"
 	memoryByID   = selectMemory + " FROM memories m WHERE m.id = ?"
 	checksumAt   = len(memoryColumns)
 )
 
-// put stores a row that was loaded and changed, under its id.
+// put stores a changed row under its id.
 func (tx *Tx) put(row *record.Row) error {
 	row.Revision = tx.NextRevision()
 	args, sum := values(memoryColumns, row)
 	return tx.Exec(updateMemory, append(args, sum.sum(row.UserTags), row.MemoryID)...)
 }
 
-// Index writes everything that is looked up by something else than the id.
+// Index writes the index entries of a memory.
 func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	if err := tx.IndexText(id, r); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (tx *Tx) IndexText(id int64, r *record.Record) error {
 		id, r.FtsContent, r.FtsSummary, r.FtsFiles, r.FtsEntities)
 }
 
-// indexTags writes the tags that a caller gave at once: the row's checksum ends with
-// them, and the job may read the row again.
+// indexTags writes the tags of the caller immediately, because the row's checksum
+// includes them and the function may read the row again.
 func (tx *Tx) indexTags(id int64, r *record.Record) error {
 	for _, tag := range r.UserTags {
 		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
@@ -115,7 +115,7 @@ func (tx *Tx) indexContext(id int64, r *record.Record) error {
 	return nil
 }
 
-// pathID returns the number of a context path, giving it one if it is new.
+// pathID returns the id of a context path and stores a new path.
 func (tx *Tx) pathID(path string) (int64, error) {
 	if id := tx.Store.Paths[path]; id != 0 {
 		return id, nil
@@ -137,12 +137,12 @@ func (tx *Tx) pathID(path string) (int64, error) {
 	return id, nil
 }
 
-// Changes is the change counter: it grows with every change of a memory, and
-// with every episode that begins or ends.
+// Changes returns the change counter. It grows with every change of a memory, and with
+// every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
 	found, err := c.One("SELECT value FROM counters WHERE name = 'changes'", nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
-	if err == nil && !found { // what is kept in memory would be taken for new
-		err = robotmem.Errorf(robotmem.Corrupt, "", "the counter of changes is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
+	if err == nil && !found { // in-memory indexes would count as current
+		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
 	}
 	return n, err
 }
@@ -151,17 +151,17 @@ func (c *Conn) SetChanges(n int64) error {
 	return c.Exec("UPDATE counters SET value = ? WHERE name = 'changes'", n)
 }
 
-// Followed is how far EachChanged came.
+// Followed is the progress of EachChanged.
 type Followed struct {
-	Upto   int64 // the revision of the last row, where they come in order
+	Upto   int64 // the revision of the last row, if rows are in order
 	Rows   int
-	Unread []int64 // memories that a damaged page holds
+	Unread []int64 // memories on damaged pages
 }
 
-// EachChanged visits the memories that changed after a revision: most of them at
-// most, in the order of their last change, or all, in any order, for 0. columns begins with m.id
-// and m.revision; joins follows "FROM memories m". A row that cannot be read is left
-// out, so that a damaged page costs what it holds alone.
+// EachChanged visits the memories that changed after a revision: at most most of them,
+// in the order of their last change, or for 0 all of them in any order. columns starts
+// with m.id and m.revision; joins follows "FROM memories m". It skips rows that cannot
+// be read, so that a damaged page affects only the rows on it.
 func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(*sqlite.Stmt) error) (f Followed, err error) {
 	where, page := " WHERE m.revision > ?", []any{after}
 	if most > 0 {
@@ -200,15 +200,16 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	return f, nil
 }
 
-// maxCachedPaths bounds the memory that callers with ever new keys can take.
+// maxCachedPaths limits the memory for paths, because callers may use any number of
+// keys.
 const maxCachedPaths = 4096
 
-// UnindexText takes a memory out of full-text search.
+// UnindexText removes a memory from the full-text index.
 func (tx *Tx) UnindexText(id int64) error {
 	return tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", id)
 }
 
-// Unindex removes all that index wrote for the record.
+// Unindex removes the index entries that Index wrote for the record.
 func (tx *Tx) Unindex(id int64, old *record.Record) error {
 	if err := tx.UnindexText(id); err != nil {
 		return err
@@ -234,8 +235,8 @@ func (tx *Tx) Unindex(id int64, old *record.Record) error {
 	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.GroupKey(), id)
 }
 
-// loaded is a row of memories with its checksums: as stored, and of what was
-// read so far.
+// loaded is a row of memories with the stored checksum and the values for the computed
+// one.
 type loaded struct {
 	record.Row
 	stored []byte
@@ -265,8 +266,8 @@ func (c *Conn) load(id int64) (l *loaded, err error) {
 	})
 }
 
-// row loads a memory as it is stored; nil if there is none. It fails with Corrupt
-// if it does not match its checksum.
+// row loads a memory; nil if there is none. It fails with Corrupt if it does not match
+// its checksum.
 func (c *Conn) row(id int64) (*record.Row, error) {
 	l, err := c.load(id)
 	if err != nil || l == nil {
@@ -278,8 +279,8 @@ func (c *Conn) row(id int64) (*record.Row, error) {
 	return &l.Row, err
 }
 
-// seal stores the checksum of a row whose columns or tags were changed one by one.
-func (c *Conn) seal(id int64) error {
+// updateChecksum stores the checksum of a row after single columns or tags were changed.
+func (c *Conn) updateChecksum(id int64) error {
 	l, err := c.load(id)
 	if err != nil || l == nil {
 		return err
@@ -287,9 +288,9 @@ func (c *Conn) seal(id int64) error {
 	return c.Exec("UPDATE memories SET checksum = ? WHERE id = ?", l.sum.sum(l.UserTags), id)
 }
 
-// resealed calls f, which changes columns or tags of a row one by one, and stores
-// the row's new checksum. A row that was damaged before stays so.
-func (tx *Tx) resealed(id int64, f func() error) error {
+// withChecksum calls f, which changes single columns or tags of a row, and updates the
+// row's checksum. It does not update the checksum of a damaged row.
+func (tx *Tx) withChecksum(id int64, f func() error) error {
 	_, err := tx.row(id)
 	damaged := errors.Is(err, errDamagedRow)
 	if err != nil && !damaged {
@@ -298,19 +299,19 @@ func (tx *Tx) resealed(id int64, f func() error) error {
 	if err := f(); err != nil || damaged {
 		return err
 	}
-	return tx.seal(id)
+	return tx.updateChecksum(id)
 }
 
-// Seal gives a damaged memory the checksums of what is stored of it now.
-func (tx *Tx) Seal(id int64, contentHash []byte) error {
+// AcceptStored sets the checksum and content hash of a damaged memory to those of its
+// stored values.
+func (tx *Tx) AcceptStored(id int64, contentHash []byte) error {
 	if err := tx.Exec("UPDATE memories SET content_hash = ? WHERE id = ?", contentHash, id); err != nil {
 		return err
 	}
-	return tx.seal(id)
+	return tx.updateChecksum(id)
 }
 
-// AsStored is a memory as it stands in the file, damaged or not; nil if there is
-// none.
+// AsStored returns a memory without verifying its checksum; nil if there is none.
 func (c *Conn) AsStored(id int64, now time.Time) (*robotmem.Memory, error) {
 	l, err := c.load(id)
 	if err != nil || l == nil {
@@ -319,14 +320,14 @@ func (c *Conn) AsStored(id int64, now time.Time) (*robotmem.Memory, error) {
 	return shown(&l.Row, now), nil
 }
 
-// Damage is what does not match its checksum.
+// Damage lists the rows that do not match their checksum.
 type Damage struct {
 	Memories []int64
-	Versions []int64 // the row numbers of past states
+	Versions []int64 // rowids of past states
 	Sessions []string
 }
 
-// Text says what is damaged, "" if nothing is.
+// Text describes the damage, "" if there is none.
 func (d *Damage) Text() string {
 	var parts []string
 	if n := len(d.Memories); n > 0 {
@@ -341,7 +342,7 @@ func (d *Damage) Text() string {
 	return strings.Join(parts, "; ")
 }
 
-// Damaged verifies every memory, past state and episode.
+// Damaged verifies every memory, past state and session.
 func (c *Conn) Damaged() (d Damage, err error) {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
@@ -372,7 +373,7 @@ func (c *Conn) Damaged() (d Damage, err error) {
 	})
 }
 
-// shown is a row as callers see it, as of now.
+// shown returns a row as a response shows it, as of now.
 func shown(r *record.Row, now time.Time) *robotmem.Memory {
 	m := &r.Memory
 	m.Context, m.Metadata = robotmem.ParseObject(r.RawContext), robotmem.ParseObject(r.RawMetadata)
@@ -383,12 +384,12 @@ func shown(r *record.Row, now time.Time) *robotmem.Memory {
 		m.DataURI = dataURI(m.MemoryID)
 	}
 	m.Confidence = math.Round(Faded(m, m.Confidence, now)*1e6) / 1e6
-	LiftSections(m)
+	liftSections(m)
 	return m
 }
 
-// Faded is a stored confidence as of now: under as_of, a use that came later does
-// not count.
+// Faded returns a confidence after decay, as of now. Under as_of a later use does not
+// count.
 func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	useful := m.CreatedAt
 	if m.LastAccessed != nil && !m.LastAccessed.After(now) {
@@ -397,13 +398,13 @@ func Faded(m *robotmem.Memory, stored float64, now time.Time) float64 {
 	return consolidate.Now(stored, m.DecayRate, now.Sub(useful))
 }
 
-// LiftSections repeats the known sections of the context at the top.
-func LiftSections(m *robotmem.Memory) {
+// liftSections copies the known sections of the context to the top level.
+func liftSections(m *robotmem.Memory) {
 	m.Params, m.Spatial, m.Robot, m.Task, m.Env = m.Context["params"], m.Context["spatial"], m.Context["robot"], m.Context["task"], m.Context["env"]
 }
 
-// Memory returns one memory as of now. It fails with NotFound if there is none,
-// with Corrupt if it is damaged.
+// Memory returns one memory as of now. It fails with NotFound if there is none, with
+// Corrupt if it is damaged.
 func (c *Conn) Memory(id int64, now time.Time) (*robotmem.Memory, error) {
 	m, err := c.Find(id, now)
 	if err == nil && m == nil {
@@ -412,7 +413,7 @@ func (c *Conn) Memory(id int64, now time.Time) (*robotmem.Memory, error) {
 	return m, err
 }
 
-// Find is Memory; nil if there is none.
+// Find returns one memory as Memory does; nil if there is none.
 func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	row, err := c.row(id)
 	if err != nil {
@@ -424,8 +425,8 @@ func (c *Conn) Find(id int64, now time.Time) (*robotmem.Memory, error) {
 	return shown(row, now), err
 }
 
-// FindAll loads memories in the order of their ids. One that is gone is left out;
-// so is a damaged one, with a remark for degraded.
+// FindAll loads memories in the order of ids. It skips missing and damaged memories and
+// names the damaged ones in degraded.
 func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, degraded []string, err error) {
 	found = []robotmem.Memory{}
 	for _, id := range ids {
@@ -442,7 +443,7 @@ func (c *Conn) FindAll(ids []int64, now time.Time) (found []robotmem.Memory, deg
 	return found, degraded, nil
 }
 
-// IDs runs a query whose first column is the id of a memory.
+// IDs runs a query and returns its first column.
 func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
 	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
 		ids = append(ids, s.ColumnInt64(0))
@@ -469,7 +470,7 @@ func byWhom(who string) string {
 	return " by " + who
 }
 
-// Lists of scope are stored as JSON.
+// Scope lists are stored as JSON.
 func listOrNull(list []string) any {
 	if len(list) == 0 {
 		return nil
@@ -491,12 +492,12 @@ func StoredList(s string) []string {
 
 func dataURI(id int64) string { return "robotmem://perception/" + strconv.FormatInt(id, 10) + "/data" }
 
-// KnownPath returns the number of a context path, 0 if no memory has it.
+// KnownPath returns the id of a context path, 0 if no memory has it.
 func (c *Conn) KnownPath(path string) (int64, error) {
 	return c.Number("SELECT id FROM paths WHERE path = ?", path)
 }
 
-// ColumnValue is an attribute as JSON has it.
+// ColumnValue returns an attribute for JSON.
 func ColumnValue(s *sqlite.Stmt, column int) any {
 	switch s.ColumnType(column) {
 	case sqlite.Integer:
@@ -512,7 +513,7 @@ func ColumnValue(s *sqlite.Stmt, column int) any {
 	return string(s.ColumnRawBlob(column)) == filter.BlobTrue
 }
 
-// PathNames spells the numbers of context paths.
+// PathNames returns the context paths of ids.
 func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
 	names := make(map[int64]string, len(ids))
 	for _, id := range ids {
@@ -524,8 +525,8 @@ func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
 	return names, nil
 }
 
-// Describe adds what the row of its memory says of a point; found is false without
-// a row, or with one that is damaged.
+// Describe adds the fields of its memory to a point. found is false if there is no row
+// or if it is damaged.
 func (c *Conn) Describe(p *robotmem.PlacePoint) (found bool, err error) {
 	row, err := c.row(p.MemoryID)
 	if errors.Is(err, errDamagedRow) || err == nil && row == nil {

@@ -17,16 +17,16 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// ChecksumVersion is the schema version that gave rows their checksums.
+// ChecksumVersion is the schema version that added checksums.
 const ChecksumVersion = 6
 
-// applicationID marks a file as ours: "rbtm".
+// applicationID identifies robotmem files: "rbtm".
 const applicationID = 0x7262746d
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
 
-// migrations returns the scripts in order; script i leads to version i+1.
+// migrations returns the scripts in order; script i migrates to version i+1.
 func migrations() ([]string, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
@@ -43,8 +43,8 @@ func migrations() ([]string, error) {
 	return scripts, nil
 }
 
-// RefuseForeign fails unless the file is empty or ours and not newer than
-// this program. It only reads.
+// RefuseForeign fails unless the file is empty or a robotmem file of at most this
+// program's schema version. It only reads.
 func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 	tables, err := c.Number("SELECT count(*) FROM sqlite_schema")
 	if err != nil {
@@ -84,7 +84,7 @@ func RefuseForeign(c *sqlite.Conn) (version int, err error) {
 	return int(v), nil
 }
 
-// SchemaVersion is the present one.
+// SchemaVersion returns the schema version of this program.
 func SchemaVersion() int {
 	scripts, err := migrations()
 	if err != nil {
@@ -93,8 +93,8 @@ func SchemaVersion() int {
 	return len(scripts)
 }
 
-// Migrate brings the file to the present version, one transaction a step.
-// Another process may be doing the same.
+// Migrate migrates the file to the current version, one transaction per step. Another
+// process may do the same at the same time.
 func Migrate(c *sqlite.Conn) error {
 	scripts, err := migrations()
 	if err != nil {
@@ -112,10 +112,10 @@ func Migrate(c *sqlite.Conn) error {
 			return err
 		}
 	}
-	if unsealed, err := (&Conn{c}).unsealed(); err != nil || !unsealed {
+	if lacksChecksums, err := (&Conn{c}).lacksChecksums(); err != nil || !lacksChecksums {
 		return err
 	}
-	return sealAll(&Conn{c})
+	return addChecksums(&Conn{c})
 }
 
 func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
@@ -139,39 +139,40 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version+1))
 }
 
-// migrationFills make what a version adds and no SQL can work out.
+// migrationFills are the parts of migrations that SQL cannot express.
 var migrationFills = map[int]func(*Conn) error{3: indexQuantities, ChecksumVersion: rebuildSignatures}
 
-// sealAll gives every row its checksum, once version 6 has made the columns. It is
-// no part of that step, as later versions may add columns that are summed too.
-func sealAll(c *Conn) (err error) {
+// addChecksums stores the checksums of all rows after the last migration. Version 6 adds
+// the columns but cannot compute them, because later versions may add columns that are
+// included.
+func addChecksums(c *Conn) (err error) {
 	tx, err := c.BeginImmediate()
 	if err != nil {
 		return err
 	}
 	defer tx.End(&err)
-	if unsealed, err := c.unsealed(); err != nil || !unsealed {
+	if lacksChecksums, err := c.lacksChecksums(); err != nil || !lacksChecksums {
 		return err
 	}
-	if err := c.SealRows(); err != nil {
+	if err := c.UpdateChecksums(); err != nil {
 		return err
 	}
 	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 }
 
-func (c *Conn) unsealed() (bool, error) {
+func (c *Conn) lacksChecksums() (bool, error) {
 	n, err := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'")
 	return n > 0, err
 }
 
-// SealRows gives every memory, past state and episode its checksum.
-func (c *Conn) SealRows() error {
+// UpdateChecksums stores the checksum of every memory, past state and session.
+func (c *Conn) UpdateChecksums() error {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := c.seal(id); err != nil {
+		if err := c.updateChecksum(id); err != nil {
 			return err
 		}
 	}
@@ -188,11 +189,11 @@ func (c *Conn) SealRows() error {
 			return err
 		}
 	}
-	return c.SealSessions()
+	return c.UpdateSessionChecksums()
 }
 
-// SealSessions gives every episode its checksum.
-func (c *Conn) SealSessions() error {
+// UpdateSessionChecksums stores the checksum of every session.
+func (c *Conn) UpdateSessionChecksums() error {
 	ids, err := c.IDs("SELECT id FROM sessions ORDER BY id")
 	if err != nil {
 		return err
@@ -207,8 +208,8 @@ func (c *Conn) SealSessions() error {
 	return nil
 }
 
-// rebuildSignatures computes the signatures of all facts that hold a number with
-// a unit, a batch of texts at a time.
+// rebuildSignatures computes the signatures of all facts that hold a number with a unit,
+// in batches.
 func rebuildSignatures(c *Conn) error {
 	const batch = 500
 	type row struct {
@@ -241,8 +242,8 @@ func rebuildSignatures(c *Conn) error {
 	}
 }
 
-// indexQuantities adds to the attributes the numbers of quantities, from the
-// texts and the pairs of value and unit that are there.
+// indexQuantities adds quantities to the attributes, from texts and from pairs of value
+// and unit.
 func indexQuantities(c *Conn) error {
 	type row struct {
 		path   string
@@ -298,7 +299,7 @@ func indexQuantities(c *Conn) error {
 	return nil
 }
 
-// CreateFTS is the statement that makes the full-text index.
+// CreateFTS returns the statement that creates the full-text index.
 func CreateFTS() (string, error) {
 	scripts, err := migrations()
 	if err != nil {
@@ -312,7 +313,7 @@ func CreateFTS() (string, error) {
 	return scripts[0][at:], nil
 }
 
-// HoldsTagMeta reports whether the tag tree is what is stored.
+// HoldsTagMeta reports whether the stored tag tree equals tags.
 func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
 	stored := map[string][2]string{}
 	err := c.Query("SELECT tag, coalesce(parent, ''), display_name FROM tag_meta", nil, func(s *sqlite.Stmt) error {
@@ -329,7 +330,7 @@ func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
 	return same, nil
 }
 
-// WriteTagMeta stores the tag tree, when it differs from what is stored.
+// WriteTagMeta stores the tag tree if it differs from the stored one.
 func WriteTagMeta(c *Conn, tags [][3]string) error {
 	if same, err := c.HoldsTagMeta(tags); err != nil || same {
 		return err

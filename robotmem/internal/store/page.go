@@ -15,43 +15,42 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// cursor is where a page of a list ends, as the answer's next names it and the
-// next question gives it back. Pages are told apart by what they end with and
-// not by how much was skipped, so that none repeats or leaves out a thing when
-// others write in between.
+// cursor is the end of a page of a list, as in next of the response and cursor of the
+// next request. A page starts after the last row of the page before, not at an offset,
+// so that concurrent writes neither repeat nor skip rows.
 type cursor struct {
 	Op      string `json:"o"`
-	Filters uint32 `json:"f"`           // a hash of the question without its paging
-	ID      int64  `json:"i"`           // the row that the page ends with
-	At      string `json:"t,omitempty"` // when that was observed, in a list by time
+	Filters uint32 `json:"f"`           // a hash of the request without its paging
+	ID      int64  `json:"i"`           // the last row of the page
+	At      string `json:"t,omitempty"` // its observed_at, in a list by time
 }
 
 func (c cursor) String() string {
 	data, err := json.Marshal(c)
 	if err != nil {
-		panic(err) // two numbers and two texts
+		panic(err) // not possible for numbers and strings
 	}
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// Paging is how a request asks for a page.
+// Paging holds the paging fields of a request.
 type Paging struct {
 	Page     int
 	BeforeID int64
 	Cursor   string
 }
 
-// Resume reads the cursor of a request, nil if it has none. filters is the
-// request without its paging.
+// Resume decodes the cursor of a request, nil if it has none. filters is the request
+// without its paging.
 func Resume(op string, p Paging, filters any) (*cursor, error) {
 	if p.Cursor == "" {
 		return nil, nil
 	}
 	if p.Page > 1 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "page", "takes no cursor beside it; give one of the two")
+		return nil, robotmem.Errorf(robotmem.Invalid, "page", "cannot be combined with cursor; pass one of the two")
 	}
 	if p.BeforeID > 0 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "before_id", "takes no cursor beside it; give one of the two")
+		return nil, robotmem.Errorf(robotmem.Invalid, "before_id", "cannot be combined with cursor; pass one of the two")
 	}
 	var c cursor
 	data, err := base64.RawURLEncoding.DecodeString(p.Cursor)
@@ -60,26 +59,26 @@ func Resume(op string, p Paging, filters any) (*cursor, error) {
 		dec.DisallowUnknownFields()
 		err = dec.Decode(&c)
 	}
-	// Spelt in another way it is not one that was given out.
+	// A cursor in another spelling was not made by this program.
 	if err != nil || c.String() != p.Cursor || c.ID < 1 {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not one that %s has given out; pass next of the page before as it is, or leave cursor out to begin anew", op)
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is not one that %s has given out; pass next of the previous page unchanged, or leave cursor out to start from the first page", op)
 	}
 	if c.Op != op {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to begin anew", text.Clip(c.Op, 40), op)
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to %s, not to %s; leave it out to start from the first page", text.Clip(c.Op, 40), op)
 	}
 	if c.Filters != hashOf(filters) {
-		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to a list with other filters; ask as for the page before, or leave cursor out to begin anew")
+		return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "belongs to a list with other filters; pass the filters of the previous page, or leave cursor out to start from the first page")
 	}
 	if c.At != "" {
 		if _, err := time.Parse(timeFormat, c.At); err != nil {
-			return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is damaged; leave it out to begin anew")
+			return nil, robotmem.Errorf(robotmem.Invalid, "cursor", "is damaged; leave it out to start from the first page")
 		}
 	}
 	return &c, nil
 }
 
-// After is the cursor of a page that ends with a row; at is when that was observed,
-// in a list by time, else "".
+// After returns the cursor of a page that ends with a row. at is its observed_at in a
+// list by time, else "".
 func After(op string, filters any, id int64, at string) string {
 	return cursor{Op: op, Filters: hashOf(filters), ID: id, At: at}.String()
 }
@@ -87,14 +86,14 @@ func After(op string, filters any, id int64, at string) string {
 func hashOf(filters any) uint32 {
 	data, err := json.Marshal(filters)
 	if err != nil {
-		panic(err) // requests are made of texts and finite numbers
+		panic(err) // not possible for strings and finite numbers
 	}
 	h := fnv.New32a()
 	_, _ = h.Write(data) // never fails
 	return h.Sum32()
 }
 
-// ListFilters, and those below, are requests without their paging.
+// ListFilters and the functions below return a request without its paging.
 func ListFilters(r robotmem.ListRequest) any {
 	r.Page, r.Limit, r.BeforeID, r.Cursor = 0, 0, 0, ""
 	return r
@@ -110,7 +109,7 @@ func SessionMemoriesFilters(r robotmem.SessionMemoriesRequest) any {
 	return r
 }
 
-// Cut ends a page at its limit and reports whether there was more.
+// Cut limits a page and reports whether there were more items.
 func Cut[T any](items []T, limit int) ([]T, bool) {
 	if len(items) <= limit {
 		return items, false
@@ -118,7 +117,7 @@ func Cut[T any](items []T, limit int) ([]T, bool) {
 	return items[:limit], true
 }
 
-// conditions are what rows must meet, all of them, with the values to bind.
+// conditions are the terms of a WHERE clause, joined by AND, with their arguments.
 type conditions struct {
 	where []string
 	args  []any
@@ -129,7 +128,7 @@ func (cs *conditions) add(condition string, value any) {
 	cs.args = append(cs.args, value)
 }
 
-// String is the WHERE clause, with a space before it; "" without conditions.
+// String returns the WHERE clause with a leading space; "" without conditions.
 func (cs *conditions) String() string {
 	if len(cs.where) == 0 {
 		return ""
@@ -137,16 +136,16 @@ func (cs *conditions) String() string {
 	return " WHERE " + strings.Join(cs.where, " AND ")
 }
 
-// EachRecallHour visits what was asked in each hour from a time on.
-func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, Asked)) error {
+// EachRecallHour visits the recall totals of each hour since a time.
+func (c *Conn) EachRecallHour(collection string, from time.Time, visit func(time.Time, RecallTotals)) error {
 	return c.Query(`SELECT hour, sum(recalls), sum(zero_hits) FROM recall_hours
 		WHERE hour >= ?1 AND (?2 = '*' OR collection = ?2) GROUP BY hour`, []any{FormatTime(from), collection}, func(s *sqlite.Stmt) error {
-		visit(ParseTime(s.ColumnText(0)), Asked{s.ColumnInt64(1), s.ColumnInt64(2)})
+		visit(ParseTime(s.ColumnText(0)), RecallTotals{s.ColumnInt64(1), s.ColumnInt64(2)})
 		return nil
 	})
 }
 
-// Newest loads the latest n.
+// Newest loads the n most recent memories.
 func (c *Conn) Newest(moments []TimedID, n int, now time.Time) ([]robotmem.Memory, []string, error) {
 	slices.SortFunc(moments, func(a, b TimedID) int { return b.Compare(a) })
 	ids := make([]int64, min(n, len(moments)))
@@ -156,10 +155,10 @@ func (c *Conn) Newest(moments []TimedID, n int, now time.Time) ([]robotmem.Memor
 	return c.FindAll(ids, now)
 }
 
-// TimedID is when a memory was observed, in nanoseconds since 1970.
+// TimedID is a memory with its observed_at in nanoseconds since 1970.
 type TimedID struct{ ID, NS int64 }
 
-// Compare orders by time, ties by id.
+// Compare orders by time, then by id.
 func (m TimedID) Compare(o TimedID) int {
 	return cmp.Or(cmp.Compare(m.NS, o.NS), cmp.Compare(m.ID, o.ID))
 }

@@ -20,22 +20,22 @@ type StoredPayload struct {
 	Sum    [sha256.Size]byte
 	Size   int64
 	Codec  payload.Codec
-	Inline []byte // as stored; nil when it lies in the folder
+	Inline []byte // as stored; nil for a payload in the folder
 }
 
-// Bytes are those of a payload of the file, if they are what was saved.
+// Bytes returns an inline payload, decoded and verified.
 func (p *StoredPayload) Bytes() (data []byte, ok bool) {
 	data, err := p.Codec.Decode(p.Inline, p.Size)
 	return data, err == nil && sha256.Sum256(data) == p.Sum
 }
 
-// ErrPayloadGone says that a payload was taken away between its writing and the
-// row that names it.
+// ErrPayloadGone reports that a payload file was removed after it was written and before
+// the row was stored.
 var ErrPayloadGone = robotmem.Errorf(robotmem.Unavailable, "data", "the payload was removed while it was being saved; save it again")
 
-// InsertPayload stores the row of a payload, with its bytes when they are few.
-// The same bytes are stored once; a row that does not lead to them any more is
-// written anew, as it has just been saved.
+// InsertPayload stores the row of a payload, with the bytes of a small one. Equal
+// payloads are stored once. A row whose bytes are missing is replaced, because the
+// payload has just been written.
 func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	w := p.Stored
 	if w == nil {
@@ -45,14 +45,14 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 	if err != nil {
 		return err
 	}
-	if known != nil && tx.Store.LeadsTo(known) {
+	if known != nil && tx.Store.HasPayload(known) {
 		return nil
 	}
 	var data any
 	if w.Inline != nil {
 		data = w.Inline
 	} else if !tx.Store.inFolder(w) {
-		// What nothing names is removed under the same lock as this.
+		// Files without a row are removed under the same lock as this one.
 		return ErrPayloadGone
 	}
 	return tx.Exec(`INSERT INTO payloads(sha256, bytes, codec, created_at, data, stored) VALUES (?,?,?,?,?,?)
@@ -60,9 +60,9 @@ func (tx *Tx) InsertPayload(p *record.PerceptionRecord) error {
 		w.Sum[:], w.Size, string(w.Codec), FormatTime(tx.Now), data, w.Stored)
 }
 
-// LeadsTo reports whether a row leads to the bytes. A file's have just been read,
-// and are only looked for.
-func (s *Store) LeadsTo(p *StoredPayload) bool {
+// HasPayload reports whether the bytes of a row exist. It verifies inline bytes and only
+// opens files.
+func (s *Store) HasPayload(p *StoredPayload) bool {
 	r, err := s.OpenPayload(p)
 	return err == nil && r.Close() == nil
 }
@@ -76,7 +76,7 @@ func (s *Store) inFolder(w *payload.Written) bool {
 func (c *Conn) Payload(hexSum string) (*StoredPayload, error) {
 	p := &StoredPayload{}
 	if n, err := hex.Decode(p.Sum[:], []byte(hexSum)); err != nil || n != len(p.Sum) {
-		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory names its payload wrongly; run robotmem doctor")
+		return nil, robotmem.Errorf(robotmem.Corrupt, "", "the memory refers to an invalid payload; run robotmem doctor")
 	}
 	found, err := c.One("SELECT bytes, codec, data FROM payloads WHERE sha256 = ?", []any{p.Sum[:]}, func(s *sqlite.Stmt) {
 		p.Size, p.Codec = s.ColumnInt64(0), payload.Codec(s.ColumnText(1))
@@ -98,7 +98,7 @@ func (c *Conn) PayloadSize(hexSum string) (int64, error) {
 	return p.Size, nil
 }
 
-// lostPayload says why a memory's payload has no row.
+// lostPayload returns the error for a memory's payload that has no row.
 func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	err := error(robotmem.Errorf(robotmem.Corrupt, "", "the payload is missing; run robotmem doctor"))
 	_, qerr := c.One("SELECT evicted_at, reason FROM evictions WHERE memory_id = ? ORDER BY id DESC LIMIT 1", []any{m.MemoryID}, func(s *sqlite.Stmt) {
@@ -107,8 +107,8 @@ func (c *Conn) lostPayload(m *robotmem.Memory) error {
 	return errors.Join(qerr, err)
 }
 
-// OpenPayload returns the bytes of a payload. Those of the file are checked at once,
-// those of the folder as they are read.
+// OpenPayload opens a payload. Inline bytes are verified immediately, files while they
+// are read.
 func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 	if p.Inline != nil {
 		data, ok := p.Bytes()
@@ -127,7 +127,7 @@ func (s *Store) OpenPayload(p *StoredPayload) (io.ReadSeekCloser, error) {
 	return checked{r}, nil
 }
 
-// checked reads a payload of the folder, with errors as callers see them.
+// checked reads a payload file and converts its errors for callers.
 type checked struct{ *payload.Reader }
 
 func (c checked) Read(p []byte) (int, error) {
@@ -138,7 +138,7 @@ func (c checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// KnownPerception answers a save whose origin is stored already.
+// KnownPerception returns the response to a save whose origin is stored already.
 func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptionResponse, error) {
 	m, err := c.Memory(id, now)
 	if err != nil {
@@ -154,7 +154,7 @@ func (c *Conn) KnownPerception(id int64, now time.Time) (*robotmem.SavePerceptio
 	return res, err
 }
 
-// OriginOf returns the memory that has an origin, 0 if none does.
+// OriginOf returns the memory with an origin, 0 if there is none.
 func (c *Conn) OriginOf(collection, origin string) (int64, error) {
 	if origin == "" {
 		return 0, nil
@@ -205,8 +205,7 @@ func (s *Store) Item(c *Conn, m *robotmem.Memory) (perception.Item, error) {
 	return record.ItemOf(m.PerceptionType, m.MediaType, m.Metadata, data, d.Bytes), errors.Join(err, d.Close())
 }
 
-// RootReason is the innermost cause of a disk's or a reader's error, without
-// the path.
+// RootReason returns the innermost cause of an I/O error, without the path.
 func RootReason(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err.Error()
@@ -217,7 +216,8 @@ func RootReason(err error) string {
 	return err.Error()
 }
 
-// ReadAll reads size bytes, and to the end, where the checksum is compared.
+// ReadAll reads size bytes and then the end of the stream, where the reader verifies the
+// checksum.
 func ReadAll(r io.Reader, size int64) ([]byte, error) {
 	data := make([]byte, size)
 	if _, err := io.ReadFull(r, data); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
-// pending gathers the rows of a job that nothing reads before its end. They
-// are written sorted by key and many to a statement: a batch of facts then
-// walks each index once instead of jumping about in it.
+// pending collects index rows that nothing reads before the function ends. Flush writes
+// them sorted by key, many per statement, so that a batch of facts traverses each index
+// once.
 type pending struct {
 	attributes []attributeRow
 	tags       []tagRow
@@ -26,10 +26,10 @@ type tagRow struct {
 	memoryID    int64
 }
 
-// rowsPerInsert bounds the tuples of one statement.
+// rowsPerInsert limits the rows of one statement.
 const rowsPerInsert = 64
 
-// Flush writes what was gathered.
+// Flush writes the collected rows.
 func (tx *Tx) Flush() error {
 	slices.SortStableFunc(tx.pending.attributes, func(a, b attributeRow) int {
 		if c := cmp.Compare(a.path, b.path); c != 0 {
@@ -40,8 +40,8 @@ func (tx *Tx) Flush() error {
 		}
 		return cmp.Compare(a.memoryID, b.memoryID)
 	})
-	// A tag that the caller gave is stored already, and stays the caller's when the
-	// rules find it too.
+	// INSERT OR IGNORE keeps a tag of the caller, stored earlier, when the rules assign
+	// it too.
 	slices.SortStableFunc(tx.pending.tags, func(a, b tagRow) int {
 		return cmp.Or(cmp.Compare(a.tag, b.tag), cmp.Compare(a.memoryID, b.memoryID))
 	})
@@ -76,7 +76,7 @@ func (tx *Tx) Flush() error {
 	return write(tags)
 }
 
-// insertRows is the statement for so many rows of three values.
+// insertRows returns the statement that inserts n rows of three values.
 func insertRows(into string, n int) string {
 	return "INSERT OR IGNORE INTO " + into + " VALUES (?,?,?)" + strings.Repeat(",(?,?,?)", n-1)
 }

@@ -21,9 +21,9 @@ func (c *Conn) PurgedSince(revision int64) (bool, error) {
 	return n != 0, err
 }
 
-// Purge deletes a memory with all that was made of it, and says so in the audit
-// log. What is deleted is overwritten at once, but not what earlier changes have
-// left in the file: that is scrubbed once this is committed.
+// Purge deletes a memory and everything derived from it, and logs it. secure_delete
+// overwrites the deleted rows. Copies that earlier changes left in the file are removed
+// by a rewrite after the commit.
 func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, err error) {
 	if err := tx.Exec("PRAGMA secure_delete=ON"); err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 		return nil, err
 	}
 	out.Versions = int(versions)
-	if out.StoodFor, err = tx.stoodFor(m.MemoryID); err != nil {
+	if out.StoodFor, err = tx.mergedInto(m.MemoryID); err != nil {
 		return nil, err
 	}
 	if err := tx.purgeRows(m.MemoryID); err != nil {
@@ -47,19 +47,14 @@ func (tx *Tx) Purge(m *robotmem.Memory, reason string) (out *robotmem.Purged, er
 	return out, tx.markPurged(m, reason)
 }
 
-// stoodFor lists the memories that were merged into one.
-func (c *Conn) stoodFor(id int64) (ids []int64, err error) {
-	err = c.Query("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", []any{id}, func(s *sqlite.Stmt) error {
-		ids = append(ids, s.ColumnInt64(0))
-		return nil
-	})
-	return ids, err
+// mergedInto lists the memories that a memory supersedes.
+func (c *Conn) mergedInto(id int64) ([]int64, error) {
+	return c.IDs("SELECT id FROM memories WHERE superseded_by = ? ORDER BY id", id)
 }
 
-// unindexUnread removes all that the indexes hold of a memory, without knowing
-// what that is: the rules may have changed since, or the row is damaged. It reads
-// whole indexes.
-func (tx *Tx) unindexUnread(id int64) error {
+// unindexByID removes all index entries of a memory without using its record: the rules
+// may have changed since, or the row is damaged. It scans whole indexes.
+func (tx *Tx) unindexByID(id int64) error {
 	for _, table := range []string{"attributes", "points", "signatures", "features", "memory_tags"} {
 		if err := tx.Exec("DELETE FROM "+table+" WHERE memory_id = ?", id); err != nil {
 			return err
@@ -68,14 +63,14 @@ func (tx *Tx) unindexUnread(id int64) error {
 	return tx.UnindexText(id)
 }
 
-// UnindexDamaged is Unindex for a memory whose row cannot be trusted.
+// UnindexDamaged removes the index entries of a memory whose row is damaged.
 func (tx *Tx) UnindexDamaged(id int64) error {
-	return errors.Join(tx.unindexUnread(id), tx.unindexVectors(id))
+	return errors.Join(tx.unindexByID(id), tx.unindexVectors(id))
 }
 
-// purgeRows deletes the memory's row and every other that says anything of it.
+// purgeRows deletes the memory's row and all rows derived from it.
 func (tx *Tx) purgeRows(id int64) error {
-	if err := tx.unindexUnread(id); err != nil {
+	if err := tx.unindexByID(id); err != nil {
 		return err
 	}
 	for _, sql := range []string{
@@ -92,7 +87,7 @@ func (tx *Tx) purgeRows(id int64) error {
 		}
 	}
 	for _, sql := range []string{
-		// A context's keys are words too.
+		// The keys of a context are part of the memory too.
 		`DELETE FROM paths WHERE NOT EXISTS (SELECT 1 FROM attributes a WHERE a.path_id = paths.id)
 			AND NOT EXISTS (SELECT 1 FROM points p WHERE p.path_id = paths.id)`,
 		"DELETE FROM snapshot_heads",
@@ -108,8 +103,8 @@ func (tx *Tx) purgeRows(id int64) error {
 	return tx.purgeVectors(id)
 }
 
-// purgeVectors leaves in every model's table a row without a vector, so that
-// other processes drop the code that they hold.
+// purgeVectors sets the vectors of a memory to NULL under a new sequence number, so that
+// other processes drop the vectors from their indexes.
 func (tx *Tx) purgeVectors(id int64) error {
 	all, err := tx.Models()
 	if err != nil {
@@ -127,15 +122,15 @@ func (tx *Tx) purgeVectors(id int64) error {
 	return nil
 }
 
-// purgePayload deletes the payload that no other memory has, and puts its file
-// on the list of those to remove.
+// purgePayload deletes the payload unless another memory has it, and lists its file for
+// removal.
 func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	if m.SHA256 == "" {
 		return nil
 	}
 	sum, err := hex.DecodeString(m.SHA256)
 	if err != nil || len(sum) != sha256.Size {
-		return fmt.Errorf("payload of memory %d: its name is no checksum", m.MemoryID)
+		return fmt.Errorf("payload of memory %d: its name is not a SHA-256", m.MemoryID)
 	}
 	named, err := tx.Number("SELECT count(*) FROM memories WHERE perception_data = ? AND id NOT IN (SELECT memory_id FROM evictions)", sum)
 	if err != nil {
@@ -159,8 +154,7 @@ func (tx *Tx) purgePayload(m *robotmem.Memory, out *robotmem.Purged) error {
 	return tx.Exec("INSERT OR IGNORE INTO purged_files(sha256) VALUES (?)", sum)
 }
 
-// markPurged writes down that the memory was there, who had stored it, and who
-// took it away.
+// markPurged logs that the memory existed, who stored it, and who purged it.
 func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	revision := tx.NextRevision()
 	if err := tx.Exec("INSERT INTO purged(memory_id, uid, revision) VALUES (?,?,?)", m.MemoryID, m.UID, revision); err != nil {
@@ -184,7 +178,8 @@ func (tx *Tx) markPurged(m *robotmem.Memory, reason string) error {
 	return tx.Audit(ch)
 }
 
-// ToScrub is the change of the last purge that is not finished, 0 if all are.
+// ToScrub returns the revision of the last purge whose rewrite is not finished, 0 if
+// there is none.
 func (c *Conn) ToScrub() (int64, error) {
 	return c.Number("SELECT value FROM counters WHERE name = 'scrub'")
 }
@@ -193,8 +188,8 @@ func (tx *Tx) Scrubbed(upto int64) error {
 	return tx.Exec("UPDATE counters SET value = 0 WHERE name = 'scrub' AND value <= ?", upto)
 }
 
-// PurgedFiles lists the files of purged payloads that may still lie there. One
-// that was saved again meanwhile is another memory's.
+// PurgedFiles lists the files of purged payloads to remove. It leaves out a payload that
+// was saved again since.
 func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 	err = c.Query("SELECT sha256 FROM purged_files WHERE sha256 NOT IN (SELECT sha256 FROM payloads WHERE data IS NULL)", nil, func(s *sqlite.Stmt) error {
 		if raw := s.ColumnRawBlob(0); len(raw) == sha256.Size {
@@ -207,10 +202,9 @@ func (c *Conn) PurgedFiles() (sums [][sha256.Size]byte, err error) {
 
 func (tx *Tx) DropPurgedFiles() error { return tx.Exec("DELETE FROM purged_files") }
 
-// RewriteFile writes the file anew from what is in its tables. The full-text index
-// is made anew before: the terms of a deleted row stay in its segments until
-// they happen to be merged, and a copy of the tables copies them along. Free
-// pages, and what was overwritten within pages, are not copied.
+// RewriteFile rewrites the file from its tables. It rebuilds the full-text index first,
+// because the terms of a deleted row remain in its segments until they are merged.
+// VACUUM does not copy free pages and overwritten parts of pages.
 func (c *Conn) RewriteFile() (err error) {
 	if err := c.Exec("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"); err != nil {
 		return err
@@ -223,8 +217,8 @@ func (c *Conn) RewriteFile() (err error) {
 	return c.Exec("VACUUM")
 }
 
-// EmptyLog brings all of the log into the file and cuts it to nothing. It
-// reports false while another connection reads from it still.
+// EmptyLog checkpoints and truncates the log. It reports false while another connection
+// still reads from it.
 func (c *Conn) EmptyLog() (done bool, err error) {
 	_, err = c.One("PRAGMA wal_checkpoint(TRUNCATE)", nil, func(s *sqlite.Stmt) { done = s.ColumnInt64(0) == 0 })
 	return done, err

@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// Sessions fills one page of episodes, newest first.
+// Sessions fills one page of sessions, newest first.
 func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem.SessionsResponse) (err error) {
 	match, args := " FROM sessions s WHERE (? = '*' OR s.collection = ?) AND (? = '' OR s.status = ?)", []any{r.Collection, r.Collection, r.Status, r.Status}
 	if res.Total, err = c.Number("SELECT count(*)"+match, args...); err != nil {
@@ -39,7 +39,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 	return err
 }
 
-// JoinSession checks the record's session and settles its collection.
+// JoinSession checks the record's session and sets its collection.
 func (c *Conn) JoinSession(r *record.Record) error {
 	r.By.Robot = record.RobotOf(r.Context)
 	if r.SessionID == "" {
@@ -73,8 +73,8 @@ func (c *Conn) OpenSession(id string) (*SessionRow, error) {
 	return s, err
 }
 
-// selectSession has the columns of a session, its checksum and what is counted of
-// it; afterSession is the number of the column that follows.
+// selectSession selects the columns of a session, its checksum and its counts;
+// afterSession is the index of the next column.
 var selectSession = "SELECT " + names(sessionColumns, "s.") + `, s.checksum,
 	(SELECT count(*) FROM memories m WHERE m.session_id = s.external_id),
 	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)`
@@ -95,8 +95,8 @@ func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
 	return row, err
 }
 
-// Session returns one session, with what is counted of it. It fails with NotFound
-// if there is none, with Corrupt if it is damaged.
+// Session returns one session with its counts. It fails with NotFound if there is none,
+// with Corrupt if it is damaged.
 func (c *Conn) Session(id string) (*SessionRow, error) {
 	row, err := c.findSession(id)
 	if err == nil && row == nil {
@@ -115,8 +115,8 @@ func (c *Conn) findSession(id string) (*SessionRow, error) {
 	return &row, damage
 }
 
-// RecalledFor lists what was recalled for a session and, beside it, the
-// memories of pending: the useful first, n at most.
+// RecalledFor lists up to n memories that were recalled for a session, useful ones
+// first, including those of pending.
 func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time) ([]robotmem.RecalledMemory, error) {
 	more, err := robotmem.EncodeJSON(record.OrEmpty(pending))
 	if err != nil {
@@ -144,11 +144,11 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 }
 
 var (
-	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + marks(len(sessionColumns)+1) + ")"
+	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + placeholders(len(sessionColumns)+1) + ")"
 	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + ", checksum = ? WHERE external_id = ?"
 )
 
-// InsertSession stores a session that begins now.
+// InsertSession stores a session that starts now.
 func (tx *Tx) InsertSession(s robotmem.Session) error {
 	tx.NextRevision()
 	s.Status, s.CreatedAt = "active", tx.Now
@@ -156,14 +156,14 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 	return tx.Exec(insertSession, append(args, sum.sum(nil))...)
 }
 
-// putSession stores a session that was loaded and changed.
+// putSession stores a changed session.
 func (tx *Tx) putSession(row *SessionRow) error {
 	tx.NextRevision()
 	args, sum := values(sessionColumns, row)
 	return tx.Exec(updateSession, append(args, sum.sum(nil), row.SessionID)...)
 }
 
-// SessionOf returns the session that has an origin, "" if none does.
+// SessionOf returns the session with an origin, "" if there is none.
 func (c *Conn) SessionOf(collection, origin string) (id string, err error) {
 	if origin != "" {
 		_, err = c.One("SELECT session_id FROM session_origins WHERE collection = ? AND origin = ?", []any{collection, origin}, func(s *sqlite.Stmt) { id = s.ColumnText(0) })
@@ -191,14 +191,14 @@ func (tx *Tx) FinishSession(id, summary string, score *float64) error {
 	return tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
 }
 
-// LastSummary returns what was stored when the last session of a
-// collection ended, "" if none has.
+// LastSummary returns the summary of the session of a collection that ended last, "" if
+// there is none.
 func (c *Conn) LastSummary(collection string) (summary string, err error) {
 	_, err = c.One("SELECT summary FROM sessions WHERE collection = ? AND status = 'ended' ORDER BY id DESC LIMIT 1", []any{collection}, func(s *sqlite.Stmt) { summary = s.ColumnText(0) })
 	return summary, err
 }
 
-// Used credits a memory with having helped: its clock of fading starts anew.
+// Used records that a memory was useful: its decay restarts from now.
 func (tx *Tx) Used(session string, id int64) error {
 	ok, err := tx.Number("SELECT count(*) FROM memories WHERE id = ?", id)
 	if err != nil {
@@ -211,13 +211,13 @@ func (tx *Tx) Used(session string, id int64) error {
 	if err != nil {
 		return err
 	}
-	return tx.resealed(id, func() error {
+	return tx.withChecksum(id, func() error {
 		return tx.Exec("UPDATE memories SET access_count = access_count + 1, last_accessed = ?, revision = ? WHERE id = ?", FormatTime(tx.Now), tx.NextRevision(), id)
 	})
 }
 
-// StoreTallies writes what recalls have counted.
-func (tx *Tx) StoreTallies(c *Counts) error {
+// StoreRecallCounts adds counts of recalls to the stored ones.
+func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 	for name, n := range map[string]int64{"recalls": c.Recalls, "zero_hits": c.ZeroHits} {
 		if err := tx.Exec("UPDATE counters SET value = value + ? WHERE name = ?", n, name); err != nil {
 			return err
@@ -231,7 +231,7 @@ func (tx *Tx) StoreTallies(c *Counts) error {
 	for session, ids := range c.Credit {
 		for id := range ids {
 			err := tx.Exec("INSERT OR IGNORE INTO session_recalls(session_id, memory_id) SELECT ?1, id FROM memories WHERE id = ?2", session, id)
-			if err != nil { // one that was purged since is not there
+			if err != nil { // it was purged since
 				return err
 			}
 		}
@@ -265,7 +265,7 @@ func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, 
 	return out, err
 }
 
-// CountStream adds to the account of a stream.
+// CountStream adds to the counts of a stream.
 func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) error {
 	return tx.Exec(`INSERT INTO streams(session_id, collection, source, received, stored, dropped, missed, bytes, updated_at)
 		VALUES (?,?,?,?,?,?,?,?,?)
@@ -275,8 +275,8 @@ func (tx *Tx) CountStream(session, collection string, n recorder.SourceCount) er
 		session, collection, n.Source, int64(n.Received), int64(n.Stored), int64(n.Dropped), int64(n.Missed), int64(n.Bytes), FormatTime(tx.Now))
 }
 
-// Streams are the accounts of a session's sources, or of every source over all
-// sessions.
+// Streams returns the counts of a session's sources, or the sums of every source over
+// all sessions.
 func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	err = c.Query(`SELECT source, sum(received), sum(stored), sum(dropped), sum(missed), sum(bytes) FROM streams
 		WHERE ?1 = '' OR session_id = ?1 GROUP BY source ORDER BY source`, []any{session}, func(s *sqlite.Stmt) error {
@@ -286,8 +286,8 @@ func (c *Conn) Streams(session string) (out []admin.StreamCount, err error) {
 	return out, err
 }
 
-// BatchCollection is where a batch belongs. Counts alone are taken after the
-// session's end too: what came too late is on its account.
+// BatchCollection returns the collection of a batch. A batch of counts only is accepted
+// after the session's end, because it reports samples that were dropped then.
 func (c *Conn) BatchCollection(b *recorder.Batch) (string, error) {
 	if len(b.Items) == 0 && b.SessionID != "" {
 		s, err := c.Session(b.SessionID)

@@ -11,18 +11,18 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// A snapshot is what an index in memory held at a revision. It is written in
-// parts, each a commit of its own, so that no caller waits long behind one;
-// the head is written last, and replaces an older one. A snapshot that is
-// damaged, or missing, costs time at the next opening and nothing else.
+// A snapshot is the content of an in-memory index at a revision. It is written in parts,
+// each in its own transaction, so that other writers do not wait long; the head is
+// written last and replaces an older one. A damaged or missing snapshot only makes the
+// next opening slower.
 
 const snapshotPart = 1 << 20 // bytes
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// SaveSnapshot stores what write writes, unless the file has a snapshot that
-// is as new. purges are those that it has followed: what has missed one would
-// bring back what was taken away, and is not stored.
+// SaveSnapshot stores the output of write, unless the file has a snapshot that is as
+// new. purges is the number of purges that the index has applied. A snapshot that has
+// missed one would restore purged data and is not stored.
 func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
 	err := write(w)
@@ -35,7 +35,7 @@ func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges 
 	return errors.Join(err, s.dropParts(context.WithoutCancel(ctx), name))
 }
 
-// dropParts deletes the parts that no head names, one at a time.
+// dropParts deletes the parts without a head, one at a time.
 func (s *Store) dropParts(ctx context.Context, name string) error {
 	for {
 		var changed int64
@@ -93,7 +93,7 @@ func (w *partWriter) flush() error {
 	return err
 }
 
-// mayStore fails once something was purged that the index may hold still.
+// mayStore fails if the index may still hold a purged memory.
 func (w *partWriter) mayStore(tx *Tx) error {
 	purges, err := tx.Purges()
 	if err == nil && purges != w.purges {
@@ -112,7 +112,7 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 	if err != nil {
 		return err
 	}
-	// Another process may have taken our parts for old ones.
+	// Another process may have deleted our parts as outdated.
 	parts, err := tx.Number("SELECT count(*) FROM snapshots WHERE name = ? AND generation = ?", w.name, w.generation)
 	if err != nil {
 		return err
@@ -124,16 +124,15 @@ func (w *partWriter) finish(tx *Tx, revision int64) error {
 		w.name, w.generation, revision, w.parts, int64(w.sum.Sum32()))
 }
 
-// SnapshotRevision is the revision of a stored snapshot, 0 if there is none.
+// SnapshotRevision returns the revision of a stored snapshot, 0 if there is none.
 func (c *Conn) SnapshotRevision(name string) (int64, error) {
 	return c.Number("SELECT revision FROM snapshot_heads WHERE name = ?", name)
 }
 
 var ErrNoSnapshot = errors.New("no snapshot is stored")
 
-// LoadSnapshot hands a stored snapshot to read, which must read it to its end,
-// and returns its revision. What was read is only to be trusted without an
-// error.
+// LoadSnapshot passes a stored snapshot to read, which must read it to its end, and
+// returns its revision. The data is valid only if LoadSnapshot returns no error.
 func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision int64, err error) {
 	r := &partReader{c: c, name: name, sum: crc32.New(castagnoli)}
 	var sum uint32
@@ -162,7 +161,7 @@ type partReader struct {
 	c          *Conn
 	name       string
 	generation int64
-	part       int // the next to fetch
+	part       int // the next part to read
 	parts      int
 	buf, rest  []byte
 	sum        hash.Hash32
@@ -190,8 +189,8 @@ func (r *partReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// DropSnapshots forgets every snapshot, when the tables they were made from
-// are no longer trusted. The parts go with the next save.
+// DropSnapshots drops every snapshot when the tables are no longer trusted. The next
+// save deletes the parts.
 func (tx *Tx) DropSnapshots() error { return tx.Exec("DELETE FROM snapshot_heads") }
 
 const (

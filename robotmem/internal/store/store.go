@@ -13,40 +13,40 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
-// Store is the file as tables of memories, sessions and perceptions.
+// Store reads and writes memories, sessions and perceptions in a database file.
 type Store struct {
 	*sqlite.DB
 	Clock func() time.Time
 	Disk  sqlite.Disk
-	User  string // who runs this program
-	// Changed is told the change counter after each commit that moved it.
+	User  string // the user that runs this program
+	// Changed is called with the change counter after each commit that changed it.
 	Changed func(revision int64)
 
-	// The writer owns all below.
-	tx        *Tx   // of the group that is being committed
-	before    int64 // the change counter when the group began
+	// Only the writer uses the fields below.
+	tx        *Tx   // the running transaction
+	before    int64 // the change counter at the begin of the transaction
 	Groups    groupCache
-	Paths     map[string]int64 // numbers of context paths
-	purges    int64            // that the writer has followed
-	Rewritten int64            // the last purge that the writer has rewritten the file for
+	Paths     map[string]int64 // ids of context paths
+	purges    int64            // number of purges that the caches reflect
+	Rewritten int64            // revision of the last purge after which the file was rewritten
 }
 
-// Conn is a connection that knows the tables.
+// Conn is a connection with methods for the tables.
 type Conn struct{ *sqlite.Conn }
 
-// Tx is what a job writes through. It is valid until the job returns.
+// Tx is a write transaction. It is valid until the function of Write returns.
 type Tx struct {
 	*Conn
 	Store    *Store
 	Now      time.Time
-	Revision int64           // the change counter as of this job
-	caller   robotmem.Caller // whose job it is
+	Revision int64           // the change counter
+	caller   robotmem.Caller // on whose behalf it writes
 	pending  pending
 }
 
 var _ sqlite.Group = (*Store)(nil)
 
-// NextRevision counts one change: of a memory, or of an episode's state.
+// NextRevision counts one change of a memory or of a session's state.
 func (tx *Tx) NextRevision() int64 {
 	tx.Revision++
 	return tx.Revision
@@ -61,7 +61,7 @@ func (s *Store) Begin(c *sqlite.Conn) (err error) {
 	s.before = s.tx.Revision
 	purges, err := s.tx.Purges()
 	if err == nil && purges != s.purges {
-		// Another process has purged: the number of a path that went may be another's now.
+		// Another process has purged, and may have reused the id of a deleted path.
 		s.purges = purges
 		s.Forget()
 	}
@@ -83,17 +83,16 @@ func (s *Store) Committed() {
 	}
 }
 
-// Undone implements sqlite.Group: something that the writer remembers may have
-// been undone.
+// Undone implements sqlite.Group: cached values may have been rolled back.
 func (s *Store) Undone() { s.Forget() }
 
-// Forget drops what the writer remembers of the file.
+// Forget clears the writer's caches.
 func (s *Store) Forget() {
 	s.Groups.Reset()
 	clear(s.Paths)
 }
 
-// job is f as a job of the writer, in the name of a caller.
+// job returns f as a function of the write queue, on behalf of a caller.
 func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn) error {
 	return func(*sqlite.Conn) error {
 		tx, revision := s.tx, s.tx.Revision
@@ -103,25 +102,25 @@ func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn
 			err = tx.Flush()
 		}
 		if err != nil {
-			tx.Revision = revision // nothing was written, or all is undone
+			tx.Revision = revision // the changes are rolled back
 		}
 		return err
 	}
 }
 
-// Read runs f on a reading connection inside one snapshot.
+// Read runs f on a reading connection in one snapshot.
 func (s *Store) Read(ctx context.Context, f func(*Conn) error) error {
 	return s.DB.Read(ctx, func(c *sqlite.Conn) error { return f(&Conn{c}) })
 }
 
-// Write runs f in a transaction and returns once it is durable, or has failed and
-// left no trace.
+// Write runs f in a transaction and returns when it is durable or has failed without any
+// change.
 func (s *Store) Write(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.Write(ctx, s.job(s.caller(ctx), f))
 }
 
-// WriteInTime is write for a caller who does not wait past the end of ctx for a
-// disk that hangs.
+// WriteInTime is Write, but does not wait past the end of ctx for a disk that does not
+// respond.
 func (s *Store) WriteInTime(ctx context.Context, f func(*Tx) error) error {
 	return s.DB.WriteInTime(ctx, s.job(s.caller(ctx), f))
 }
@@ -131,18 +130,18 @@ func (s *Store) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 	return s.DB.WriteAlone(ctx, func(c *sqlite.Conn) error { return f(&Conn{c}) })
 }
 
-// Payloads is the folder of large payloads, beside the file.
+// Payloads returns the folder of large payloads, beside the file.
 func (s *Store) Payloads() payload.Folder { return PayloadFolder(s.Path(), s.Disk) }
 
-// PayloadFolder is the folder of large payloads of the file at path.
+// PayloadFolder returns the folder of large payloads of the file at path.
 func PayloadFolder(path string, d sqlite.Disk) payload.Folder {
 	return payload.Folder{Dir: path + PayloadsSuffix, Disk: d}
 }
 
-// PayloadsSuffix makes the folder's name of the file's.
+// PayloadsSuffix is appended to the file's name to name the folder of payloads.
 const PayloadsSuffix = ".payloads"
 
-// OpenStoreConn opens a connection to a file that is not this process's own.
+// OpenStoreConn opens a connection to a file without a Store.
 func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Conn, error) {
 	c, err := sqlite.Open(ctx, path, o)
 	if err != nil {
@@ -153,7 +152,7 @@ func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Con
 
 func (s *Store) Now() time.Time { return s.Clock().UTC() }
 
-// Stats counts what only the file knows.
+// Stats counts the rows and sizes in the file.
 func (c *Conn) Stats(res *admin.StatsResponse) error {
 	for _, q := range []struct {
 		to  *int64
@@ -190,12 +189,11 @@ func (c *Conn) Stats(res *admin.StatsResponse) error {
 	})
 }
 
-// Integrity returns what SQLite finds wrong with the file, "" if nothing. A deep
-// check compares SQLite's own indexes with their tables, too.
+// Integrity returns the errors that SQLite finds in the file, "" if there are none. A
+// deep check also compares SQLite's indexes with their tables.
 func (c *Conn) Integrity(deep bool) (string, error) {
-	// FTS5 refreshes what a connection remembers of its structure when a query
-	// begins, not when it is checked, and then takes another connection's
-	// merge for damage.
+	// FTS5 updates the cached structure of a connection when a query begins, but not
+	// before a check, which would then report another connection's merge as corruption.
 	if _, err := c.Number("SELECT rowid FROM memories_fts LIMIT 1"); err != nil {
 		return "", err
 	}
@@ -213,8 +211,8 @@ func (c *Conn) Integrity(deep bool) (string, error) {
 	return text.Clip(strings.Join(lines, "; "), 500), err
 }
 
-// PageDamage is what integrity finds wrong with pages, "" if nothing. What a
-// full-text index holds is made anew by Repair.
+// PageDamage returns the errors of quick_check, "" if there are none. It ignores errors
+// in the full-text index, which Repair rebuilds.
 func (c *Conn) PageDamage() (string, error) {
 	var lines []string
 	err := c.Query("PRAGMA quick_check(100)", nil, func(s *sqlite.Stmt) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// SummarizeSession says what an episode came to until a time.
+// SummarizeSession summarizes a session up to a time.
 func (c *Conn) SummarizeSession(s *robotmem.Session, until time.Time, score *float64, superseded int) (robotmem.SessionSummary, error) {
 	out := robotmem.SessionSummary{SessionID: s.SessionID, Categories: map[string]int{}, OutcomeScore: score}
 	out.DurationS = until.Sub(s.CreatedAt).Seconds()
@@ -75,7 +75,7 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// rounded is a time in seconds as a person would say it.
+// rounded returns a duration for display.
 func rounded(seconds float64) time.Duration {
 	d := time.Duration(seconds * float64(time.Second))
 	if d < time.Second {
@@ -84,7 +84,7 @@ func rounded(seconds float64) time.Duration {
 	return d.Round(time.Second)
 }
 
-// SessionWords are the first texts of an episode, to search by.
+// SessionWords returns the summaries of a session's first memories, as a query.
 func (c *Conn) SessionWords(id string) (string, error) {
 	var words []string
 	err := c.Query("SELECT human_summary FROM memories WHERE session_id = ? AND status = 'active' ORDER BY id LIMIT 20", []any{id}, func(s *sqlite.Stmt) error {
@@ -94,7 +94,7 @@ func (c *Conn) SessionWords(id string) (string, error) {
 	return strings.Join(words, " "), err
 }
 
-// Rules are the constraints and pinned memories of a collection, newest first.
+// Rules returns the constraints and pinned memories of a collection, newest first.
 func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefMemory, error) {
 	ids, err := c.IDs(`SELECT id FROM memories WHERE collection = ? AND status = 'active'
 		AND (category = 'constraint' OR pinned) AND category NOT IN ('postmortem', 'gotcha') ORDER BY id DESC LIMIT ?`, collection, n)
@@ -105,7 +105,7 @@ func (c *Conn) Rules(collection string, n int, now time.Time) ([]robotmem.BriefM
 	return Briefs(found, nil, 0), err
 }
 
-func Ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
+func IDSet(lists ...[]robotmem.BriefMemory) map[int64]bool {
 	out := map[int64]bool{}
 	for _, l := range lists {
 		for _, m := range l {
@@ -115,7 +115,8 @@ func Ids(lists ...[]robotmem.BriefMemory) map[int64]bool {
 	return out
 }
 
-// Briefs are memories in one line each, without those in skip, n at most (0 for all).
+// Briefs returns memories with their summaries, without those in skip, at most n (0 for
+// all).
 func Briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMemory {
 	out := []robotmem.BriefMemory{}
 	for _, m := range ms {
@@ -126,7 +127,7 @@ func Briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMe
 	return out
 }
 
-// describe fills what consolidation compares.
+// describe fills the fields of a candidate that consolidation compares.
 func describe(c *consolidate.Candidate, content string, object robotmem.Object) {
 	c.Statement = record.StatementOf(content)
 	c.Outcome = record.OutcomeOf(object)

@@ -18,8 +18,8 @@ type Model struct {
 	ID    int64
 	Name  string
 	Dims  int
-	Upto  int64 // memories changed up to this revision have their vector
-	Seq   int64 // of the last vector written
+	Upto  int64 // memories changed up to this revision have been embedded
+	Seq   int64 // sequence number of the last vector written
 	State string
 }
 
@@ -36,13 +36,13 @@ func scanModel(s *sqlite.Stmt) Model {
 	return Model{s.ColumnInt64(0), s.ColumnText(1), s.ColumnInt(2), s.ColumnInt64(3), s.ColumnInt64(4), s.ColumnText(5)}
 }
 
-// PresentModel returns the model that recall asks; its id is 0 if there is none.
+// PresentModel returns the model that recall uses; its id is 0 if there is none.
 func (c *Conn) PresentModel() (m Model, err error) {
 	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE state = 'present'", nil, func(s *sqlite.Stmt) { m = scanModel(s) })
 	return m, err
 }
 
-// Model reads the row of a model again; its id is 0 if it is gone.
+// Model reads the row of a model; its id is 0 if it is gone.
 func (c *Conn) Model(id int64) (m Model, err error) {
 	_, err = c.One("SELECT "+modelColumns+" FROM models WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { m = scanModel(s) })
 	return m, err
@@ -56,10 +56,10 @@ func (c *Conn) Models() (all []Model, err error) {
 	return all, err
 }
 
-// CreateModel makes a model with its table, or returns the one of that name. One
-// that an interrupted reembed left becomes the present model when that is asked
-// for; one whose vectors have another dimension by now begins anew, and stays
-// present if it was.
+// CreateModel creates a model with its table, or returns the existing one of that name.
+// The model of an interrupted reembed becomes the present one if state says so. If the
+// dimension has changed, the model is created again, and keeps its state if it was
+// present.
 func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	var m Model
 	found, err := tx.One("SELECT "+modelColumns+" FROM models WHERE name = ?", []any{name}, func(s *sqlite.Stmt) { m = scanModel(s) })
@@ -87,7 +87,7 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 	return m, tx.Exec(CreateVectors(m.Table()))
 }
 
-// CreateVectors makes the table of a model's vectors, if it is not there.
+// CreateVectors returns the statement that creates the table of a model's vectors.
 func CreateVectors(table string) string {
 	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB);
 		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
@@ -106,7 +106,7 @@ func (tx *Tx) dropModel(m *Model) error {
 	return tx.Exec("DROP TABLE IF EXISTS " + m.Table())
 }
 
-// unindexVectors drops the vectors of a text that has changed.
+// unindexVectors deletes the vectors of a changed text.
 func (tx *Tx) unindexVectors(id int64) error {
 	all, err := tx.Models()
 	if err != nil {
@@ -126,8 +126,8 @@ func (c *Conn) Empty() (bool, error) {
 	return n == 0, err
 }
 
-// DamagedVectors lists the memories whose vector of a model is not of its
-// dimension or not of length 1. It reads them all.
+// DamagedVectors lists the memories whose vector of a model has another dimension or is
+// not of length 1. It reads all vectors.
 func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 	v := make([]float32, m.Dims)
 	err = c.Query("SELECT memory_id, vector FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite.Stmt) error {
@@ -139,7 +139,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 	return ids, err
 }
 
-// DropDamagedVectors lets those be made anew.
+// DropDamagedVectors deletes damaged vectors, to be computed again.
 func (tx *Tx) DropDamagedVectors() error {
 	all, err := tx.Models()
 	if err != nil {
@@ -168,9 +168,9 @@ type Waiting struct {
 	Text        string
 }
 
-// NextWaiting returns the next memories, in order of their last change, that a
-// model has no vector of, and the revision up to which it looked. It looks at
-// so many rows at most; done is true when there are no more.
+// NextWaiting returns the next memories without a vector of a model, in order of their
+// last change, and the revision up to which it looked. It reads at most rows rows; done
+// is true when there are no more.
 func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, done bool, err error) {
 	const columns = "m.id, m.revision, m.version, m.type, m.content, m.human_summary, m.status = 'active' AND NOT EXISTS (SELECT 1 FROM %s v WHERE v.memory_id = m.id)"
 	f, err := c.EachChanged(fmt.Sprintf(columns, m.Table()), "", m.Upto, int64(rows), func(s *sqlite.Stmt) error {
@@ -186,13 +186,13 @@ func (c *Conn) NextWaiting(m *Model, rows int) (found []Waiting, upto int64, don
 	return found, f.Upto, f.Rows < rows, err
 }
 
-// Backlog counts the active memories that a model has no vector of.
+// Backlog counts the active memories without a vector of a model.
 func (c *Conn) Backlog(m *Model) (int64, error) {
 	return c.Number("SELECT count(*) FROM memories m WHERE m.revision > ? AND m.status = 'active' AND NOT EXISTS (SELECT 1 FROM "+m.Table()+" v WHERE v.memory_id = m.id)", m.Upto)
 }
 
-// StoreVectors stores what was made of some memories' texts. A nil vector says
-// that the model refused the text. A text that changed meanwhile waits again.
+// StoreVectors stores the vectors of memories. A nil vector means that the model refused
+// the text. A text that changed meanwhile is skipped.
 func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto int64) error {
 	m, err := tx.Model(id)
 	if err != nil || m.ID == 0 {
@@ -218,8 +218,8 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 	return tx.Exec("UPDATE models SET seq = ?, upto = max(upto, ?) WHERE id = ?", m.Seq, upto, m.ID)
 }
 
-// RetryRefused lets the texts wait again that a model has refused, and returns
-// the model as it is then; its id is 0 if it is gone.
+// RetryRefused makes the texts that a model has refused wait again, and returns the
+// updated model; its id is 0 if it is gone.
 func (tx *Tx) RetryRefused(id int64) (Model, error) {
 	m, err := tx.Model(id)
 	if err != nil || m.ID == 0 {
@@ -236,16 +236,15 @@ func (tx *Tx) RetryRefused(id int64) (Model, error) {
 	return m, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID)
 }
 
-// VectorsSince calls each for the next vectors written after seq, in that
-// order.
+// VectorsSince visits the next vectors written after seq, in that order.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
 	return c.Query("SELECT memory_id, seq, vector FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite.Stmt) error {
 		return each(s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnRawBlob(2))
 	})
 }
 
-// Vectors reads the stored vectors of some memories; those without one, or
-// with one that is damaged, are skipped. raw is valid until each returns.
+// Vectors visits the stored vectors of memories; it skips those without one or with a
+// damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
 	sql := "SELECT vector FROM " + m.Table() + " WHERE memory_id = ?"
 	s, err := c.Prepared(sql)
@@ -270,7 +269,7 @@ func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) er
 	return nil
 }
 
-// Promote makes a model the one that recall asks, and drops the others.
+// Promote makes a model the present one and drops the others.
 func (tx *Tx) Promote(id int64) error {
 	all, err := tx.Models()
 	if err != nil {
@@ -289,8 +288,8 @@ func (tx *Tx) Promote(id int64) error {
 	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
 }
 
-// DocumentsSince reads the next memories that changed after a revision, as the
-// postings index wants them, and how far it came.
+// DocumentsSince returns the next memories that changed after a revision, as documents
+// of the posting lists, and the revision up to which it looked.
 func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
 	const columns = "m.id, m.revision, m.status = 'active', m.collection, f.content, f.human_summary, f.scope_files, f.scope_entities"
 	f, err := c.EachChanged(columns, "LEFT JOIN memories_fts f ON f.rowid = m.id", revision, most, func(s *sqlite.Stmt) error {
@@ -310,20 +309,20 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 	return put, remove, f.Upto, f.Rows < int(most), err
 }
 
-// unitSlack is how far the length of a stored vector may be from 1.
+// unitSlack is the tolerance for the length of a stored vector.
 const unitSlack = 1e-3
 
-// DecodeUnit reads a stored vector into v and reports whether it is of length 1.
+// DecodeUnit decodes a stored vector into v and reports whether it is of length 1.
 func DecodeUnit(v []float32, raw []byte) bool {
 	sum := 0.0
 	for i := range v {
 		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 		sum += float64(v[i]) * float64(v[i])
 	}
-	return math.Abs(math.Sqrt(sum)-1) <= unitSlack // false for what is not finite
+	return math.Abs(math.Sqrt(sum)-1) <= unitSlack // false if not finite
 }
 
-// finite reports whether all numbers of a stored vector are.
+// finite reports whether all numbers of a stored vector are finite.
 func finite(raw []byte) bool {
 	const exponent = 0x7f800000
 	for ; len(raw) >= 4; raw = raw[4:] {
