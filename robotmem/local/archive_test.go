@@ -272,6 +272,7 @@ func TestArchiveDryRunStoresNothing(t *testing.T) {
 // An archive cut at any byte stores complete parts only and reports the cut, and an
 // import of the complete archive then gives the result of a single import.
 func TestArchiveCutAnywhere(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -307,6 +308,7 @@ func TestArchiveCutAnywhere(t *testing.T) {
 
 // A flipped byte in any significant place is found before its part is stored.
 func TestArchiveDamagedAnywhere(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -543,6 +545,7 @@ func TestArchiveKeepsUnknownColumns(t *testing.T) {
 }
 
 func TestArchiveStopsWithItsContext(t *testing.T) {
+	t.Parallel()
 	a, b := lived(t), openTest(t, Options{})
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
 	for n := range 30 {

@@ -54,6 +54,7 @@ func named(list []string, what string) bool {
 // A memory that does not match its checksum is reported and never returned; the others
 // are returned.
 func TestADamagedMemoryIsNamed(t *testing.T) {
+	t.Parallel()
 	for column, value := range map[string]string{
 		"content": "the charger of the east dock needs 91 minutes", "human_summary": "the charger of the west", "context": `{"dock":"west"}`,
 		"category": "gotcha", "confidence": "0.25", "observed_at": "2031-01-01T00:00:00.000000000Z", "created_at": "", "robot": "r2",

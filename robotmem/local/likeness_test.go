@@ -87,6 +87,7 @@ func nearestByHand(t *testing.T, e *Node, it perception.Item, self int64, n int,
 }
 
 func TestLikenessEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -118,6 +118,7 @@ func randomFilter(rng *rand.Rand, depth int) robotmem.Object {
 }
 
 func TestFiltersEqualBruteForce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine and many memories: nothing for -race")
 	}
@@ -218,6 +219,7 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 }
 
 func TestPlacesEqualBruteForce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine and many memories: nothing for -race")
 	}

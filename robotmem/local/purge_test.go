@@ -160,6 +160,7 @@ func purge(t *testing.T, e *local.Node, id int64) *robotmem.Purged {
 // A purged memory is in no byte of the file, its log, the payloads or their names, while
 // the file is open and after it is closed; all other memories are unchanged.
 func TestPurgeLeavesNothing(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -238,6 +238,7 @@ func randomQuantityFilter(rng *rand.Rand, depth int) robotmem.Object {
 // Random contexts and filters: reading each memory, the index, and the filter cache
 // return the same.
 func TestQuantityFiltersEqualBruteForce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -308,6 +308,7 @@ func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 // the filter admits a small set; otherwise it returns at least 0.99 of the oracle's
 // first ten.
 func TestRecallEqualsBruteForce(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine and many memories: nothing for -race")
 	}

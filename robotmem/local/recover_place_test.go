@@ -188,6 +188,7 @@ func late(t *testing.T, path string) (n int) {
 }
 
 func TestRecoverReadsTheLog(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
@@ -262,6 +263,7 @@ func TestRecoverSetsAsideWhatDoesNotMatch(t *testing.T) {
 // A memory file of every past version is recovered, and its checksums are those of the
 // current version.
 func TestRecoverPastVersions(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

@@ -260,6 +260,7 @@ func copyOf(t *testing.T, path string) string {
 // For each damaged page of a table all rows on the other pages are recovered unchanged:
 // a damaged leaf loses its rows, an interior page those below it.
 func TestRecoverDamaged(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}

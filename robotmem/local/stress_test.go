@@ -15,6 +15,7 @@ import (
 // Two nodes on one file: one switches between models, both store, update, forget and
 // recall, a third one is opened and closed. Only documented errors occur.
 func TestReembedBesideAnotherNode(t *testing.T) {
+	t.Parallel()
 	path := t.TempDir() + "/m.db"
 	open := func(w robotmem.Embedder) *Node {
 		e, err := Open(t.Context(), path, Options{Embedder: w})
