@@ -274,7 +274,16 @@ func scan(s *sqlite.Stmt, i int, field any) {
 // checksum collects the values of a row.
 type checksum struct{ data []byte }
 
-const checksumSize = 16
+const (
+	checksumSize = 16
+	// checksumBuffer holds the values of an ordinary row, in bytes.
+	checksumBuffer = 1 << 10
+)
+
+func (c *checksum) addText(name string, raw []byte) {
+	c.data = append(append(c.data, name...), 0)
+	c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(raw))), raw...)
+}
 
 func (c *checksum) add(name string, value any) {
 	if value == nil {
@@ -326,10 +335,28 @@ func (c *checksum) sum(tags []string) []byte {
 // read scans the columns of a row, from the statement's first column on, and collects
 // their checksum.
 func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum) {
+	c.data = make([]byte, 0, checksumBuffer)
 	for i := range columns {
-		scan(s, i, columns[i].field(row))
-		if columns[i].kind&unsummed == 0 {
-			c.addColumn(s, i, columns[i].name)
+		col := &columns[i]
+		kind := s.ColumnType(i)
+		if kind == sqlite.Null { // the field has its zero value
+			continue
+		}
+		if kind != sqlite.Text {
+			scan(s, i, col.field(row))
+			if col.kind&unsummed == 0 {
+				c.addColumn(s, i, col.name)
+			}
+			continue
+		}
+		raw := s.ColumnRawText(i)
+		if col.kind&unsummed == 0 {
+			c.addText(col.name, raw)
+		}
+		if f, ok := col.field(row).(*string); ok {
+			*f = string(raw)
+		} else {
+			scan(s, i, col.field(row))
 		}
 	}
 	return c
@@ -355,7 +382,7 @@ func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra
 
 // values returns the values of a row in the order of the columns, with their checksum.
 func values[R, A any](columns []column[R, A], row *R) (args []any, c checksum) {
-	args = make([]any, len(columns), len(columns)+2)
+	args, c.data = make([]any, len(columns), len(columns)+2), make([]byte, 0, checksumBuffer)
 	for i := range columns {
 		args[i] = bind(columns[i].field(row), columns[i].kind)
 		if columns[i].kind&unsummed == 0 {
