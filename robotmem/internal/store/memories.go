@@ -159,7 +159,8 @@ type Followed struct {
 }
 
 // EachChanged visits the memories that changed after a revision: at most most of them,
-// in the order of their last change, or for 0 all of them in any order. columns starts
+// in the order of their last change and each once, or for 0 all of them in any order, some
+// perhaps twice. columns starts
 // with m.id and m.revision; joins follows "FROM memories m". It skips rows that cannot
 // be read, so that a damaged page affects only the rows on it.
 func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(*sqlite.Stmt) error) (f Followed, err error) {
@@ -178,7 +179,11 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	if !sqlite.IsCorrupt(err) {
 		return f, err
 	}
-	f = Followed{Upto: after}
+	if most > 0 { // the rows before the damage were visited in order
+		page = []any{f.Upto, most - int64(f.Rows)}
+	} else {
+		f = Followed{Upto: after}
+	}
 	var rows [][2]int64 // id, revision
 	err = c.Query("SELECT m.id, m.revision FROM memories m INDEXED BY idx_mem_revision"+where, page, func(s *sqlite.Stmt) error {
 		rows = append(rows, [2]int64{s.ColumnInt64(0), s.ColumnInt64(1)})
