@@ -161,24 +161,17 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64
 	}
 	a.Rec.Collection, a.Rec.SessionID = a.Collection, a.Session
 	extra, revision := tx.extraOf(a, unplaced), tx.NextRevision()
-	args, sum := make([]any, len(memoryColumns), len(memoryColumns)+2), checksum{}
-	for i := range memoryColumns {
-		switch col := &memoryColumns[i]; {
-		case col.name == "superseded_by":
-			args[i] = bind(&successor, col.kind)
-		case col.name == "content_hash":
-			args[i] = a.Rec.ContentHash()
-		case col.name == "revision":
-			args[i] = revision
-		case col.archived != nil:
-			args[i] = bind(col.archived(a.Memory), col.kind)
-		default:
-			args[i] = extra[col.name]
+	args, sum := archivedValues(memoryColumns, a.Memory, func(name string) any {
+		switch name {
+		case "superseded_by":
+			return bind(&successor, nullable)
+		case "content_hash":
+			return a.Rec.ContentHash()
+		case "revision":
+			return revision
 		}
-		if memoryColumns[i].kind&unsummed == 0 {
-			sum.add(memoryColumns[i].name, args[i])
-		}
-	}
+		return extra[name]
+	})
 	args = append(args, sum.sum(a.UserTags))
 	if id == 0 {
 		err = tx.Exec(insertMemory, args...)
@@ -207,15 +200,7 @@ func (tx *Tx) writeImportedRows(id int64, a *ImportRecord) error {
 		if err != nil {
 			return err
 		}
-		args, sum := make([]any, len(versionColumns)), checksum{}
-		for i := range versionColumns {
-			if col := &versionColumns[i]; col.archived == nil {
-				args[i] = bind(&successor, col.kind)
-			} else {
-				args[i] = bind(col.archived(v), col.kind)
-				sum.add(col.name, args[i])
-			}
-		}
+		args, sum := archivedValues(versionColumns, v, func(string) any { return bind(&successor, nullable) }) // superseded_by
 		if err := tx.insertVersion(id, args, sum); err != nil {
 			return err
 		}
@@ -510,13 +495,7 @@ func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
 	if known != nil {
 		row.Collection, row.CreatedAt = known.Collection, known.CreatedAt
 	}
-	args, sum := make([]any, len(sessionColumns), len(sessionColumns)+2), checksum{}
-	for i := range sessionColumns {
-		args[i] = bind(sessionColumns[i].archived(&row), sessionColumns[i].kind)
-		if sessionColumns[i].kind&unsummed == 0 {
-			sum.add(sessionColumns[i].name, args[i])
-		}
-	}
+	args, sum := archivedValues(sessionColumns, &row, nil) // all are archived
 	if args = append(args, sum.sum(nil)); known == nil {
 		err = tx.Exec(insertSession, args...)
 	} else {

@@ -280,25 +280,18 @@ const (
 	checksumBuffer = 1 << 10
 )
 
-func (c *checksum) addText(name string, raw []byte) {
-	c.data = append(append(c.data, name...), 0)
-	c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(raw))), raw...)
-}
-
+// add adds a value as bind returns it; nil is NULL.
 func (c *checksum) add(name string, value any) {
-	if value == nil {
-		return
-	}
-	c.data = append(append(c.data, name...), 0)
 	switch v := value.(type) {
+	case nil:
 	case int64:
-		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'i'), uint64(v))
+		c.addNumber(name, 'i', uint64(v))
 	case float64:
-		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'f'), math.Float64bits(v))
+		c.addNumber(name, 'f', math.Float64bits(v))
 	case string:
-		c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(v))), v...)
+		c.data = appendBytes(c.data, name, 't', v)
 	case []byte:
-		c.data = append(binary.AppendUvarint(append(c.data, 'b'), uint64(len(v))), v...)
+		c.data = appendBytes(c.data, name, 'b', v)
 	default:
 		panic(fmt.Sprintf("no column holds a %T", value))
 	}
@@ -306,22 +299,26 @@ func (c *checksum) add(name string, value any) {
 
 // addColumn adds a column of the current row as it is stored.
 func (c *checksum) addColumn(s *sqlite.Stmt, i int, name string) {
-	if s.ColumnType(i) == sqlite.Null {
-		return
-	}
-	c.data = append(append(c.data, name...), 0)
 	switch s.ColumnType(i) {
+	case sqlite.Null:
 	case sqlite.Integer:
-		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'i'), uint64(s.ColumnInt64(i)))
+		c.addNumber(name, 'i', uint64(s.ColumnInt64(i)))
 	case sqlite.Float:
-		c.data = binary.LittleEndian.AppendUint64(append(c.data, 'f'), math.Float64bits(s.ColumnFloat(i)))
+		c.addNumber(name, 'f', math.Float64bits(s.ColumnFloat(i)))
 	case sqlite.Text:
-		raw := s.ColumnRawText(i)
-		c.data = append(binary.AppendUvarint(append(c.data, 't'), uint64(len(raw))), raw...)
+		c.data = appendBytes(c.data, name, 't', s.ColumnRawText(i))
 	default:
-		raw := s.ColumnRawBlob(i)
-		c.data = append(binary.AppendUvarint(append(c.data, 'b'), uint64(len(raw))), raw...)
+		c.data = appendBytes(c.data, name, 'b', s.ColumnRawBlob(i))
 	}
+}
+
+func (c *checksum) addNumber(name string, kind byte, bits uint64) {
+	c.data = binary.LittleEndian.AppendUint64(append(append(c.data, name...), 0, kind), bits)
+}
+
+func appendBytes[T string | []byte](data []byte, name string, kind byte, value T) []byte {
+	data = append(append(data, name...), 0, kind)
+	return append(binary.AppendUvarint(data, uint64(len(value))), value...)
 }
 
 func (c *checksum) sum(tags []string) []byte {
@@ -351,7 +348,7 @@ func read[R, A any](s *sqlite.Stmt, columns []column[R, A], row *R) (c checksum)
 		}
 		raw := s.ColumnRawText(i)
 		if col.kind&unsummed == 0 {
-			c.addText(col.name, raw)
+			c.data = appendBytes(c.data, col.name, 't', raw)
 		}
 		if f, ok := col.field(row).(*string); ok {
 			*f = string(raw)
@@ -381,10 +378,25 @@ func readArchived[R, A any](s *sqlite.Stmt, columns []column[R, A], to *A, extra
 }
 
 // values returns the values of a row in the order of the columns, with their checksum.
-func values[R, A any](columns []column[R, A], row *R) (args []any, c checksum) {
+func values[R, A any](columns []column[R, A], row *R) ([]any, checksum) {
+	return valuesBy(columns, func(col *column[R, A]) any { return bind(col.field(row), col.kind) })
+}
+
+// archivedValues is values for the record of an archive. other returns the value of a
+// column that is not archived.
+func archivedValues[R, A any](columns []column[R, A], record *A, other func(name string) any) ([]any, checksum) {
+	return valuesBy(columns, func(col *column[R, A]) any {
+		if col.archived == nil {
+			return other(col.name)
+		}
+		return bind(col.archived(record), col.kind)
+	})
+}
+
+func valuesBy[R, A any](columns []column[R, A], value func(*column[R, A]) any) (args []any, c checksum) {
 	args, c.data = make([]any, len(columns), len(columns)+2), make([]byte, 0, checksumBuffer)
 	for i := range columns {
-		args[i] = bind(columns[i].field(row), columns[i].kind)
+		args[i] = value(&columns[i])
 		if columns[i].kind&unsummed == 0 {
 			c.add(columns[i].name, args[i])
 		}

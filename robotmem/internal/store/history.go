@@ -35,12 +35,18 @@ func (tx *Tx) change(row *record.Row, what, why string, edit func(*record.Row)) 
 
 // Archive stores a state of a memory as a past one that ends now.
 func (tx *Tx) Archive(row *record.Row, what, why string) error {
-	v := versionRow{Summary: row.Summary, Version: robotmem.Version{
-		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
-		Status: row.Status, SupersededBy: row.SupersededBy, From: row.ValidFrom, To: &tx.Now, Change: what, Reason: why,
-	}}
+	v := versionRow{Summary: row.Summary, Version: stateOf(row, row.ValidFrom)}
+	v.To, v.Change, v.Reason = &tx.Now, what, why
 	args, sum := values(versionColumns, &v)
 	return tx.insertVersion(row.MemoryID, args, sum)
+}
+
+// stateOf returns the present state of a memory, which began at from.
+func stateOf(row *record.Row, from time.Time) robotmem.Version {
+	return robotmem.Version{
+		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
+		Status: row.Status, SupersededBy: row.SupersededBy, From: from,
+	}
 }
 
 var insertVersion = "INSERT INTO versions(" + names(versionColumns, "") + ", memory_id, checksum) VALUES (" + placeholders(len(versionColumns)+2) + ")"
@@ -160,11 +166,7 @@ func (c *Conn) Versions(id int64) (uid string, out []robotmem.Version, err error
 	if n := len(out); n > 0 {
 		from = *out[n-1].To
 	}
-	out = append(out, robotmem.Version{
-		Version: row.Version, Content: row.Content, Context: robotmem.ParseObject(row.RawContext), Category: row.Category, Confidence: row.Confidence,
-		Status: row.Status, SupersededBy: row.SupersededBy, From: from,
-	})
-	return row.UID, out, nil
+	return row.UID, append(out, stateOf(row, from)), nil
 }
 
 // PastState is the state of a memory at an earlier time. Err is set if it is damaged.
