@@ -56,12 +56,9 @@ func restoreBackup(ctx context.Context, backup, path string, o local.Options) (*
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	if path == "" {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
-	}
-	path, err := filepath.Abs(path)
+	path, err := sqlite.AbsPath(path)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+		return nil, err
 	}
 	r := &restore{path: path, real: path, release: func() {}}
 	if real, err := filepath.EvalSymlinks(path); err == nil {

@@ -102,9 +102,6 @@ func Open(ctx context.Context, path string, o Options) (*Node, error) {
 }
 
 func openNode(ctx context.Context, path string, o Options) (*Node, error) {
-	if path == "" {
-		return nil, errNoPath
-	}
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
@@ -157,8 +154,6 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.background.Go(func() { n.maintenance.RunFeatures(background) })
 	return n, nil
 }
-
-var errNoPath = robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
 
 // Complete fills in the defaults and checks the options.
 func (o *Options) Complete() error {

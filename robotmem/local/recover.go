@@ -60,12 +60,9 @@ func openDamaged(ctx context.Context, path string) (*sqlite.Damaged, error) {
 
 // recoverInto copies the damaged file to a new one.
 func recoverInto(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	if to == "" {
-		return nil, errNoPath
-	}
-	to, err := filepath.Abs(to)
+	to, err := sqlite.AbsPath(to)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+		return nil, err
 	}
 	for _, name := range []string{to, to + "-wal", to + store.PayloadsSuffix} {
 		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
@@ -186,12 +183,9 @@ func RecoverInPlace(ctx context.Context, path string, o Options) (*maintenance.R
 }
 
 func recoverInPlace(ctx context.Context, path string, o Options) (*maintenance.RecoverReport, error) {
-	if path == "" {
-		return nil, errNoPath
-	}
-	path, err := filepath.Abs(path)
+	path, err := sqlite.AbsPath(path)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+		return nil, err
 	}
 	if path, err = filepath.EvalSymlinks(path); err != nil {
 		return nil, robotmem.Errorf(robotmem.Unavailable, "db", "there is no file (%s)", sqlite.Reason(err))

@@ -67,13 +67,26 @@ type DB struct {
 	closed  bool
 }
 
+// AbsPath returns the absolute path of a memory's file. It fails with Invalid if the
+// path is empty.
+func AbsPath(path string) (string, error) {
+	if path == "" {
+		return "", robotmem.Errorf(robotmem.Invalid, "db", "is required: the path of the memory's file")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+	}
+	return path, nil
+}
+
 // OpenDB opens the file at path and creates it if it is absent. It fails with
 // Corrupt if the file is damaged or another program's, Conflict if a newer program
 // wrote it, Unavailable if it cannot be opened.
 func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
-	path, err := filepath.Abs(path)
+	path, err := AbsPath(path)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "db", "is not a path")
+		return nil, err
 	}
 	db := &DB{
 		path: realPath(path, o.Beside), o: o,
