@@ -73,8 +73,8 @@ func (n *Node) List(ctx context.Context, req *robotmem.ListRequest) (*robotmem.L
 		if from != nil {
 			p.after(slices.IndexFunc(ids, func(id int64) bool { return id < from.ID }))
 		}
-		return n.fill(c, res, p, func(last *robotmem.Memory) string {
-			return store.After("list", store.ListFilters(*r), last.MemoryID, "")
+		return n.fill(c, res, p, func(last store.TimedID) string {
+			return store.After("list", store.ListFilters(*r), last.ID, "")
 		})
 	}))
 }
@@ -107,7 +107,7 @@ func (p *page) after(at int) {
 
 // fill loads the memories of a page. next returns the cursor of the page that follows a
 // memory.
-func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(*robotmem.Memory) string) (err error) {
+func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func(store.TimedID) string) (err error) {
 	res.Page, res.Limit, res.Total = p.number, p.limit, int64(len(p.ids))
 	if p.number > 0 {
 		p.from = min(len(p.ids), (p.number-1)*p.limit)
@@ -123,11 +123,11 @@ func (n *Node) fill(c *store.Conn, res *robotmem.ListResponse, p page, next func
 	if len(ids) == len(rest) {
 		return nil
 	}
-	last := robotmem.Memory{MemoryID: ids[len(ids)-1]}
-	if row, ok := n.index.Columns.Row(last.MemoryID); ok {
-		last.ObservedAt = time.Unix(0, row.Observed)
+	last := store.TimedID{ID: ids[len(ids)-1]}
+	if row, ok := n.index.Columns.Row(last.ID); ok {
+		last.NS = row.Observed
 	}
-	res.Next = next(&last)
+	res.Next = next(last)
 	return nil
 }
 
@@ -171,8 +171,8 @@ func (n *Node) SessionMemories(ctx context.Context, req *robotmem.SessionMemorie
 			last := store.TimedID{ID: from.ID, NS: store.ParseTime(from.At).UnixNano()}
 			p.after(slices.IndexFunc(moments, func(m store.TimedID) bool { return m.Compare(last) > 0 }))
 		}
-		return n.fill(c, res, p, func(last *robotmem.Memory) string {
-			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.MemoryID, store.FormatTime(last.ObservedAt))
+		return n.fill(c, res, p, func(last store.TimedID) string {
+			return store.After("session_memories", store.SessionMemoriesFilters(*r), last.ID, store.FormatTime(time.Unix(0, last.NS)))
 		})
 	}))
 }
