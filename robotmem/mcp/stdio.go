@@ -199,16 +199,8 @@ func (c *connection) runCalls(ctx context.Context) {
 			}
 			call()
 		case <-ctx.Done():
-			for {
-				select {
-				case call, ok := <-c.calls:
-					if !ok {
-						return
-					}
-					call()
-				default:
-					return
-				}
+			if len(c.calls) == 0 {
+				return
 			}
 		}
 	}
