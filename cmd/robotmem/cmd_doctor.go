@@ -124,7 +124,7 @@ func (c *doctorCmd) recover(ctx context.Context, a *app, bar *progressBar) (done
 	return true, err
 }
 
-// damageOf says what is wrong with a file, "" if at most its indexes need a repair. A conflict
+// damageOf returns the damage of a file, "" if at most its indexes need a repair. A conflict
 // may be a damaged header that looks like that of a newer version.
 func damageOf(ctx context.Context, a *app, path string) (string, error) {
 	m, err := a.Open(ctx, path)
@@ -185,7 +185,7 @@ func printRecovered(w *lines, r *local.RecoverReport, damage string) {
 	case r.Whole:
 		w.line("nothing is lost")
 	case r.Doctor.Healthy:
-		w.line("healthy again; what is lost may be in a backup")
+		w.line("healthy again; a backup may hold the lost memories")
 	default:
 		w.line("NOT healthy: run robotmem doctor --deep")
 	}

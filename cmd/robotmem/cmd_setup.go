@@ -128,7 +128,7 @@ func (c *setupCmd) entry(a *app, g *globals, client *clients.Client) (*clients.E
 	if err != nil {
 		return nil, err
 	}
-	env := map[string]string{} // what has no flag
+	env := map[string]string{} // settings that have no flag
 	if v, ok := a.env("ROBOTMEM_HOME"); ok && v != "" {
 		env["ROBOTMEM_HOME"] = a.Config.Home
 	}
