@@ -133,6 +133,28 @@ func TestDamagedPastStatesAndEpisodesAreNamed(t *testing.T) {
 	}
 }
 
+// A changed outcome is damage of its session.
+func TestADamagedOutcomeIsNamed(t *testing.T) {
+	n := openTest(t, Options{})
+	for _, score := range []float64{0.25, 0.75} {
+		s, err := n.StartSession(t.Context(), &robotmem.StartSessionRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := n.EndSession(t.Context(), &robotmem.EndSessionRequest{SessionID: s.SessionID, OutcomeScore: &score}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(t, n, "UPDATE session_outcomes SET score = 0.250000001 WHERE id = 1")
+	sessions, err := n.Sessions(t.Context(), &robotmem.SessionsRequest{})
+	if err != nil || len(sessions.Degraded) != 1 || len(sessions.Sessions) != 2 {
+		t.Fatalf("sessions: %+v, %v", sessions, err)
+	}
+	if got := sessions.Sessions; *got[0].OutcomeScore != 0.75 || got[1].OutcomeScore != nil || !named(sessions.Degraded, got[1].SessionID) {
+		t.Errorf("sessions: %+v", sessions)
+	}
+}
+
 // An import of an archive repairs a damaged memory.
 func TestAnImportReplacesADamagedMemory(t *testing.T) {
 	n := openTest(t, Options{})

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,9 +67,12 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 			e.index.Postings.Index.Apply(put[:1], nil)
 		}},
 		{"index of vectors in memory", func() { e.index.Vectors.Codes.Remove(9) }},
-		{"vectors", func() {
+		{"vectors", func() { // of length 1, with one sign changed
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-				return tx.Exec("UPDATE vectors_1 SET vector = x'0000', seq = seq WHERE memory_id = 5")
+				var raw []byte
+				_, err := tx.One("SELECT vector FROM vectors_1 WHERE memory_id = 5", nil, func(s *sqlite3.Stmt) { raw = s.ColumnBlob(0, nil) })
+				raw[3] ^= 0x80
+				return errors.Join(err, tx.Exec("UPDATE vectors_1 SET vector = ? WHERE memory_id = 5", raw))
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -81,6 +85,20 @@ func TestDoctorFindsWhatDiffersInMemory(t *testing.T) {
 	_, ids := recalled(t, e, &robotmem.RecallRequest{Query: "fact 8 of the gripper", N: 1})
 	if !slices.Equal(ids, []int64{9}) {
 		t.Errorf("found %v", ids)
+	}
+}
+
+// SQLite's record of the largest id is not needed to answer.
+func TestListWithoutSequence(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "the gripper slips", "the dock is wet")
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DELETE FROM sqlite_sequence") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.List(t.Context(), &robotmem.ListRequest{})
+	if err != nil || len(res.Memories) != 2 {
+		t.Errorf("list answers %+v, %v", res, err)
 	}
 }
 

@@ -115,6 +115,20 @@ func TestReservedBytesAreDropped(t *testing.T) {
 	}
 }
 
+// Vectors of version 5 have no checksums.
+func TestVectorsOfVersion5(t *testing.T) {
+	path := unzip(t, "testdata/v5.db.gz")
+	stock(t, path, `import struct
+db.execute("INSERT INTO models(id, name, dims, upto, seq, state) VALUES (1, 'test:two', 2, 1000, 2, 'present')")
+db.execute("CREATE TABLE vectors_1(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB)")
+db.execute("INSERT INTO vectors_1 VALUES (1, 1, ?), (2, 2, NULL)", [struct.pack("<2f", 0.6, -0.8)])
+db.commit()`)
+	d, err := openAt(t, path, local.Options{}).Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
+	if err != nil || !d.Healthy {
+		t.Errorf("doctor %+v, %v", d, err)
+	}
+}
+
 func unzip(t *testing.T, name string) string {
 	t.Helper()
 	f, err := os.Open(name)

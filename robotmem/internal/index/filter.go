@@ -24,7 +24,7 @@ func (x *Index) Admit(c *store.Conn, b Selection) (*bitset.BitSet, error) {
 
 // withinSnapshot removes the memories from a set that are newer than the snapshot of c.
 func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
-	last, err := c.Number("SELECT seq FROM sqlite_sequence WHERE name = 'memories'")
+	last, err := c.Number("SELECT max(id) FROM memories")
 	if err != nil {
 		return nil, err
 	}

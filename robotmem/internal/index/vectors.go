@@ -188,7 +188,7 @@ func (g *vectors) follow(c *store.Conn, m store.Model) (*vector.Index, store.Mod
 	read, put := int64(0), eachDecoded(&g.Model.Seq, m.Dims, g.Codes.Put)
 	err := c.VectorsSince(&m, g.Model.Seq, pageRows, func(id, seq int64, raw []byte) error {
 		read++
-		if len(raw) == 0 { // the model refused the memory's text
+		if raw == nil {
 			g.Codes.Remove(id)
 		}
 		return put(id, seq, raw)
@@ -208,9 +208,10 @@ func eachDecoded(seq *int64, dims int, visit func(id int64, v []float32) error) 
 	v := make([]float32, dims)
 	return func(id, at int64, raw []byte) error {
 		*seq = at
-		if id < 1 || id > vector.MaxID || len(raw) != 4*dims || !store.DecodeUnit(v, raw) {
-			return nil // Doctor names it, and a repair drops it
+		if id < 1 || id > vector.MaxID || raw == nil {
+			return nil // Doctor names a damaged one, and a repair drops it
 		}
+		vector.DecodeInto(v, raw)
 		return visit(id, v)
 	}
 }

@@ -71,7 +71,7 @@ func (mt *Maintainer) sampledTerms(c *store.Conn) (terms []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	contents, err := texts(c, "SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", max(1, last/sampledTexts), sampledTexts)
+	contents, err := c.Texts("SELECT content FROM memories WHERE status = 'active' AND id % ? = 0 ORDER BY id LIMIT ?", max(1, last/sampledTexts), sampledTexts)
 	for _, content := range contents {
 		terms = append(terms, text.Terms(content)...)
 	}
@@ -112,7 +112,7 @@ func (mt *Maintainer) examineEmbedder(c *store.Conn, d *admin.DoctorResponse) er
 	}
 	switch {
 	case len(damaged) > 0:
-		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are not of %d numbers and of length 1", len(damaged), m.Dims), repairRemedy)
+		addCheck(d, "vectors", CheckFail, fmt.Sprintf("%d are damaged", len(damaged)), repairRemedy)
 	case backlog > 0:
 		addCheck(d, "vectors", CheckWarn, fmt.Sprintf("%d memories wait for one", backlog), "they are embedded in the background while a node with an embedder runs")
 	case refused > 0:

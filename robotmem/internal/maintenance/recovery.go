@@ -92,7 +92,7 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 			return nil, err
 		}
 	}
-	all, err := texts(r.Conn, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	all, err := r.Conn.Texts("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r *Recovery) tables() (out []recoveredTable, err error) {
 		if t.columns, err = r.sharedColumns(name); err != nil {
 			return nil, err
 		}
-		t.key, err = texts(r.Conn, "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
+		t.key, err = r.Conn.Texts("SELECT name FROM pragma_table_info(?1) WHERE pk > 0 AND (SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1) ORDER BY pk", name)
 		if err != nil {
 			return nil, err
 		}
@@ -119,21 +119,12 @@ const columnsOf = "SELECT name FROM pragma_table_info(?)"
 
 // sharedColumns lists the columns of a table that both files have.
 func (r *Recovery) sharedColumns(table string) ([]string, error) {
-	theirs, err := texts(r.Source, columnsOf, table)
+	theirs, err := r.Source.Texts(columnsOf, table)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := texts(r.Conn, columnsOf, table)
+	ours, err := r.Conn.Texts(columnsOf, table)
 	return slices.DeleteFunc(ours, func(c string) bool { return !slices.Contains(theirs, c) }), err
-}
-
-// texts returns the first column of a query's rows.
-func texts(c *store.Conn, sql string, args ...any) (out []string, err error) {
-	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
-		out = append(out, s.ColumnText(0))
-		return nil
-	})
-	return out, err
 }
 
 func quoted(names ...string) string {
@@ -373,7 +364,7 @@ func (r *Recovery) setDoubtfulAside(context.Context) error {
 // doubtful lists what does not match its checksum. In a file of a version without
 // checksums, texts and contexts are compared with their content hash.
 func (r *Recovery) doubtful() (d store.Damage, err error) {
-	theirs, err := texts(r.Source, columnsOf, "memories")
+	theirs, err := r.Source.Texts(columnsOf, "memories")
 	if err != nil {
 		return d, err
 	}

@@ -91,11 +91,12 @@ func IsCorrupt(err error) bool {
 		errors.Is(err, sqlite3.ERROR) && strings.Contains(err.Error(), "malformed JSON")
 }
 
-// schemaTexts are of errors that SQLite gives no code of their own. This program
+// schemaTexts are of errors that SQLite and FTS5 give no code of their own. This program
 // wrote the schema and writes all SQL: what does not fit is damage.
 var schemaTexts = []string{
-	"unsupported file format", "no such table", "no such column", "no such index",
-	"has no column named", "duplicate column name", "already exists", "vtable constructor failed", "invalid fts5 file format",
+	"no such ", "has no column named", "duplicate column name", "already exists", // SQL that does not fit the schema
+	"unsupported file format", "invalid fts5 file format", "vtable constructor failed",
+	"parse error in", "directive", "tokenizer", "unrecognized", "reserved fts5", // the declaration of a virtual table
 }
 
 func isSchemaDamaged(err error) bool {

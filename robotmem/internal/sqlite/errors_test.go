@@ -40,6 +40,9 @@ func TestADamagedSchemaIsCorrupt(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT b FROM t", "SELECT a FROM u", "INSERT INTO t(b) VALUES (1)",
 		"ALTER TABLE t ADD COLUMN a", "CREATE TABLE t(a)", "SELECT json('{')",
+		"CREATE VIRTUAL TABLE f USING fts5(a, tokenize = 'unicode61)", "CREATE VIRTUAL TABLE f USING fts5(a, tokenize = 'unicode62')",
+		"CREATE VIRTUAL TABLE f USING fts5(a, detial = full)", "CREATE VIRTUAL TABLE f USING fts5(a, detail = fyll)",
+		"CREATE VIRTUAL TABLE f USING fts6(a)", "CREATE VIRTUAL TABLE f USING fts5(a b)", "CREATE VIRTUAL TABLE f USING fts5(rank)",
 	} {
 		if err := c.Exec(sql); Explain(err).Kind != robotmem.Corrupt {
 			t.Errorf("%s fails with %v, which is %s", sql, err, Explain(err).Kind)

@@ -495,9 +495,9 @@ func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
 	if known != nil {
 		row.Collection, row.CreatedAt = known.Collection, known.CreatedAt
 	}
-	args, sum := archivedValues(sessionColumns, &row, nil) // all are archived
-	if args = append(args, sum.sum(nil)); known == nil {
-		err = tx.Exec(insertSession, args...)
+	args, _ := archivedValues(sessionColumns, &row, nil) // all are archived
+	if known == nil {
+		err = tx.Exec(insertSession, append(args, nil)...)
 	} else {
 		err = tx.Exec(updateSession, append(args, row.SessionID)...)
 	}
@@ -518,7 +518,7 @@ func (tx *Tx) StoreSession(s *archive.Session, counts *ImportCount) error {
 			return err
 		}
 	}
-	return nil
+	return tx.updateSessionChecksum(s.SessionID)
 }
 
 // StoreLink stores a link whose ends both exist. It does not change an existing link.

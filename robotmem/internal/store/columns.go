@@ -269,7 +269,7 @@ func scan(s *sqlite.Stmt, i int, field any) {
 // loaded: the first 16 bytes of a SHA-256 over the column values as SQLite stores them,
 // each after its column's name. NULL columns are left out, so that a column which a
 // later version adds does not change the checksum. The checksum of a memory ends with
-// its user tags.
+// its user tags, that of a session with its outcomes.
 
 // checksum collects the values of a row.
 type checksum struct{ data []byte }

@@ -457,6 +457,15 @@ func (c *Conn) IDs(sql string, args ...any) (ids []int64, err error) {
 	return ids, err
 }
 
+// Texts returns the first column of all rows.
+func (c *Conn) Texts(sql string, args ...any) (out []string, err error) {
+	err = c.Query(sql, args, func(s *sqlite.Stmt) error {
+		out = append(out, s.ColumnText(0))
+		return nil
+	})
+	return out, err
+}
+
 func (c *Conn) noMemory(id int64) error {
 	at, who, purged, err := c.purgedAt(id)
 	if err != nil {

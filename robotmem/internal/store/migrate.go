@@ -140,7 +140,10 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 }
 
 // migrationFills are the parts of migrations that SQL cannot express.
-var migrationFills = map[int]func(*Conn) error{3: indexQuantities, ChecksumVersion: rebuildSignatures}
+var migrationFills = map[int]func(*Conn) error{
+	3:               indexQuantities,
+	ChecksumVersion: func(c *Conn) error { return errors.Join(rebuildSignatures(c), addVectorChecksums(c)) },
+}
 
 // addChecksums stores the checksums of all rows after the last migration. Version 6 adds
 // the columns but cannot compute them, because later versions may add columns that are
@@ -165,7 +168,7 @@ func (c *Conn) lacksChecksums() (bool, error) {
 	return n > 0, err
 }
 
-// UpdateChecksums stores the checksum of every memory, past state and session.
+// UpdateChecksums stores the checksum of every memory, past state, vector and session.
 func (c *Conn) UpdateChecksums() error {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
@@ -189,23 +192,16 @@ func (c *Conn) UpdateChecksums() error {
 			return err
 		}
 	}
-	return c.UpdateSessionChecksums()
+	return errors.Join(c.updateVectorChecksums(), c.UpdateSessionChecksums())
 }
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
-	ids, err := c.IDs("SELECT id FROM sessions ORDER BY id")
-	if err != nil {
-		return err
-	}
+	ids, err := c.Texts("SELECT external_id FROM sessions ORDER BY id")
 	for _, id := range ids {
-		var sum checksum
-		_, err := c.One(selectSession+" FROM sessions s WHERE s.id = ?", []any{id}, func(s *sqlite.Stmt) { sum = read(s, sessionColumns, &SessionRow{}) })
-		if err := errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE id = ?", sum.sum(nil), id)); err != nil {
-			return err
-		}
+		err = errors.Join(err, c.updateSessionChecksum(id))
 	}
-	return nil
+	return err
 }
 
 // rebuildSignatures computes the signatures of all facts that hold a number with a unit,

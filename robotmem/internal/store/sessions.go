@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,7 +28,7 @@ func (c *Conn) Sessions(r *robotmem.SessionsRequest, from *cursor, res *robotmem
 		row, damage := scanSession(s)
 		if ids = append(ids, s.ColumnInt64(afterSession)); damage != nil {
 			res.Degraded = append(res.Degraded, fmt.Sprintf("session %s: %s", row.SessionID, DetailOf(damage)))
-			row.Context = nil
+			row.Context, row.OutcomeScore = nil, nil
 		}
 		page = append(page, row.Session)
 		return nil
@@ -77,15 +78,16 @@ func (c *Conn) OpenSession(id string) (*SessionRow, error) {
 // afterSession is the index of the next column.
 var selectSession = "SELECT " + names(sessionColumns, "s.") + `, s.checksum,
 	(SELECT count(*) FROM memories m WHERE m.session_id = s.external_id),
-	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1)`
+	(SELECT score FROM session_outcomes o WHERE o.session_id = s.external_id ORDER BY o.id DESC LIMIT 1),
+	(SELECT group_concat(quote(score) || ' ' || created_at ORDER BY o.id) FROM session_outcomes o WHERE o.session_id = s.external_id)`
 
-var afterSession = len(sessionColumns) + 3
+var afterSession = len(sessionColumns) + 4
 
 // scanSession reads a row of selectSession. It fails with Corrupt if the row does
 // not match its checksum.
 func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
-	sum, at := read(s, sessionColumns, &row), len(sessionColumns)
-	if !bytes.Equal(sum.sum(nil), s.ColumnRawBlob(at)) {
+	sum, at := readSession(s, &row), len(sessionColumns)
+	if !bytes.Equal(sum, s.ColumnRawBlob(at)) {
 		err = errDamagedRow
 	}
 	row.MemoryCount = s.ColumnInt64(at + 1)
@@ -93,6 +95,23 @@ func scanSession(s *sqlite.Stmt) (row SessionRow, err error) {
 		row.OutcomeScore = new(s.ColumnFloat(at + 2))
 	}
 	return row, err
+}
+
+// readSession scans the columns of a session and returns the checksum that belongs to them
+// and to its outcomes.
+func readSession(s *sqlite.Stmt, row *SessionRow) []byte {
+	sum := read(s, sessionColumns, row)
+	if at := afterSession - 1; s.ColumnType(at) != sqlite.Null {
+		sum.addColumn(s, at, "outcomes")
+	}
+	return sum.sum(nil)
+}
+
+// updateSessionChecksum stores the checksum of a session as it is stored now.
+func (c *Conn) updateSessionChecksum(id string) error {
+	var sum []byte
+	_, err := c.One(selectSession+" FROM sessions s WHERE s.external_id = ?", []any{id}, func(s *sqlite.Stmt) { sum = readSession(s, &SessionRow{}) })
+	return errors.Join(err, c.Exec("UPDATE sessions SET checksum = ? WHERE external_id = ?", sum, id))
 }
 
 // Session returns one session with its counts. It fails with NotFound if there is none,
@@ -145,7 +164,7 @@ func (c *Conn) RecalledFor(session string, pending []int64, n int, now time.Time
 
 var (
 	insertSession = "INSERT INTO sessions(" + names(sessionColumns, "") + ", checksum) VALUES (" + placeholders(len(sessionColumns)+1) + ")"
-	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + ", checksum = ? WHERE external_id = ?"
+	updateSession = "UPDATE sessions SET " + assignments(sessionColumns) + " WHERE external_id = ?"
 )
 
 // InsertSession stores a session that starts now.
@@ -154,13 +173,6 @@ func (tx *Tx) InsertSession(s robotmem.Session) error {
 	s.Status, s.CreatedAt = "active", tx.Now
 	args, sum := values(sessionColumns, &SessionRow{Session: s, Count: 1, UpdatedAt: tx.Now})
 	return tx.Exec(insertSession, append(args, sum.sum(nil))...)
-}
-
-// putSession stores a changed session.
-func (tx *Tx) putSession(row *SessionRow) error {
-	tx.NextRevision()
-	args, sum := values(sessionColumns, row)
-	return tx.Exec(updateSession, append(args, sum.sum(nil), row.SessionID)...)
 }
 
 // SessionOf returns the session with an origin, "" if there is none.
@@ -185,10 +197,18 @@ func (tx *Tx) FinishSession(id, summary string, score *float64) error {
 		return err
 	}
 	row.Status, row.Summary, row.EndedAt, row.UpdatedAt = "ended", summary, &tx.Now, tx.Now
-	if err := tx.putSession(row); err != nil || score == nil {
+	tx.NextRevision()
+	args, _ := values(sessionColumns, row)
+	if err := tx.Exec(updateSession, append(args, id)...); err != nil {
 		return err
 	}
-	return tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
+	if score != nil {
+		err := tx.Exec("INSERT INTO session_outcomes(session_id, score, created_at) VALUES (?,?,?)", id, *score, FormatTime(tx.Now))
+		if err != nil {
+			return err
+		}
+	}
+	return tx.updateSessionChecksum(id)
 }
 
 // LastSummary returns the summary of the session of a collection that ended last, "" if

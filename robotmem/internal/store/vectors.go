@@ -1,10 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math"
+	"hash/crc32"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
@@ -89,7 +88,7 @@ func (tx *Tx) CreateModel(name string, dims int, state string) (Model, error) {
 
 // CreateVectors returns the statement that creates the table of a model's vectors.
 func CreateVectors(table string) string {
-	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB);
+	return fmt.Sprintf(`CREATE TABLE IF NOT EXISTS %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB, checksum INTEGER);
 		CREATE INDEX IF NOT EXISTS idx_%[1]s_seq ON %[1]s(seq)`, table)
 }
 
@@ -126,17 +125,63 @@ func (c *Conn) Empty() (bool, error) {
 	return n == 0, err
 }
 
-// DamagedVectors lists the memories whose vector of a model has another dimension or is
-// not of length 1. It reads all vectors.
+// DamagedVectors lists the memories whose vector of a model does not match its checksum.
+// It reads all vectors.
 func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
-	v := make([]float32, m.Dims)
-	err = c.Query("SELECT memory_id, vector FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite.Stmt) error {
-		if raw := s.ColumnRawBlob(1); len(raw) != 4*m.Dims || !DecodeUnit(v, raw) {
-			ids = append(ids, s.ColumnInt64(0))
+	err = c.Query("SELECT memory_id, vector, checksum FROM "+m.Table()+" WHERE vector IS NOT NULL", nil, func(s *sqlite.Stmt) error {
+		if id := s.ColumnInt64(0); m.verified(s, id, 1) == nil {
+			ids = append(ids, id)
 		}
 		return nil
 	})
 	return ids, err
+}
+
+// verified returns the vector of a memory in column at of a row whose next column is the
+// checksum. It returns nil if the vector is damaged or NULL.
+func (m *Model) verified(s *sqlite.Stmt, id int64, at int) []byte {
+	raw := s.ColumnRawBlob(at)
+	if len(raw) != 4*m.Dims || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
+		return nil
+	}
+	return raw
+}
+
+// vectorChecksum is CRC-32C over a stored vector, begun with the memory's id.
+func vectorChecksum(id int64, raw []byte) int64 {
+	return int64(crc32.Update(uint32(id), castagnoli, raw)) //nolint:gosec // the low bits of an id
+}
+
+// addVectorChecksums adds the column of checksums to the vectors of an older version.
+func addVectorChecksums(c *Conn) error {
+	all, err := c.Models()
+	for i := range all {
+		err = errors.Join(err, c.Exec("ALTER TABLE "+all[i].Table()+" ADD COLUMN checksum INTEGER"))
+	}
+	return err
+}
+
+// updateVectorChecksums stores the checksum of every vector.
+func (c *Conn) updateVectorChecksums() error {
+	all, err := c.Models()
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		table := all[i].Table()
+		ids, err := c.IDs("SELECT memory_id FROM " + table)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			var sum int64
+			_, err := c.One("SELECT vector FROM "+table+" WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) { sum = vectorChecksum(id, s.ColumnRawBlob(0)) })
+			if err := errors.Join(err, c.Exec("UPDATE "+table+" SET checksum = ? WHERE memory_id = ?", sum, id)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.
@@ -211,7 +256,7 @@ func (tx *Tx) StoreVectors(id int64, items []Waiting, vectors [][]float32, upto 
 		if vectors[i] != nil {
 			blob = vector.Encode(vectors[i])
 		}
-		if err := tx.Exec("INSERT OR REPLACE INTO "+m.Table()+"(memory_id, seq, vector) VALUES (?,?,?)", item.ID, m.Seq, blob); err != nil {
+		if err := tx.Exec("INSERT OR REPLACE INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", item.ID, m.Seq, blob, vectorChecksum(item.ID, blob)); err != nil {
 			return err
 		}
 	}
@@ -236,17 +281,19 @@ func (tx *Tx) RetryRefused(id int64) (Model, error) {
 	return m, tx.Exec("UPDATE models SET upto = 0 WHERE id = ?", m.ID)
 }
 
-// VectorsSince visits the next vectors written after seq, in that order.
+// VectorsSince visits the next vectors written after seq, in that order. raw is nil if the
+// model refused the text or the vector is damaged.
 func (c *Conn) VectorsSince(m *Model, seq, most int64, each func(id, seq int64, raw []byte) error) error {
-	return c.Query("SELECT memory_id, seq, vector FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite.Stmt) error {
-		return each(s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnRawBlob(2))
+	return c.Query("SELECT memory_id, seq, vector, checksum FROM "+m.Table()+" WHERE seq > ? ORDER BY seq LIMIT ?", []any{seq, most}, func(s *sqlite.Stmt) error {
+		id := s.ColumnInt64(0)
+		return each(id, s.ColumnInt64(1), m.verified(s, id, 2))
 	})
 }
 
 // Vectors visits the stored vectors of memories; it skips those without one or with a
 // damaged one. raw is valid until each returns.
 func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) error) error {
-	sql := "SELECT vector FROM " + m.Table() + " WHERE memory_id = ?"
+	sql := "SELECT vector, checksum FROM " + m.Table() + " WHERE memory_id = ?"
 	s, err := c.Prepared(sql)
 	if err != nil {
 		return err
@@ -256,7 +303,7 @@ func (c *Conn) Vectors(m *Model, ids []int64, each func(id int64, raw []byte) er
 			return err
 		}
 		if s.Step() {
-			if raw := s.ColumnRawBlob(0); len(raw) == 4*m.Dims && finite(raw) {
+			if raw := m.verified(s, id, 0); raw != nil {
 				if err := each(id, raw); err != nil {
 					return errors.Join(err, s.Reset())
 				}
@@ -307,28 +354,4 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 		return nil
 	})
 	return put, remove, f.Upto, f.Rows < int(most), err
-}
-
-// unitSlack is the tolerance for the length of a stored vector.
-const unitSlack = 1e-3
-
-// DecodeUnit decodes a stored vector into v and reports whether it is of length 1.
-func DecodeUnit(v []float32, raw []byte) bool {
-	sum := 0.0
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
-		sum += float64(v[i]) * float64(v[i])
-	}
-	return math.Abs(math.Sqrt(sum)-1) <= unitSlack // false if not finite
-}
-
-// finite reports whether all numbers of a stored vector are finite.
-func finite(raw []byte) bool {
-	const exponent = 0x7f800000
-	for ; len(raw) >= 4; raw = raw[4:] {
-		if binary.LittleEndian.Uint32(raw)&exponent == exponent {
-			return false
-		}
-	}
-	return true
 }

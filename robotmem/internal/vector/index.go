@@ -227,10 +227,15 @@ func Decode(raw []byte) ([]float32, error) {
 		return nil, fmt.Errorf("vector: %d bytes are no vector of float32", len(raw))
 	}
 	vector := make([]float32, len(raw)/4)
+	DecodeInto(vector, raw)
+	return vector, nil
+}
+
+// DecodeInto is [Decode] into a vector of the caller, len(raw)/4 long.
+func DecodeInto(vector []float32, raw []byte) {
 	for i := range vector {
 		vector[i] = component(raw[4*i:])
 	}
-	return vector, nil
 }
 
 func component(raw []byte) float32 {

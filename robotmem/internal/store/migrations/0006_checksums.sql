@@ -10,3 +10,5 @@ ALTER TABLE memories ADD COLUMN checksum BLOB;
 ALTER TABLE versions ADD COLUMN checksum BLOB;
 ALTER TABLE sessions ADD COLUMN checksum BLOB;
 INSERT INTO counters VALUES ('unsealed', 1);
+
+-- The tables of vectors get a column checksum too: CRC-32C, begun with the memory's id.
