@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -91,22 +92,14 @@ func (s *server) answerWho(c echo.Context, t Token) error {
 // login checks a token and sets the cookie of the dashboard.
 func (s *server) login(c echo.Context) error {
 	r := c.Request()
-	op := &robotmem.Op{Name: "login"}
-	if err := jsonBody(r, op); err != nil {
-		return err
-	}
 	var req struct {
 		Token string `json:"token"`
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxLogin))
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: "token", Err: errors.New("is too long for a token")}
+	if err := smallBody(c, "login", "token", &req); err != nil {
+		return err
 	}
-	if err != nil {
-		return invalid(op, "", err)
-	}
-	if json.Unmarshal(body, &req) != nil || req.Token == "" {
-		return invalid(op, "token", errors.New(`is required; send {"token":"…"}`))
+	if req.Token == "" {
+		return invalid(&robotmem.Op{Name: "login"}, "token", errors.New(`is required; send {"token":"…"}`))
 	}
 	list, required := s.tokens()
 	if !required {
@@ -121,6 +114,25 @@ func (s *server) login(c echo.Context) error {
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 	return s.answerWho(c, token)
+}
+
+// smallBody decodes the JSON body of a request about a token, whose main field is named.
+func smallBody(c echo.Context, name, field string, into any) error {
+	op := &robotmem.Op{Name: name}
+	if err := jsonBody(c.Request(), op); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxLogin))
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return &robotmem.Error{Op: name, Kind: robotmem.TooLarge, Field: field, Err: fmt.Errorf("is too long for a %s", field)}
+	}
+	if err != nil {
+		return invalid(op, "", err)
+	}
+	if json.Unmarshal(body, into) != nil {
+		return invalid(op, field, fmt.Errorf(`is required; send {%q:"…"}`, field))
+	}
+	return nil
 }
 
 func (s *server) logout(c echo.Context) error {

@@ -9,6 +9,7 @@ func TestDashboard(t *testing.T) {
 	if testing.Short() {
 		w.mainPages(t)
 		t.Run("the API reference", w.reference)
+		t.Run("pages of other sites", w.foreignOrigins)
 		return
 	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
@@ -40,6 +41,7 @@ func TestDashboard(t *testing.T) {
 			"memories by place":               w.memoriesByPlace,
 			"a place for a search":            w.placeForASearch,
 			"the API reference":               w.reference,
+			"pages of other sites":            w.foreignOrigins,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
