@@ -59,7 +59,7 @@ func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave fu
 // browser by its login. Without tokens, the browsers of an address count as one client and
 // its programs as another, so that programs do not keep the dashboard out.
 func clientOf(r *http.Request) string {
-	token := exchangeOf(r).token
+	token := exchangeOf(r).token.Name
 	if _, ok := bearerOf(r); token != "" && ok {
 		return "token " + token
 	}

@@ -3,9 +3,7 @@ package web
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -95,11 +93,12 @@ func (s *server) login(c echo.Context) error {
 	var req struct {
 		Token string `json:"token"`
 	}
-	if err := smallBody(c, "login", "token", &req); err != nil {
+	op := &robotmem.Op{Name: "login"}
+	if err := smallBody(c, op, "token", &req); err != nil {
 		return err
 	}
 	if req.Token == "" {
-		return invalid(&robotmem.Op{Name: "login"}, "token", errors.New(`is required; send {"token":"…"}`))
+		return invalid(op, "token", errors.New(`is required; send {"token":"…"}`))
 	}
 	list, required := s.tokens()
 	if !required {
@@ -110,29 +109,25 @@ func (s *server) login(c echo.Context) error {
 		s.refuseToken(c.Response(), r, err)
 		return nil
 	}
-	exchangeOf(r).token = token.Name
+	exchangeOf(r).token = token
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 	return s.answerWho(c, token)
 }
 
-// smallBody decodes the JSON body of a request about a token, whose main field is named.
-func smallBody(c echo.Context, name, field string, into any) error {
-	op := &robotmem.Op{Name: name}
+// smallBody decodes the JSON body of a request about a token. field is the long one.
+func smallBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err := jsonBody(c.Request(), op); err != nil {
 		return err
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxLogin))
 	if errors.As(err, new(*http.MaxBytesError)) {
-		return &robotmem.Error{Op: name, Kind: robotmem.TooLarge, Field: field, Err: fmt.Errorf("is too long for a %s", field)}
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: field, Err: errors.New("is too long")}
 	}
 	if err != nil {
 		return invalid(op, "", err)
 	}
-	if json.Unmarshal(body, into) != nil {
-		return invalid(op, field, fmt.Errorf(`is required; send {%q:"…"}`, field))
-	}
-	return nil
+	return op.Decode(body, into)
 }
 
 func (s *server) logout(c echo.Context) error {
@@ -147,7 +142,4 @@ func (s *server) endLogin(r *http.Request) {
 	}
 }
 
-func (s *server) whoami(c echo.Context) error {
-	token, _ := c.Request().Context().Value(tokenKey{}).(Token)
-	return s.answerWho(c, token)
-}
+func (s *server) whoami(c echo.Context) error { return s.answerWho(c, exchangeOf(c.Request()).token) }

@@ -61,8 +61,10 @@ func TestTokensAreManagedOverREST(t *testing.T) {
 		return strings.TrimSuffix(secret, "\"}\n")
 	}
 	send("GET", "/api/tokens", "", "", 200, `{"tokens":[]}`)
-	for body, want := range map[string]int{`{}`: 400, `7`: 400, `{"name":7}`: 400, `{"name":"` + strings.Repeat("x", 5000) + `"}`: 413} {
-		send("POST", "/api/tokens", body, "", want, `"field":"name"`)
+	for body, want := range map[string]int{
+		`{}`: 400, ``: 400, `7`: 400, `{"name":7}`: 400, `{"name":"x","readonly":true}`: 400, `{"name":"` + strings.Repeat("x", 5000) + `"}`: 413,
+	} {
+		send("POST", "/api/tokens", body, "", want, `"kind":"`)
 	}
 	full := secretOf(send("POST", "/api/tokens", `{"name":"arm-7"}`, "", 200, `"read_only":false,"secret":"rmt_`))
 	for _, secret := range []string{"", web.NewSecret()} {

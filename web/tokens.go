@@ -123,20 +123,16 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	return t, nil
 }
 
-// stillKnown reports whether the token of an accepted request is still valid. It
-// does not count as an attempt, so that wrong tokens of others do not end the
-// request.
+// stillKnown reports whether an accepted request would be accepted now. It does not count
+// as an attempt, so that wrong tokens of others do not end the request.
 func (s *server) stillKnown(r *http.Request) bool {
 	list, required := s.tokens()
-	if !required {
-		return true
-	}
-	if secret, ok := bearerOf(r); ok {
-		_, ok = find(list, sha256.Sum256([]byte(secret)))
+	if _, ok := bearerOf(r); required && !ok {
+		_, ok = s.loggedIn(r, list)
 		return ok
 	}
-	_, ok := s.loggedIn(r, list)
-	return ok
+	_, ok := find(list, exchangeOf(r).token.SHA256)
+	return ok || !required
 }
 
 // tokenPause is the interval at which the token of a request in progress is checked.
@@ -210,7 +206,7 @@ func (s *server) check(r *http.Request, list []Token, secret string) (Token, err
 func (s *server) authorized(public map[string]bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, err := s.authenticate(r)
-		exchangeOf(r).token = token.Name
+		exchangeOf(r).token = token
 		if err == nil {
 			exchangeOf(r).body.trust(s.timeout)
 		}
@@ -235,7 +231,6 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			ctx, done = s.whileKnown(r)
 		}
 		defer done()
-		ctx = context.WithValue(ctx, tokenKey{}, token)
 		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly})
 		next.ServeHTTP(w, r.WithContext(ctx))
 		if revoked(ctx) && exchangeOf(r).status == 0 { // MCP answers nothing to a call that was ended
@@ -243,8 +238,6 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 		}
 	})
 }
-
-type tokenKey struct{}
 
 // product returns the name of the client's program: the first word of its
 // User-Agent.

@@ -165,9 +165,10 @@ func (s *server) routes() http.Handler {
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
 	if s.opts.ManageTokens != nil {
-		get(e, "/api/tokens", writing("tokens", s.listTokens))
-		e.POST("/api/tokens", writing("create_token", s.createToken))
-		e.DELETE("/api/tokens/:name", writing("revoke_token", s.revokeToken))
+		// They need a token that may write: whoever creates a token has every right.
+		get(e, "/api/tokens", allowed(&robotmem.Op{Name: "tokens"}, s.listTokens))
+		e.POST("/api/tokens", allowed(&robotmem.Op{Name: "create_token"}, s.createToken))
+		e.DELETE("/api/tokens/:name", allowed(&robotmem.Op{Name: "revoke_token"}, s.revokeToken))
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
@@ -260,11 +261,8 @@ func index(o Options) any {
 		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})
 	}
 	if o.ManageTokens != nil {
-		routes = append(routes,
-			route{"", http.MethodGet, "/api/tokens", "Tokens of the memory"},
-			route{"", http.MethodPost, "/api/tokens", "Create a token"},
-			route{"", http.MethodDelete, "/api/tokens/{name}", "Revoke a token"},
-		)
+		routes = append(routes, route{"", http.MethodGet, "/api/tokens", "Tokens of the memory"},
+			route{"", http.MethodPost, "/api/tokens", "Create a token"}, route{"", http.MethodDelete, "/api/tokens/{name}", "Revoke a token"})
 	}
 	return struct {
 		Name   string  `json:"name"`

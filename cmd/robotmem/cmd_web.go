@@ -89,7 +89,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	if !set.ReadOnly {
 		tokens.adopt(a.Log)
-		defer tokens.keepUses(ctx, a.Log)()
+		defer tokens.writeUses()
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer warm(ctx, a, m)()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -42,6 +41,7 @@ type tokenFile struct {
 	now       []web.Token
 	used      map[[sha256.Size]byte]time.Time // when this process last accepted each token
 	unwritten bool                            // used has times that the file does not have
+	writable  bool                            // this process may write without a request
 }
 
 var _ web.TokenManager = (*tokenFile)(nil)
@@ -105,6 +105,7 @@ func (f *tokenFile) source() string {
 // adopt copies the tokens of the home to the file that has none of its own. tokens.yaml
 // stays, because other files of the home may need it.
 func (f *tokenFile) adopt(log *slog.Logger) {
+	f.writable = true
 	if list, err := f.List(); f.source() == f.path || err != nil || len(list) == 0 {
 		return
 	}
@@ -158,7 +159,13 @@ func (f *tokenFile) read() ([]web.Token, error) {
 // List implements web.TokenManager.
 func (f *tokenFile) List() ([]web.Token, error) {
 	list, err := readTokens(f.source())
-	f.setUses(list)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range list {
+		if at := f.used[t.SHA256]; at.After(t.LastUsed) {
+			list[i].LastUsed = at
+		}
+	}
 	return list, err
 }
 
@@ -189,59 +196,31 @@ func (f *tokenFile) Revoke(name string) error {
 	})
 }
 
-// Used implements web.TokenManager.
+// Used implements web.TokenManager. The times of use are written in the background, at most
+// one useInterval later.
 func (f *tokenFile) Used(t web.Token) {
 	if slices.Contains(f.always, t) {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.used[t.SHA256], f.unwritten = time.Now().UTC().Truncate(time.Second), true
-}
-
-// setUses sets the times of use that this process knows and the list does not.
-func (f *tokenFile) setUses(list []web.Token) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, t := range list {
-		if at := f.used[t.SHA256]; at.After(t.LastUsed) {
-			list[i].LastUsed = at
-		}
+	f.used[t.SHA256] = time.Now().UTC().Truncate(time.Second)
+	if !f.unwritten {
+		f.unwritten = true
+		time.AfterFunc(useInterval, f.writeUses)
 	}
 }
 
-// keepUses writes the times of use to the file, every useInterval and at stop.
-func (f *tokenFile) keepUses(ctx context.Context, log *slog.Logger) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		tick := time.NewTicker(useInterval)
-		defer tick.Stop()
-		for ctx.Err() == nil {
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
-			if err := f.writeUses(); err != nil {
-				log.Info("the times when tokens were last used are not stored", "err", err)
-			}
-		}
-	})
-	return func() {
-		cancel()
-		writing.Wait()
-	}
-}
-
-func (f *tokenFile) writeUses() error {
+// writeUses writes the times of use, unless there are none since the last time. After an
+// error they stay in memory until the next use.
+func (f *tokenFile) writeUses() {
 	f.mu.Lock()
-	unwritten := f.unwritten
+	unwritten := f.unwritten && f.writable
 	f.unwritten = false
 	f.mu.Unlock()
-	if !unwritten {
-		return nil
+	if unwritten {
+		_ = f.change(asItIs)
 	}
-	return f.change(asItIs)
 }
 
 // change changes the file. A lock orders concurrent changes: without it the second would
@@ -272,11 +251,8 @@ func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error 
 		return err
 	}
 	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
-	return wholeFile(cmp.Or(real, f.path), refuse, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil {
-			return err
-		}
-		_, err := f.Write(data)
+	return wholeFile(cmp.Or(real, f.path), refuse, func(w *os.File) error {
+		_, err := w.Write(data)
 		return err
 	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/robotmem/robotmem-go/web"
 )
@@ -52,12 +51,12 @@ func (c *tokenListCmd) Run(a *app) error {
 	}{append([]web.Token{}, list...)}
 	return a.show(c.JSON, answer, func(w *lines) {
 		table(w, "TOKEN\tMAY\tCREATED\tLAST USED", list, func(t web.Token) []any {
-			may, used := "read and write", "never"
+			may, used := "read and write", any("never")
 			if t.ReadOnly {
 				may = "read"
 			}
 			if !t.LastUsed.IsZero() {
-				used = t.LastUsed.Format(time.RFC3339)
+				used = t.LastUsed
 			}
 			return []any{t.Name, may, t.Created, used}
 		})
