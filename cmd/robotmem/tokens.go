@@ -1,8 +1,24 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
 
+	"github.com/goccy/go-yaml"
+	"github.com/rogpeppe/go-internal/lockedfile"
+
+	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/web"
 )
 
@@ -86,4 +102,279 @@ func (a *app) ownTokens() (*tokenFile, error) {
 		return nil, invalid("url", "tokens are kept on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
 	}
 	return a.Config.tokens()
+}
+
+// tokenFile is the list of the tokens of one memory: FILE.tokens beside the real file, so
+// that all names of a file have the same tokens. It holds the hashes of the secrets: reading
+// it gives no access to the node, writing it does. A running node follows it.
+//
+// Before, tokens.yaml in ROBOTMEM_HOME held the tokens of all files. A file without tokens of
+// its own has those, so that an update opens no node; its first change copies them.
+type tokenFile struct {
+	db     string
+	path   string
+	old    string      // tokens.yaml, "" without a home
+	always []web.Token // beside those of the file
+	failed func(error) // told once of each reason why the file cannot be read
+
+	mu        sync.Mutex // guards what follows
+	seen      os.FileInfo
+	bad       string // why the file could not be read the last time, "" if it could
+	now       []web.Token
+	used      map[[sha256.Size]byte]time.Time // when this process last accepted each token
+	unwritten bool                            // used has times that the file does not have
+	writable  bool                            // this process may write without a request
+}
+
+var _ web.TokenManager = (*tokenFile)(nil)
+
+const (
+	// minToken is the least length of a token that a person chooses, in bytes.
+	minToken = 16
+	// useInterval is the shortest time between two writes of the times of use.
+	useInterval = time.Minute
+)
+
+// tokenName keeps names readable in a log.
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// tokens returns the tokens of the file of the settings.
+func (c *config) tokens() (*tokenFile, error) {
+	db, err := c.dbPath()
+	if err != nil {
+		return nil, err
+	}
+	if db, err = filepath.Abs(db); err != nil {
+		return nil, invalid("db", "%v", err)
+	}
+	if real, err := filepath.EvalSymlinks(db); err == nil {
+		db = real
+	}
+	f := &tokenFile{db: db, path: db + ".tokens", used: map[[sha256.Size]byte]time.Time{}}
+	if c.homeErr == nil {
+		f.old = filepath.Join(c.Home, "tokens.yaml")
+	}
+	return f, nil
+}
+
+// openTokens reads the tokens that web accepts: those of the file, and the
+// setting token, which is for everything.
+func openTokens(c *config, failed func(error)) (*tokenFile, error) {
+	f, err := c.tokens()
+	if err != nil {
+		return nil, err
+	}
+	f.failed = failed
+	if c.Token != "" {
+		if len(c.Token) < minToken {
+			return nil, invalid("token", "ROBOTMEM_TOKEN must have at least %d characters to be accepted by web, not %d; `robotmem token create NAME` makes one", minToken, len(c.Token))
+		}
+		f.always = []web.Token{web.NewToken("ROBOTMEM_TOKEN", c.Token, false)}
+	}
+	f.seen, _ = os.Stat(f.source())
+	f.now, err = f.read()
+	return f, err
+}
+
+// source is the file that holds the tokens now.
+func (f *tokenFile) source() string {
+	if _, err := os.Lstat(f.path); f.old != "" && errors.Is(err, fs.ErrNotExist) {
+		return f.old
+	}
+	return f.path
+}
+
+// adopt copies the tokens of the home to the file that has none of its own. tokens.yaml
+// stays, because other files of the home may need it.
+func (f *tokenFile) adopt(log *slog.Logger) {
+	f.writable = true
+	if list, err := f.List(); f.source() == f.path || err != nil || len(list) == 0 {
+		return
+	}
+	if err := f.change(asItIs); err != nil {
+		log.Warn("the tokens of the home stay in use for this file", "tokens", f.old, "file", f.db, "err", err)
+		return
+	}
+	log.Warn("the tokens of the home were copied to this file, which has its own from now on", "tokens", f.old, "copy", f.path)
+}
+
+func asItIs(list []web.Token) ([]web.Token, error) { return list, nil }
+
+// Tokens are the present ones, or while the file cannot be read the last ones.
+func (f *tokenFile) Tokens() []web.Token {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.source())
+	if err != nil {
+		info = nil
+	}
+	if f.bad == "" && sameFile(info, f.seen) {
+		return f.now
+	}
+	f.seen = info
+	now, err := f.read()
+	if err == nil {
+		f.now, f.bad = now, ""
+		return now
+	}
+	// The cause, such as too many open files, may end without a change of the file. The file
+	// is therefore read at each call until it can be.
+	if err.Error() != f.bad {
+		f.bad = err.Error()
+		f.failed(err)
+	}
+	return f.now
+}
+
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+func (f *tokenFile) read() ([]web.Token, error) {
+	list, err := readTokens(f.source())
+	return slices.Concat(f.always, list), err
+}
+
+// List implements web.TokenManager.
+func (f *tokenFile) List() ([]web.Token, error) {
+	list, err := readTokens(f.source())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range list {
+		if at := f.used[t.SHA256]; at.After(t.LastUsed) {
+			list[i].LastUsed = at
+		}
+	}
+	return list, err
+}
+
+// Create implements web.TokenManager.
+func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error) {
+	if !tokenName.MatchString(name) {
+		return "", invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
+	}
+	secret = web.NewSecret()
+	return secret, f.change(func(list []web.Token) ([]web.Token, error) {
+		if slices.ContainsFunc(list, func(t web.Token) bool { return t.Name == name }) {
+			return nil, &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", name)}
+		}
+		t := web.NewToken(name, secret, readOnly)
+		t.Created = time.Now().UTC().Truncate(time.Second)
+		return append(list, t), nil
+	})
+}
+
+// Revoke implements web.TokenManager.
+func (f *tokenFile) Revoke(name string) error {
+	return f.change(func(list []web.Token) ([]web.Token, error) {
+		left := slices.DeleteFunc(slices.Clone(list), func(t web.Token) bool { return t.Name == name })
+		if len(left) == len(list) {
+			return nil, notFound("name", "there is no token %.100q; `robotmem token list` shows them", name)
+		}
+		return left, nil
+	})
+}
+
+// Used implements web.TokenManager. The times of use are written in the background, at most
+// one useInterval later.
+func (f *tokenFile) Used(t web.Token) {
+	if slices.Contains(f.always, t) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.used[t.SHA256] = time.Now().UTC().Truncate(time.Second)
+	if !f.unwritten {
+		f.unwritten = true
+		time.AfterFunc(useInterval, f.writeUses)
+	}
+}
+
+// writeUses writes the times of use, unless there are none since the last time. After an
+// error they stay in memory until the next use.
+func (f *tokenFile) writeUses() {
+	f.mu.Lock()
+	unwritten := f.unwritten && f.writable
+	f.unwritten = false
+	f.mu.Unlock()
+	if unwritten {
+		_ = f.change(asItIs)
+	}
+}
+
+// change changes the file. A lock orders concurrent changes: without it the second would
+// write back what the first removed.
+func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error {
+	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", f.path, err) }
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return refuse(err)
+	}
+	lock, err := lockedfile.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return refuse(err)
+	}
+	defer func() { _ = lock.Close() }()
+	list, err := f.List()
+	if err != nil {
+		return err
+	}
+	if list, err = change(list); err != nil {
+		return err
+	}
+	entries := tokenEntries{Tokens: []tokenEntry{}}
+	for _, t := range list {
+		entries.Tokens = append(entries.Tokens, tokenEntry{t.Name, t.ReadOnly, hex.EncodeToString(t.SHA256[:]), t.Created, t.LastUsed})
+	}
+	data, err := yaml.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
+	return wholeFile(cmp.Or(real, f.path), refuse, func(w *os.File) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// tokenEntries is the form of the file.
+type tokenEntries struct {
+	Tokens []tokenEntry `yaml:"tokens"`
+}
+
+type tokenEntry struct {
+	Name     string    `yaml:"name"`
+	ReadOnly bool      `yaml:"read_only"`
+	SHA256   string    `yaml:"sha256"`
+	Created  time.Time `yaml:"created"`
+	LastUsed time.Time `yaml:"last_used,omitempty"`
+}
+
+// readTokens reads a file; none is an empty list. A link to nothing is an error: what it
+// protects must not be open because a disk is missing.
+func readTokens(path string) ([]web.Token, error) {
+	data, err := os.ReadFile(path)
+	if _, link := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && link != nil {
+		return nil, nil
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return nil, invalid("token", "%s cannot be read: %v", path, p.Err)
+	}
+	var entries tokenEntries
+	if err := yaml.UnmarshalWithOptions(data, &entries, yaml.Strict()); err != nil {
+		return nil, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
+	}
+	var list []web.Token
+	for _, e := range entries.Tokens {
+		t := web.Token{Name: e.Name, ReadOnly: e.ReadOnly, Created: e.Created, LastUsed: e.LastUsed}
+		hash, err := hex.DecodeString(e.SHA256)
+		if err != nil || len(hash) != len(t.SHA256) {
+			return nil, invalid("token", "%s: the token %q has no SHA-256 of 64 hexadecimal digits; correct it, or remove the file and create the tokens again", path, e.Name)
+		}
+		copy(t.SHA256[:], hash)
+		list = append(list, t)
+	}
+	return list, nil
 }
