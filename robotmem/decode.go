@@ -2,6 +2,7 @@ package robotmem
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // decode decodes one request. It refuses unknown fields, wrong types and bytes
@@ -21,49 +24,98 @@ func decode(data []byte, req any) error {
 	if !utf8.Valid(data) {
 		return Errorf(Invalid, "", "the request is not UTF-8")
 	}
-	var fields map[string]json.RawMessage
-	if err := unmarshalOne(data, &fields); err != nil {
+	fields, _, err := Members(data, "")
+	if err != nil {
 		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
 	v := reflect.ValueOf(req).Elem()
-	known := make([]string, 0, v.NumField())
 	for i := range v.NumField() {
 		name := jsonName(v.Type().Field(i))
-		if name == "" {
-			continue
-		}
-		known = append(known, name)
 		raw, ok := fields[name]
-		if !ok {
+		if name == "" || !ok {
 			continue
 		}
 		delete(fields, name)
-		if err := decodeStrict(raw, v.Field(i).Addr().Interface()); err != nil {
+		if err := decodeField(raw, v.Field(i)); err != nil {
 			return namedError(name, err)
 		}
 	}
 	for name := range fields {
-		return Errorf(Invalid, name, "unknown field; known are %s", strings.Join(known, ", "))
+		return Errorf(Invalid, abbreviate(name), "unknown field; known are %s", strings.Join(fieldNames(v.Type()), ", "))
 	}
 	return nil
 }
 
-func decodeStrict(data []byte, to any) error {
+// Members returns the members of the JSON object in data, nil for null, and those of its
+// member enter, if that is an object. The values are parts of data. The last of several
+// members with the same name counts.
+func Members(data []byte, enter string) (fields, entered map[string]json.RawMessage, err error) {
+	d := newDecoder(data)
+	defer d.release()
+	if fields, entered, err = d.members(enter); err == nil {
+		err = d.atEnd()
+	}
+	return fields, entered, err
+}
+
+// decodeField decodes data into a field of a request. Texts and bytes may be large, so
+// they are copied only once.
+func decodeField(data []byte, to reflect.Value) error {
+	if to.Kind() == reflect.Pointer && to.Type().Implements(unmarshaler) {
+		if string(data) == "null" {
+			return nil
+		}
+		to.Set(reflect.New(to.Type().Elem()))
+		to = to.Elem()
+	}
+	isText := data[0] == '"'
+	switch to := to.Addr().Interface().(type) {
+	case json.Unmarshaler:
+		return to.UnmarshalJSON(data)
+	case *string:
+		if isText {
+			text, err := unquote(data)
+			*to = string(text)
+			return err
+		}
+	case *[]byte:
+		if isText {
+			text, err := unquote(data)
+			if err != nil {
+				return err
+			}
+			bytes := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+			n, err := base64.StdEncoding.Decode(bytes, text)
+			*to = bytes[:n]
+			return err
+		}
+	case *[]json.RawMessage:
+		if data[0] == '[' {
+			d := newDecoder(data)
+			defer d.release()
+			var err error
+			*to, err = d.items()
+			return err
+		}
+	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
-	return dec.Decode(to)
+	return dec.Decode(to.Addr().Interface())
 }
 
-// unmarshalOne decodes data and refuses anything after the first value.
-func unmarshalOne(data []byte, to any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(to); err != nil {
-		return err
+var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+
+// unquote returns the text of a JSON string. It is a part of data if it has no escapes.
+// As in encoding/json, a lone surrogate is replaced.
+func unquote(data []byte) ([]byte, error) {
+	if bytes.IndexByte(data, '\\') < 0 && jsontext.Value(data).IsValid() {
+		return data[1 : len(data)-1], nil
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("there is more after it")
+	text, err := jsontext.AppendUnquote(make([]byte, 0, len(data)), data)
+	if err != nil && jsontext.Value(data).IsValid(jsontext.AllowInvalidUTF8(true)) {
+		err = nil
 	}
-	return nil
+	return text, err
 }
 
 func namedError(name string, err error) error {
@@ -89,7 +141,7 @@ func jsonReason(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends too early"
 	}
-	s := strings.TrimPrefix(err.Error(), "json: ")
+	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 	if strings.HasPrefix(s, "parsing time") || strings.HasPrefix(s, "Time.UnmarshalJSON") {
 		return "must be a time such as 2026-03-01T14:05:00Z (RFC 3339)"
 	}

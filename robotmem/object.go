@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -25,16 +26,22 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	var m map[string]any
-	if err := dec.Decode(&m); err != nil {
+	d := newDecoder(data)
+	defer d.release()
+	value, err := d.value()
+	fields, isObject := value.(map[string]any)
+	switch {
+	case errors.Is(err, TooLarge):
+		return err
+	case err == nil && !isObject && value != nil:
+		err = kindError(data)
+	case err == nil:
+		err = d.atEnd()
+	}
+	if err != nil {
 		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("must be one JSON object with nothing after it")
-	}
-	*o = m
+	*o = fields
 	return nil
 }
 
@@ -44,14 +51,11 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != '"' {
 		return data, nil
 	}
-	var s string
-	if err := json.Unmarshal(data, &s); err != nil {
-		return nil, err
-	}
-	if strings.TrimSpace(s) == "" {
+	text, err := unquote(data)
+	if err == nil && len(bytes.TrimSpace(text)) == 0 {
 		return []byte("{}"), nil
 	}
-	return []byte(s), nil
+	return text, err
 }
 
 // EncodeJSON returns the JSON of v as the node stores and sends it: with sorted
@@ -72,15 +76,11 @@ func ParseObject(data string) Object {
 	if data == "" || data == "{}" {
 		return nil
 	}
-	d, _ := decoders.Get().(*decoder)
-	defer decoders.Put(d)
-	d.text.Reset(data)
-	d.Reset(&d.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := newDecoder([]byte(data))
+	defer d.release()
+	d.left = math.MaxInt
 	object, err := d.value()
-	if err != nil {
-		return nil
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
+	if err != nil || d.atEnd() != nil {
 		return nil
 	}
 	fields, _ := object.(map[string]any)
@@ -90,15 +90,119 @@ func ParseObject(data string) Object {
 // decoder decodes a JSON value in half the time of encoding/json.
 type decoder struct {
 	jsontext.Decoder
-	text strings.Reader
+	data []byte
+	in   bytes.Buffer
+	left int // values that value may still decode
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// newDecoder returns a decoder that reads data in place.
+func newDecoder(data []byte) *decoder {
+	d, _ := decoders.Get().(*decoder)
+	d.data, d.in, d.left = data, *bytes.NewBuffer(data), maxValues
+	d.Reset(&d.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return d
+}
+
+// release keeps the decoder for others, without its data.
+func (d *decoder) release() {
+	d.data, d.in = nil, bytes.Buffer{}
+	d.Reset(&d.in)
+	decoders.Put(d)
+}
+
+// raw returns the JSON of the next value, a part of the data.
+func (d *decoder) raw() ([]byte, error) {
+	value, err := d.ReadValue()
+	end := int(d.InputOffset())
+	return d.data[end-len(value) : end : end], err
+}
+
+// begin reads the { or [ of the next value. It returns false for null, and an error for
+// any other value.
+func (d *decoder) begin(open jsontext.Kind) (bool, error) {
+	kind := d.PeekKind()
+	if _, err := d.ReadToken(); err != nil {
+		return false, err
+	}
+	if kind != open && kind != jsontext.KindNull {
+		return false, kindError(d.data)
+	}
+	return kind == open, nil
+}
+
+// members reads an object, see Members.
+func (d *decoder) members(enter string) (fields, entered map[string]json.RawMessage, err error) {
+	if ok, err := d.begin(jsontext.KindBeginObject); !ok {
+		return nil, nil, err
+	}
+	fields = map[string]json.RawMessage{}
+	for d.PeekKind() != jsontext.KindEndObject {
+		raw, err := d.raw()
+		if err != nil {
+			return nil, nil, err
+		}
+		text, err := unquote(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		name := string(text)
+		if name == enter && enter != "" && d.PeekKind() == jsontext.KindBeginObject {
+			start := d.InputOffset()
+			entered, _, err = d.members("")
+			raw = bytes.TrimLeft(d.data[start:d.InputOffset()], ": \t\r\n")
+		} else {
+			raw, err = d.raw()
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if fields[name] = raw; len(fields) > maxValues {
+			return nil, nil, fmt.Errorf("it has more than %d fields", maxValues)
+		}
+	}
+	_, err = d.ReadToken()
+	return fields, entered, err
+}
+
+// items reads a list and returns its items, parts of the data.
+func (d *decoder) items() (items []json.RawMessage, err error) {
+	if ok, err := d.begin(jsontext.KindBeginArray); !ok {
+		return nil, err
+	}
+	for d.PeekKind() != jsontext.KindEndArray {
+		item, err := d.raw()
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	_, err = d.ReadToken()
+	return items, err
+}
+
+// atEnd refuses anything after the value.
+func (d *decoder) atEnd() error {
+	if _, err := d.ReadToken(); err != io.EOF {
+		return errors.New("there is more after it")
+	}
+	return nil
+}
+
+// kindError says what the JSON value in data is, where another one is expected.
+func kindError(data []byte) error {
+	name := map[jsontext.Kind]string{'"': "string", '0': "number", '[': "array", '{': "object", 't': "bool", 'f': "bool"}
+	return errors.New("it is " + name[jsontext.Value(data).Kind()])
+}
 
 func (d *decoder) value() (any, error) {
 	token, err := d.ReadToken()
 	if err != nil {
 		return nil, err
+	}
+	if d.left--; d.left < 0 {
+		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception", maxValues)
 	}
 	switch token.Kind() {
 	case jsontext.KindTrue, jsontext.KindFalse:
@@ -121,11 +225,12 @@ func (d *decoder) value() (any, error) {
 	case jsontext.KindBeginObject:
 		fields := map[string]any{}
 		for d.PeekKind() != jsontext.KindEndObject {
-			name, err := d.value()
+			token, err := d.ReadToken()
 			if err != nil {
 				return nil, err
 			}
-			if fields[name.(string)], err = d.value(); err != nil {
+			name := token.String()
+			if fields[name], err = d.value(); err != nil {
 				return nil, err
 			}
 		}
@@ -310,4 +415,20 @@ func lookup(m map[string]any, path string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// countValues returns the number of values in a decoded value.
+func countValues(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			n += countValues(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			n += countValues(v[k])
+		}
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package robotmem
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -61,10 +62,14 @@ func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
+	left := maxBatchValues // of contexts, also of those in strings
 	for i, raw := range wire.Items {
 		var item LearnRequest
 		if err := decode(raw, &item); err != nil {
 			r.itemErrs[i], r.itemRaw[i] = err, raw
+		}
+		if left -= countValues(map[string]any(item.Context)); left < 0 {
+			return Errorf(TooLarge, fmt.Sprintf("items[%d].context", i), "brings the items to more than %d values; split them into several calls", maxBatchValues)
 		}
 		r.Items = append(r.Items, item)
 	}

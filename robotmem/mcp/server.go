@@ -64,7 +64,6 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
-	hooks.AddOnError(s.callUndecoded)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
@@ -92,11 +91,11 @@ func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
 	var output json.RawMessage
 	if op.Name != "preview" { // its result is an image, which clients drop beside structured content
-		output = schema(op.OutputSchema())
+		output = encoded(op.OutputSchema())
 	}
 	return mcp.Tool{
 		Name: op.Name, Title: op.Title, Description: op.Doc,
-		RawInputSchema:  schema(op.InputSchema()),
+		RawInputSchema:  encoded(op.InputSchema()),
 		RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{
 			Title:           op.Title,
@@ -126,10 +125,11 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	return robotmem.WithCaller(ctx, caller)
 }
 
-func schema(s map[string]any) json.RawMessage {
-	data, err := json.Marshal(s)
+// encoded returns the JSON of a schema, or of the members of a message.
+func encoded[V any](object map[string]V) json.RawMessage {
+	data, err := json.Marshal(object)
 	if err != nil {
-		panic(fmt.Sprintf("mcp: a schema without a JSON form: %v", err))
+		panic(fmt.Sprintf("mcp: an object without a JSON form: %v", err))
 	}
 	return data
 }
@@ -144,8 +144,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		}()
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
-		// The raw arguments, because in them numbers keep their spelling.
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, req.Params.RawArguments)
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, argumentsOf(ctx, req))
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

@@ -1,0 +1,77 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The library decodes a message up to ten times, with arguments as maps. So the
+// arguments of a tool call, which may hold a payload, do not pass through it: they are
+// cut out of the message before, and the operation alone decodes them, which keeps the
+// spelling of numbers and names a field that is wrong.
+
+// maxEnvelope is the largest message in bytes without the arguments of a tool call.
+const maxEnvelope = 64 << 10
+
+// message is a JSON-RPC message.
+type message struct {
+	envelope  []byte          // the message, without the arguments of a tool call
+	arguments json.RawMessage // nil if they were not cut out
+}
+
+// openMessage cuts the arguments of a tool call out of data. It reports whether the rest
+// has an allowed size. The library refuses data that is no message.
+func openMessage(data []byte) (m message, ok bool) {
+	m.envelope = data
+	fields, params, err := robotmem.Members(data, "params")
+	if err == nil && string(fields["method"]) == `"`+string(mcp.MethodToolsCall)+`"` {
+		arguments := params["arguments"]
+		if isOp(params["name"]) && arguments != nil && len(data)-len(arguments) <= maxEnvelope {
+			params["arguments"] = json.RawMessage("{}")
+			fields["params"] = encoded(params)
+			m = message{encoded(fields), arguments}
+		}
+	}
+	return m, len(m.envelope) <= maxEnvelope
+}
+
+// isOp reports whether name, a JSON string, is the name of an operation.
+func isOp(name []byte) bool {
+	return len(name) > 2 && robotmem.OpByName(string(name[1:len(name)-1])) != nil
+}
+
+type argumentsKey struct{}
+
+// withArguments adds the arguments of the message to its context.
+func (m message) withArguments(ctx context.Context) context.Context {
+	return context.WithValue(ctx, argumentsKey{}, m.arguments)
+}
+
+// argumentsOf returns the arguments of a tool call.
+func argumentsOf(ctx context.Context, req mcp.CallToolRequest) json.RawMessage {
+	if arguments, _ := ctx.Value(argumentsKey{}).(json.RawMessage); arguments != nil {
+		return arguments
+	}
+	return req.Params.RawArguments
+}
+
+// tooLarge is the answer to a message over a limit. id is that of the request, nil if
+// it is not known.
+func (s *Server) tooLarge(id any, limit string) mcp.JSONRPCError {
+	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, "the message is over "+limit, nil)
+}
+
+// tooLong is the answer to a message over the limit of all messages.
+func (s *Server) tooLong(id any) mcp.JSONRPCError {
+	return s.tooLarge(id, fmt.Sprintf("%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage))
+}
+
+// tooWide is the answer to a message that is too large without the arguments of a call.
+func (s *Server) tooWide(id any) mcp.JSONRPCError {
+	return s.tooLarge(id, fmt.Sprintf("%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope))
+}
