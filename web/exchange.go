@@ -24,10 +24,10 @@ type exchange struct {
 	timeout time.Duration // of a client that reads nothing
 	body    *paced
 	id      string
-	token   string // name of the token, "" without one
-	status  int    // 0 before the answer begins
-	bytes   int64  // of the answer's body
-	release func() // of the memory that the request holds, nil if it holds none
+	token   string   // name of the token, "" without one
+	status  int      // 0 before the answer begins
+	bytes   int64    // of the answer's body
+	held    []func() // release the memory of the request
 }
 
 type exchangeKey struct{}
@@ -51,8 +51,8 @@ func (s *server) observe(next http.Handler) http.Handler {
 		x.body = s.paced(x, r)
 		x.setWriteTimeout(0) // the previous request of the connection may have left one
 		defer func() {
-			if x.release != nil {
-				x.release()
+			for _, release := range x.held {
+				release()
 			}
 			if x.status == 0 && x.body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, x.body.err))
@@ -256,8 +256,7 @@ func (s *server) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > s.maxBody && !isUpload(r) {
 			w.Header().Set("Connection", "close") // instead of reading the body
-			_, err := s.readBody(r, "", s.maxBody, false)
-			s.writeProblem(w, r, s.problemOf(r, err))
+			s.writeProblem(w, r, s.problemOf(r, tooLarge("", s.maxBody)))
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -35,11 +35,7 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	if err := jsonBody(r, op); err != nil {
 		return nil, err
 	}
-	limit := s.maxBody
-	if !op.Bulk() {
-		limit = min(limit, s.maxRequest)
-	}
-	body, err := s.readBody(r, op.Name, limit, op.Name == "learn_batch")
+	body, err := s.readBody(r, op)
 	if err != nil {
 		return nil, err
 	}

@@ -32,9 +32,9 @@ type Options struct {
 	// MaxRequest is the largest request body in bytes of an operation that takes
 	// neither items nor a payload, robotmem.MaxRequest if 0.
 	MaxRequest int64
-	// Memory is how many bytes the bodies of all requests of more than 64 KiB and
-	// their values may take together, 128 MiB if 0. Smaller requests may take half
-	// of it besides. A request over it waits, and is refused after five seconds.
+	// Memory is how many bytes the bodies of all requests may take together,
+	// 128 MiB if 0, and their decoded values as many again. A request that needs
+	// more waits, and is refused after five seconds.
 	Memory int64
 	// MaxAside is the largest payload in bytes that an upload may send before its
 	// fields, 4 GiB if 0. Such a payload waits in a temporary file.
@@ -94,8 +94,8 @@ type server struct {
 	maxAside int64
 	timeout  time.Duration
 
-	maxRequest   int64
-	small, large room // memory for bodies of up to smallBody bytes, and for larger ones
+	maxRequest int64
+	rooms      rooms
 
 	required atomic.Bool // requests need a token
 	sessions logins
@@ -126,8 +126,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		events:   make(chan struct{}, maxEvents),
 	}
 	s.maxRequest = cmp.Or(opts.MaxRequest, robotmem.MaxRequest)
-	memory := cmp.Or(opts.Memory, maxMemory)
-	s.small, s.large = newRoom(memory/2), newRoom(memory)
+	s.rooms = newRooms(cmp.Or(opts.Memory, maxMemory))
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
