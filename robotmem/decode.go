@@ -2,7 +2,6 @@ package robotmem
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +9,12 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // decode decodes one request. It refuses unknown fields, wrong types and bytes
@@ -24,8 +26,8 @@ func decode(data []byte, req any) error {
 	if !utf8.Valid(data) {
 		return Errorf(Invalid, "", "the request is not UTF-8")
 	}
-	fields, _, err := Members(data, "")
-	if err != nil {
+	var fields map[string]View
+	if err := jsonv2.Unmarshal(data, &fields, lenient); err != nil {
 		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
 	v := reflect.ValueOf(req).Elem()
@@ -36,7 +38,7 @@ func decode(data []byte, req any) error {
 			continue
 		}
 		delete(fields, name)
-		if err := decodeField(raw, v.Field(i)); err != nil {
+		if err := jsonv2.Unmarshal(raw, v.Field(i).Addr().Interface(), lenient, jsonv2.RejectUnknownMembers(true)); err != nil {
 			return namedError(name, err)
 		}
 	}
@@ -46,77 +48,20 @@ func decode(data []byte, req any) error {
 	return nil
 }
 
-// Members returns the members of the JSON object in data, nil for null, and those of its
-// member enter, if that is an object. The values are parts of data. The last of several
-// members with the same name counts.
-func Members(data []byte, enter string) (fields, entered map[string]json.RawMessage, err error) {
-	d := newDecoder(data)
-	defer d.release()
-	if fields, entered, err = d.members(enter); err == nil {
-		err = d.atEnd()
-	}
-	return fields, entered, err
+// View is a JSON value that stays a part of the data that it is decoded from, because a
+// copy of a payload takes time and memory.
+type View []byte
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *View) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	raw, err := d.ReadValue()
+	*v = View(raw)
+	return err
 }
 
-// decodeField decodes data into a field of a request. Texts and bytes may be large, so
-// they are copied only once.
-func decodeField(data []byte, to reflect.Value) error {
-	if to.Kind() == reflect.Pointer && to.Type().Implements(unmarshaler) {
-		if string(data) == "null" {
-			return nil
-		}
-		to.Set(reflect.New(to.Type().Elem()))
-		to = to.Elem()
-	}
-	isText := data[0] == '"'
-	switch to := to.Addr().Interface().(type) {
-	case json.Unmarshaler:
-		return to.UnmarshalJSON(data)
-	case *string:
-		if isText {
-			text, err := unquote(data)
-			*to = string(text)
-			return err
-		}
-	case *[]byte:
-		if isText {
-			text, err := unquote(data)
-			if err != nil {
-				return err
-			}
-			bytes := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-			n, err := base64.StdEncoding.Decode(bytes, text)
-			*to = bytes[:n]
-			return err
-		}
-	case *[]json.RawMessage:
-		if data[0] == '[' {
-			d := newDecoder(data)
-			defer d.release()
-			var err error
-			*to, err = d.items()
-			return err
-		}
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return dec.Decode(to.Addr().Interface())
-}
-
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
-
-// unquote returns the text of a JSON string. It is a part of data if it has no escapes.
-// As in encoding/json, a lone surrogate is replaced.
-func unquote(data []byte) ([]byte, error) {
-	if bytes.IndexByte(data, '\\') < 0 && jsontext.Value(data).IsValid() {
-		return data[1 : len(data)-1], nil
-	}
-	text, err := jsontext.AppendUnquote(make([]byte, 0, len(data)), data)
-	if err != nil && jsontext.Value(data).IsValid(jsontext.AllowInvalidUTF8(true)) {
-		err = nil
-	}
-	return text, err
-}
+// lenient are the options with which encoding/json decodes: the last of several members
+// with the same name counts, a lone surrogate is replaced, and base64 may have line breaks.
+var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv1.ParseBytesWithLooseRFC4648(true))
 
 func namedError(name string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -124,34 +69,50 @@ func namedError(name string, err error) error {
 		inner.Field = strings.TrimSuffix(name+"."+e.Field, ".")
 		return &inner
 	}
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		if e.Field != "" {
-			name += "." + e.Field
-		}
-		return Errorf(Invalid, name, "must be %s, not %s", wireType(e.Type), e.Value)
+	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && (e.Err == nil || e.JSONValue != nil) {
+		return Errorf(Invalid, name+strings.ReplaceAll(string(e.JSONPointer), "/", "."), "must be %s, not %s", wireType(e.GoType), kindName(e))
 	}
 	return Errorf(Invalid, name, "%s", jsonReason(err))
 }
 
 // jsonReason returns the text of a JSON error without its package prefix.
 func jsonReason(err error) string {
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		return fmt.Sprintf("it is %s", e.Value)
+	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) {
+		if e.Err == nil {
+			return "it is " + kindName(e)
+		}
+		err = e.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends too early"
 	}
 	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 	if strings.HasPrefix(s, "parsing time") || strings.HasPrefix(s, "Time.UnmarshalJSON") {
-		return "must be a time such as 2026-03-01T14:05:00Z (RFC 3339)"
+		return "must be " + wireType(reflect.TypeFor[time.Time]())
 	}
 	return s
+}
+
+// kindName returns the JSON name of the value that cannot be decoded.
+func kindName(e *jsonv2.SemanticError) string {
+	switch e.JSONKind {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "bool"
+	case jsontext.KindBeginArray:
+		return "array"
+	case jsontext.KindBeginObject:
+		return "object"
+	}
+	return strings.TrimSpace(e.JSONKind.String() + " " + abbreviate(string(e.JSONValue)))
 }
 
 // wireType returns the JSON name of a Go type, for error texts.
 func wireType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time such as 2026-03-01T14:05:00Z (RFC 3339)"
 	}
 	switch t.Kind() {
 	case reflect.String:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -29,19 +30,22 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	d := newDecoder(data)
 	defer d.release()
 	value, err := d.value()
-	fields, isObject := value.(map[string]any)
-	switch {
-	case errors.Is(err, TooLarge):
+	if errors.Is(err, TooLarge) {
 		return err
-	case err == nil && !isObject && value != nil:
-		err = kindError(data)
-	case err == nil:
-		err = d.atEnd()
+	}
+	fields, isObject := value.(map[string]any)
+	if err == nil && isObject {
+		if _, err = d.ReadToken(); err == io.EOF {
+			*o = fields
+			return nil
+		}
+		err = errors.New("there is more after it")
+	} else if err == nil { // for the error text, or null
+		err = jsonv2.Unmarshal(data, (*map[string]any)(o))
 	}
 	if err != nil {
 		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
 	}
-	*o = fields
 	return nil
 }
 
@@ -51,11 +55,14 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != '"' {
 		return data, nil
 	}
-	text, err := unquote(data)
-	if err == nil && len(bytes.TrimSpace(text)) == 0 {
+	var text string
+	if err := jsonv2.Unmarshal(data, &text, lenient); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(text) == "" {
 		return []byte("{}"), nil
 	}
-	return text, err
+	return []byte(text), nil
 }
 
 // EncodeJSON returns the JSON of v as the node stores and sends it: with sorted
@@ -80,7 +87,10 @@ func ParseObject(data string) Object {
 	defer d.release()
 	d.left = math.MaxInt
 	object, err := d.value()
-	if err != nil || d.atEnd() != nil {
+	if err != nil {
+		return nil
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
 		return nil
 	}
 	fields, _ := object.(map[string]any)
@@ -90,8 +100,7 @@ func ParseObject(data string) Object {
 // decoder decodes a JSON value in half the time of encoding/json.
 type decoder struct {
 	jsontext.Decoder
-	data []byte
-	in   bytes.Buffer
+	data bytes.Buffer
 	left int // values that value may still decode
 }
 
@@ -100,100 +109,16 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // newDecoder returns a decoder that reads data in place.
 func newDecoder(data []byte) *decoder {
 	d, _ := decoders.Get().(*decoder)
-	d.data, d.in, d.left = data, *bytes.NewBuffer(data), maxValues
-	d.Reset(&d.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d.data, d.left = *bytes.NewBuffer(data), maxValues
+	d.Reset(&d.data, lenient)
 	return d
 }
 
 // release keeps the decoder for others, without its data.
 func (d *decoder) release() {
-	d.data, d.in = nil, bytes.Buffer{}
-	d.Reset(&d.in)
+	d.data = bytes.Buffer{}
+	d.Reset(&d.data)
 	decoders.Put(d)
-}
-
-// raw returns the JSON of the next value, a part of the data.
-func (d *decoder) raw() ([]byte, error) {
-	value, err := d.ReadValue()
-	end := int(d.InputOffset())
-	return d.data[end-len(value) : end : end], err
-}
-
-// begin reads the { or [ of the next value. It returns false for null, and an error for
-// any other value.
-func (d *decoder) begin(open jsontext.Kind) (bool, error) {
-	kind := d.PeekKind()
-	if _, err := d.ReadToken(); err != nil {
-		return false, err
-	}
-	if kind != open && kind != jsontext.KindNull {
-		return false, kindError(d.data)
-	}
-	return kind == open, nil
-}
-
-// members reads an object, see Members.
-func (d *decoder) members(enter string) (fields, entered map[string]json.RawMessage, err error) {
-	if ok, err := d.begin(jsontext.KindBeginObject); !ok {
-		return nil, nil, err
-	}
-	fields = map[string]json.RawMessage{}
-	for d.PeekKind() != jsontext.KindEndObject {
-		raw, err := d.raw()
-		if err != nil {
-			return nil, nil, err
-		}
-		text, err := unquote(raw)
-		if err != nil {
-			return nil, nil, err
-		}
-		name := string(text)
-		if name == enter && enter != "" && d.PeekKind() == jsontext.KindBeginObject {
-			start := d.InputOffset()
-			entered, _, err = d.members("")
-			raw = bytes.TrimLeft(d.data[start:d.InputOffset()], ": \t\r\n")
-		} else {
-			raw, err = d.raw()
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		if fields[name] = raw; len(fields) > maxValues {
-			return nil, nil, fmt.Errorf("it has more than %d fields", maxValues)
-		}
-	}
-	_, err = d.ReadToken()
-	return fields, entered, err
-}
-
-// items reads a list and returns its items, parts of the data.
-func (d *decoder) items() (items []json.RawMessage, err error) {
-	if ok, err := d.begin(jsontext.KindBeginArray); !ok {
-		return nil, err
-	}
-	for d.PeekKind() != jsontext.KindEndArray {
-		item, err := d.raw()
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
-	}
-	_, err = d.ReadToken()
-	return items, err
-}
-
-// atEnd refuses anything after the value.
-func (d *decoder) atEnd() error {
-	if _, err := d.ReadToken(); err != io.EOF {
-		return errors.New("there is more after it")
-	}
-	return nil
-}
-
-// kindError says what the JSON value in data is, where another one is expected.
-func kindError(data []byte) error {
-	name := map[jsontext.Kind]string{'"': "string", '0': "number", '[': "array", '{': "object", 't': "bool", 'f': "bool"}
-	return errors.New("it is " + name[jsontext.Value(data).Kind()])
 }
 
 func (d *decoder) value() (any, error) {

@@ -28,7 +28,7 @@ func TestToolDescriptionsHoldAWorkingExample(t *testing.T) {
 			Properties map[string]struct{ Description string }
 			Required   []string
 		}
-		if err := json.Unmarshal(encoded(op.InputSchema()), &in); err != nil {
+		if err := json.Unmarshal(schema(op.InputSchema()), &in); err != nil {
 			t.Fatal(err)
 		}
 		for name, p := range in.Properties {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -24,25 +26,28 @@ type message struct {
 	arguments json.RawMessage // nil if they were not cut out
 }
 
-// openMessage cuts the arguments of a tool call out of data. It reports whether the rest
-// has an allowed size. The library refuses data that is no message.
+// openMessage cuts the arguments of a call of an operation out of data. It reports
+// whether the rest has an allowed size. The library refuses data that is no message.
 func openMessage(data []byte) (m message, ok bool) {
 	m.envelope = data
-	fields, params, err := robotmem.Members(data, "params")
-	if err == nil && string(fields["method"]) == `"`+string(mcp.MethodToolsCall)+`"` {
-		arguments := params["arguments"]
-		if isOp(params["name"]) && arguments != nil && len(data)-len(arguments) <= maxEnvelope {
-			params["arguments"] = json.RawMessage("{}")
-			fields["params"] = encoded(params)
-			m = message{encoded(fields), arguments}
+	var call struct {
+		Method string `json:"method"`
+		Params struct {
+			Name      string         `json:"name"`
+			Arguments robotmem.View  `json:"arguments,omitempty"`
+			Rest      jsontext.Value `json:",embed"`
+		} `json:"params"`
+		Rest jsontext.Value `json:",embed"`
+	}
+	err := jsonv2.Unmarshal(data, &call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	arguments := call.Params.Arguments
+	if err == nil && call.Method == string(mcp.MethodToolsCall) && arguments != nil && robotmem.OpByName(call.Params.Name) != nil && len(data)-len(arguments) <= maxEnvelope {
+		call.Params.Arguments = nil
+		if envelope, err := jsonv2.Marshal(&call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err == nil {
+			m = message{envelope, json.RawMessage(arguments)}
 		}
 	}
 	return m, len(m.envelope) <= maxEnvelope
-}
-
-// isOp reports whether name, a JSON string, is the name of an operation.
-func isOp(name []byte) bool {
-	return len(name) > 2 && robotmem.OpByName(string(name[1:len(name)-1])) != nil
 }
 
 type argumentsKey struct{}

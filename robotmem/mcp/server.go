@@ -91,11 +91,11 @@ func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
 	var output json.RawMessage
 	if op.Name != "preview" { // its result is an image, which clients drop beside structured content
-		output = encoded(op.OutputSchema())
+		output = schema(op.OutputSchema())
 	}
 	return mcp.Tool{
 		Name: op.Name, Title: op.Title, Description: op.Doc,
-		RawInputSchema:  encoded(op.InputSchema()),
+		RawInputSchema:  schema(op.InputSchema()),
 		RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{
 			Title:           op.Title,
@@ -125,11 +125,10 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	return robotmem.WithCaller(ctx, caller)
 }
 
-// encoded returns the JSON of a schema, or of the members of a message.
-func encoded[V any](object map[string]V) json.RawMessage {
-	data, err := json.Marshal(object)
+func schema(s map[string]any) json.RawMessage {
+	data, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("mcp: an object without a JSON form: %v", err))
+		panic(fmt.Sprintf("mcp: a schema without a JSON form: %v", err))
 	}
 	return data
 }

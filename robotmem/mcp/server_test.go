@@ -128,7 +128,7 @@ func TestSchemasHaveSingleTypes(t *testing.T) {
 		if err := json.Unmarshal(tool(op).RawInputSchema, &in); err != nil {
 			t.Fatal(err)
 		}
-		if err := json.Unmarshal(encoded(op.OutputSchema()), &out); err != nil {
+		if err := json.Unmarshal(schema(op.OutputSchema()), &out); err != nil {
 			t.Fatal(err)
 		}
 		check(op.Name, in)
