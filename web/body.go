@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxMemory = 128 << 20
+	maxMemory = 96 << 20
 	smallBody = 64 << 10 // bytes
 	roomWait  = 5 * time.Second
 	// largeRate replaces bodyRate for the bytes after smallBody.
