@@ -27,8 +27,8 @@ func (o *Op) Bulk() bool {
 	return o.Name == "learn_batch" || o.Name == "save_perception" || o.Name == "recall"
 }
 
-// scan checks the limits of a JSON request without allocating, and stops at the first
-// that is exceeded. It reports no syntax error: decoding ends at the same place.
+// scan checks the limits of a JSON request and allocates almost nothing. It stops at the
+// first limit that is exceeded. It reports no syntax error: decoding ends at the same place.
 func (o *Op) scan(request []byte) error {
 	d := newDecoder(request)
 	defer d.release()
@@ -36,8 +36,8 @@ func (o *Op) scan(request []byte) error {
 	if batch {
 		most = maxBatchValues
 	}
-	var names [3]string // of the members that enclose the value, for the first levels
-	values, free := 0, 0
+	var names [3]string  // JSON of the names that enclose the value, for the first levels
+	values, free := 0, 0 // free: bytes up to here that do not count
 	for {
 		level := d.StackDepth()
 		in, n := d.StackIndex(level)
@@ -59,7 +59,7 @@ func (o *Op) scan(request []byte) error {
 		case d.StackDepth() < level: // the end of an object or a list
 			continue
 		case isName && level < len(names):
-			names[level] = shortName(raw)
+			names[level] = string(raw[:min(len(raw), 16)]) // longer ones do not matter
 		case !isName:
 			values++
 		}
@@ -83,27 +83,15 @@ func (o *Op) scan(request []byte) error {
 	}
 }
 
-// isPayload reports whether the member holds a payload, which does not count towards
+// isPayload reports whether a member holds a payload, which does not count towards
 // MaxRequest: data and data_base64 of save_perception and of like in recall, or a like
 // that is a string with the object in it.
 func (o *Op) isPayload(names [3]string, level int) bool {
-	switch name := names[min(level, 2)]; {
-	case level == 1 && o.Name == "save_perception", level == 2 && o.Name == "recall" && names[1] == "like":
-		return name == "data" || name == "data_base64"
-	case level == 1 && o.Name == "recall":
-		return name == "like"
+	isData := func(name string) bool { return name == `"data"` || name == `"data_base64"` }
+	if o.Name == "recall" && names[1] == `"like"` {
+		return level == 1 || level == 2 && isData(names[2])
 	}
-	return false
-}
-
-// shortName returns the few names that matter to scan, without allocating.
-func shortName(raw []byte) string {
-	for _, name := range [...]string{"data", "data_base64", "like"} {
-		if len(raw) == len(name)+2 && string(raw[1:len(raw)-1]) == name {
-			return name
-		}
-	}
-	return ""
+	return o.Name == "save_perception" && level == 1 && isData(names[1])
 }
 
 // exceeded returns the error of a value over a limit, with its place as a JSON pointer.

@@ -18,12 +18,13 @@ import (
 const (
 	maxMemory = 96 << 20
 	smallBody = 64 << 10 // bytes
-	roomWait  = 5 * time.Second
+	roomWait  = 10 * time.Second
 	// largeRate replaces bodyRate for the bytes after smallBody.
 	largeRate = 16 << 10
 	// A decoded value takes up to 44 times the bytes of its JSON, and all values of a
-	// request that is no batch up to maxValues. Texts are copied twice.
-	valueCost, maxValues, textCost = 44, 6 << 20, 2
+	// request that is no batch up to maxValues. Those of a usual batch take 12 times
+	// its bytes. Texts are copied twice.
+	valueCost, maxValues, batchCost, textCost = 44, 6 << 20, 12, 2
 )
 
 // rooms bound the memory that requests take together. A request waits for memory to read
@@ -106,9 +107,9 @@ func (s *server) readBody(r *http.Request, op *robotmem.Op) ([]byte, error) {
 
 // holdValues reserves memory to decode a body.
 func (s *server) holdValues(r *http.Request, size int64, items bool) error {
-	in, values := s.rooms.decode, valueCost*size
-	if !items {
-		values = min(values, maxValues)
+	in, values := s.rooms.decode, min(valueCost*size, maxValues)
+	if items {
+		values = batchCost * size
 	}
 	if size <= smallBody {
 		in = s.rooms.decodeSmall

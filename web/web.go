@@ -34,7 +34,7 @@ type Options struct {
 	MaxRequest int64
 	// Memory is how many bytes the bodies of all requests may take together,
 	// 96 MiB if 0, and their decoded values as many again. A request that needs
-	// more waits, and is refused after five seconds.
+	// more waits, and is refused after ten seconds.
 	Memory int64
 	// MaxAside is the largest payload in bytes that an upload may send before its
 	// fields, 4 GiB if 0. Such a payload waits in a temporary file.

@@ -65,18 +65,16 @@ func argumentsOf(ctx context.Context, req mcp.CallToolRequest) json.RawMessage {
 	return req.Params.RawArguments
 }
 
-// tooLarge is the answer to a message over a limit. id is that of the request, nil if
-// it is not known.
-func (s *Server) tooLarge(id any, limit string) mcp.JSONRPCError {
-	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, "the message is over "+limit, nil)
-}
-
-// tooLong is the answer to a message over the limit of all messages.
+// tooLong and tooWide are the answers to a message over the limit of all messages, and
+// of messages without the arguments of a call. id is nil if it is not known.
 func (s *Server) tooLong(id any) mcp.JSONRPCError {
-	return s.tooLarge(id, fmt.Sprintf("%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage))
+	return tooLarge(id, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
 }
 
-// tooWide is the answer to a message that is too large without the arguments of a call.
 func (s *Server) tooWide(id any) mcp.JSONRPCError {
-	return s.tooLarge(id, fmt.Sprintf("%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope))
+	return tooLarge(id, "%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope)
+}
+
+func tooLarge(id any, format string, limit int) mcp.JSONRPCError {
+	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, fmt.Sprintf("the message is over "+format, limit), nil)
 }
