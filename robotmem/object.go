@@ -27,26 +27,12 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	d := newDecoder(data)
-	defer d.release()
-	value, err := d.value()
-	if errors.Is(err, TooLarge) {
-		return err
-	}
-	fields, isObject := value.(map[string]any)
-	if err == nil && isObject {
-		if _, err = d.ReadToken(); err == io.EOF {
-			*o = fields
-			return nil
-		}
-		err = errors.New("there is more after it")
-	} else if err == nil { // for the error text, or null
-		err = jsonv2.Unmarshal(data, (*map[string]any)(o))
-	}
-	if err != nil {
+	fields, err := decodeObject(data, maxValues)
+	if err != nil && !errors.Is(err, TooLarge) {
 		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
 	}
-	return nil
+	*o = fields
+	return err
 }
 
 // unquoteObject returns the JSON object in data, which is the object itself or
@@ -83,18 +69,27 @@ func ParseObject(data string) Object {
 	if data == "" || data == "{}" {
 		return nil
 	}
-	d := newDecoder([]byte(data))
+	fields, _ := decodeObject([]byte(data), math.MaxInt)
+	return fields
+}
+
+// decodeObject decodes a JSON object with at most so many values, or null.
+func decodeObject(data []byte, values int) (fields map[string]any, err error) {
+	d := newDecoder(data)
 	defer d.release()
-	d.left = math.MaxInt
-	object, err := d.value()
+	d.left = values
+	value, err := d.value()
 	if err != nil {
-		return nil
+		return nil, err
+	}
+	fields, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, jsonv2.Unmarshal(data, &fields) // the error, unless it is null
 	}
 	if _, err := d.ReadToken(); err != io.EOF {
-		return nil
+		return nil, errors.New("there is more after it")
 	}
-	fields, _ := object.(map[string]any)
-	return fields
+	return fields, nil
 }
 
 // decoder decodes a JSON value in half the time of encoding/json.
@@ -109,7 +104,7 @@ var decoders = sync.Pool{New: func() any { return new(decoder) }}
 // newDecoder returns a decoder that reads data in place.
 func newDecoder(data []byte) *decoder {
 	d, _ := decoders.Get().(*decoder)
-	d.data, d.left = *bytes.NewBuffer(data), maxValues
+	d.data = *bytes.NewBuffer(data)
 	d.Reset(&d.data, lenient)
 	return d
 }
