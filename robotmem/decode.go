@@ -86,6 +86,9 @@ func jsonReason(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends too early"
 	}
+	if strings.Contains(err.Error(), "after top-level value") {
+		return "there is more after it"
+	}
 	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 	if strings.HasPrefix(s, "parsing time") || strings.HasPrefix(s, "Time.UnmarshalJSON") {
 		return "must be " + wireType(reflect.TypeFor[time.Time]())
