@@ -9,7 +9,12 @@ import (
 	"net/url"
 	"reflect"
 	"strings"
+	"time"
 	"unicode/utf8"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // decode decodes one request. It refuses unknown fields, wrong types and bytes
@@ -21,50 +26,42 @@ func decode(data []byte, req any) error {
 	if !utf8.Valid(data) {
 		return Errorf(Invalid, "", "the request is not UTF-8")
 	}
-	var fields map[string]json.RawMessage
-	if err := unmarshalOne(data, &fields); err != nil {
+	var fields map[string]View
+	if err := jsonv2.Unmarshal(data, &fields, lenient); err != nil {
 		return Errorf(Invalid, "", "the request must be one JSON object: %s", jsonReason(err))
 	}
 	v := reflect.ValueOf(req).Elem()
-	known := make([]string, 0, v.NumField())
 	for i := range v.NumField() {
 		name := jsonName(v.Type().Field(i))
-		if name == "" {
-			continue
-		}
-		known = append(known, name)
 		raw, ok := fields[name]
-		if !ok {
+		if name == "" || !ok {
 			continue
 		}
 		delete(fields, name)
-		if err := decodeStrict(raw, v.Field(i).Addr().Interface()); err != nil {
+		if err := jsonv2.Unmarshal(raw, v.Field(i).Addr().Interface(), lenient, jsonv2.RejectUnknownMembers(true)); err != nil {
 			return namedError(name, err)
 		}
 	}
 	for name := range fields {
-		return Errorf(Invalid, name, "unknown field; known are %s", strings.Join(known, ", "))
+		return Errorf(Invalid, abbreviate(name), "unknown field; known are %s", strings.Join(fieldNames(v.Type()), ", "))
 	}
 	return nil
 }
 
-func decodeStrict(data []byte, to any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	return dec.Decode(to)
+// View is a JSON value that stays a part of the data that it is decoded from, because a
+// copy of a payload takes time and memory.
+type View []byte
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (v *View) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	raw, err := d.ReadValue()
+	*v = View(raw)
+	return err
 }
 
-// unmarshalOne decodes data and refuses anything after the first value.
-func unmarshalOne(data []byte, to any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	if err := dec.Decode(to); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("there is more after it")
-	}
-	return nil
-}
+// lenient are the options with which encoding/json decodes: the last of several members
+// with the same name counts, a lone surrogate is replaced, and base64 may have line breaks.
+var lenient = jsonv2.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsonv1.ParseBytesWithLooseRFC4648(true))
 
 func namedError(name string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
@@ -72,34 +69,53 @@ func namedError(name string, err error) error {
 		inner.Field = strings.TrimSuffix(name+"."+e.Field, ".")
 		return &inner
 	}
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		if e.Field != "" {
-			name += "." + e.Field
-		}
-		return Errorf(Invalid, name, "must be %s, not %s", wireType(e.Type), e.Value)
+	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) && (e.Err == nil || e.JSONValue != nil) {
+		return Errorf(Invalid, name+strings.ReplaceAll(string(e.JSONPointer), "/", "."), "must be %s, not %s", wireType(e.GoType), kindName(e))
 	}
 	return Errorf(Invalid, name, "%s", jsonReason(err))
 }
 
 // jsonReason returns the text of a JSON error without its package prefix.
 func jsonReason(err error) string {
-	if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
-		return fmt.Sprintf("it is %s", e.Value)
+	if e := (*jsonv2.SemanticError)(nil); errors.As(err, &e) {
+		if e.Err == nil {
+			return "it is " + kindName(e)
+		}
+		err = e.Err
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "it ends too early"
 	}
-	s := strings.TrimPrefix(err.Error(), "json: ")
+	if strings.Contains(err.Error(), "after top-level value") {
+		return "there is more after it"
+	}
+	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "json: "), "jsontext: ")
 	if strings.HasPrefix(s, "parsing time") || strings.HasPrefix(s, "Time.UnmarshalJSON") {
-		return "must be a time such as 2026-03-01T14:05:00Z (RFC 3339)"
+		return "must be " + wireType(reflect.TypeFor[time.Time]())
 	}
 	return s
+}
+
+// kindName returns the JSON name of the value that cannot be decoded.
+func kindName(e *jsonv2.SemanticError) string {
+	switch e.JSONKind {
+	case jsontext.KindTrue, jsontext.KindFalse:
+		return "bool"
+	case jsontext.KindBeginArray:
+		return "array"
+	case jsontext.KindBeginObject:
+		return "object"
+	}
+	return strings.TrimSpace(e.JSONKind.String() + " " + abbreviate(string(e.JSONValue)))
 }
 
 // wireType returns the JSON name of a Go type, for error texts.
 func wireType(t reflect.Type) string {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time such as 2026-03-01T14:05:00Z (RFC 3339)"
 	}
 	switch t.Kind() {
 	case reflect.String:

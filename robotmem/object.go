@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
 	"sync"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,21 +27,12 @@ func (o *Object) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
-	if m := decodeObject(string(data)); m != nil {
-		*o = m
-		return nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(data)) // for its error
-	dec.UseNumber()
-	var m map[string]any
-	if err := dec.Decode(&m); err != nil {
+	fields, err := decodeObject(data, maxValues)
+	if err != nil && !errors.Is(err, TooLarge) {
 		return errors.New("must be a JSON object, such as {\"task\":{\"success\":true}}: " + jsonReason(err))
 	}
-	if _, err := dec.Token(); err != io.EOF {
-		return errors.New("must be one JSON object with nothing after it")
-	}
-	*o = m
-	return nil
+	*o = fields
+	return err
 }
 
 // unquoteObject returns the JSON object in data, which is the object itself or
@@ -48,14 +41,14 @@ func unquoteObject(data []byte) ([]byte, error) {
 	if len(data) == 0 || data[0] != '"' {
 		return data, nil
 	}
-	var s string
-	if err := json.Unmarshal(data, &s); err != nil {
+	var text string
+	if err := jsonv2.Unmarshal(data, &text, lenient); err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(s) == "" {
+	if strings.TrimSpace(text) == "" {
 		return []byte("{}"), nil
 	}
-	return []byte(s), nil
+	return []byte(text), nil
 }
 
 // EncodeJSON returns the JSON of v as the node stores and sends it: with sorted
@@ -76,38 +69,60 @@ func ParseObject(data string) Object {
 	if data == "" || data == "{}" {
 		return nil
 	}
-	return decodeObject(data)
-}
-
-// decodeObject decodes a JSON object, in half the time of encoding/json. It returns nil
-// if data is anything else.
-func decodeObject(data string) map[string]any {
-	d, _ := decoders.Get().(*decoder)
-	defer decoders.Put(d)
-	d.text.Reset(data)
-	d.Reset(&d.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	object, err := d.value()
-	if err != nil {
-		return nil
-	}
-	if _, err := d.ReadToken(); err != io.EOF {
-		return nil
-	}
-	fields, _ := object.(map[string]any)
+	fields, _ := decodeObject([]byte(data), math.MaxInt)
 	return fields
 }
 
+// decodeObject decodes a JSON object with at most so many values, or null.
+func decodeObject(data []byte, values int) (fields map[string]any, err error) {
+	d := newDecoder(data)
+	defer d.release()
+	d.left = values
+	value, err := d.value()
+	if err != nil {
+		return nil, err
+	}
+	fields, isObject := value.(map[string]any)
+	if !isObject {
+		return nil, jsonv2.Unmarshal(data, &fields) // the error, unless it is null
+	}
+	if _, err := d.ReadToken(); err != io.EOF {
+		return nil, errors.New("there is more after it")
+	}
+	return fields, nil
+}
+
+// decoder decodes a JSON value in half the time of encoding/json.
 type decoder struct {
 	jsontext.Decoder
-	text strings.Reader
+	data bytes.Buffer
+	left int // values that value may still decode
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+// newDecoder returns a decoder that reads data in place.
+func newDecoder(data []byte) *decoder {
+	d, _ := decoders.Get().(*decoder)
+	d.data = *bytes.NewBuffer(data)
+	d.Reset(&d.data, lenient)
+	return d
+}
+
+// release keeps the decoder for others, without its data.
+func (d *decoder) release() {
+	d.data = bytes.Buffer{}
+	d.Reset(&d.data)
+	decoders.Put(d)
+}
 
 func (d *decoder) value() (any, error) {
 	token, err := d.ReadToken()
 	if err != nil {
 		return nil, err
+	}
+	if d.left--; d.left < 0 {
+		return nil, Errorf(TooLarge, "", "holds more than %d values; store arrays of data with save_perception", maxValues)
 	}
 	switch token.Kind() {
 	case jsontext.KindTrue, jsontext.KindFalse:
@@ -130,11 +145,12 @@ func (d *decoder) value() (any, error) {
 	case jsontext.KindBeginObject:
 		fields := map[string]any{}
 		for d.PeekKind() != jsontext.KindEndObject {
-			name, err := d.value()
+			token, err := d.ReadToken()
 			if err != nil {
 				return nil, err
 			}
-			if fields[name.(string)], err = d.value(); err != nil {
+			name := token.String()
+			if fields[name], err = d.value(); err != nil {
 				return nil, err
 			}
 		}
@@ -319,4 +335,20 @@ func lookup(m map[string]any, path string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// countValues returns the number of values in a decoded value.
+func countValues(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			n += countValues(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			n += countValues(v[k])
+		}
+	}
+	return n
 }

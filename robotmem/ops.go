@@ -152,11 +152,14 @@ func (o *Op) Decode(request json.RawMessage, req any) (err error) {
 	return inOp(o.Name, err)
 }
 
-// Call decodes a JSON request, runs the operation on s and returns its
-// response. It refuses unknown fields, and callers that may not use the
+// Call checks the limits of a JSON request, decodes it, runs the operation on s and
+// returns its response. It refuses unknown fields, and callers that may not use the
 // operation. Errors are *Error.
 func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any, error) {
 	if err := o.Allowed(ctx); err != nil {
+		return nil, err
+	}
+	if err := o.scan(request); err != nil {
 		return nil, err
 	}
 	req := reflect.New(o.In).Interface()
@@ -177,9 +180,13 @@ func (o *Op) Path() string { _, p, _ := strings.Cut(o.Route, " "); return p }
 
 // Fields returns the JSON names of the request's fields, in order.
 func (o *Op) Fields() []string {
+	return fieldNames(o.In)
+}
+
+func fieldNames(t reflect.Type) []string {
 	var names []string
-	for i := range o.In.NumField() {
-		if n := jsonName(o.In.Field(i)); n != "" {
+	for i := range t.NumField() {
+		if n := jsonName(t.Field(i)); n != "" {
 			names = append(names, n)
 		}
 	}

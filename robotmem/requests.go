@@ -3,6 +3,7 @@ package robotmem
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -54,17 +55,21 @@ func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
 // not fail the request; the response reports the error at the item's index.
 func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
 	var wire struct {
-		Items          []json.RawMessage `json:"items"`
-		KeepDuplicates bool              `json:"keep_duplicates"`
+		Items          []View `json:"items"`
+		KeepDuplicates bool   `json:"keep_duplicates"`
 	}
 	if err := decode(data, &wire); err != nil {
 		return err
 	}
 	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
+	left := maxBatchValues // of contexts, also of those in strings
 	for i, raw := range wire.Items {
 		var item LearnRequest
 		if err := decode(raw, &item); err != nil {
-			r.itemErrs[i], r.itemRaw[i] = err, raw
+			r.itemErrs[i], r.itemRaw[i] = err, json.RawMessage(raw)
+		}
+		if left -= countValues(map[string]any(item.Context)); left < 0 {
+			return Errorf(TooLarge, fmt.Sprintf("items[%d].context", i), "brings the items to more than %d values; split them into several calls", maxBatchValues)
 		}
 		r.Items = append(r.Items, item)
 	}

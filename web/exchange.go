@@ -24,9 +24,10 @@ type exchange struct {
 	timeout time.Duration // of a client that reads nothing
 	body    *paced
 	id      string
-	token   Token // the zero Token without one
-	status  int   // 0 before the answer begins
-	bytes   int64 // of the answer's body
+	token   Token    // the zero Token without one
+	status  int      // 0 before the answer begins
+	bytes   int64    // of the answer's body
+	held    []func() // release the memory of the request
 }
 
 type exchangeKey struct{}
@@ -50,6 +51,9 @@ func (s *server) observe(next http.Handler) http.Handler {
 		x.body = s.paced(x, r)
 		x.setWriteTimeout(0) // the previous request of the connection may have left one
 		defer func() {
+			for _, release := range x.held {
+				release()
+			}
 			if x.status == 0 && x.body.err != nil {
 				s.writeProblem(x, r, s.problemOf(r, x.body.err))
 			}
@@ -181,13 +185,14 @@ var errSlowBody = errors.New("the request body came too slowly")
 
 // paced is a request body with a deadline that moves with the bytes: no read may
 // wait longer than the timeout, and all reads together may not wait longer than the
-// timeout plus one second for each bodyRate bytes. So an upload of any size can use
+// timeout plus one second for each rate bytes. So an upload of any size can use
 // a slow link, but a client cannot hold a connection by sending single bytes.
 type paced struct {
 	io.ReadCloser
 	control *http.ResponseController
 	timeout time.Duration
-	read    int64
+	rate    int64 // minimum average speed in bytes per second
+	read    int64 // bytes since the rate was set
 	waited  time.Duration
 	err     error // why the body ended early, nil if it did not
 }
@@ -195,7 +200,7 @@ type paced struct {
 // paced gives the body of r deadlines and, unless it is an upload, the limit of
 // bytes.
 func (s *server) paced(x *exchange, r *http.Request) *paced {
-	p := &paced{ReadCloser: r.Body, control: x.control}
+	p := &paced{ReadCloser: r.Body, control: x.control, rate: bodyRate}
 	p.trust(min(s.timeout, anonymousTimeout))
 	if p.none() {
 		return p
@@ -217,6 +222,9 @@ func (p *paced) trust(timeout time.Duration) {
 	}
 }
 
+// pace sets another rate for the rest of the body.
+func (p *paced) pace(rate int64) { p.rate, p.read, p.waited = rate, 0, 0 }
+
 // isUpload reports whether the body is a form, which streams to the payload store.
 // The memory limits its size.
 func isUpload(r *http.Request) bool {
@@ -231,13 +239,13 @@ var uploadPath = robotmem.OpByName("save_perception").Path()
 // the body.
 func (p *paced) Read(b []byte) (int, error) {
 	began := time.Now()
-	left := p.timeout + time.Duration(p.read)*time.Second/bodyRate - p.waited
+	left := p.timeout + time.Duration(p.read)*time.Second/time.Duration(p.rate) - p.waited
 	_ = p.control.SetReadDeadline(began.Add(min(p.timeout, left)))
 	n, err := p.ReadCloser.Read(b)
 	p.read += int64(n)
 	p.waited += time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, bodyRate, p.timeout)
+		err = fmt.Errorf("%w; send at least %d bytes a second, without a pause of %v", errSlowBody, p.rate, p.timeout)
 		p.err = &robotmem.Error{Kind: robotmem.Unavailable, Err: err}
 	}
 	return n, err
@@ -248,7 +256,7 @@ func (s *server) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ContentLength > s.maxBody && !isUpload(r) {
 			w.Header().Set("Connection", "close") // instead of reading the body
-			s.writeProblem(w, r, s.problemOf(r, s.tooLarge("")))
+			s.writeProblem(w, r, s.problemOf(r, tooLarge("", s.maxBody)))
 			return
 		}
 		next.ServeHTTP(w, r)

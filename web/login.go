@@ -94,7 +94,7 @@ func (s *server) login(c echo.Context) error {
 		Token string `json:"token"`
 	}
 	op := &robotmem.Op{Name: "login"}
-	if err := smallBody(c, op, "token", &req); err != nil {
+	if err := tokenBody(c, op, "token", &req); err != nil {
 		return err
 	}
 	if req.Token == "" {
@@ -115,8 +115,8 @@ func (s *server) login(c echo.Context) error {
 	return s.answerWho(c, token)
 }
 
-// smallBody decodes the JSON body of a request about a token. field is the long one.
-func smallBody(c echo.Context, op *robotmem.Op, field string, into any) error {
+// tokenBody decodes the JSON body of a request about a token. field is the long one.
+func tokenBody(c echo.Context, op *robotmem.Op, field string, into any) error {
 	if err := jsonBody(c.Request(), op); err != nil {
 		return err
 	}

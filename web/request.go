@@ -1,10 +1,10 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"mime"
 	"net/http"
@@ -35,18 +35,11 @@ func (s *server) request(c echo.Context, op *robotmem.Op) (json.RawMessage, erro
 	if err := jsonBody(r, op); err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(r.Body)
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return nil, s.tooLarge(op.Name)
-	}
+	body, err := s.readBody(r, op)
 	if err != nil {
-		return nil, invalid(op, "", fmt.Errorf("reading the request body: %w", err))
+		return nil, err
 	}
 	return merge(body, overlay, len(values) > 0), nil
-}
-
-func (s *server) tooLarge(op string) error {
-	return &robotmem.Error{Op: op, Kind: robotmem.TooLarge, Err: fmt.Errorf("the request body is over %d bytes; split it, or raise the limit of the node", s.maxBody)}
 }
 
 func invalid(op *robotmem.Op, field string, err error) error {
@@ -98,26 +91,19 @@ func jsonBody(r *http.Request, op *robotmem.Op) error {
 	return &robotmem.Error{Op: op.Name, Kind: robotmem.Invalid, Field: "Content-Type", Err: fmt.Errorf("%w %q; send %s", errMediaType, declared, allowed)}
 }
 
-// merge returns the fields of body, overlaid by those of overlay. It returns a body
-// that is not an object unchanged, and the operation refuses it.
+// merge returns the fields of body, overlaid by those of overlay, which come last and
+// so count. The operation refuses a body that is not an object.
 func merge(body, overlay json.RawMessage, overlaid bool) json.RawMessage {
+	body = bytes.TrimSpace(body)
 	switch {
-	case len(body) == 0:
+	case len(body) == 0, overlaid && string(body) == "null":
 		return overlay
-	case !overlaid:
+	case !overlaid || body[0] != '{' || body[len(body)-1] != '}':
 		return body
 	}
-	var fields, over map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(overlay, &over) != nil {
-		return body
-	}
-	if fields == nil {
+	fields := bytes.TrimSpace(body[1 : len(body)-1])
+	if len(fields) == 0 {
 		return overlay
 	}
-	maps.Copy(fields, over)
-	merged, err := json.Marshal(fields)
-	if err != nil {
-		return body
-	}
-	return merged
+	return slices.Concat([]byte("{"), fields, []byte(","), overlay[1:])
 }

@@ -38,7 +38,7 @@ func (s *server) createToken(c echo.Context) error {
 		Name     string `json:"name"`
 		ReadOnly bool   `json:"read_only"`
 	}
-	if err := smallBody(c, &robotmem.Op{Name: "create_token"}, "name", &req); err != nil {
+	if err := tokenBody(c, &robotmem.Op{Name: "create_token"}, "name", &req); err != nil {
 		return err
 	}
 	secret, err := s.opts.ManageTokens.Create(req.Name, req.ReadOnly)

@@ -29,6 +29,13 @@ type Options struct {
 	// MaxBody is the largest request body in bytes, 64 MiB if 0. It does not apply
 	// to an upload as multipart/form-data, whose size the memory limits.
 	MaxBody int64
+	// MaxRequest is the largest request body in bytes of an operation that takes
+	// neither items nor a payload, robotmem.MaxRequest if 0.
+	MaxRequest int64
+	// Memory is how many bytes the bodies of all requests may take together,
+	// 96 MiB if 0, and their decoded values as many again. A request that needs
+	// more waits, and is refused after ten seconds.
+	Memory int64
 	// MaxAside is the largest payload in bytes that an upload may send before its
 	// fields, 4 GiB if 0. Such a payload waits in a temporary file.
 	MaxAside int64
@@ -89,6 +96,9 @@ type server struct {
 	maxAside int64
 	timeout  time.Duration
 
+	maxRequest int64
+	rooms      rooms
+
 	required atomic.Bool // requests need a token
 	sessions logins
 	tries    *limits // of wrong tokens
@@ -118,6 +128,8 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		tries:    newLimits(1, wrongTokens),
 		staying:  map[string]int{},
 	}
+	s.maxRequest = cmp.Or(opts.MaxRequest, robotmem.MaxRequest)
+	s.rooms = newRooms(cmp.Or(opts.Memory, maxMemory))
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))
@@ -172,7 +184,7 @@ func (s *server) routes() http.Handler {
 	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
-		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", echo.WrapHandler(s.opts.MCP))
+		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", s.mcp)
 	}
 	return e
 }

@@ -95,7 +95,7 @@ func (n *Node) LearnBatch(ctx context.Context, req *robotmem.LearnBatchRequest) 
 		defer close(prepared)
 		for start := 0; start < len(r.Items); start += batchChunk {
 			end := min(start+batchChunk, len(r.Items))
-			prepared <- n.prepareChunk(&r, start, end, res.Results)
+			prepared <- n.prepareChunk(ctx, &r, start, end, res.Results)
 		}
 	}()
 	var failed error
@@ -164,10 +164,13 @@ func (n *Node) learnChunk(tx *store.Tx, records []*record.Record, keepDuplicates
 
 // prepareChunk prepares the items from start to end on all cores. An invalid item leaves
 // a nil record and its error in results.
-func (n *Node) prepareChunk(r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
+func (n *Node) prepareChunk(ctx context.Context, r *robotmem.LearnBatchRequest, start, end int, results []robotmem.BatchResult) []*record.Record {
 	records := make([]*record.Record, end-start)
 	parallel(len(records), func(i int) {
 		err := r.ItemError(start + i)
+		if ctx.Err() != nil { // the caller has left
+			err = sqlite.Wrap("learn_batch", ctx.Err())
+		}
 		if err == nil {
 			item := r.Items[start+i]
 			records[i], err = n.learnRecord("learn_batch", &item)

@@ -60,18 +60,14 @@ func (s *Server) recovered(ctx context.Context, err *error) {
 	}
 }
 
-// The library makes two answers that are not ours. It answers every error of a
-// resource's handler as an internal error, though clients tell "not found" from
-// "broken" by the code. And it decodes arguments into float64, so that it answers
-// a number out of range with a protocol error and without the field. The right
-// answer is kept in the request's context as a correction, and applied to the
-// library's answer.
+// The library answers every error of a resource's handler as an internal error, though
+// clients tell "not found" from "broken" by the code. The right code is kept in the
+// request's context as a correction, and applied to the library's answer.
 
 // correction changes an answer that is an error. The zero value changes nothing.
 type correction struct {
-	code   int                 // replaces the error code if it is not 0
-	status int                 // replaces the HTTP status if it is not 0
-	result *mcp.CallToolResult // replaces the error if it is not nil
+	code   int // replaces the error code if it is not 0
+	status int // replaces the HTTP status if it is not 0
 }
 
 type correctionKey struct{}
@@ -82,16 +78,13 @@ func withCorrection(ctx context.Context) (context.Context, *correction) {
 	return context.WithValue(ctx, correctionKey{}, c), c
 }
 
-func (c *correction) isEmpty() bool { return c.code == 0 && c.result == nil }
+func (c *correction) isEmpty() bool { return c.code == 0 }
 
 // apply corrects an answer.
 func (c *correction) apply(answer mcp.JSONRPCMessage) mcp.JSONRPCMessage {
 	e, ok := answer.(mcp.JSONRPCError)
-	switch {
-	case !ok || c.isEmpty():
+	if !ok || c.isEmpty() {
 		return answer
-	case c.result != nil:
-		return mcp.NewJSONRPCResultResponse(e.ID, c.result)
 	}
 	e.Error.Code = c.code
 	return e
@@ -104,16 +97,11 @@ func (c *correction) applyTo(answer []byte) []byte {
 		JSONRPC string                   `json:"jsonrpc"`
 		ID      json.RawMessage          `json:"id"`
 		Error   *mcp.JSONRPCErrorDetails `json:"error,omitempty"`
-		Result  *mcp.CallToolResult      `json:"result,omitempty"`
 	}
 	if json.Unmarshal(answer, &e) != nil || e.Error == nil {
 		return answer
 	}
-	if c.result != nil {
-		e.Error, e.Result = nil, c.result
-	} else {
-		e.Error.Code = c.code
-	}
+	e.Error.Code = c.code
 	if corrected, err := robotmem.EncodeJSON(e); err == nil {
 		return corrected
 	}
@@ -139,27 +127,8 @@ func noteKind(ctx context.Context, kind robotmem.Kind) {
 	}
 }
 
-// callUndecoded calls a tool whose arguments the library could not decode, and
-// notes the result. The operation reads the arguments itself, and names the field
-// that is wrong. It is a hook of the library for errors.
-func (s *Server) callUndecoded(ctx context.Context, _ any, _ mcp.MCPMethod, message any, err error) {
-	c, ok := ctx.Value(correctionKey{}).(*correction)
-	req, isCall := message.(*mcp.CallToolRequest)
-	if !ok || !isCall || len(req.Params.RawArguments) == 0 || !errors.As(err, new(*server.UnparsableMessageError)) {
-		return
-	}
-	if tool := s.mcp.GetTool(req.Params.Name); tool != nil {
-		if res, err := tool.Handler(ctx, *req); err == nil {
-			if mcp.IsModernProtocol(server.RequestProtocolVersion(ctx)) {
-				res.SetResultType(mcp.ResultTypeComplete)
-			}
-			c.result, c.status = res, http.StatusOK
-		}
-	}
-}
-
 // handleMessage is the library's HandleMessage with corrected answers.
-func (s *Server) handleMessage(ctx context.Context, message []byte) mcp.JSONRPCMessage {
-	ctx, c := withCorrection(ctx)
-	return c.apply(s.mcp.HandleMessage(ctx, message))
+func (s *Server) handleMessage(ctx context.Context, m message) mcp.JSONRPCMessage {
+	ctx, c := withCorrection(m.withArguments(ctx))
+	return c.apply(s.mcp.HandleMessage(ctx, m.envelope))
 }

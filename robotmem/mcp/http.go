@@ -44,15 +44,20 @@ func (s *Server) handler(more ...server.StreamableHTTPOption) http.Handler {
 		if !ok {
 			return
 		}
-		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
-		if !s.inSession(w, r, body) {
+		m, ok := openMessage(body)
+		if !ok {
+			refuse(w, s.tooWide(nil))
 			return
 		}
-		ctx, c := withCorrection(r.Context())
+		r = r.WithContext(r.Context()) // a copy, because inSession changes the header
+		if !s.inSession(w, r, m.envelope) {
+			return
+		}
+		ctx, c := withCorrection(m.withArguments(r.Context()))
 		out := newReply(w, r, c)
 		defer out.close()
 		r = r.WithContext(withNotifier(ctx, out))
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(m.envelope)), int64(len(m.envelope))
 		h.ServeHTTP(out, r)
 	})
 }
@@ -86,22 +91,31 @@ func (s *Server) inSession(w http.ResponseWriter, r *http.Request, body []byte) 
 // returns false if it has answered the request.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
 	limit := int64(s.maxMessage)
+	if held, ok := r.Body.(interface{ Bytes() []byte }); ok && r.ContentLength <= limit {
+		return held.Bytes(), true // package web has read it
+	}
 	tooLarge := r.ContentLength > limit
 	if !tooLarge {
-		var err error
-		if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, limit)); err == nil {
-			return body, true
+		var read bytes.Buffer // copies a long body less often than io.ReadAll
+		_, err := read.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
+		if err == nil {
+			return read.Bytes(), true
 		}
 		tooLarge = errors.As(err, new(*http.MaxBytesError))
 	}
 	if tooLarge {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusRequestEntityTooLarge)
-		if data, err := robotmem.EncodeJSON(s.tooLong(nil)); err == nil {
-			_, _ = w.Write(data) // fails only if the client is gone
-		}
+		refuse(w, s.tooLong(nil))
 	}
 	return nil, false
+}
+
+// refuse answers a message that is too large.
+func refuse(w http.ResponseWriter, answer mcp.JSONRPCError) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusRequestEntityTooLarge)
+	if data, err := robotmem.EncodeJSON(answer); err == nil {
+		_, _ = w.Write(data) // fails only if the client is gone
+	}
 }
 
 const eventStream = "text/event-stream"

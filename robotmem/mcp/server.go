@@ -64,7 +64,6 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 	}
 	hooks := &server.Hooks{}
 	hooks.AddAfterListResources(s.listRecent)
-	hooks.AddOnError(s.callUndecoded)
 	s.mcp = server.NewMCPServer("robotmem", cmp.Or(opts.Version, "dev"), append([]server.ServerOption{
 		server.WithTitle("robotmem"),
 		server.WithInstructions(instructions),
@@ -144,8 +143,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		}()
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
-		// The raw arguments, because in them numbers keep their spelling.
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, req.Params.RawArguments)
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, argumentsOf(ctx, req))
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -124,23 +125,29 @@ func (c *connection) readMessages(ctx, work context.Context, lines *lineReader) 
 				RequestID json.RawMessage `json:"requestId"`
 			} `json:"params"`
 		}
-		err = json.Unmarshal(line, &head)
+		m, ok := openMessage(line)
+		if !ok {
+			long := longLine{head: line[:min(len(line), headBytes)], tail: lastBytes(line)}
+			c.writer.write(c.server.tooWide(long.id()))
+			continue
+		}
+		err = json.Unmarshal(m.envelope, &head)
 		switch {
 		case err == nil && queued[head.Method] && len(head.ID) > 0:
-			if c.queue(ctx, work, string(head.ID), line) != nil {
+			if c.queue(ctx, work, string(head.ID), m) != nil {
 				return nil // ctx is done
 			}
 		case err == nil && head.Method == mcp.MethodNotificationCancelled:
 			c.withdraw(string(head.Params.RequestID))
 		default:
-			c.writer.write(c.server.handleMessage(work, line))
+			c.writer.write(c.server.handleMessage(work, m))
 		}
 	}
 }
 
 // queue waits until there is room for a call. It fails if ctx is done before.
-func (c *connection) queue(ctx, work context.Context, id string, message []byte) error {
-	size := min(int64(len(message)), c.server.maxQueued) // a larger call waits for an empty queue
+func (c *connection) queue(ctx, work context.Context, id string, m message) error {
+	size := min(int64(len(m.envelope)+len(m.arguments)), c.server.maxQueued) // a larger call waits for an empty queue
 	if err := c.room.Acquire(ctx, size); err != nil {
 		return err
 	}
@@ -154,7 +161,7 @@ func (c *connection) queue(ctx, work context.Context, id string, message []byte)
 		if context.Cause(work) == errWithdrawn {
 			return
 		}
-		answer := c.server.handleMessage(work, message)
+		answer := c.server.handleMessage(work, m)
 		if context.Cause(work) != errWithdrawn {
 			c.writer.write(answer)
 		}
@@ -204,13 +211,6 @@ func (c *connection) runCalls(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// tooLong is the answer to a message over the limit. id is that of the request,
-// nil if it is not known.
-func (s *Server) tooLong(id any) mcp.JSONRPCError {
-	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST,
-		fmt.Sprintf("the message is over %d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage), nil)
 }
 
 // messageWriter writes messages, one a line. It may be used by several
@@ -291,6 +291,9 @@ func (r *lineReader) line() ([]byte, error) {
 		part, err := r.in.ReadSlice('\n')
 		if len(line)+len(bytes.TrimRight(part, "\r\n")) > r.limit {
 			return nil, r.skip(append(line, part...), err)
+		}
+		if len(line)+len(part) > cap(line) {
+			line = slices.Grow(line, cap(line)+len(part)) // append alone copies a long line five times
 		}
 		line = append(line, part...)
 		if err != bufio.ErrBufferFull {

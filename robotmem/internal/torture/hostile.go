@@ -92,20 +92,25 @@ func hostile(ctx context.Context, r *rig) error {
 // needs returns how many descriptors and how many bytes a process has at rest: the
 // least of some moments, and 0 where that cannot be read.
 func (p *process) needs() (files, memory int) {
-	proc := fmt.Sprintf("/proc/%d/", p.cmd.Process.Pid)
 	for i := range 5 {
 		time.Sleep(200 * time.Millisecond)
-		open, _ := os.ReadDir(proc + "fd")
-		pages, resident := 0, 0
-		text, _ := os.ReadFile(proc + "statm")
-		_, _ = fmt.Sscan(string(text), &pages, &resident)
-		resident *= os.Getpagesize()
+		open, _ := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+		resident := p.resident()
 		if i == 0 {
 			files, memory = len(open), resident
 		}
 		files, memory = min(files, len(open)), min(memory, resident)
 	}
 	return files, memory
+}
+
+// resident returns how many bytes of a process are in memory, 0 where that cannot be
+// read.
+func (p *process) resident() int {
+	pages, resident := 0, 0
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", p.cmd.Process.Pid))
+	_, _ = fmt.Sscan(string(text), &pages, &resident)
+	return resident * os.Getpagesize()
 }
 
 var oddValues = []any{

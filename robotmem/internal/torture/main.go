@@ -50,6 +50,7 @@ var scenarios = []scenario{
 	{"kill", "SIGKILL while writing, opening, closing, importing", times(500), times(15), kill},
 	{"crowd", "many processes on one file", seconds(600), seconds(15), crowd},
 	{"hostile", "hostile messages over stdio", seconds(120), seconds(8), hostile},
+	{"soak", "hostile bodies and slow clients beside honest callers over HTTP", seconds(600), seconds(10), soak},
 	{"backup", "backups and restores under load", times(50), times(2), backups},
 	{"stop", "SIGSTOP of the holder of a lock", times(10), times(1), stop},
 	{"flips", "bits flipped in the files", times(10_000), times(2000), flips},

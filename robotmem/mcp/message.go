@@ -1,0 +1,80 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// The library decodes a message up to ten times, with arguments as maps. So the
+// arguments of a tool call, which may hold a payload, do not pass through it: they are
+// cut out of the message before, and the operation alone decodes them, which keeps the
+// spelling of numbers and names a field that is wrong.
+
+// maxEnvelope is the largest message in bytes without the arguments of a tool call.
+const maxEnvelope = 64 << 10
+
+// message is a JSON-RPC message.
+type message struct {
+	envelope  []byte          // the message, without the arguments of a tool call
+	arguments json.RawMessage // nil if they were not cut out
+}
+
+// openMessage cuts the arguments of a call of an operation out of data. It reports
+// whether the rest has an allowed size. The library refuses data that is no message.
+func openMessage(data []byte) (m message, ok bool) {
+	m.envelope = data
+	var call struct {
+		Method string `json:"method"`
+		Params struct {
+			Name      string         `json:"name"`
+			Arguments robotmem.View  `json:"arguments,omitempty"`
+			Rest      jsontext.Value `json:",embed"`
+		} `json:"params"`
+		Rest jsontext.Value `json:",embed"`
+	}
+	err := jsonv2.Unmarshal(data, &call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	arguments := call.Params.Arguments
+	if err == nil && call.Method == string(mcp.MethodToolsCall) && arguments != nil && robotmem.OpByName(call.Params.Name) != nil && len(data)-len(arguments) <= maxEnvelope {
+		call.Params.Arguments = nil
+		if envelope, err := jsonv2.Marshal(&call, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err == nil {
+			m = message{envelope, json.RawMessage(arguments)}
+		}
+	}
+	return m, len(m.envelope) <= maxEnvelope
+}
+
+type argumentsKey struct{}
+
+// withArguments adds the arguments of the message to its context.
+func (m message) withArguments(ctx context.Context) context.Context {
+	return context.WithValue(ctx, argumentsKey{}, m.arguments)
+}
+
+// argumentsOf returns the arguments of a tool call.
+func argumentsOf(ctx context.Context, req mcp.CallToolRequest) json.RawMessage {
+	if arguments, _ := ctx.Value(argumentsKey{}).(json.RawMessage); arguments != nil {
+		return arguments
+	}
+	return req.Params.RawArguments
+}
+
+// tooLong and tooWide are the answers to a message over the limit of all messages, and
+// of messages without the arguments of a call. id is nil if it is not known.
+func (s *Server) tooLong(id any) mcp.JSONRPCError {
+	return tooLarge(id, "%d bytes; save large payloads over HTTP (POST /api/perceptions), or give save_perception a path", s.maxMessage)
+}
+
+func (s *Server) tooWide(id any) mcp.JSONRPCError {
+	return tooLarge(id, "%d bytes without the arguments of a tool call; send large values as arguments of tools/call", maxEnvelope)
+}
+
+func tooLarge(id any, format string, limit int) mcp.JSONRPCError {
+	return mcp.NewJSONRPCError(mcp.NewRequestId(id), mcp.INVALID_REQUEST, fmt.Sprintf("the message is over "+format, limit), nil)
+}
