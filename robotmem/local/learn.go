@@ -64,7 +64,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	}
 	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
-		same, conflicts, err := tx.FindNearDuplicate(r, 0)
+		same, near, err := tx.FindDuplicate(r, 0)
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +73,7 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 			res.Method, res.ExistingID, res.Similarity = same.Method, same.ID, same.Similarity
 			return res, tx.Sighted(same.ID, r)
 		}
-		res.Conflicts = record.OrEmpty(conflicts)
+		res.Conflicts, res.Similar = record.OrEmpty(near.Conflicts), near.Similar
 	}
 	var err error
 	res.MemoryID, res.UID, err = tx.Insert(r)

@@ -7,6 +7,7 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
+	"golang.org/x/text/width"
 )
 
 // marks returns short signs that distinguish two texts but are neither words nor
@@ -17,6 +18,7 @@ func marks(s string) []consolidate.Quantity {
 	var out []consolidate.Quantity
 	add := func(mark string) { out = append(out, consolidate.Quantity{Value: mark}) }
 	previous := ""
+	s = width.Fold.String(s) // ５ is the digit 5
 	for word := range strings.FieldsFuncSeq(s, func(r rune) bool { return unicode.IsSpace(r) }) {
 		bare := strings.Trim(word, ".,;:!?()[]\"'")
 		switch {
@@ -73,6 +75,7 @@ var failing = map[string]bool{
 // the canonical unit.
 func StatementOf(s string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s) > 0, Quantities: marks(s)}
+	st.Sequence, st.Relating = text.Sequence(s)
 	units := map[string]bool{}
 	for _, q := range text.Quantities(s) {
 		q = q.Base()
@@ -98,11 +101,12 @@ func StatementOf(s string) consolidate.Statement {
 
 // Duplicates and contradictions are looked up by signature and not in the text
 // index. Facts of one collection and context form a group. Within a group, a sketch
-// of 128 bits excludes nearly all other facts.
+// of 128 bits excludes nearly all facts that are not similar.
 
 // Signature is the key of a fact for the search of duplicates and contradictions.
 type Signature struct {
 	Seq, MemoryID int64
+	Sequence      int64 // hash of the content sequence
 	Terms         int64 // how many
 	Numbers       int64 // hash of all quantities and of the negation
 	Skeleton      int64 // hash of the parameter names, or of the words if there are none
@@ -126,7 +130,7 @@ func SignatureOf(st consolidate.Statement) Signature {
 		skeleton = st.Words
 	}
 	return Signature{
-		Terms: int64(len(st.Terms)), Numbers: Hash64(numbers...), Skeleton: Hash64(skeleton...),
+		Sequence: Hash64(st.Sequence...), Terms: int64(len(st.Terms)), Numbers: Hash64(numbers...), Skeleton: Hash64(skeleton...),
 		Sketch: consolidate.NewSketch(st.Terms),
 	}
 }

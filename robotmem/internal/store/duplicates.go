@@ -15,9 +15,10 @@ import (
 const (
 	smallGroup         = 64  // groups up to this size are not cached
 	maxCachedGroups    = 256 // limit of cached groups
-	maxDuplicateChecks = 64  // limit of texts compared in full for one new fact
+	maxDuplicateChecks = 64  // limit of facts with the same sequence that are read for one new fact
 	maxOpposing        = 8   // limit of texts compared for a contradiction
 	maxConflicts       = 5   // limit of contradictions in one response
+	maxSimilar         = 5   // limit of similar facts in one response
 )
 
 // groupCache caches the signatures of large groups. Only the writer uses it.
@@ -34,11 +35,11 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	if len(cached) > 0 {
 		last = cached[len(cached)-1].Seq
 	}
-	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
+	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b, sequence
 		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite.Stmt) error {
 		cached = append(cached, record.Signature{
 			Seq: s.ColumnInt64(0), MemoryID: s.ColumnInt64(1), Terms: s.ColumnInt64(2), Numbers: s.ColumnInt64(3), Skeleton: s.ColumnInt64(4),
-			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))},
+			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))}, Sequence: s.ColumnInt64(7),
 		})
 		return nil
 	})
@@ -54,7 +55,7 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	return cached, nil
 }
 
-// Duplicate is an active fact with the same statement.
+// Duplicate is an active fact that says the same.
 type Duplicate struct {
 	ID         int64
 	UID        string
@@ -62,11 +63,16 @@ type Duplicate struct {
 	Similarity float64
 }
 
-// FindNearDuplicate returns the active fact that r duplicates, or the facts that r
-// contradicts. It ignores the memory self.
-func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
-	var same *Duplicate
-	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+// Neighbours are active facts of the same collection and context.
+type Neighbours struct {
+	Conflicts []robotmem.ConflictWith
+	Similar   []robotmem.SimilarMemory // best first
+}
+
+// FindDuplicate returns the active fact that r duplicates, or else the facts that r
+// contradicts and resembles. It ignores the memory self.
+func (tx *Tx) FindDuplicate(r *record.Record, self int64) (same *Duplicate, near Neighbours, err error) {
+	err = tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
 		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
 		if id := s.ColumnInt64(0); same == nil && id != self {
 			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
@@ -74,32 +80,35 @@ func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []rob
 		return nil
 	})
 	if err != nil || same != nil {
-		return same, nil, err
+		return same, near, err
 	}
 	group, err := tx.Store.Groups.signatures(tx.Conn, r.GroupKey())
 	if err != nil {
-		return nil, nil, err
+		return nil, near, err
 	}
-	conflicts := []robotmem.ConflictWith(nil)
 	for _, s := range candidates(group, r.Signature, self) {
 		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
-			return nil, nil, err
+			return nil, near, err
 		}
 		if other == nil {
 			continue
 		}
 		theirs := record.StatementOf(other.Content)
-		switch verdict, similarity := consolidate.Compare(theirs, r.Statement); verdict {
-		case consolidate.Duplicate:
-			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "jaccard", Similarity: similarity}, nil, nil
-		case consolidate.Contradicts:
-			if len(conflicts) < maxConflicts {
-				conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
-			}
+		verdict, similarity := consolidate.Compare(theirs, r.Statement)
+		if verdict == consolidate.Duplicate {
+			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "sequence", Similarity: similarity}, Neighbours{}, nil
+		}
+		if verdict == consolidate.Contradicts && len(near.Conflicts) < maxConflicts {
+			near.Conflicts = append(near.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
+		}
+		if similarity >= consolidate.SimilarJaccard {
+			near.Similar = append(near.Similar, robotmem.SimilarMemory{MemoryID: other.MemoryID, Similarity: similarity, Method: "jaccard"})
 		}
 	}
-	return nil, conflicts, nil
+	slices.SortStableFunc(near.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	near.Similar = near.Similar[:min(len(near.Similar), maxSimilar)]
+	return nil, near, nil
 }
 
 // Conflicts returns the active facts that contradict a stored one.
@@ -122,26 +131,30 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	return conflicts, err
 }
 
-// candidates returns the signatures of a group whose texts must be compared: first
-// possible duplicates, most similar first, then the newest possible contradictions.
+// candidates returns the signatures of a group whose texts must be compared, the newest
+// first: possible duplicates, then possible contradictions, then the most similar by
+// sketch.
 func candidates(group []record.Signature, mine record.Signature, self int64) []*record.Signature {
-	var repeat, oppose []*record.Signature
+	var repeat, oppose, near []*record.Signature
+	distance := func(s *record.Signature) int { return s.Sketch.Distance(mine.Sketch) }
 	for i := len(group) - 1; i >= 0; i-- {
 		s := &group[i]
 		switch {
 		case s.MemoryID == self:
-		case s.Numbers == mine.Numbers:
-			if consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)) {
+		case s.Sequence == mine.Sequence && s.Numbers == mine.Numbers:
+			if len(repeat) < maxDuplicateChecks {
 				repeat = append(repeat, s)
 			}
-		case s.Skeleton == mine.Skeleton && len(oppose) < maxOpposing:
+		case s.Skeleton == mine.Skeleton && s.Numbers != mine.Numbers && len(oppose) < maxOpposing:
 			oppose = append(oppose, s)
+		case len(near) == maxSimilar && distance(s) >= distance(near[maxSimilar-1]):
+		case consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)):
+			at, _ := slices.BinarySearchFunc(near, distance(s)+1, func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
+			near = slices.Insert(near, at, s)
+			near = near[:min(len(near), maxSimilar)]
 		}
 	}
-	slices.SortStableFunc(repeat, func(a, b *record.Signature) int {
-		return cmp.Compare(a.Sketch.Distance(mine.Sketch), b.Sketch.Distance(mine.Sketch))
-	})
-	return append(repeat[:min(len(repeat), maxDuplicateChecks)], oppose...)
+	return slices.Concat(repeat, oppose, near)
 }
 
 // activeFact returns the active fact of a cached signature, nil if another process has
