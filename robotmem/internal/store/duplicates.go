@@ -55,41 +55,33 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	return cached, nil
 }
 
-// Duplicate is an active fact that says the same.
-type Duplicate struct {
-	ID         int64
-	UID        string
-	Method     string
-	Similarity float64
-}
-
-// Neighbours are active facts of the same collection and context.
-type Neighbours struct {
-	Conflicts []robotmem.ConflictWith
-	Similar   []robotmem.SimilarMemory // best first
-}
-
-// FindDuplicate returns the active fact that r duplicates, or else the facts that r
-// contradicts and resembles. It ignores the memory self.
-func (tx *Tx) FindDuplicate(r *record.Record, self int64) (same *Duplicate, near Neighbours, err error) {
-	err = tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
-		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
-		if id := s.ColumnInt64(0); same == nil && id != self {
-			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
-		}
-		return nil
+// FindDuplicate fills res with the active fact that r duplicates, or else with those
+// that r contradicts and resembles. All are of the same collection and context.
+func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error {
+	found := func(id int64, uid, method string, similarity float64) {
+		res.Status, res.MemoryID, res.ExistingID, res.UID, res.Method, res.Similarity = "duplicate", id, id, uid, method, similarity
+	}
+	_, err := tx.One(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+		AND collection = ? AND content = ? ORDER BY id LIMIT 1`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) {
+		found(s.ColumnInt64(0), s.ColumnText(1), "exact", 1)
 	})
-	if err != nil || same != nil {
-		return same, near, err
+	if err != nil || res.MemoryID != 0 {
+		return err
 	}
 	group, err := tx.Store.Groups.signatures(tx.Conn, r.GroupKey())
 	if err != nil {
-		return nil, near, err
+		return err
 	}
-	for _, s := range candidates(group, r.Signature, self) {
+	similar := func(id int64, similarity float64) {
+		if similarity >= consolidate.SimilarJaccard {
+			res.Similar = append(res.Similar, robotmem.SimilarMemory{MemoryID: id, Similarity: similarity, Method: "jaccard"})
+		}
+	}
+	compare, alike := candidates(group, r.Signature)
+	for _, s := range compare {
 		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
-			return nil, near, err
+			return err
 		}
 		if other == nil {
 			continue
@@ -97,18 +89,26 @@ func (tx *Tx) FindDuplicate(r *record.Record, self int64) (same *Duplicate, near
 		theirs := record.StatementOf(other.Content)
 		verdict, similarity := consolidate.Compare(theirs, r.Statement)
 		if verdict == consolidate.Duplicate {
-			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "sequence", Similarity: similarity}, Neighbours{}, nil
+			found(other.MemoryID, other.UID, "sequence", similarity)
+			return nil
 		}
-		if verdict == consolidate.Contradicts && len(near.Conflicts) < maxConflicts {
-			near.Conflicts = append(near.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
+		if verdict == consolidate.Contradicts && len(res.Conflicts) < maxConflicts {
+			res.Conflicts = append(res.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
 		}
-		if similarity >= consolidate.SimilarJaccard {
-			near.Similar = append(near.Similar, robotmem.SimilarMemory{MemoryID: other.MemoryID, Similarity: similarity, Method: "jaccard"})
+		similar(other.MemoryID, similarity)
+	}
+	for _, s := range alike {
+		other, err := tx.activeFact(r.GroupKey(), s)
+		if err != nil {
+			return err
+		}
+		if other != nil {
+			similar(other.MemoryID, consolidate.Jaccard(text.Stems(other.Content), r.Statement.Terms))
 		}
 	}
-	slices.SortStableFunc(near.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
-	near.Similar = near.Similar[:min(len(near.Similar), maxSimilar)]
-	return nil, near, nil
+	slices.SortStableFunc(res.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	res.Similar = res.Similar[:min(len(res.Similar), maxSimilar)]
+	return nil
 }
 
 // Conflicts returns the active facts that contradict a stored one.
@@ -132,29 +132,28 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 }
 
 // candidates returns the signatures of a group whose texts must be compared, the newest
-// first: possible duplicates, then possible contradictions, then the most similar by
-// sketch.
-func candidates(group []record.Signature, mine record.Signature, self int64) []*record.Signature {
-	var repeat, oppose, near []*record.Signature
+// first: possible duplicates, then possible contradictions. alike are other ones that are
+// the most similar by sketch.
+func candidates(group []record.Signature, mine record.Signature) (compare, alike []*record.Signature) {
+	var repeat, oppose []*record.Signature
 	distance := func(s *record.Signature) int { return s.Sketch.Distance(mine.Sketch) }
 	for i := len(group) - 1; i >= 0; i-- {
 		s := &group[i]
 		switch {
-		case s.MemoryID == self:
 		case s.Sequence == mine.Sequence && s.Numbers == mine.Numbers:
 			if len(repeat) < maxDuplicateChecks {
 				repeat = append(repeat, s)
 			}
 		case s.Skeleton == mine.Skeleton && s.Numbers != mine.Numbers && len(oppose) < maxOpposing:
 			oppose = append(oppose, s)
-		case len(near) == maxSimilar && distance(s) >= distance(near[maxSimilar-1]):
+		case len(alike) == maxSimilar && distance(s) >= distance(alike[maxSimilar-1]):
 		case consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)):
-			at, _ := slices.BinarySearchFunc(near, distance(s)+1, func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
-			near = slices.Insert(near, at, s)
-			near = near[:min(len(near), maxSimilar)]
+			at, _ := slices.BinarySearchFunc(alike, distance(s)+1, func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
+			alike = slices.Insert(alike, at, s)
+			alike = alike[:min(len(alike), maxSimilar)]
 		}
 	}
-	return slices.Concat(repeat, oppose, near)
+	return append(repeat, oppose...), alike
 }
 
 // activeFact returns the active fact of a cached signature, nil if another process has

@@ -19,6 +19,7 @@ import (
 // "unless dry", "under" or ない says something else.
 func Sequence(s string) (words, relating []string) {
 	p := scanner{s: normalize(s), base: true, sequence: true}
+	p.out = make([]string, 0, len(p.s)/5+4)
 	p.scan()
 	words = make([]string, 0, len(p.out))
 	german := slices.ContainsFunc(p.out, func(w string) bool { return in(germanWords, w) })

@@ -96,11 +96,13 @@ type scanner struct {
 }
 
 func (p *scanner) emit(w string) {
-	if p.sequence {
-		p.out = append(p.out, strings.ToLower(w))
-		return
+	switch {
+	case !p.sequence:
+		w = fold(w)
+	case w != "A" || len(p.out) == 0: // bin A is no article
+		w = strings.ToLower(w)
 	}
-	p.out = append(p.out, fold(w))
+	p.out = append(p.out, w)
 }
 
 func (p *scanner) scan() {
