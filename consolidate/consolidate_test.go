@@ -14,8 +14,8 @@ import (
 // say builds a statement from words; name=value:unit makes a quantity, and
 // "not" negates.
 func say(s string) Statement {
-	var st Statement
-	for _, w := range strings.Fields(s) {
+	st := Statement{Sequence: strings.Fields(s)}
+	for _, w := range st.Sequence {
 		switch name, value, isQuantity := strings.Cut(w, "="); {
 		case isQuantity:
 			value, unit, _ := strings.Cut(value, ":")
@@ -25,7 +25,7 @@ func say(s string) Statement {
 				st.Terms, st.Words = append(st.Terms, name), append(st.Words, name)
 			}
 		case w == "not":
-			st.Negated = !st.Negated
+			st.Negated, st.Relating = !st.Negated, append(st.Relating, w)
 			st.Terms = append(st.Terms, w)
 		default:
 			st.Terms, st.Words = append(st.Terms, w), append(st.Words, w)
@@ -43,19 +43,19 @@ func TestCompare(t *testing.T) {
 		want       Verdict
 	}{
 		{"same words", "gripper holds wet glass", "gripper holds wet glass", Duplicate},
-		{"order does not matter", "wet glass gripper holds", "gripper holds wet glass", Duplicate},
-		{"near the same", "gripper holds wet glass on table slowly", "gripper holds wet glass on table", Duplicate},
-		{"7 of 10", "a b c d e f g h i", "a b c d e f g j", Duplicate},
-		{"6 of 10", "a b c d e f g h", "a b c d e f i j", Different},
+		{"another order", "wet glass gripper holds", "gripper holds wet glass", Different},
+		{"one word more", "gripper holds wet glass on table slowly", "gripper holds wet glass on table", Different},
+		{"another word", "a b c d e f g h i", "a b c d e f g h j", Different},
+		{"no word", "", "", Different},
 		{"a number differs", "grip_force=12.5:N holds wet glass", "grip_force=12:N holds wet glass", Contradicts},
 		{"a unit differs", "grip_force=12:N holds wet glass", "grip_force=12:kN holds wet glass", Different},
 		{"an unnamed number differs", "trial =12 lifted cup up", "trial =13 lifted cup up", Different},
 		{"one unnamed quantity differs", "never exceed =20:N wet glass", "never exceed =30:N wet glass", Contradicts},
 		{"an unnamed quantity about something else", "never exceed =20:N wet glass", "never exceed =30:N dry steel", Different},
 		{"one number more", "speed=1 wheel slips here", "speed=1 wheel slips here =3", Different},
-		{"numbers in another order", "x=1 y=2 moves arm left", "y=2 x=1 moves arm left", Duplicate},
+		{"numbers in another order", "x=1 y=2 moves arm left", "y=2 x=1 moves arm left", Different},
 		{"negated", "gripper can hold wet glass", "gripper can not hold wet glass", Contradicts},
-		{"negated twice says yes", "not gripper holds glass not", "gripper holds glass", Duplicate},
+		{"negated twice", "not gripper holds glass not", "gripper holds glass", Different},
 		{"negated about something else", "gripper holds wet glass", "gripper not holds dry paper", Different},
 		{"other subject, same parameter", "grip_force=12:N wet glass table", "grip_force=10:N steel bolt conveyor", Different},
 		{"other parameter", "speed=12 wet glass holds", "accel=14 wet glass holds", Different},
@@ -69,13 +69,23 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-func TestJaccardThresholdIsInclusive(t *testing.T) {
-	a, b := say("a b c d e f g h i"), say("a b c d e f g j")
-	if j := Jaccard(a.Terms, b.Terms); j != 0.7 {
-		t.Fatalf("the pair has %v, want 0.7 to test the edge", j)
-	}
-	if v, _ := Compare(a, b); v != Duplicate {
-		t.Errorf("0.70 is %v, want a duplicate", v)
+func TestCovers(t *testing.T) {
+	for _, tt := range []struct {
+		name, a, b string
+		want       bool
+	}{
+		{"the same", "gripper holds glass", "gripper holds glass", true},
+		{"a word more", "gripper holds wet glass", "gripper holds glass", true},
+		{"a word less", "gripper holds glass", "gripper holds wet glass", false},
+		{"another order", "glass holds wet gripper", "gripper holds glass", false},
+		{"a negation more", "gripper not holds glass", "gripper holds glass", false},
+		{"both negated", "gripper not holds wet glass", "gripper not holds glass", true},
+		{"a second negation", "gripper not holds glass not not breaks", "gripper not holds glass breaks", false},
+		{"nothing said", "gripper holds glass", "", false},
+	} {
+		if got := Covers(say(tt.a), say(tt.b)); got != tt.want {
+			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -100,7 +110,7 @@ func TestSketchMissesNothingNear(t *testing.T) {
 		a, b = slices.Compact(a), slices.Compact(b)
 		may := MayMatch(NewSketch(a), NewSketch(b), len(a), len(b))
 		switch j := Jaccard(a, b); {
-		case j >= DuplicateJaccard:
+		case j >= SimilarJaccard:
 			near++
 			if !may {
 				missed++
@@ -148,48 +158,50 @@ func TestPlan(t *testing.T) {
 		in   []Candidate
 		want []Group
 	}{
+		{"the longest represents", []Candidate{cand(1, "gripper holds wet glass", nil), cand(2, "gripper holds glass", func(c *Candidate) { c.Confidence = 0.9 }), cand(3, "holds wet glass", nil)},
+			[]Group{{Keep: 1, Supersede: []int64{2, 3}, Similarity: 0.75}}},
 		{"the newest represents equals", three(nil), []Group{{Keep: 3, Supersede: []int64{1, 2}, Similarity: 1}}},
 		{"the surest represents", three(func(id int64, c *Candidate) {
 			if id == 2 {
 				c.Confidence = 0.9
 			}
 		}), []Group{{Keep: 2, Supersede: []int64{1, 3}, Similarity: 1}}},
-		{"then the most accessed", three(func(id int64, c *Candidate) {
-			if id == 1 {
-				c.AccessCount = 4
-			}
-		}), []Group{{Keep: 1, Supersede: []int64{2, 3}, Similarity: 1}}},
 		{"fewer than three", three(nil)[:2], nil},
 		{"other categories", three(func(id int64, c *Candidate) { c.Category = string(rune('a' + id)) }), nil},
 		{"four grip forces stay four", []Candidate{
 			cand(1, "grip_force=10:N holds glass", nil), cand(2, "grip_force=11:N holds glass", nil),
 			cand(3, "grip_force=12:N holds glass", nil), cand(4, "grip_force=13:N holds glass", nil)}, nil},
-		{"numbers of the context differ", three(func(id int64, c *Candidate) { c.Numbers = string(rune('0' + id)) }), nil},
-		{"outcomes differ", three(func(id int64, c *Candidate) {
-			if id == 1 {
-				c.Outcome = "false"
-			} else {
-				c.Outcome = "true"
-			}
-		}), []Group{{Keep: 3, Supersede: []int64{2}, Similarity: 1}}},
+		{"contexts differ", three(func(id int64, c *Candidate) { c.Context = string(rune('0' + id/3)) }), []Group{{Keep: 2, Supersede: []int64{1}, Similarity: 1}}},
 		{"negated stays apart", []Candidate{cand(1, "gripper holds wet glass", nil), cand(2, "gripper holds wet glass", nil), cand(3, "gripper not holds wet glass", nil)},
 			[]Group{{Keep: 2, Supersede: []int64{1}, Similarity: 1}}},
-		{"places differ", three(func(id int64, c *Candidate) { c.Place = string(rune('0' + id)) }), nil},
 		{"protected categories", three(func(_ int64, c *Candidate) { c.Category = "gotcha" }), nil},
 		{"pinned", three(func(_ int64, c *Candidate) { c.Pinned = true }), nil},
 		{"sure ones", three(func(_ int64, c *Candidate) { c.Confidence = 0.95 }), nil},
 		{"perceptions", three(func(_ int64, c *Candidate) { c.Perception = true }), nil},
-		{"exactly half is not more than half", []Candidate{cand(1, "a b c", nil), cand(2, "a b d", nil), cand(3, "x y z", nil)}, nil},
-		{"every pair of a group is near", []Candidate{ // 1-2 and 2-3 are near, 1-3 is not
-			cand(1, "a b c d e", nil), cand(2, "b c d e f", nil), cand(3, "c d e f g", nil)},
-			[]Group{{Keep: 3, Supersede: []int64{2}, Similarity: 2.0 / 3}}},
+		{"similar is not covered", []Candidate{cand(1, "a b c d e", nil), cand(2, "b c d e f", nil), cand(3, "e d c b a", nil)}, nil},
+		{"what is covered by what is covered", []Candidate{cand(1, "a b c d", nil), cand(2, "a b c", nil), cand(3, "a c", nil)},
+			[]Group{{Keep: 1, Supersede: []int64{2, 3}, Similarity: (0.75 + 0.5) / 2}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, _ := Plan(tt.in)
+			got, _, _ := Plan(tt.in)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("plan (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestSimilarGroups(t *testing.T) {
+	var in []Candidate
+	for i, s := range []string{"a b c d e", "b c d e f", "c d e f g", "a b c d", "x y z", "x y w"} { // 1-2 and 2-3 are near, 1-3 is not, 1 covers 4, 5-6 is exactly half
+		in = append(in, Candidate{ID: int64(i + 1), Statement: say(s)})
+	}
+	for i := range 30 {
+		in = append(in, Candidate{ID: int64(100 + i), Category: "many", Statement: say("one two three four five " + string(rune('a'+i)))})
+	}
+	_, got, _ := Plan(in)
+	if len(got) != 3 || !slices.Equal(got[0], []int64{2, 3}) || len(got[1])+len(got[2]) != 30 || max(len(got[1]), len(got[2])) != maxSimilarMembers {
+		t.Errorf("got %v, want 2 and 3, and two groups of the 30 with at most %d", got, maxSimilarMembers)
 	}
 }
 

@@ -2,8 +2,9 @@
 // at the end of an episode, and computes the decay of confidence. It has pure functions only; the
 // caller applies the results.
 //
-// Two facts that differ in a number or its unit are two facts, however similar their words are. The
-// caller gives quantities of one dimension in one unit.
+// Similar words never make two facts one. A duplicate has the same content sequence and the same
+// numbers; a memory is superseded only by one that covers it. The caller gives quantities of one
+// dimension in one unit.
 //
 //	a, b := consolidate.Statement{…}, consolidate.Statement{…}
 //	switch v, similarity := consolidate.Compare(a, b); v {
@@ -15,4 +16,6 @@
 //
 // Words are compared as the caller segmented them. Sketches are estimates: they exclude pairs quickly,
 // and Jaccard decides.
+//
+// A memory that covers another may narrow it: "hold wet glass" covers "hold glass".
 package consolidate

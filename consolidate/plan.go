@@ -9,34 +9,32 @@ import (
 
 // Candidate is one memory of an episode that may be merged with others.
 type Candidate struct {
-	ID          int64
-	Category    string
-	Confidence  float64
-	AccessCount int
-	CreatedAt   time.Time
-	Pinned      bool
-	Perception  bool
+	ID         int64
+	Category   string
+	Confidence float64
+	CreatedAt  time.Time
+	Pinned     bool
+	Perception bool
+	Context    string // equal for equal contexts
 	Statement
-	// Outcome, Place and Numbers come from the context: task.success, the spatial section, all numbers.
-	Outcome string
-	Place   string
-	Numbers string
 }
 
-// Group is a set of memories that say the same. Keep supersedes the others.
+// Group is a memory and those that it covers. Keep supersedes the others.
 type Group struct {
 	Keep       int64
 	Supersede  []int64 // ascending
-	Similarity float64 // mean Jaccard of all pairs
+	Similarity float64 // mean Jaccard of Keep and each of the others
 }
 
 const (
-	// MergeJaccard must be exceeded by every pair of a group.
-	MergeJaccard = 0.50
+	// nearJaccard must be exceeded by every pair of a similar group.
+	nearJaccard = 0.50
 	// MinCandidates is the least number of memories to consolidate.
 	MinCandidates = 3
 	// Memories of SureConfidence and above are never superseded.
 	SureConfidence = 0.95
+	// Limits of the similar groups and of the members of each.
+	maxSimilarGroups, maxSimilarMembers = 20, 20
 )
 
 // Mergeable reports whether a memory may be consolidated.
@@ -44,9 +42,10 @@ func Mergeable(c Candidate) bool {
 	return !c.Perception && !c.Pinned && !Protected(c.Category) && c.Confidence < SureConfidence
 }
 
-// Plan groups the candidates of one episode and collection. It returns the groups, the one with
-// the smallest kept id first, and the number of candidates that took part.
-func Plan(all []Candidate) (groups []Group, considered int) {
+// Plan groups the candidates of one episode and collection. It returns the groups to merge,
+// the one with the smallest kept id first, the ids of memories that are similar but do not
+// cover each other, and the number of candidates that took part.
+func Plan(all []Candidate) (groups []Group, similar [][]int64, considered int) {
 	var cs []Candidate
 	for _, c := range all {
 		if Mergeable(c) {
@@ -54,12 +53,12 @@ func Plan(all []Candidate) (groups []Group, considered int) {
 		}
 	}
 	if len(cs) < MinCandidates {
-		return nil, len(cs)
+		return nil, nil, len(cs)
 	}
 	// The first member of a cluster is kept: the best representative.
 	slices.SortFunc(cs, func(a, b Candidate) int {
-		return cmp.Or(cmp.Compare(b.Confidence, a.Confidence), cmp.Compare(b.AccessCount, a.AccessCount),
-			b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(len(b.Sequence), len(a.Sequence)), cmp.Compare(b.Confidence, a.Confidence),
+			b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
 	buckets := map[string][]Candidate{}
 	for _, c := range cs {
@@ -67,23 +66,29 @@ func Plan(all []Candidate) (groups []Group, considered int) {
 		buckets[k] = append(buckets[k], c)
 	}
 	for _, b := range buckets {
-		for _, cluster := range clusters(b) {
-			if len(cluster) > 1 {
+		var kept []Candidate
+		// A covering memory has every term, so it has the rarest.
+		for _, cluster := range clusters(b, func(terms int) int { return min(terms, 1) }, covered) {
+			if kept = append(kept, cluster[0]); len(cluster) > 1 {
 				groups = append(groups, group(cluster))
+			}
+		}
+		// A similar memory has more than half of the terms, so it has one of the rarest half.
+		for _, cluster := range clusters(kept, func(terms int) int { return (terms + 1) / 2 }, nearAll) {
+			if ids := ids(cluster); len(ids) > 1 {
+				similar = append(similar, ids)
 			}
 		}
 	}
 	slices.SortFunc(groups, func(a, b Group) int { return cmp.Compare(a.Keep, b.Keep) })
-	return groups, len(cs)
+	slices.SortFunc(similar, slices.Compare)
+	return groups, similar[:min(len(similar), maxSimilarGroups)], len(cs)
 }
 
 // bucket is equal for memories that differ only in their words.
 func bucket(c Candidate) string {
 	var b strings.Builder
-	for _, s := range []string{c.Category, c.Outcome, c.Place, c.Numbers} {
-		b.WriteString(s)
-		b.WriteByte(0)
-	}
+	b.WriteString(c.Category + "\x00" + c.Context + "\x00")
 	if c.Negated {
 		b.WriteByte('-')
 	}
@@ -93,25 +98,23 @@ func bucket(c Candidate) string {
 	return b.String()
 }
 
-// clusters puts each memory into the first cluster of which all members are similar. Clusters
-// are found by shared terms, so that the cost of a long episode is not that of all pairs.
-func clusters(cs []Candidate) [][]Candidate {
+// clusters puts each memory into the first cluster that it fits. Clusters are found by the
+// rarest terms of the memory, so that the cost of a long episode is not that of all pairs.
+func clusters(cs []Candidate, rarest func(terms int) int, fits func(c Candidate, cluster []Candidate) bool) [][]Candidate {
 	var out [][]Candidate
 	byTerm := map[string][]int{} // clusters whose first member holds the term
 	for _, c := range cs {
-		near := map[int]bool{}
-		for _, t := range c.Terms {
+		terms := slices.Clone(c.Terms)
+		slices.SortStableFunc(terms, func(a, b string) int { return cmp.Compare(len(byTerm[a]), len(byTerm[b])) })
+		home := len(out)
+		for _, t := range terms[:rarest(len(terms))] {
 			for _, i := range byTerm[t] {
-				near[i] = true
+				if i < home && fits(c, out[i]) {
+					home = i
+				}
 			}
 		}
-		home := -1
-		for i := range near {
-			if (home < 0 || i < home) && nearAll(c, out[i]) {
-				home = i
-			}
-		}
-		if home >= 0 {
+		if home < len(out) {
 			out[home] = append(out[home], c)
 			continue
 		}
@@ -123,28 +126,28 @@ func clusters(cs []Candidate) [][]Candidate {
 	return out
 }
 
+func covered(c Candidate, cluster []Candidate) bool { return Covers(cluster[0].Statement, c.Statement) }
+
 func nearAll(c Candidate, cluster []Candidate) bool {
-	for _, m := range cluster {
-		if Jaccard(c.Terms, m.Terms) <= MergeJaccard {
-			return false
-		}
-	}
-	return true
+	return len(cluster) < maxSimilarMembers && !slices.ContainsFunc(cluster, func(m Candidate) bool {
+		return Jaccard(c.Terms, m.Terms) <= nearJaccard
+	})
 }
 
 func group(cluster []Candidate) Group {
-	g := Group{Keep: cluster[0].ID}
-	pairs := 0
-	for i, a := range cluster {
-		if i > 0 {
-			g.Supersede = append(g.Supersede, a.ID)
-		}
-		for _, b := range cluster[:i] {
-			g.Similarity += Jaccard(a.Terms, b.Terms)
-			pairs++
-		}
+	g := Group{Keep: cluster[0].ID, Supersede: ids(cluster[1:])}
+	for _, c := range cluster[1:] {
+		g.Similarity += Jaccard(c.Terms, cluster[0].Terms) / float64(len(cluster)-1)
 	}
-	g.Similarity /= float64(pairs)
-	slices.Sort(g.Supersede)
 	return g
+}
+
+// ids returns the ids of a cluster, ascending.
+func ids(cluster []Candidate) []int64 {
+	out := make([]int64, len(cluster))
+	for i, c := range cluster {
+		out[i] = c.ID
+	}
+	slices.Sort(out)
+	return out
 }

@@ -14,7 +14,7 @@ type Sketch [2]uint64
 
 const sketchBits = 128
 
-// sketchSlack is the most differing bits of sets that may reach DuplicateJaccard: at 0.70, 19.2
+// sketchSlack is the most differing bits of sets that may reach SimilarJaccard: at 0.70, 19.2
 // are expected with a deviation of 4.0, and four deviations miss one such pair in 30,000.
 const sketchSlack = 35
 
@@ -50,9 +50,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// MayMatch reports whether sets with these sketches and sizes may reach DuplicateJaccard.
+// MayMatch reports whether sets with these sketches and sizes may reach SimilarJaccard.
 func MayMatch(a, b Sketch, sizeA, sizeB int) bool {
-	if lo, hi := min(sizeA, sizeB), max(sizeA, sizeB); float64(lo) < DuplicateJaccard*float64(hi) {
+	if lo, hi := min(sizeA, sizeB), max(sizeA, sizeB); float64(lo) < SimilarJaccard*float64(hi) {
 		return false
 	}
 	return a.Distance(b) <= sketchSlack

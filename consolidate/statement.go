@@ -14,6 +14,8 @@ type Quantity struct {
 
 // Statement is a text prepared for comparison.
 type Statement struct {
+	Sequence   []string   // content sequence: words in text order, with numbers and units
+	Relating   []string   // words of Sequence that negate, limit or relate others
 	Terms      []string   // search terms, stemmed, sorted, distinct, without stop words
 	Words      []string   // Terms without those that hold digits, units or negations
 	Quantities []Quantity // in text order
@@ -21,8 +23,8 @@ type Statement struct {
 }
 
 const (
-	// DuplicateJaccard is the least share of common terms of duplicates.
-	DuplicateJaccard = 0.70
+	// SimilarJaccard is the least share of common terms of similar texts.
+	SimilarJaccard = 0.70
 	// subjectJaccard is the least share of common words of texts about the same subject.
 	subjectJaccard = 0.60
 )
@@ -42,7 +44,7 @@ func Compare(a, b Statement) (Verdict, float64) {
 	similarity := Jaccard(a.Terms, b.Terms)
 	sameNumbers := SameQuantities(a.Quantities, b.Quantities)
 	if a.Negated == b.Negated && sameNumbers {
-		if similarity >= DuplicateJaccard {
+		if len(a.Sequence) > 0 && slices.Equal(a.Sequence, b.Sequence) {
 			return Duplicate, similarity
 		}
 		return Different, similarity
@@ -62,6 +64,21 @@ func Compare(a, b Statement) (Verdict, float64) {
 		return Contradicts, similarity
 	}
 	return Different, similarity
+}
+
+// Covers reports whether a, of the same numbers and context as b, says all that b says:
+// b's content sequence is a subsequence of a's, and what a adds relates nothing.
+func Covers(a, b Statement) bool {
+	if len(b.Sequence) == 0 || a.Negated != b.Negated || !slices.Equal(a.Relating, b.Relating) {
+		return false
+	}
+	rest := b.Sequence
+	for _, w := range a.Sequence {
+		if len(rest) > 0 && w == rest[0] {
+			rest = rest[1:]
+		}
+	}
+	return len(rest) == 0
 }
 
 // remeasures reports whether two texts have one quantity each, without a name, in the same unit

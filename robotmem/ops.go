@@ -50,7 +50,7 @@ func Ops() []*Op { return ops() }
 var ops = sync.OnceValue(func() []*Op {
 	return []*Op{
 		op("learn", "POST /api/learn", "learn", idempotent.tool(), "Learn a fact",
-			"Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, with the same context, returns status duplicate; a fact with a different number is new. Returns the memory_id, the category and tags that were inferred, and in conflicts the memories that contradict it. Example: {\"insight\":\"grip_force=12.5 N holds wet glass\",\"context\":{\"params\":{\"grip_force\":12.5},\"task\":{\"success\":true}}}.", Service.Learn),
+			"Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, in the same words and order and with the same context, returns status duplicate; a fact that differs in a word or a number is new. Returns the memory_id, the category and tags that were inferred, in conflicts the memories that contradict it and in similar those with similar words. Example: {\"insight\":\"grip_force=12.5 N holds wet glass\",\"context\":{\"params\":{\"grip_force\":12.5},\"task\":{\"success\":true}}}.", Service.Learn),
 		op("learn_batch", "POST /api/learn/batch", "", writes.long(), "Learn many facts",
 			"Store up to 10,000 facts in one call. Results are in the order of the items. An invalid item does not stop the others.", Service.LearnBatch),
 		op("recall", "POST /api/recall", "recall", reads.tool(), "Recall memories",
@@ -70,7 +70,7 @@ var ops = sync.OnceValue(func() []*Op {
 		op("start_session", "POST /api/sessions", "session start", writes.tool(), "Start a session",
 			"Open an episode before a task. Returns the session_id for learn and save_perception, and a briefing: rules, recent failures, and memories that are relevant to the task. Example: {\"collection\":\"arm7\",\"context\":{\"task\":{\"name\":\"hold a wet glass\"}}}.", Service.StartSession),
 		op("end_session", "POST /api/sessions/{session_id}/end", "session end", writes.tool().long(), "End a session",
-			"Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. It merges redundant facts of the episode, but never facts that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example: {\"session_id\":\"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e\",\"outcome_score\":0.9,\"used_memory_ids\":[7]}.", Service.EndSession),
+			"Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. A fact of the episode that a longer one says completely, with the same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns a summary and related memories of earlier episodes. Example: {\"session_id\":\"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e\",\"outcome_score\":0.9,\"used_memory_ids\":[7]}.", Service.EndSession),
 		op("get", "GET /api/memory/{memory_id}", "get", reads.tool(), "Get a memory",
 			"Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when recall has shortened a text or a context that you need. Example: {\"memory_id\":7}.", Service.Get),
 		op("data", "GET /api/memory/{memory_id}/data", "data", reads, "Get a perception's bytes",

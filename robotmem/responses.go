@@ -98,16 +98,24 @@ type ConflictWith struct {
 	Reason   string `json:"reason"`
 }
 
+// SimilarMemory names an active memory of the same context whose text is similar.
+type SimilarMemory struct {
+	MemoryID   int64   `json:"memory_id"`
+	Similarity float64 `json:"similarity" doc:"Share of common words, 0.7 to 1."`
+	Method     string  `json:"method" doc:"jaccard."`
+}
+
 // LearnResponse is the result of Learn: a new memory or a duplicate.
 type LearnResponse struct {
-	Status       string         `json:"status" doc:"created or duplicate."`
-	MemoryID     int64          `json:"memory_id"`
-	UID          string         `json:"uid"`
-	Method       string         `json:"method,omitempty" doc:"For a duplicate: exact, jaccard or cosine."`
-	ExistingID   int64          `json:"existing_id,omitempty"`
-	Similarity   float64        `json:"similarity,omitempty"`
-	AutoInferred Inferred       `json:"auto_inferred"`
-	Conflicts    []ConflictWith `json:"conflicts"`
+	Status       string          `json:"status" doc:"created or duplicate."`
+	MemoryID     int64           `json:"memory_id"`
+	UID          string          `json:"uid"`
+	Method       string          `json:"method,omitempty" doc:"For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order)."`
+	ExistingID   int64           `json:"existing_id,omitempty"`
+	Similarity   float64         `json:"similarity,omitempty"`
+	AutoInferred Inferred        `json:"auto_inferred"`
+	Conflicts    []ConflictWith  `json:"conflicts"`
+	Similar      []SimilarMemory `json:"similar,omitempty" doc:"At most 5 memories with similar words, best first. The new memory is stored beside them."`
 }
 
 // BatchResult is the result of one item: a learn response or an error.
@@ -271,7 +279,7 @@ type Consolidated struct {
 	MergedGroups     int     `json:"merged_groups"`
 	SupersededCount  int     `json:"superseded_count"`
 	CompressionRatio float64 `json:"compression_ratio" doc:"Superseded memories divided by candidates, 0 to 1."`
-	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard similarity of the merged pairs, 0 to 1."`
+	AvgSimilarity    float64 `json:"avg_similarity" doc:"Mean Jaccard similarity of the kept and the superseded memories, 0 to 1."`
 }
 
 // EndSessionResponse is the result of EndSession.
@@ -281,6 +289,7 @@ type EndSessionResponse struct {
 	Summary         SessionSummary `json:"summary"`
 	Consolidated    Consolidated   `json:"consolidated"`
 	DecayedCount    int64          `json:"decayed_count" doc:"Memories of the collection whose confidence has decayed below 0.3."`
+	SimilarGroups   [][]int64      `json:"similar_groups,omitempty" doc:"Ids of facts of the episode with similar words that were not merged, because none says all that another says. At most 20 groups of 20."`
 	RelatedMemories []BriefMemory  `json:"related_memories" doc:"Memories of earlier episodes that are related to this one."`
 }
 

@@ -108,6 +108,9 @@ func printLearn(w *lines, r *robotmem.LearnResponse) {
 	for _, c := range r.Conflicts {
 		w.line("  conflict with %d: %s; settle it with update or forget", c.MemoryID, c.Reason)
 	}
+	for _, s := range r.Similar {
+		w.line("  similar to %d (%s %.2f)", s.MemoryID, s.Method, s.Similarity)
+	}
 }
 
 func printRecall(w *lines, r *robotmem.RecallResponse) {
@@ -181,6 +184,9 @@ func printEnd(w *lines, r *robotmem.EndSessionResponse) {
 	w.block(r.Summary.Text)
 	c := r.Consolidated
 	w.detail("consolidated", fmt.Sprintf("%d groups, %d superseded", c.MergedGroups, c.SupersededCount))
+	for _, ids := range r.SimilarGroups {
+		w.detail("similar", strings.Trim(fmt.Sprint(ids), "[]")+", all kept")
+	}
 	w.detail("faded", fmt.Sprintf("%d memories of the collection are below confidence 0.3", r.DecayedCount))
 	for _, m := range r.RelatedMemories {
 		w.detail("related", fmt.Sprintf("[%d] %s", m.MemoryID, m.Summary))

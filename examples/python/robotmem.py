@@ -204,6 +204,7 @@ class BatchResult(TypedDict, total=False):
     existing_id: int
     memory_id: int
     method: str
+    similar: List[SimilarMemory]
     similarity: float
     status: str
     uid: str
@@ -336,13 +337,21 @@ class DoctorResponse(_DoctorResponseMust, _DoctorResponseMay):
     pass
 
 
-class EndSessionResponse(TypedDict):
+class _EndSessionResponseMust(TypedDict):
     consolidated: Consolidated
     decayed_count: int
     related_memories: List[BriefMemory]
     session_id: str
     status: str
     summary: SessionSummary
+
+
+class _EndSessionResponseMay(TypedDict, total=False):
+    similar_groups: List[List[int]]
+
+
+class EndSessionResponse(_EndSessionResponseMust, _EndSessionResponseMay):
+    pass
 
 
 class Eviction(TypedDict):
@@ -398,6 +407,7 @@ class _LearnResponseMust(TypedDict):
 class _LearnResponseMay(TypedDict, total=False):
     existing_id: int
     method: str
+    similar: List[SimilarMemory]
     similarity: float
 
 
@@ -765,6 +775,12 @@ class SessionsResponse(_SessionsResponseMust, _SessionsResponseMay):
     pass
 
 
+class SimilarMemory(TypedDict):
+    memory_id: int
+    method: str
+    similarity: float
+
+
 class Stage(TypedDict):
     kept: int
     ms: float
@@ -929,9 +945,10 @@ class Operations:
     ) -> LearnResponse:
         """Store one fact that was learnt from experience, with its numbers, place, parameters and outcome.
         Call it after every experiment that taught something, also when it failed. A fact that is already
-        known, with the same context, returns status duplicate; a fact with a different number is new. Returns
-        the memory_id, the category and tags that were inferred, and in conflicts the memories that contradict
-        it. Example: {"insight":"grip_force=12.5 N holds wet
+        known, in the same words and order and with the same context, returns status duplicate; a fact that
+        differs in a word or a number is new. Returns the memory_id, the category and tags that were inferred,
+        in conflicts the memories that contradict it and in similar those with similar words. Example:
+        {"insight":"grip_force=12.5 N holds wet
         glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
 
         Args:
@@ -1216,9 +1233,9 @@ class Operations:
         used_memory_ids: Optional[Sequence[int]] = None,
     ) -> EndSessionResponse:
         """Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the
-        task is over, also when it failed. It merges redundant facts of the episode, but never facts that
-        differ in a number, outcome or place. Returns a summary and related memories of earlier episodes.
-        Example:
+        task is over, also when it failed. A fact of the episode that a longer one says completely, with the
+        same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns
+        a summary and related memories of earlier episodes. Example:
         {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
 
         Args:

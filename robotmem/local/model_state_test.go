@@ -216,19 +216,18 @@ func (w *world) credits(t *rapid.T) {
 	}
 }
 
-// says returns the search terms of a text without stop words, its number, and whether it
-// is negated.
+// says is the meaning of a text: its words in order, its search terms without stop words,
+// and whether it is negated.
 type says struct {
+	words   []string
 	terms   []string
-	number  string
 	negated bool
 }
 
 func meaningOf(content string) says {
 	s := says{negated: strings.HasPrefix(content, negation)}
-	// The name of a number's parameter is the word before it.
-	if number, _, ok := strings.Cut(content+" ", " N "); ok {
-		s.number = number
+	for _, w := range strings.Fields(content) {
+		s.words = append(s.words, strings.Trim(w, ":!"))
 	}
 	for _, term := range text.Terms(content) {
 		if !text.Stop(term) {
@@ -239,19 +238,8 @@ func meaningOf(content string) says {
 	return s
 }
 
-// alike returns the Jaccard similarity of two sets of terms.
-func alike(a, b []string) float64 {
-	both := 0
-	for _, t := range a {
-		if slices.Contains(b, t) {
-			both++
-		}
-	}
-	return float64(both) / float64(len(a)+len(b)-both)
-}
-
-// twins returns the active near-duplicates of a fact in a collection and context: the
-// oldest with the same text, or else all similar ones.
+// twins returns the active duplicates of a fact in a collection and context: the oldest
+// with the same text, or else all with the same words in the same order.
 func (w *world) twins(collection, content string, in situation) (ids []int64, method string) {
 	mine := meaningOf(content)
 	for _, k := range w.memories {
@@ -263,16 +251,15 @@ func (w *world) twins(collection, content string, in situation) (ids []int64, me
 		if k.kind != "fact" || k.now.status != "active" || k.collection != collection || k.now.context != in {
 			continue
 		}
-		theirs := meaningOf(k.now.content)
-		if theirs.number == mine.number && theirs.negated == mine.negated && alike(theirs.terms, mine.terms) >= 0.7 {
+		if slices.Equal(meaningOf(k.now.content).words, mine.words) {
 			ids = append(ids, k.id)
 		}
 	}
-	return ids, "jaccard"
+	return ids, "sequence"
 }
 
-// merge returns the memories that the end of a session supersedes: groups of facts in
-// which every pair differs only in words and is similar.
+// merge returns the memories that the end of a session supersedes: those that a longer
+// one covers.
 func (w *world) merge(s *episode) (by map[int64]int64) {
 	by = map[int64]int64{}
 	var all []*known
@@ -286,28 +273,36 @@ func (w *world) merge(s *episode) (by map[int64]int64) {
 		return by
 	}
 	slices.SortFunc(all, func(a, b *known) int {
-		return cmp.Or(cmp.Compare(b.now.confidence, a.now.confidence), cmp.Compare(b.uses, a.uses), b.created.Compare(a.created), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(len(meaningOf(b.now.content).words), len(meaningOf(a.now.content).words)),
+			cmp.Compare(b.now.confidence, a.now.confidence), b.created.Compare(a.created), cmp.Compare(b.id, a.id))
 	})
-	var groups [][]*known
+	var kept []*known
 	for _, k := range all {
-		home := slices.IndexFunc(groups, func(g []*known) bool {
-			return !slices.ContainsFunc(g, func(o *known) bool { return !mergeable(k, o) })
-		})
-		if home < 0 {
-			groups = append(groups, []*known{k})
+		if i := slices.IndexFunc(kept, func(o *known) bool { return covers(o, k) }); i >= 0 {
+			by[k.id] = kept[i].id
 			continue
 		}
-		groups[home] = append(groups[home], k)
-		by[k.id] = groups[home][0].id
+		kept = append(kept, k)
 	}
 	return by
 }
 
-func mergeable(a, b *known) bool {
+// covers reports whether a has all words of b in the same order, with the same number and
+// in the same context.
+func covers(a, b *known) bool {
 	x, y := meaningOf(a.now.content), meaningOf(b.now.content)
-	c, d := a.now.context, b.now.context
-	return a.now.category == b.now.category && x.number == y.number && x.negated == y.negated && alike(x.terms, y.terms) > 0.5 &&
-		c.success == d.success && c.place == d.place && c.frame == d.frame && c.force == d.force && c.try == d.try
+	number := func(w string) bool { return strings.Contains(w, "=") }
+	i, j := slices.IndexFunc(x.words, number), slices.IndexFunc(y.words, number)
+	if a.now.category != b.now.category || x.negated != y.negated || a.now.context != b.now.context || (i < 0) != (j < 0) || i >= 0 && x.words[i] != y.words[j] {
+		return false
+	}
+	rest := y.words
+	for _, w := range x.words {
+		if len(rest) > 0 && w == rest[0] {
+			rest = rest[1:]
+		}
+	}
+	return len(rest) == 0
 }
 
 func (w *world) memory(id int64) *known {

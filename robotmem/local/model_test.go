@@ -37,7 +37,7 @@ func TestModel(t *testing.T) {
 	happened := map[string]int{}
 	defer func() {
 		t.Logf("of %d sequences: %v", checks, happened)
-		for _, what := range []string{"duplicate by exact", "duplicate by jaccard", "superseded", "evicted", "cancelled", "asked of the past", "clock back"} {
+		for _, what := range []string{"duplicate by exact", "duplicate by sequence", "superseded", "evicted", "cancelled", "asked of the past", "clock back"} {
 			if checks >= 100 && happened[what] == 0 {
 				t.Errorf("%s: it never happened", what)
 			}

@@ -194,7 +194,7 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 		}
 	}
 	m.Step("merging what was said twice", 1, endStages)
-	if res.Consolidated, err = mergeRepeated(tx, s); err != nil {
+	if err := mergeRepeated(tx, s, res); err != nil {
 		return nil, err
 	}
 	m.Step("summing up", 2, endStages)
@@ -210,18 +210,18 @@ func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessio
 	return s, errors.Join(tx.Audit(ended), tx.FinishSession(r.SessionID, string(summary), r.OutcomeScore))
 }
 
-// mergeRepeated merges the repeated facts of a session.
-func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, error) {
+// mergeRepeated supersedes the facts of a session that another one covers.
+func mergeRepeated(tx *store.Tx, s *store.SessionRow, res *robotmem.EndSessionResponse) error {
 	candidates, err := tx.Candidates(s.SessionID, s.Collection)
 	if err != nil {
-		return robotmem.Consolidated{}, err
+		return err
 	}
-	groups, considered := consolidate.Plan(candidates)
+	groups, similar, considered := consolidate.Plan(candidates)
 	var out robotmem.Consolidated
 	for _, g := range groups {
 		for _, id := range g.Supersede {
 			if err := tx.Supersede(id, g.Keep); err != nil {
-				return robotmem.Consolidated{}, err
+				return err
 			}
 		}
 		out.MergedGroups++
@@ -232,7 +232,8 @@ func mergeRepeated(tx *store.Tx, s *store.SessionRow) (robotmem.Consolidated, er
 		out.AvgSimilarity /= float64(out.MergedGroups)
 		out.CompressionRatio = float64(out.SupersededCount) / float64(considered)
 	}
-	return out, nil
+	res.Consolidated, res.SimilarGroups = out, similar
+	return nil
 }
 
 // relatedMemories counts the faded memories and recalls what earlier sessions stored

@@ -56,11 +56,61 @@ var learnCases = []testCase{
 			t.Errorf("%d sightings, want 6", m.Sightings)
 		}
 	}},
-	{"NearTextIsADuplicate", func(t *testing.T, s robotmem.Service) {
-		id := learn(t, s, "gripper slipped on wet glass cup near table edge", nil)
-		res := do(t, s.Learn, &robotmem.LearnRequest{Insight: "gripper slipped on the wet glass cup near the table edge yesterday"})
-		if res.Status != "duplicate" || res.Method != "jaccard" || res.ExistingID != id || res.Similarity < 0.7 || res.Similarity > 1 {
-			t.Errorf("got %+v, want a near duplicate of %d", res, id)
+	{"RepetitionIsADuplicate", func(t *testing.T, s robotmem.Service) {
+		for _, pair := range [][2]string{
+			{"gripper slipped on wet glass cup near table edge", "The gripper slipped, on the wet glass cup near the table edge."},
+			{"the cups are on the tray", "THE CUP IS ON THE TRAY"},
+			{"the arm doesn't reach the shelf", "the arm does not reach the shelf"},
+			{"夹爪的力太大。", "夹爪力太大"},
+			{"棚の幅は1000 mm。", "棚の幅は1 m"},
+			{"Die Tür „klemmt“", "die tür   klemmt"},
+		} {
+			id := learn(t, s, pair[0], nil)
+			res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]})
+			if res.Status != "duplicate" || res.Method != "sequence" || res.ExistingID != id || res.Similarity < 0.7 || res.Similarity > 1 || len(res.Similar) > 0 {
+				t.Errorf("%q after %q: got %+v, want a duplicate of %d", pair[1], pair[0], res, id)
+			}
+		}
+	}},
+	{"OneWordMakesANewMemory", func(t *testing.T, s robotmem.Service) {
+		for _, pair := range [][2]string{
+			{"approach the wet glass from the left side of the shelf", "approach the wet glass from the right side of the shelf"},
+			{"increase the grip force when the cup starts to slip", "decrease the grip force when the cup starts to slip"},
+			{"turn the valve of the pump clockwise until it stops", "turn the valve of the pump counterclockwise until it stops"},
+			{"press the red button on the control panel of the belt", "press the green button on the control panel of the belt"},
+			{"the heavy boxes stand on the top shelf of the rack", "the heavy boxes stand on the bottom shelf of the rack"},
+			{"从左侧接近货架上的箱子并慢慢抓取", "从右侧接近货架上的箱子并慢慢抓取"},
+			{"the red block is on the blue block", "the blue block is on the red block"},
+			{"the cup is on the box", "the cup is in the box"},
+			{"the gripper is closed", "the gripper is close"},
+			{"ロボットがカートを押す", "ロボットをカートが押す"},
+			{"Der Roboter schaltet die Pumpe ein", "Der Roboter schaltet die Pumpe aus"},
+			{"Die Tür ist schon offen", "Die Tür ist schön offen"},
+			{"the signal of the dock is 🔴", "the signal of the dock is 🟢"},
+		} {
+			id := learn(t, s, pair[0], nil)
+			res := do(t, s.Learn, &robotmem.LearnRequest{Insight: pair[1]})
+			if res.Status != "created" || res.MemoryID == id || len(res.Conflicts) > 0 {
+				t.Errorf("%q after %q: got %+v, want it created", pair[1], pair[0], res)
+			}
+		}
+	}},
+	{"SimilarOnesAreNamed", func(t *testing.T, s robotmem.Service) {
+		ids := []int64{}
+		for _, side := range words {
+			ids = append(ids, learn(t, s, "approach the wet glass cup slowly from the "+side+" side of the long shelf", nil))
+		}
+		learn(t, s, "approach the wet glass cup slowly from the left side of the long shelf", object{"robot": "arm-1"})
+		learn(t, s, "camera lost focus on wet floor tiles near the door", nil)
+		text := "approach the wet glass cup slowly from the beta side of the long upper shelf"
+		res := do(t, s.LearnBatch, &robotmem.LearnBatchRequest{Items: []robotmem.LearnRequest{{Insight: text}}}).Results[0]
+		if res.LearnResponse == nil || res.Status != "created" || len(res.Similar) != 4 || res.Similar[0].MemoryID != ids[1] {
+			t.Fatalf("got %+v, want the four of %v, first the one of the beta side", res.LearnResponse, ids)
+		}
+		for i, m := range res.Similar {
+			if !slices.Contains(ids, m.MemoryID) || m.Method != "jaccard" || m.Similarity < 0.7 || m.Similarity > 1 || i > 0 && m.Similarity > res.Similar[i-1].Similarity {
+				t.Errorf("similar %d: got %+v", i, m)
+			}
 		}
 	}},
 	{"FarTextIsNew", func(t *testing.T, s robotmem.Service) {

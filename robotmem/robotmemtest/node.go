@@ -103,8 +103,8 @@ var nodeCases = []testCase{
 	}},
 	{"DoctorIsContent", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for i, w := range words {
-			noted(t, s, session, slip, note(w, object{"spatial": object{"position": []any{1, 2}}, "even": i%2 == 0}))
+		for i, text := range shorter {
+			noted(t, s, session, text, object{"spatial": object{"position": []any{1, 2}}, "even": i%2 == 0})
 		}
 		id := learn(t, s, grip, nil)
 		do(t, s.Update, &robotmem.UpdateRequest{MemoryID: id, NewContent: "grip_force=13 N holds wet glass"})

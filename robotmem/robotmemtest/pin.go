@@ -36,8 +36,8 @@ var pinCases = []testCase{
 	}},
 	{"PinnedIsNeverMerged", func(t *testing.T, s robotmem.Service) {
 		session := start(t, s, "")
-		for _, w := range words {
-			do(t, s.Pin, &robotmem.PinRequest{MemoryID: noted(t, s, session, slip, note(w, nil))})
+		for _, text := range shorter {
+			do(t, s.Pin, &robotmem.PinRequest{MemoryID: noted(t, s, session, text, nil)})
 		}
 		equal(t, "superseded", end(t, s, session).Consolidated.SupersededCount, 0)
 	}},

@@ -202,8 +202,8 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	}
 	if m.Type == "fact" {
 		sig := rec.Signature
-		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
-			rec.GroupKey(), m.MemoryID, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
+		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
+			rec.GroupKey(), m.MemoryID, sig.Sequence, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]))
 		if err != nil || n != 1 {
 			return false, err
 		}

@@ -15,9 +15,10 @@ import (
 const (
 	smallGroup         = 64  // groups up to this size are not cached
 	maxCachedGroups    = 256 // limit of cached groups
-	maxDuplicateChecks = 64  // limit of texts compared in full for one new fact
+	maxDuplicateChecks = 64  // limit of facts with the same sequence that are read for one new fact
 	maxOpposing        = 8   // limit of texts compared for a contradiction
 	maxConflicts       = 5   // limit of contradictions in one response
+	maxSimilar         = 5   // limit of similar facts in one response
 )
 
 // groupCache caches the signatures of large groups. Only the writer uses it.
@@ -34,11 +35,11 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	if len(cached) > 0 {
 		last = cached[len(cached)-1].Seq
 	}
-	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b
+	err := c.Query(`SELECT seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b, sequence
 		FROM signatures WHERE group_key = ? AND seq > ? ORDER BY seq`, []any{key, last}, func(s *sqlite.Stmt) error {
 		cached = append(cached, record.Signature{
 			Seq: s.ColumnInt64(0), MemoryID: s.ColumnInt64(1), Terms: s.ColumnInt64(2), Numbers: s.ColumnInt64(3), Skeleton: s.ColumnInt64(4),
-			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))},
+			Sketch: consolidate.Sketch{uint64(s.ColumnInt64(5)), uint64(s.ColumnInt64(6))}, Sequence: s.ColumnInt64(7),
 		})
 		return nil
 	})
@@ -54,52 +55,60 @@ func (g *groupCache) signatures(c *Conn, key int64) ([]record.Signature, error) 
 	return cached, nil
 }
 
-// Duplicate is an active fact with the same statement.
-type Duplicate struct {
-	ID         int64
-	UID        string
-	Method     string
-	Similarity float64
-}
-
-// FindNearDuplicate returns the active fact that r duplicates, or the facts that r
-// contradicts. It ignores the memory self.
-func (tx *Tx) FindNearDuplicate(r *record.Record, self int64) (*Duplicate, []robotmem.ConflictWith, error) {
-	var same *Duplicate
-	err := tx.Query(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
-		AND collection = ? AND content = ? ORDER BY id`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) error {
-		if id := s.ColumnInt64(0); same == nil && id != self {
-			same = &Duplicate{ID: id, UID: s.ColumnText(1), Method: "exact", Similarity: 1}
-		}
-		return nil
+// FindDuplicate fills res with the active fact that r duplicates, or else with those
+// that r contradicts and resembles. All are of the same collection and context.
+func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error {
+	found := func(id int64, uid, method string, similarity float64) {
+		res.Status, res.MemoryID, res.ExistingID, res.UID, res.Method, res.Similarity = "duplicate", id, id, uid, method, similarity
+	}
+	_, err := tx.One(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
+		AND collection = ? AND content = ? ORDER BY id LIMIT 1`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) {
+		found(s.ColumnInt64(0), s.ColumnText(1), "exact", 1)
 	})
-	if err != nil || same != nil {
-		return same, nil, err
+	if err != nil || res.MemoryID != 0 {
+		return err
 	}
 	group, err := tx.Store.Groups.signatures(tx.Conn, r.GroupKey())
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	conflicts := []robotmem.ConflictWith(nil)
-	for _, s := range candidates(group, r.Signature, self) {
+	similar := func(id int64, similarity float64) {
+		if similarity >= consolidate.SimilarJaccard {
+			res.Similar = append(res.Similar, robotmem.SimilarMemory{MemoryID: id, Similarity: similarity, Method: "jaccard"})
+		}
+	}
+	compare, alike := candidates(group, r.Signature)
+	for _, s := range compare {
 		other, err := tx.activeFact(r.GroupKey(), s)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		if other == nil {
 			continue
 		}
 		theirs := record.StatementOf(other.Content)
-		switch verdict, similarity := consolidate.Compare(theirs, r.Statement); verdict {
-		case consolidate.Duplicate:
-			return &Duplicate{ID: other.MemoryID, UID: other.UID, Method: "jaccard", Similarity: similarity}, nil, nil
-		case consolidate.Contradicts:
-			if len(conflicts) < maxConflicts {
-				conflicts = append(conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
-			}
+		verdict, similarity := consolidate.Compare(theirs, r.Statement)
+		if verdict == consolidate.Duplicate {
+			found(other.MemoryID, other.UID, "sequence", similarity)
+			return nil
+		}
+		if verdict == consolidate.Contradicts && len(res.Conflicts) < maxConflicts {
+			res.Conflicts = append(res.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: conflictReason(theirs, r, other.Content)})
+		}
+		similar(other.MemoryID, similarity)
+	}
+	for _, s := range alike {
+		other, err := tx.activeFact(r.GroupKey(), s)
+		if err != nil {
+			return err
+		}
+		if other != nil {
+			similar(other.MemoryID, consolidate.Jaccard(text.Stems(other.Content), r.Statement.Terms))
 		}
 	}
-	return nil, conflicts, nil
+	slices.SortStableFunc(res.Similar, func(a, b robotmem.SimilarMemory) int { return cmp.Compare(b.Similarity, a.Similarity) })
+	res.Similar = res.Similar[:min(len(res.Similar), maxSimilar)]
+	return nil
 }
 
 // Conflicts returns the active facts that contradict a stored one.
@@ -122,26 +131,29 @@ func (c *Conn) Conflicts(r *record.Record) ([]robotmem.ConflictWith, error) {
 	return conflicts, err
 }
 
-// candidates returns the signatures of a group whose texts must be compared: first
-// possible duplicates, most similar first, then the newest possible contradictions.
-func candidates(group []record.Signature, mine record.Signature, self int64) []*record.Signature {
+// candidates returns the signatures of a group whose texts must be compared, the newest
+// first: possible duplicates, then possible contradictions. alike are other ones that are
+// the most similar by sketch.
+func candidates(group []record.Signature, mine record.Signature) (compare, alike []*record.Signature) {
 	var repeat, oppose []*record.Signature
+	distance := func(s *record.Signature) int { return s.Sketch.Distance(mine.Sketch) }
 	for i := len(group) - 1; i >= 0; i-- {
 		s := &group[i]
 		switch {
-		case s.MemoryID == self:
-		case s.Numbers == mine.Numbers:
-			if consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)) {
+		case s.Sequence == mine.Sequence && s.Numbers == mine.Numbers:
+			if len(repeat) < maxDuplicateChecks {
 				repeat = append(repeat, s)
 			}
-		case s.Skeleton == mine.Skeleton && len(oppose) < maxOpposing:
+		case s.Skeleton == mine.Skeleton && s.Numbers != mine.Numbers && len(oppose) < maxOpposing:
 			oppose = append(oppose, s)
+		case len(alike) == maxSimilar && distance(s) >= distance(alike[maxSimilar-1]):
+		case consolidate.MayMatch(s.Sketch, mine.Sketch, int(s.Terms), int(mine.Terms)):
+			at, _ := slices.BinarySearchFunc(alike, distance(s)+1, func(s *record.Signature, d int) int { return cmp.Compare(distance(s), d) })
+			alike = slices.Insert(alike, at, s)
+			alike = alike[:min(len(alike), maxSimilar)]
 		}
 	}
-	slices.SortStableFunc(repeat, func(a, b *record.Signature) int {
-		return cmp.Compare(a.Sketch.Distance(mine.Sketch), b.Sketch.Distance(mine.Sketch))
-	})
-	return append(repeat[:min(len(repeat), maxDuplicateChecks)], oppose...)
+	return append(repeat, oppose...), alike
 }
 
 // activeFact returns the active fact of a cached signature, nil if another process has

@@ -70,8 +70,8 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 		return nil
 	}
 	s := r.Signature
-	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, terms, numbers, skeleton, sketch_a, sketch_b)
-		VALUES (?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
+	return tx.Exec(`INSERT INTO signatures(group_key, seq, memory_id, sequence, terms, numbers, skeleton, sketch_a, sketch_b)
+		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id, s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
 }
 
 func (tx *Tx) IndexText(id int64, r *record.Record) error {

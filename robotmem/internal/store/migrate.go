@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"slices"
 	"strings"
 	"sync"
 
@@ -143,7 +142,8 @@ func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 // migrationFills are the parts of migrations that SQL cannot express.
 var migrationFills = map[int]func(*Conn) error{
 	3:               indexQuantities,
-	ChecksumVersion: func(c *Conn) error { return errors.Join(rebuildSignatures(c), addVectorChecksums(c)) },
+	ChecksumVersion: addVectorChecksums,
+	7:               rebuildSignatures,
 }
 
 // addChecksums stores the checksums of all rows after the last migration. Version 6 adds
@@ -205,8 +205,7 @@ func (c *Conn) UpdateSessionChecksums() error {
 	return err
 }
 
-// rebuildSignatures computes the signatures of all facts that hold a number with a unit,
-// in batches.
+// rebuildSignatures computes the signatures of all facts, in batches.
 func rebuildSignatures(c *Conn) error {
 	const batch = 500
 	type row struct {
@@ -225,12 +224,9 @@ func rebuildSignatures(c *Conn) error {
 			return err
 		}
 		for _, r := range rows {
-			if !slices.ContainsFunc(text.Quantities(r.content), func(q text.Quantity) bool { return q.Unit != "" }) {
-				continue
-			}
 			sig := record.SignatureOf(record.StatementOf(r.content))
-			err := c.Exec("UPDATE signatures SET terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
-				sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), r.group, r.seq)
+			err := c.Exec("UPDATE signatures SET sequence = ?, terms = ?, numbers = ?, skeleton = ?, sketch_a = ?, sketch_b = ? WHERE group_key = ? AND seq = ?",
+				sig.Sequence, sig.Terms, sig.Numbers, sig.Skeleton, int64(sig.Sketch[0]), int64(sig.Sketch[1]), r.group, r.seq)
 			if err != nil {
 				return err
 			}

@@ -270,17 +270,19 @@ func (tx *Tx) StoreRecallCounts(c *RecallCounts) error {
 // Candidates returns the active facts of a session for consolidation.
 func (c *Conn) Candidates(session, collection string) ([]consolidate.Candidate, error) {
 	var out []consolidate.Candidate
-	err := c.Query(`SELECT id, category, confidence, access_count, created_at, pinned, type, content, context
+	err := c.Query(`SELECT id, category, confidence, created_at, pinned, type, content, context
 		FROM memories WHERE session_id = ? AND collection = ? AND status = 'active' ORDER BY id`, []any{session, collection}, func(s *sqlite.Stmt) error {
 		cand := consolidate.Candidate{
-			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2), AccessCount: s.ColumnInt(3),
-			CreatedAt: ParseTime(s.ColumnText(4)), Pinned: s.ColumnBool(5), Perception: s.ColumnText(6) == "perception",
+			ID: s.ColumnInt64(0), Category: s.ColumnText(1), Confidence: s.ColumnFloat(2),
+			CreatedAt: ParseTime(s.ColumnText(3)), Pinned: s.ColumnBool(4), Perception: s.ColumnText(5) == "perception",
 		}
+		var err error
 		if consolidate.Mergeable(cand) {
-			describe(&cand, s.ColumnText(7), robotmem.ParseObject(s.ColumnText(8)))
+			cand.Statement = record.StatementOf(s.ColumnText(6))
+			cand.Context, err = robotmem.ParseObject(s.ColumnText(7)).Canonical(s.ColumnText(7))
 		}
 		out = append(out, cand)
-		return nil
+		return err
 	})
 	return out, err
 }

@@ -2,13 +2,10 @@ package store
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -125,27 +122,4 @@ func Briefs(ms []robotmem.Memory, skip map[int64]bool, n int) []robotmem.BriefMe
 		}
 	}
 	return out
-}
-
-// describe fills the fields of a candidate that consolidation compares.
-func describe(c *consolidate.Candidate, content string, object robotmem.Object) {
-	c.Statement = record.StatementOf(content)
-	c.Outcome = record.OutcomeOf(object)
-	if spatial, ok := object["spatial"]; ok {
-		c.Place = string(filter.Digest(filter.BlobObject, spatial))
-	}
-	var numbers []string
-	attrs, _ := filter.Flatten(object)
-	for _, a := range attrs {
-		switch v := a.Value.(type) {
-		case int64, float64:
-			numbers = append(numbers, fmt.Sprintf("%s=%v", a.Path, v))
-		case []byte:
-			if strings.HasPrefix(string(v), filter.BlobList) {
-				numbers = append(numbers, fmt.Sprintf("%s=%x", a.Path, v))
-			}
-		}
-	}
-	slices.Sort(numbers)
-	c.Numbers = strings.Join(numbers, "\n")
 }

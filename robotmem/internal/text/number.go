@@ -142,6 +142,10 @@ func (p *scanner) number(i int) int {
 	}
 	if p.base {
 		value, unit := units.Base(num.value, u.name)
+		if p.sequence {
+			p.out = append(p.out, value+unit) // 5MHz is not 5mHz
+			return u.end
+		}
 		for _, term := range []string{value, unit, value + unit} {
 			p.emit(term)
 		}
@@ -168,7 +172,7 @@ func (p *scanner) number(i int) int {
 // numeral emits a number as written, unless that is the canonical decimal, and the
 // canonical decimal.
 func (p *scanner) numeral(written, value string) {
-	if written = unsigned(written); written != value {
+	if written = unsigned(written); written != value && !p.sequence {
 		p.emit(written) // 1e-3 beside 0.001
 	}
 	p.emit(value)

@@ -38,7 +38,8 @@ func wordSet(list string) map[string]struct{} {
 }
 
 var negating = wordSet(`not no never none nothing nobody nowhere neither nor cannot without
-	dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt mustnt hasnt havent hadnt`)
+	dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt wouldnt mustnt hasnt havent hadnt
+	nicht nichts kein keine keinen keinem keiner keines nie niemals niemand ohne`)
 
 // failing are words that negate a following "to".
 var failing = wordSet(`fail fails failed failing refuse refuses refused unable`)

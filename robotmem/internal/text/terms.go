@@ -88,13 +88,21 @@ type scanner struct {
 	query bool // a question: Chinese stop words are separated
 	base  bool // numbers with units are converted
 
+	sequence bool // words for Sequence: with diacritics and symbols, numbers once
+
 	others      bool // collect equivalents of numbers with units
 	equivalents []Equivalent
 	stop        []string // terms of Chinese stop words
 }
 
 func (p *scanner) emit(w string) {
-	p.out = append(p.out, fold(w))
+	switch {
+	case !p.sequence:
+		w = fold(w)
+	case w != "A" || len(p.out) == 0: // bin A is no article
+		w = strings.ToLower(w)
+	}
+	p.out = append(p.out, w)
 }
 
 func (p *scanner) scan() {
@@ -114,9 +122,12 @@ func (p *scanner) scan() {
 		default:
 			if startsNumber(p.s, i) {
 				i = p.number(i)
-			} else {
-				i += n
+				continue
 			}
+			if p.sequence && symbol(p.s, i, n) {
+				p.emit(p.s[i : i+n])
+			}
+			i += n
 		}
 	}
 }
@@ -197,6 +208,9 @@ func (p *scanner) apostrophe(w string, at int) {
 	switch fold(tail) {
 	case "s", "re", "ll", "ve", "d", "m":
 		p.split(head)
+		if p.sequence { // it'll is not it'd
+			p.emit(tail)
+		}
 	case "t":
 		if base, ok := negated(head); ok {
 			p.split(base)
@@ -375,9 +389,12 @@ func (p *scanner) unspaced(i int, c runeClass) int {
 		i += n
 	}
 	run := p.s[start:i]
-	if c == han && p.query {
+	switch {
+	case p.sequence:
+		p.out = append(p.out, strings.Split(run, "")...)
+	case c == han && p.query:
 		p.queryRun(run)
-	} else {
+	default:
 		p.pairs(run, 0, len(run), len(run))
 	}
 	return i

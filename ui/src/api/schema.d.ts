@@ -151,7 +151,7 @@ export interface paths {
         put?: never;
         /**
          * Learn a fact
-         * @description Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, with the same context, returns status duplicate; a fact with a different number is new. Returns the memory_id, the category and tags that were inferred, and in conflicts the memories that contradict it. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
+         * @description Store one fact that was learnt from experience, with its numbers, place, parameters and outcome. Call it after every experiment that taught something, also when it failed. A fact that is already known, in the same words and order and with the same context, returns status duplicate; a fact that differs in a word or a number is new. Returns the memory_id, the category and tags that were inferred, in conflicts the memories that contradict it and in similar those with similar words. Example: {"insight":"grip_force=12.5 N holds wet glass","context":{"params":{"grip_force":12.5},"task":{"success":true}}}.
          */
         post: operations["learn"];
         delete?: never;
@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * End a session
-         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. It merges redundant facts of the episode, but never facts that differ in a number, outcome or place. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
+         * @description Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. A fact of the episode that a longer one says completely, with the same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns a summary and related memories of earlier episodes. Example: {"session_id":"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e","outcome_score":0.9,"used_memory_ids":[7]}.
          */
         post: operations["end_session"];
         delete?: never;
@@ -787,8 +787,10 @@ export interface components {
             error?: components["schemas"]["BatchError"];
             existing_id?: number;
             memory_id?: number;
-            /** @description For a duplicate: exact, jaccard or cosine. */
+            /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
             method?: string;
+            /** @description At most 5 memories with similar words, best first. The new memory is stored beside them. */
+            similar?: components["schemas"]["SimilarMemory"][];
             similarity?: number;
             /** @description created or duplicate. */
             status?: string;
@@ -869,7 +871,7 @@ export interface components {
             reason: string;
         };
         Consolidated: {
-            /** @description Mean Jaccard similarity of the merged pairs, 0 to 1. */
+            /** @description Mean Jaccard similarity of the kept and the superseded memories, 0 to 1. */
             avg_similarity: number;
             /** @description Superseded memories divided by candidates, 0 to 1. */
             compression_ratio: number;
@@ -919,6 +921,8 @@ export interface components {
             /** @description Memories of earlier episodes that are related to this one. */
             related_memories: components["schemas"]["BriefMemory"][];
             session_id: string;
+            /** @description Ids of facts of the episode with similar words that were not merged, because none says all that another says. At most 20 groups of 20. */
+            similar_groups?: number[][];
             status: string;
             summary: components["schemas"]["SessionSummary"];
         };
@@ -989,8 +993,10 @@ export interface components {
             conflicts: components["schemas"]["ConflictWith"][];
             existing_id?: number;
             memory_id: number;
-            /** @description For a duplicate: exact, jaccard or cosine. */
+            /** @description For a duplicate: exact (the same text) or sequence (the same words, numbers and units in the same order). */
             method?: string;
+            /** @description At most 5 memories with similar words, best first. The new memory is stored beside them. */
+            similar?: components["schemas"]["SimilarMemory"][];
             similarity?: number;
             /** @description created or duplicate. */
             status: string;
@@ -1543,6 +1549,13 @@ export interface components {
             page: number;
             sessions: components["schemas"]["Session"][];
             total: number;
+        };
+        SimilarMemory: {
+            memory_id: number;
+            /** @description jaccard. */
+            method: string;
+            /** @description Share of common words, 0.7 to 1. */
+            similarity: number;
         };
         SpatialSort: {
             /** @description Context path of the coordinates, such as spatial.object_position. */
