@@ -79,6 +79,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	if options.MaxConns, err = maxConns(); err != nil {
+		return err
+	}
 	tlsConfig, err := loadTLS(set.TLSCert, set.TLSKey)
 	if err != nil {
 		return err
@@ -102,6 +105,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
+	options.Ready = m.Ready
 	options.MCP, options.Tokens, options.RequireToken = tools.Handler(), tokens.Tokens, !local
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
