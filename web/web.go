@@ -63,6 +63,9 @@ type Options struct {
 	ManageTokens TokenManager
 	// RequireToken refuses requests without a token even while there is none.
 	RequireToken bool
+	// Ready returns why the memory stores nothing any more, which /readyz then says; nil
+	// if it does. It may be nil.
+	Ready func() error
 	// MCP serves /mcp. Without it the route does not exist.
 	MCP http.Handler
 	// UI holds the dashboard: index.html and the files that it loads. Without it
@@ -208,13 +211,18 @@ type health struct {
 	Status string `json:"status"`
 }
 
-// ready reports whether the memory can be read. It needs no token, so it uses the
+// ready reports whether the memory can be read, and written unless it is read-only. It needs no token, so it uses the
 // cheapest operation.
 func (s *server) ready(c echo.Context) error {
 	ctx, cancel := context.WithTimeout(c.Request().Context(), readyTimeout)
 	defer cancel()
 	if _, err := s.svc.Changes(ctx, &admin.ChangesRequest{}); err != nil {
 		return err
+	}
+	if s.opts.Ready != nil {
+		if err := s.opts.Ready(); err != nil {
+			return err
+		}
 	}
 	return writeJSON(c, http.StatusOK, health{Status: "ready"})
 }
@@ -283,7 +291,7 @@ func index(o Options) any {
 }
 
 const (
-	readHeaderTimeout = 10 * time.Second
+	readHeaderTimeout = 5 * time.Second
 	idleTimeout       = 2 * time.Minute
 	maxHeader         = 64 << 10 // bytes; a filter in a query takes a few thousand
 	maxConns          = 512      // half of the 1,024 files that a process may open by default

@@ -79,6 +79,7 @@ func (a *app) open(ctx context.Context, path, clientType string) (*local.Node, e
 func (a *app) options(clientType string) (o local.Options, err error) {
 	o = local.Options{
 		ReadOnly:   a.Config.ReadOnly,
+		Create:     a.Config.Create,
 		Durability: local.Durability(a.Config.Durability),
 		AllowPaths: a.Config.AllowPath,
 		ClientType: clientType,

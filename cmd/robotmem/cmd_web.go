@@ -79,6 +79,9 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	if options.MaxConns, err = maxConns(); err != nil {
+		return err
+	}
 	tlsConfig, err := loadTLS(set.TLSCert, set.TLSKey)
 	if err != nil {
 		return err
@@ -108,6 +111,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
 	options.MCP, options.RequireToken = tools.Handler(), !local
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
+	options.Ready = m.Ready
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)

@@ -49,6 +49,7 @@ type config struct {
 	// Weights are the factors of the ranked lists and of real-world data in a recall.
 	Weights map[string]float64 `mapstructure:"weights"`
 
+	Create bool `mapstructure:"-"` // only a flag: as a setting it would allow every emptied file
 	// collectionGiven: on the command line, not as a default in the environment or the file.
 	collectionGiven bool
 	homeErr         error
@@ -83,7 +84,7 @@ func defaults() map[string]any {
 
 // loadConfig merges defaults, file, environment and flags.
 func loadConfig(g *globals, env func(string) (string, bool)) (config, error) {
-	c := config{collectionGiven: g.Collection != nil}
+	c := config{collectionGiven: g.Collection != nil, Create: g.Create}
 	c.Home, c.homeErr = home(env)
 	settings := defaults()
 	if path, required := configPath(g, env, c.Home); path != "" {

@@ -35,6 +35,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		args = []string{"--help"}
 	}
 	defer a.close()
+	if err := checkLimits(); err != nil {
+		return a.fail(err)
+	}
 	done, err := a.execute(ctx, args)
 	if err != nil {
 		return a.fail(err)

@@ -224,10 +224,11 @@ func (r *restore) stage(ctx context.Context, staged string) error {
 }
 
 // setAside gives the file and its payloads a second name, the file last, so that its
-// second name shows that all have one.
+// second name shows that all have one. A log may lie there without its file, which was
+// moved.
 func (r *restore) setAside(ctx context.Context) (err error) {
-	if !r.exists {
-		return nil
+	if _, err := os.Lstat(r.real + logSuffixes[0]); !r.exists && err != nil {
+		return nil //nolint:nilerr // nothing is there
 	}
 	aside := fmt.Sprintf("%s.before-restore-%s", r.path, time.Now().UTC().Format(backupTime))
 	from, to := payload.Folder{Dir: r.path + store.PayloadsSuffix}, payload.Folder{Dir: aside + store.PayloadsSuffix}
@@ -244,7 +245,7 @@ func (r *restore) setAside(ctx context.Context) (err error) {
 	}
 	for _, suffix := range append(logSuffixes[:2:2], "") {
 		err := sqlite.LinkOrCopy(ctx, r.real+suffix, aside+suffix)
-		if err != nil && (suffix == "" || !errors.Is(err, fs.ErrNotExist)) {
+		if err != nil && (suffix == "" && r.exists || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}

@@ -38,6 +38,9 @@ func (in *importing) payload(ctx context.Context, d *archive.Data) error {
 
 // takePayload writes a payload with the codec that fits the metadata of its memory.
 func (n *Node) takePayload(ctx context.Context, a *store.ImportRecord, d *archive.Data) (*payload.Written, error) {
+	if err := n.Store.Writable(); err != nil {
+		return nil, err
+	}
 	metadata := robotmem.ParseObject(string(a.Metadata))
 	w, err := n.Store.Payloads().Write(ctx, d.Reader, payload.Options{
 		Limit: n.options.MaxStream, Inline: record.InlinePayload, Expect: d.Bytes,

@@ -37,6 +37,7 @@ const (
 // Options configure a Node. The zero value works.
 type Options struct {
 	ReadOnly    bool              // nothing is written, and what would write fails with Unavailable
+	Create      bool              // begin a memory in a file of no bytes, which is refused otherwise
 	Taxonomy    []byte            // rules as YAML; the embedded ones if nil
 	Durability  Durability        // DurabilityFull if empty
 	BusyTimeout time.Duration     // how long to wait for another process's lock; 5 s if zero
@@ -91,7 +92,7 @@ var (
 )
 
 // Open opens the memory file at path. It creates the file and its folder if they are
-// absent. It fails with Corrupt if the file is damaged or another program's, Conflict if
+// absent. It fails with Corrupt if the file is damaged, empty or another program's, Conflict if
 // a newer robotmem wrote it, Unavailable if it cannot be opened, Invalid if an option is
 // wrong.
 func Open(ctx context.Context, path string, o Options) (*Node, error) {
@@ -125,7 +126,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
-		ReadOnly: o.ReadOnly, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
+		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
 			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
 				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
@@ -254,6 +255,10 @@ func (n *Node) applyRules(ctx context.Context) error {
 		return errors.Join(store.WriteTagMeta(tx.Conn, rows), tx.DropOldFeatures())
 	})
 }
+
+// Ready fails with Unavailable, and the reason, if nothing can be stored because the file,
+// its log or its payloads are no longer where the node has opened them.
+func (n *Node) Ready() error { return sqlite.Wrap("ready", n.Store.InPlace()) }
 
 // Close waits for the calls in flight, stores the counters and closes the
 // file. Further calls fail with Unavailable. Closing twice is harmless.

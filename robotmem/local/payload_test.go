@@ -412,9 +412,19 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 	e := openTest(t, Options{})
 	res := savePayload(t, e, noise(13, 400_000), nil)
 	folder := e.Store.Payloads().Dir
-	if err := errors.Join(os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
+	if err := errors.Join(e.Close(), os.Rename(folder, folder+".away"), os.WriteFile(folder, nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
+	reopen := func() *Node {
+		t.Helper()
+		again, err := Open(t.Context(), e.Store.Path(), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = again.Close() }) // after a failure
+		return again
+	}
+	e = reopen()
 	d, err := e.Doctor(t.Context(), &admin.DoctorRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -438,9 +448,10 @@ func TestAFolderThatCannotBeReadIsReported(t *testing.T) {
 			t.Errorf("after the repair %s: %s (%s)", c.Name, c.Status, c.Detail)
 		}
 	}
-	if err := errors.Join(os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
+	if err := errors.Join(e.Close(), os.Remove(folder), os.Rename(folder+".away", folder)); err != nil {
 		t.Fatal(err)
 	}
+	e = reopen()
 	sameData(t, e, res.MemoryID, noise(13, 400_000))
 	healthy(t, e)
 }

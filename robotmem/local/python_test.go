@@ -53,6 +53,10 @@ func pythonFile(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "memory.db")
 	schema := strings.Replace(pythonSchema, "CREATE VIRTUAL TABLE memories_fts", "CREATE TABLE memories_vec_rowids(rowid INTEGER PRIMARY KEY, id); CREATE TABLE memories_vec_vector_chunks00(rowid PRIMARY KEY, vectors BLOB NOT NULL); CREATE VIRTUAL TABLE memories_fts", 1)
+	err := os.WriteFile(path, nil, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -133,26 +133,37 @@ func TestStockSQLiteChangesAText(t *testing.T) {
 	}
 }
 
-// An emptied file is not treated as a new one, and its log is not deleted, while files
-// that belong to it exist beside it.
+// An emptied file is a new one only if the caller says so, and never while files
+// that belong to it exist beside it. A file that is gone is not made again beside them.
 func TestAnEmptiedFileIsNotANewOne(t *testing.T) {
 	db, log := killedFiles(t)
 	for _, tt := range []struct {
 		name, beside string
 		data         []byte
+		gone         bool // there is no file at all
+		create       bool
 		want         robotmem.Kind
 	}{
-		{"with its log", "-wal", log, robotmem.Corrupt},
-		{"with payloads", ".payloads/ab/cdef", db[:10], robotmem.Corrupt},
-		{"with nothing", "-other", nil, ""},
+		{"with its log", "-wal", log, false, true, robotmem.Corrupt},
+		{"with payloads", ".payloads/ab/cdef", db[:10], false, true, robotmem.Corrupt},
+		{"with nothing", "-other", nil, false, false, robotmem.Corrupt},
+		{"with nothing, and a memory shall begin in it", "-other", nil, false, true, ""},
+		{"gone, with its log", "-wal", log, true, true, robotmem.Corrupt},
+		{"gone, with payloads", ".payloads/ab/cdef", db[:10], true, false, robotmem.Corrupt},
+		{"gone, with nothing", "-other", nil, true, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "memory.db")
 			beside := path + tt.beside
-			if err := errors.Join(os.WriteFile(path, nil, 0o600), os.MkdirAll(filepath.Dir(beside), 0o700), os.WriteFile(beside, tt.data, 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(beside), 0o700), os.WriteFile(beside, tt.data, 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			e, err := local.Open(t.Context(), path, local.Options{})
+			if !tt.gone {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e, err := local.Open(t.Context(), path, local.Options{Create: tt.create})
 			if err == nil {
 				_ = e.Close()
 			}

@@ -144,8 +144,12 @@ func examineModes(path, payloads string, d *admin.DoctorResponse) {
 		"in the folder of the file run: "+strings.Join(remedy, " && "))
 }
 
-// examineWriting says whether the memory is served read-only, and why.
+// examineWriting says why nothing can be written: the files are not in place, or the
+// memory is served read-only.
 func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
+	if err := mt.Store.InPlace(); err != nil {
+		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err), "put back what is named, or copy what is open from /proc while this process runs; then robotmem doctor again")
+	}
 	switch why := mt.Store.ReadOnly(); why {
 	case "":
 	case sqlite.AskedReadOnly:

@@ -50,7 +50,7 @@ type ConnOptions struct {
 	logIndex string // file of the log's index; beside the database if empty
 }
 
-// Open opens a connection. While another process creates or removes the log, SQLite
+// Open opens a connection to a file that exists. While another process creates or removes the log, SQLite
 // answers busy at once, whatever the busy timeout; Open retries until then.
 func Open(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	for deadline := time.Now().Add(o.BusyTimeout); ; time.Sleep(openRetry) {
@@ -65,7 +65,7 @@ const openRetry = 5 * time.Millisecond
 
 // openOnce opens a connection and sets it up.
 func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
-	flags := sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
+	flags := sqlite3.OPEN_READWRITE
 	if o.ReadOnly {
 		flags = sqlite3.OPEN_READONLY
 	}

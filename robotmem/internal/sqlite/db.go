@@ -26,6 +26,7 @@ type Options struct {
 	Disk        Disk
 	Log         *slog.Logger
 	Beside      string            // suffix of the name of the folder that belongs to the file
+	Create      bool              // begin a new memory in a file of no bytes
 	SetUp       func(*Conn) error // of each connection; may be nil
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
@@ -54,6 +55,7 @@ type DB struct {
 	scratch   string    // a folder of temporary files; "" if none is needed
 	madeIndex bool      // this read-only process has made the index of the log
 	state     fileState // of a file that is read without the shared index
+	open      openFiles
 
 	writer     *Conn      // owned by runWriter
 	queue      writeQueue // owned by runWriter
@@ -81,7 +83,7 @@ func AbsPath(path string) (string, error) {
 }
 
 // OpenDB opens the file at path and creates it if it is absent. It fails with
-// Corrupt if the file is damaged or another program's, Conflict if a newer program
+// Corrupt if the file is damaged, empty or another program's, Conflict if a newer program
 // wrote it, Unavailable if it cannot be opened.
 func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	path, err := AbsPath(path)
@@ -116,7 +118,7 @@ func (db *DB) openFile(ctx context.Context) error {
 	case db.o.ReadOnly:
 		db.readOnly = AskedReadOnly
 	case db.readOnly == "":
-		if err := refuseEmptied(db.path, db.o.Beside); err != nil {
+		if err := refuseEmptied(db.path, &db.o); err != nil {
 			return err
 		}
 		err := db.openWritable(ctx)
@@ -150,6 +152,14 @@ func (db *DB) openWritable(ctx context.Context) error {
 		return errors.Join(err, db.writer.Close())
 	}
 	db.queue = openWriteQueue(db.path)
+	db.noteFiles()
+	c, err := db.openReader(ctx)
+	if err != nil {
+		db.queue.close()
+		return errors.Join(err, db.writer.Close())
+	}
+	<-db.readers
+	db.readers <- c
 	return nil
 }
 
@@ -282,21 +292,37 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
 	return f(c)
 }
 
-// reader takes a connection from the pool, opening it on first use.
+// reader takes a connection from the pool, opening it on first use. While the file is
+// not in place it waits for an open one: the first is opened with the file.
 func (db *DB) reader(ctx context.Context) (*Conn, error) {
 	select {
 	case c := <-db.readers:
 		if c != nil {
 			return c, nil
 		}
-		c, err := Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
-		if err != nil {
-			db.readers <- nil
+		c, err := db.openReader(ctx)
+		if err == nil {
+			return c, nil
 		}
-		return c, err
+		defer func() { db.readers <- nil }()
+		if db.InPlace() != nil {
+			return db.reader(ctx)
+		}
+		return nil, err
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// openReader opens a reading connection, but not of another file that took the name.
+func (db *DB) openReader(ctx context.Context) (c *Conn, err error) {
+	if err = db.InPlace(); err == nil {
+		c, err = Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+	}
+	if away := db.InPlace(); err == nil && away != nil {
+		return nil, errors.Join(away, c.Close())
+	}
+	return c, err
 }
 
 // Close waits for the calls in flight and closes the file. Further calls fail with
@@ -312,6 +338,9 @@ func (db *DB) Close() error {
 	db.closing.Unlock()
 	<-db.writerDone
 	db.queue.close()
+	if db.open.folder != nil {
+		_ = db.open.folder.Close() // nothing was written
+	}
 	err := db.closeReaders()
 	if db.writer != nil {
 		err = errors.Join(err, db.writer.Close())

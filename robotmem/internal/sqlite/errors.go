@@ -127,6 +127,14 @@ type hidden struct {
 func (h *hidden) Error() string { return h.text }
 func (h *hidden) Unwrap() error { return h.cause }
 
+// Cause is what Explain hides from callers, for the doctor: it may name paths.
+func Cause(err error) string {
+	if h := (*hidden)(nil); errors.As(err, &h) {
+		return h.cause.Error()
+	}
+	return err.Error()
+}
+
 // Reason is a file error without its path.
 func Reason(err error) string {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,7 +24,7 @@ func TestPermissionIsNotAFullDisk(t *testing.T) {
 
 // SQLite has no code of its own for a schema whose text was damaged.
 func TestADamagedSchemaIsCorrupt(t *testing.T) {
-	c, err := Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), ConnOptions{})
+	c, err := Open(t.Context(), newFile(t), ConnOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

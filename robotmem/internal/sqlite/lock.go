@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -31,6 +32,10 @@ type lockRange struct{ start, length int64 }
 // ErrLocked says that another process holds a lock.
 var ErrLocked = errors.New("another process holds the lock")
 
+// errLogGone says that the log of a file in use is not beside it: SQLite would make
+// another, and read the file as damaged.
+var errLogGone = robotmem.Errorf(robotmem.Unavailable, "db", "another program has the file open, and its log (-wal) was moved or deleted; put the log back, or end that program as usual, which brings the log into the file; then try again")
+
 // enter waits until no restore replaces the file, and prevents one until leave.
 func enter(ctx context.Context, path string, wait time.Duration) (leave func(), err error) {
 	for deadline := time.Now().Add(wait); ; time.Sleep(openRetry) {
@@ -42,7 +47,10 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 		if err == nil && !isAt(f, path) {
 			err = ErrLocked
 		}
-		if !errors.Is(err, ErrLocked) { // where locks do not work SQLite says so
+		if err == nil {
+			err = logThere(path)
+		}
+		if !errors.Is(err, ErrLocked) && !errors.Is(err, errLogGone) { // where locks do not work SQLite says so
 			return func() { _ = f.Close() }, nil
 		}
 		_ = f.Close()
@@ -50,9 +58,29 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			return nil, ctx.Err()
 		}
 		if time.Now().After(deadline) {
+			if errors.Is(err, errLogGone) {
+				return nil, err
+			}
 			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
 		}
 	}
+}
+
+// logThere fails with errLogGone while a program uses the file and there is no log, as
+// is so for a moment when it opens or closes the file.
+func logThere(path string) error {
+	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil //nolint:nilerr // this user makes no log
+	}
+	defer f.Close()
+	if errors.Is(lockPart(f, sharedRange, true), ErrLocked) {
+		return errLogGone
+	}
+	return nil
 }
 
 // KeepOut makes the caller the only user of a file, until f is closed: f is a

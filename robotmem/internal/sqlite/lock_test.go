@@ -22,9 +22,9 @@ func newFile(t *testing.T) string {
 		t.Skip("ranges of files cannot be locked here")
 	}
 	path := filepath.Join(t.TempDir(), "memory.db")
-	c, err := Open(t.Context(), path, ConnOptions{})
+	c, err := OpenPlain(path)
 	if err == nil {
-		err = errors.Join(c.Exec("CREATE TABLE memories(id)"), c.Close())
+		err = errors.Join(c.Exec("PRAGMA journal_mode=WAL; CREATE TABLE memories(id)"), c.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

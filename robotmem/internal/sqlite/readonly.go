@@ -41,10 +41,10 @@ const AskedReadOnly = "as was asked"
 // ReadOnly is why nothing is written, "" if the file is writable.
 func (db *DB) ReadOnly() string { return db.readOnly }
 
-// Writable fails when the file is served read-only.
+// Writable fails when the file is served read-only or is not in place.
 func (db *DB) Writable() error {
 	if db.readOnly == "" {
-		return nil
+		return db.InPlace()
 	}
 	return robotmem.Errorf(robotmem.Unavailable, "", "the memory is served read-only (%s); nothing was stored; recall goes on", db.readOnly)
 }
@@ -105,6 +105,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	}
 	<-db.readers
 	db.readers <- c
+	db.noteFiles()
 	return db.Read(ctx, func(c *Conn) error {
 		version, err := db.o.Check(c)
 		if err == nil && version < db.o.Version {

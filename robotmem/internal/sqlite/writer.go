@@ -118,8 +118,8 @@ func (db *DB) enqueue(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := db.Writable(); err != nil {
-		return err
+	if db.readOnly != "" {
+		return db.Writable()
 	}
 	if db.closed {
 		return ErrClosed
@@ -154,7 +154,7 @@ func (db *DB) runAlone(j *job) {
 	if !j.claimed.CompareAndSwap(false, true) {
 		return
 	}
-	err := db.writer.BusyTimeout(db.o.BusyTimeout)
+	err := errors.Join(db.InPlace(), db.writer.BusyTimeout(db.o.BusyTimeout))
 	if err == nil {
 		err = j.run(db.writer)
 	}
@@ -271,7 +271,13 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 		if err != nil && !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}
+		if errors.Is(err, errLogAway) { // what it holds shall outlive this process
+			_ = c.Exec("PRAGMA wal_checkpoint(PASSIVE)") // Close tries again
+		}
 	}()
+	if err := db.InPlace(); err != nil { // before a job removes files of payloads
+		return nil, err
+	}
 	if err := db.o.Group.Begin(c); err != nil {
 		return nil, err
 	}
@@ -282,6 +288,9 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 		}
 	}
 	if err := db.o.Group.Commit(c); err != nil {
+		return nil, err
+	}
+	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
 	if err := c.Exec("COMMIT"); err != nil {
