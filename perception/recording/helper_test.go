@@ -28,7 +28,7 @@ func rosbag2(t testing.TB) string {
 
 func open(t testing.TB, path string) recording.Source {
 	t.Helper()
-	src, err := recording.Open(path)
+	src, err := recording.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
