@@ -32,62 +32,60 @@ func newAutomaton(literals []string) *automaton {
 			a.class[c] = a.blank
 		}
 	}
-	trie := a.trie(literals)
-	a.link(trie)
+	a.link(a.trie(literals))
 	return a
 }
 
-// trie returns rows of state numbers, 0 where there is no child.
-func (a *automaton) trie(literals []string) [][]int32 {
-	rows := [][]int32{make([]int32, a.width)}
-	a.ends = [][]int32{nil}
+// node is a state of the trie. Its children are a list; 0 is no state.
+type node struct {
+	class          uint8
+	child, sibling int32
+}
+
+func (a *automaton) trie(literals []string) []node {
+	nodes := make([]node, 1)
+	a.ends = make([][]int32, 1)
 	for id, l := range literals {
 		s := int32(0)
 		for i := range len(l) {
 			c := a.class[l[i]]
-			if rows[s][c] == 0 {
-				rows[s][c] = int32(len(rows))
-				rows = append(rows, make([]int32, a.width))
+			to := nodes[s].child
+			for to != 0 && nodes[to].class != c {
+				to = nodes[to].sibling
+			}
+			if to == 0 {
+				to = int32(len(nodes))
+				nodes = append(nodes, node{class: c, sibling: nodes[s].child})
+				nodes[s].child = to
 				a.ends = append(a.ends, nil)
 			}
-			s = rows[s][c]
+			s = to
 		}
 		a.ends[s] = append(a.ends[s], int32(id))
 	}
-	return rows
+	return nodes
 }
 
-// link fills the gaps of each row from the row of the longest proper suffix of its state, shallow
-// states first, and concatenates the rows.
-func (a *automaton) link(rows [][]int32) {
-	fail := make([]int32, len(rows))
-	var queue []int32
-	for _, s := range rows[0] {
-		if s != 0 {
-			queue = append(queue, s)
-		}
-	}
-	for len(queue) > 0 {
+// link writes the table, shallow states first. The row of a state is the row of its longest proper
+// suffix, overwritten with the state's own children.
+func (a *automaton) link(nodes []node) {
+	a.next = make([]int32, len(nodes)*int(a.width))
+	fail := make([]int32, len(nodes))
+	for queue := []int32{0}; len(queue) > 0; queue = queue[1:] {
 		s := queue[0]
-		queue = queue[1:]
-		a.ends[s] = slices.Concat(a.ends[s], a.ends[fail[s]])
-		for c, to := range rows[s] {
-			if to == 0 {
-				rows[s][c] = rows[fail[s]][c]
-				continue
+		row := a.next[s*a.width : (s+1)*a.width]
+		copy(row, a.next[fail[s]*a.width:])
+		for to := nodes[s].child; to != 0; to = nodes[to].sibling {
+			cell := &row[nodes[to].class]
+			if s != 0 {
+				fail[to] = (*cell >> 1) / a.width
 			}
-			fail[to] = rows[fail[s]][c]
-			queue = append(queue, to)
-		}
-	}
-	a.next = make([]int32, 0, len(rows)*int(a.width))
-	for _, row := range rows {
-		for _, to := range row {
-			cell := to * a.width * 2
+			a.ends[to] = slices.Concat(a.ends[to], a.ends[fail[to]])
+			*cell = to * a.width * 2
 			if len(a.ends[to]) > 0 {
-				cell++
+				*cell++
 			}
-			a.next = append(a.next, cell)
+			queue = append(queue, to)
 		}
 	}
 }

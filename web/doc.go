@@ -18,9 +18,10 @@
 //
 // Besides the operations there are / (the dashboard for a browser, otherwise an
 // index of the routes), /api/events (a stream of changes), /login, /logout and
-// /api/whoami, /healthz (the process answers), /readyz (the memory answers),
-// /metrics (for Prometheus), /api/openapi.json and /api/reference (the description
-// of the operations for programs and for readers), and /mcp if Options.MCP is set.
+// /api/whoami, /healthz (the process answers), /readyz (the memory answers), /metrics
+// (for Prometheus), /api/openapi.json and /api/reference (the description of the
+// operations for programs and for readers), /api/tokens if Options.ManageTokens is
+// set, and /mcp if Options.MCP is set.
 //
 //	srv := web.NewServer(svc, web.Options{Logger: logger, UI: ui.Files(), MCP: mcpServer.Handler()})
 //	err := srv.Serve(listener)

@@ -3,11 +3,9 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -20,12 +18,10 @@ import (
 // line of JSON. A comment, which begins with a colon, keeps the connection open.
 
 const (
-	// maxEvents is the number of requests that stay open, streams and waits for a
-	// change. A browser opens one for each tab, and each holds a connection.
+	// maxEvents is the number of requests of one client that stay open, streams and
+	// waits for a change. A browser opens one for each tab, and each holds a connection.
 	maxEvents = 64
-	// tokenPause is the interval at which the token of such a request is checked.
-	tokenPause = time.Second
-	heartbeat  = 15 * time.Second // proxies close connections without data after a minute
+	heartbeat = 15 * time.Second // proxies close connections without data after a minute
 	// eventPause is the shortest time between two change events, so that a page gets
 	// at most ten per second and not one for each sample.
 	eventPause = 100 * time.Millisecond
@@ -36,41 +32,45 @@ type stream struct {
 	control *http.ResponseController
 }
 
-// stay counts a request among those that stay open. Its context ends with the request,
-// when the server stops, and soon after the token was revoked or the login ended,
-// with errWrongToken as its cause. The caller must call leave.
+// stay counts a request among those of its client that stay open. Its context ends with
+// the request and when the server stops. The caller must call leave.
 func (s *server) stay(r *http.Request, op string) (ctx context.Context, leave func(), err error) {
-	select {
-	case s.events <- struct{}{}:
-	default:
-		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("%d streams of events and waits for a change are open, which is the limit of this node; close one, or try again later", maxEvents)}
+	client := clientOf(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.staying[client] >= maxEvents {
+		return nil, nil, &robotmem.Error{Op: op, Kind: robotmem.Unavailable, Err: fmt.Errorf("this client has %d streams of events and waits for a change open, which is the limit; close one, or try again later", maxEvents)}
 	}
-	ctx, cancel := context.WithCancelCause(r.Context())
-	var watch sync.WaitGroup
-	watch.Go(func() { s.watch(ctx, r, cancel) })
-	return ctx, func() { cancel(nil); watch.Wait(); <-s.events }, nil
-}
-
-func (s *server) watch(ctx context.Context, r *http.Request, end context.CancelCauseFunc) {
-	tick := time.NewTicker(tokenPause)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.stopping.Done():
-			end(nil)
-			return
-		case <-tick.C:
-			if !s.stillKnown(r) {
-				end(errWrongToken)
-				return
-			}
+	s.staying[client]++
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(s.stopping, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.staying[client]--; s.staying[client] == 0 {
+			delete(s.staying, client)
 		}
-	}
+	}, nil
 }
 
-func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errWrongToken) }
+// clientOf names the client of a request that stays open: a program by its token, a
+// browser by its login. Without tokens, the browsers of an address count as one client and
+// its programs as another, so that programs do not keep the dashboard out.
+func clientOf(r *http.Request) string {
+	token := exchangeOf(r).token.Name
+	if _, ok := bearerOf(r); token != "" && ok {
+		return "token " + token
+	}
+	if cookie, err := r.Cookie(cookieName(r)); token != "" && err == nil {
+		return "login " + cookie.Value
+	}
+	if r.Header.Get("Sec-Fetch-Site") != "" {
+		return "browser " + address(r)
+	}
+	return "program " + address(r)
+}
 
 func (s *server) open(c echo.Context, op string) (out *stream, ctx context.Context, closing func(), err error) {
 	ctx, closing, err = s.stay(c.Request(), op)
@@ -135,11 +135,7 @@ func (s *server) waiting(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		defer leave()
 		c.SetRequest(r.WithContext(ctx))
-		if err = next(c); err != nil && revoked(ctx) {
-			s.refuseToken(c.Response(), r, errWrongToken)
-			return nil
-		}
-		return err
+		return next(c)
 	}
 }
 

@@ -24,9 +24,9 @@ type exchange struct {
 	timeout time.Duration // of a client that reads nothing
 	body    *paced
 	id      string
-	token   string // name of the token, "" without one
-	status  int    // 0 before the answer begins
-	bytes   int64  // of the answer's body
+	token   Token // the zero Token without one
+	status  int   // 0 before the answer begins
+	bytes   int64 // of the answer's body
 }
 
 type exchangeKey struct{}
@@ -59,7 +59,7 @@ func (s *server) observe(next http.Handler) http.Handler {
 			s.log.LogAttrs(r.Context(), slog.LevelInfo, "request",
 				slog.String("method", logged(r.Method)), slog.String("path", logged(r.URL.Path)), slog.Int("status", x.answered()),
 				slog.Int64("bytes", x.bytes), slog.Int64("ms", time.Since(began).Milliseconds()),
-				slog.String("id", x.id), slog.String("token", x.token))
+				slog.String("id", x.id), slog.String("token", x.token.Name))
 		}()
 		defer s.recoverPanic(x, r)
 		next.ServeHTTP(x, r)

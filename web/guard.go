@@ -20,7 +20,8 @@ import (
 // guard checks a request before its route, the cheapest check first: the host must
 // be a name of this node (against DNS rebinding), a page must be of this origin or a
 // configured one, the body must not be too long, and the caller needs a token. The
-// files of the dashboard need no token.
+// files of the dashboard need no token. A request that a guard refuses moves no counter
+// of the memory and takes no stream.
 func (s *server) guard(routes http.Handler) http.Handler {
 	h := s.authorized(map[string]bool{"/healthz": true, "/readyz": true, "/login": true}, routes)
 	if s.opts.UI != nil {
@@ -46,14 +47,22 @@ func (s *server) hosts(next http.Handler) http.Handler {
 	})
 }
 
-// origins refuses pages of other origins, except for the configured ones.
+// origins refuses pages of other origins with every method, except for the configured
+// ones: a page cannot read the answer to its GET, but the GET would count as a recall or
+// hold a stream. A link of another site may open the dashboard.
 func (s *server) origins(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
-	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.refuse(w, r, "Origin", errors.New("a page of another origin may not change anything here; have the operator of the node allow it with --cors-origin"))
-	}))
+	same := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		probe := *r
+		probe.Method = http.MethodPost // Check admits GET from everywhere
+		if protection.Check(&probe) != nil && !followsLink(r) {
+			s.refuse(w, r, "Origin", errors.New("a page of another origin may not use this node; open the dashboard instead, or have the operator of the node allow the page with --cors-origin"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 	if len(s.opts.CORSOrigins) == 0 {
-		return protection.Handler(next)
+		return same
 	}
 	all := slices.Contains(s.opts.CORSOrigins, "*")
 	for _, origin := range s.opts.CORSOrigins {
@@ -61,7 +70,6 @@ func (s *server) origins(next http.Handler) http.Handler {
 			_ = protection.AddTrustedOrigin(origin) // a text of another form is not trusted
 		}
 	}
-	same := protection.Handler(next)
 	// Cookies are not sent from other origins. Their pages send a token.
 	return cors.New(cors.Options{
 		AllowedOrigins: s.opts.CORSOrigins,
@@ -79,6 +87,15 @@ func (s *server) origins(next http.Handler) http.Handler {
 		}
 		same.ServeHTTP(w, r)
 	}))
+}
+
+// followsLink reports whether a browser opens the dashboard or the API reference in a tab.
+// Their files hold nothing of the memory. A frame or an embedded object has another
+// destination.
+func followsLink(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" &&
+		(opensApp(r.URL.Path) || r.URL.Path == "/api/reference")
 }
 
 func (s *server) refuse(w http.ResponseWriter, r *http.Request, field string, why error) {

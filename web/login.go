@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -91,21 +90,14 @@ func (s *server) answerWho(c echo.Context, t Token) error {
 // login checks a token and sets the cookie of the dashboard.
 func (s *server) login(c echo.Context) error {
 	r := c.Request()
-	op := &robotmem.Op{Name: "login"}
-	if err := jsonBody(r, op); err != nil {
-		return err
-	}
 	var req struct {
 		Token string `json:"token"`
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), r.Body, maxLogin))
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: "token", Err: errors.New("is too long for a token")}
+	op := &robotmem.Op{Name: "login"}
+	if err := smallBody(c, op, "token", &req); err != nil {
+		return err
 	}
-	if err != nil {
-		return invalid(op, "", err)
-	}
-	if json.Unmarshal(body, &req) != nil || req.Token == "" {
+	if req.Token == "" {
 		return invalid(op, "token", errors.New(`is required; send {"token":"…"}`))
 	}
 	list, required := s.tokens()
@@ -117,10 +109,25 @@ func (s *server) login(c echo.Context) error {
 		s.refuseToken(c.Response(), r, err)
 		return nil
 	}
-	exchangeOf(r).token = token.Name
+	exchangeOf(r).token = token
 	s.endLogin(r)
 	s.setCookie(c, s.sessions.add(token.SHA256), sessionLife)
 	return s.answerWho(c, token)
+}
+
+// smallBody decodes the JSON body of a request about a token. field is the long one.
+func smallBody(c echo.Context, op *robotmem.Op, field string, into any) error {
+	if err := jsonBody(c.Request(), op); err != nil {
+		return err
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxLogin))
+	if errors.As(err, new(*http.MaxBytesError)) {
+		return &robotmem.Error{Op: op.Name, Kind: robotmem.TooLarge, Field: field, Err: errors.New("is too long")}
+	}
+	if err != nil {
+		return invalid(op, "", err)
+	}
+	return op.Decode(body, into)
 }
 
 func (s *server) logout(c echo.Context) error {
@@ -135,7 +142,4 @@ func (s *server) endLogin(r *http.Request) {
 	}
 }
 
-func (s *server) whoami(c echo.Context) error {
-	token, _ := c.Request().Context().Value(tokenKey{}).(Token)
-	return s.answerWho(c, token)
-}
+func (s *server) whoami(c echo.Context) error { return s.answerWho(c, exchangeOf(c.Request()).token) }

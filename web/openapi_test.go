@@ -190,7 +190,7 @@ func TestOpenAPIDescribesAccess(t *testing.T) {
 	if login := doc.Paths["/login"]["post"]; login.Security == nil || len(login.Security) != 0 {
 		t.Errorf("the login asks for %v", login.Security)
 	}
-	for _, path := range []string{"/logout", "/api/whoami", "/api/events"} {
+	for _, path := range []string{"/logout", "/api/whoami", "/api/events", "/api/tokens", "/api/tokens/{name}"} {
 		if doc.Paths[path] == nil {
 			t.Errorf("%s is not described", path)
 		}
@@ -211,7 +211,7 @@ func TestOpenAPIDescribesRefusedMediaTypes(t *testing.T) {
 			Responses map[string]any
 		}
 	}
-	node := web.New(&stub{}, web.Options{})
+	node := web.New(&stub{}, web.Options{ManageTokens: &list{}})
 	if err := json.Unmarshal([]byte(bodyOf(t, do(node, "GET", "/api/openapi.json", ""))), &doc); err != nil {
 		t.Fatal(err)
 	}

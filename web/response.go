@@ -50,6 +50,10 @@ func (s *server) fail(err error, c echo.Context) {
 		s.log.Warn("answer incomplete", "path", c.Path(), "err", err)
 		return
 	}
+	if revoked(c.Request().Context()) {
+		s.refuseToken(c.Response(), c.Request(), errWrongToken)
+		return
+	}
 	s.writeProblem(c.Response(), c.Request(), s.problemOf(c.Request(), err))
 }
 

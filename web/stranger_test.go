@@ -77,6 +77,54 @@ func TestCookiesAreNoTokenOfAnotherOrigin(t *testing.T) {
 	}
 }
 
+// A page of another site reaches no GET, so it moves no counter of retention and holds no
+// stream. A link may open the dashboard in a tab.
+func TestPagesOfOtherSitesReachNoGet(t *testing.T) {
+	e, url := serveNode(t, web.Options{})
+	learn(t, e, "the charger is behind the door")
+	for _, site := range []string{"cross-site", "same-site"} {
+		for _, sent := range [][]string{
+			{"Sec-Fetch-Mode: no-cors", "Sec-Fetch-Dest: image"},
+			{"Sec-Fetch-Mode: cors", "Sec-Fetch-Dest: empty", "Origin: https://evil.example"},
+			{"Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: iframe"},
+			{"Sec-Fetch-Mode: navigate", "Sec-Fetch-Dest: document"},
+		} {
+			headers := with(sent, "Sec-Fetch-Site: "+site, "Accept: text/html,*/*;q=0.8")
+			link := sent[1] == "Sec-Fetch-Dest: document"
+			for path, opens := range map[string]bool{
+				"/": true, "/search?q=charger": true, "/memory/1": true, "/api/reference": true,
+				"/app.js": false, "/api/search?q=charger": false, "/api/events": false, "/api/memory/1": false, "/mcp": false,
+				"/metrics": false, "/healthz": false, "/readyz": false, "/api/openapi.json": false, "/api/whoami": false, "/api/tokens": false,
+			} {
+				for _, method := range []string{"GET", "HEAD"} {
+					want := 403
+					if link && opens {
+						want = 200
+					}
+					if res, _ := follow(t, method, url+path, "", headers...); res.StatusCode != want {
+						t.Errorf("%s %s of a %s page, %s: %s", method, path, site, sent, res.Status)
+					}
+				}
+			}
+			if res, _ := askBody(t, "POST", url+"/", "", headers...); res.StatusCode != 403 {
+				t.Errorf("a form to / of a %s page, %s: %s", site, sent, res.Status)
+			}
+		}
+	}
+	if stats, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil || stats.Recalls != 0 {
+		t.Errorf("%d recalls are counted, %v", stats.Recalls, err)
+	}
+	// Programs, the dashboard and an address that a person types.
+	for _, sent := range [][]string{nil, {"Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, {"Origin: " + url}} {
+		if res, body := askBody(t, "GET", url+"/api/search?q=charger", "", sent...); res.StatusCode != 200 {
+			t.Errorf("%s: %s %s", sent, res.Status, body)
+		}
+	}
+	if stats, err := e.Stats(t.Context(), &admin.StatsRequest{}); err != nil || stats.Recalls != 4 {
+		t.Errorf("%d recalls are counted, want 4, %v", stats.Recalls, err)
+	}
+}
+
 // Pages of other sites cannot embed an answer, not even as a picture.
 func TestAnswersStayOnTheirOrigin(t *testing.T) {
 	_, url := serveNodePayload(t)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -20,12 +21,15 @@ import (
 // Token gives its holder access to the node.
 type Token struct {
 	// Name identifies the token in the access log.
-	Name string
+	Name string `json:"name"`
 	// ReadOnly forbids every operation that changes something.
-	ReadOnly bool
+	ReadOnly bool `json:"read_only"`
 	// SHA256 is the hash of the secret. A fast hash is enough for a secret of 256
 	// random bits, which cannot be guessed.
-	SHA256 [sha256.Size]byte
+	SHA256 [sha256.Size]byte `json:"-"`
+	// Created and LastUsed are zero if they are not known.
+	Created  time.Time `json:"created,omitzero"`
+	LastUsed time.Time `json:"last_used,omitzero"`
 }
 
 const (
@@ -87,7 +91,8 @@ func (s *server) tokens() ([]Token, bool) {
 	return list, s.required.Load()
 }
 
-// find returns the token with a hash, in constant time.
+// find returns the token with a hash. It compares all tokens in constant time, so its
+// duration tells nothing of a hash or of the place of a token in the list.
 func find(list []Token, hash [sha256.Size]byte) (Token, bool) {
 	found, at := 0, 0
 	for i, t := range list {
@@ -118,21 +123,46 @@ func (s *server) authenticate(r *http.Request) (Token, error) {
 	return t, nil
 }
 
-// stillKnown reports whether the token of an accepted request is still valid. It
-// does not count as an attempt, so that wrong tokens of others do not end the
-// request.
+// stillKnown reports whether an accepted request would be accepted now. It does not count
+// as an attempt, so that wrong tokens of others do not end the request.
 func (s *server) stillKnown(r *http.Request) bool {
 	list, required := s.tokens()
-	if !required {
-		return true
-	}
-	if secret, ok := bearerOf(r); ok {
-		_, ok = find(list, sha256.Sum256([]byte(secret)))
+	if _, ok := bearerOf(r); required && !ok {
+		_, ok = s.loggedIn(r, list)
 		return ok
 	}
-	_, ok := s.loggedIn(r, list)
-	return ok
+	_, ok := find(list, exchangeOf(r).token.SHA256)
+	return ok || !required
 }
+
+// tokenPause is the interval at which the token of a request in progress is checked.
+const tokenPause = 50 * time.Millisecond
+
+// whileKnown returns a context that ends with errWrongToken as its cause soon after the
+// token of the request was revoked, its login ended, or a first token was created that
+// the request does not have. The caller must call done.
+func (s *server) whileKnown(r *http.Request) (ctx context.Context, done func()) {
+	ctx, end := context.WithCancelCause(r.Context())
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		tick := time.NewTicker(tokenPause)
+		defer tick.Stop()
+		for s.opts.Tokens != nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if !s.stillKnown(r) {
+					end(errWrongToken)
+					return
+				}
+			}
+		}
+	})
+	return ctx, func() { end(nil); watch.Wait() }
+}
+
+func revoked(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errWrongToken) }
 
 // bearerOf returns the secret in the Authorization header of a request.
 func bearerOf(r *http.Request) (secret string, ok bool) {
@@ -176,7 +206,7 @@ func (s *server) check(r *http.Request, list []Token, secret string) (Token, err
 func (s *server) authorized(public map[string]bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, err := s.authenticate(r)
-		exchangeOf(r).token = token.Name
+		exchangeOf(r).token = token
 		if err == nil {
 			exchangeOf(r).body.trust(s.timeout)
 		}
@@ -193,13 +223,21 @@ func (s *server) authorized(public map[string]bool, next http.Handler) http.Hand
 			s.refuseToken(w, r, err)
 			return
 		}
-		ctx := context.WithValue(r.Context(), tokenKey{}, token)
+		if token.Name != "" && s.opts.ManageTokens != nil {
+			s.opts.ManageTokens.Used(token)
+		}
+		ctx, done := r.Context(), func() {}
+		if !public[r.URL.Path] {
+			ctx, done = s.whileKnown(r)
+		}
+		defer done()
 		ctx = robotmem.WithCaller(ctx, robotmem.Caller{Who: token.Name, Tool: robotmem.ToolREST, Client: product(r), ReadOnly: token.ReadOnly})
 		next.ServeHTTP(w, r.WithContext(ctx))
+		if revoked(ctx) && exchangeOf(r).status == 0 { // MCP answers nothing to a call that was ended
+			s.refuseToken(w, r, errWrongToken)
+		}
 	})
 }
-
-type tokenKey struct{}
 
 // product returns the name of the client's program: the first word of its
 // User-Agent.

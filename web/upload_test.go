@@ -302,9 +302,9 @@ func (p *peak) look() {
 
 func TestUploadTakesLittleMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("moves 200 MB")
+		t.Skip("moves 240 MB")
 	}
-	const size = 200 << 20
+	const size = 120 << 20
 	for name, payloadFirst := range map[string]bool{"streamed": false, "set aside": true} {
 		t.Run(name, func(t *testing.T) {
 			u := serveUploads(t, local.Options{}, web.Options{})

@@ -48,10 +48,12 @@ type Options struct {
 	// use the node. * stands for all origins, for requests with a bearer token.
 	CORSOrigins []string
 	// Tokens returns the tokens that may use the node. It is called for each
-	// request, so that a revoked token is refused at once, and once a second for
-	// requests that stay open, which then end. From the first token on, every
+	// request, so that a revoked token is refused at once, and 20 times a second while
+	// a request is in progress, which then ends. From the first token on, every
 	// request needs a token.
 	Tokens func() []Token
+	// ManageTokens serves /api/tokens. Without it the route does not exist.
+	ManageTokens TokenManager
 	// RequireToken refuses requests without a token even while there is none.
 	RequireToken bool
 	// MCP serves /mcp. Without it the route does not exist.
@@ -92,7 +94,8 @@ type server struct {
 	tries    *limits // of wrong tokens
 	rates    *limits // of all requests, nil for no limit
 
-	events   chan struct{} // has one element for each request that stays open
+	mu       sync.Mutex     // guards staying
+	staying  map[string]int // number of requests that stay open, by client
 	stopping context.Context
 	stop     context.CancelFunc // ends the requests that stay open
 }
@@ -113,7 +116,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		timeout:  cmp.Or(opts.Timeout, bodyTimeout),
 		sessions: newLogins(),
 		tries:    newLimits(1, wrongTokens),
-		events:   make(chan struct{}, maxEvents),
+		staying:  map[string]int{},
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
@@ -154,13 +157,19 @@ func (s *server) routes() http.Handler {
 	doc := openAPI(s.opts.Version)
 	get(e, "/api/openapi.json", func(c echo.Context) error { return writeJSON(c, http.StatusOK, doc) })
 	get(e, "/api/whoami", s.whoami)
-	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts.MCP != nil)) })
+	get(e, "/", func(c echo.Context) error { return writeJSON(c, http.StatusOK, index(s.opts)) })
 	get(e, "/healthz", func(c echo.Context) error { return writeJSON(c, http.StatusOK, health{Status: "ok"}) })
 	get(e, "/readyz", s.ready)
 	get(e, "/metrics", s.metrics())
 	e.GET("/api/events", s.changed)
 	e.POST("/login", s.login)
 	e.POST("/logout", s.logout)
+	if s.opts.ManageTokens != nil {
+		// They need a token that may write: whoever creates a token has every right.
+		get(e, "/api/tokens", allowed(&robotmem.Op{Name: "tokens"}, s.listTokens))
+		e.POST("/api/tokens", allowed(&robotmem.Op{Name: "create_token"}, s.createToken))
+		e.DELETE("/api/tokens/:name", allowed(&robotmem.Op{Name: "revoke_token"}, s.revokeToken))
+	}
 	s.addReference(e)
 	if s.opts.MCP != nil {
 		e.Match([]string{http.MethodGet, http.MethodPost, http.MethodDelete}, "/mcp", echo.WrapHandler(s.opts.MCP))
@@ -232,7 +241,7 @@ type route struct {
 }
 
 // index lists the routes.
-func index(mcp bool) any {
+func index(o Options) any {
 	var routes []route
 	for _, op := range robotmem.Ops() {
 		routes = append(routes, route{op.Name, op.Method(), op.Path(), op.Title})
@@ -248,8 +257,12 @@ func index(mcp bool) any {
 		route{"", http.MethodGet, "/readyz", "The memory answers"},
 		route{"", http.MethodGet, "/metrics", "Metrics for Prometheus"},
 	)
-	if mcp {
+	if o.MCP != nil {
 		routes = append(routes, route{"", http.MethodPost, "/mcp", "Model Context Protocol"})
+	}
+	if o.ManageTokens != nil {
+		routes = append(routes, route{"", http.MethodGet, "/api/tokens", "Tokens of the memory"},
+			route{"", http.MethodPost, "/api/tokens", "Create a token"}, route{"", http.MethodDelete, "/api/tokens/{name}", "Revoke a token"})
 	}
 	return struct {
 		Name   string  `json:"name"`

@@ -87,6 +87,10 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	if err != nil {
 		return err
 	}
+	if !set.ReadOnly {
+		tokens.adopt(a.Log)
+		defer tokens.writeUses()
+	}
 	defer func() { err = errors.Join(err, m.Close()) }()
 	defer warm(ctx, a, m)()
 	svc := inCollection(m, set.Collection)
@@ -102,7 +106,8 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	}
 	tools := mcp.NewServer(svc, mcp.Options{Version: a.Version, Logger: a.Log, Address: address})
 	options.Logger, options.Version, options.UI = a.Log, a.Version, ui.Files()
-	options.MCP, options.Tokens, options.RequireToken = tools.Handler(), tokens.Tokens, !local
+	options.MCP, options.RequireToken = tools.Handler(), !local
+	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)

@@ -58,7 +58,7 @@ func TestEverythingIsPrivate(t *testing.T) {
 	} {
 		t.Run(strings.Fields(args)[0], func(t *testing.T) {
 			cmd := exec.Command("sh", "-c", "umask 0; exec "+filepath.Join(links, "robotmem")+" "+args)
-			cmd.Env = []string{"HOME=" + dir, "ROBOTMEM_HOME=" + filepath.Join(dir, ".robotmem"), "TMPDIR=" + temp, "ROBOTMEM_EMBEDDER=none", "ROBOTMEM_DURABILITY=normal", "GOGC=200", "PATH=" + os.Getenv("PATH")}
+			cmd.Env = []string{"HOME=" + dir, "ROBOTMEM_HOME=" + filepath.Join(dir, ".robotmem"), "TMPDIR=" + temp, "ROBOTMEM_EMBEDDER=none", "ROBOTMEM_DURABILITY=normal", "GOGC=off", "GOMEMLIMIT=512MiB", "PATH=" + os.Getenv("PATH")}
 			out, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, out)

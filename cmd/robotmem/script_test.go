@@ -37,7 +37,7 @@ func (t temporary) Run() int {
 		panic(err)
 	}
 	defer os.RemoveAll(testTemp)
-	for name, value := range map[string]string{"ROBOTMEM_HOME": filepath.Join(testTemp, "home"), "ROBOTMEM_DURABILITY": "normal", "GOGC": "200"} {
+	for name, value := range map[string]string{"ROBOTMEM_HOME": filepath.Join(testTemp, "home"), "ROBOTMEM_DURABILITY": "normal", "GOGC": "off", "GOMEMLIMIT": "512MiB"} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
@@ -56,7 +56,9 @@ func TestScripts(t *testing.T) {
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "user"))
 			// What survives a power cut is tested elsewhere; here syncing only takes time.
 			e.Setenv("ROBOTMEM_DURABILITY", "normal")
-			e.Setenv("GOGC", "200")
+			// A third of the time of a short process is garbage collection.
+			e.Setenv("GOGC", "off")
+			e.Setenv("GOMEMLIMIT", "512MiB")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -193,7 +195,7 @@ func signalCmd(ts *testscript.TestScript, neg bool, args []string) {
 	cmd := exec.Command("robotmem", args[2:]...)
 	cmd.Path = filepath.Join(strings.Split(ts.Getenv("PATH"), string(os.PathListSeparator))[0], "robotmem")
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"ROBOTMEM_HOME", "HOME", "PATH", "ROBOTMEM_DURABILITY", "GOGC"} {
+	for _, name := range []string{"ROBOTMEM_HOME", "HOME", "PATH", "ROBOTMEM_DURABILITY", "GOGC", "GOMEMLIMIT"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	stdin, err := cmd.StdinPipe()

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,8 +23,8 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a token and print its secret, which is shown once and not kept."`
-	List   tokenListCmd   `cmd:"" help:"List the tokens."`
+	Create tokenCreateCmd `cmd:"" help:"Make a token and print its secret, which is shown once and not kept. It is for all nodes that serve the file of --db."`
+	List   tokenListCmd   `cmd:"" help:"List the tokens of the file."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Take a token away; a running node refuses it at once."`
 }
 
@@ -29,30 +32,17 @@ type tokenCreateCmd struct {
 	Name string `arg:"" name:"name" help:"What it is for; 1 to 64 letters, digits, dots, dashes and underscores. With --read-only it is for operations that change nothing."`
 }
 
-// tokenName keeps names readable in a log.
-var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
-
-// Run prints the secret and nothing else.
+// Run prints the secret and nothing else on the standard output.
 func (c *tokenCreateCmd) Run(a *app, g *globals) error {
-	if !tokenName.MatchString(c.Name) {
-		return invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %q", c.Name)
-	}
-	path, err := a.ownTokens()
+	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	secret := web.NewSecret()
-	err = changeTokens(path, func(l *tokenList) error {
-		if slices.ContainsFunc(l.Tokens, func(t tokenEntry) bool { return t.Name == c.Name }) {
-			return &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", c.Name)}
-		}
-		hash := web.NewToken(c.Name, secret, g.ReadOnly).SHA256
-		l.Tokens = append(l.Tokens, tokenEntry{Name: c.Name, ReadOnly: g.ReadOnly, SHA256: hex.EncodeToString(hash[:]), Created: time.Now().UTC().Truncate(time.Second)})
-		return nil
-	})
+	secret, err := f.Create(c.Name, g.ReadOnly)
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s require a token from now on, also running ones\n", f.db)
 	fmt.Fprintf(a.Stderr, "robotmem: keep this secret, it is not shown again; send it as Authorization: Bearer, or set ROBOTMEM_TOKEN\n")
 	fmt.Fprintln(a.Stdout, secret)
 	return nil
@@ -64,22 +54,27 @@ type tokenListCmd struct {
 
 // Run lists the tokens without their secrets.
 func (c *tokenListCmd) Run(a *app) error {
-	path, err := a.ownTokens()
+	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	list, err := readTokens(path)
+	list, err := f.List()
 	if err != nil {
 		return err
 	}
-	list.Tokens = append([]tokenEntry{}, list.Tokens...)
-	return a.show(c.JSON, list, func(w *lines) {
-		table(w, "TOKEN\tMAY\tCREATED", list.Tokens, func(t tokenEntry) []any {
-			may := "read and write"
+	answer := struct {
+		Tokens []web.Token `json:"tokens"`
+	}{append([]web.Token{}, list...)}
+	return a.show(c.JSON, answer, func(w *lines) {
+		table(w, "TOKEN\tMAY\tCREATED\tLAST USED", list, func(t web.Token) []any {
+			may, used := "read and write", any("never")
 			if t.ReadOnly {
 				may = "read"
 			}
-			return []any{t.Name, may, t.Created}
+			if !t.LastUsed.IsZero() {
+				used = t.LastUsed
+			}
+			return []any{t.Name, may, t.Created, used}
 		})
 	})
 }
@@ -90,168 +85,126 @@ type tokenRevokeCmd struct {
 
 // Run removes the token.
 func (c *tokenRevokeCmd) Run(a *app) error {
-	path, err := a.ownTokens()
+	f, err := a.ownTokens()
 	if err != nil {
 		return err
 	}
-	return changeTokens(path, func(l *tokenList) error {
-		before := len(l.Tokens)
-		if l.Tokens = slices.DeleteFunc(l.Tokens, func(t tokenEntry) bool { return t.Name == c.Name }); len(l.Tokens) == before {
-			return notFound("name", "there is no token %q; `robotmem token list` shows them", c.Name)
-		}
-		return nil
-	})
+	if err := f.Revoke(c.Name); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Stderr, "robotmem: nodes that serve %s refuse it from now on\n", f.db)
+	return nil
 }
 
-// ownTokens is the file of this machine.
-func (a *app) ownTokens() (string, error) {
+// ownTokens are the tokens of a file of this machine.
+func (a *app) ownTokens() (*tokenFile, error) {
 	if a.Config.URL != "" {
-		return "", invalid("url", "tokens are kept on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
+		return nil, invalid("url", "tokens are kept on the machine of the node; leave out --url and ROBOTMEM_URL, or run this there")
 	}
-	return a.Config.tokensPath()
+	return a.Config.tokens()
 }
 
-// tokenEntry is a token in tokens.yaml, which holds the hash of the secret: reading the file
-// gives no access to the node, writing it does. A running node follows the file.
-type tokenEntry struct {
-	Name     string    `yaml:"name" json:"name"`
-	ReadOnly bool      `yaml:"read_only" json:"read_only"`
-	SHA256   string    `yaml:"sha256" json:"-"`
-	Created  time.Time `yaml:"created" json:"created"`
-}
-
-type tokenList struct {
-	Tokens []tokenEntry `yaml:"tokens" json:"tokens"`
-}
-
-func (c *config) tokensPath() (string, error) {
-	if c.homeErr != nil {
-		return "", invalid("token", "%v", c.homeErr)
-	}
-	return filepath.Join(c.Home, "tokens.yaml"), nil
-}
-
-// readTokens reads the file; none is an empty list.
-func readTokens(path string) (list tokenList, err error) {
-	data, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return list, nil
-	}
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		return list, invalid("token", "%s cannot be read: %v", path, p.Err)
-	}
-	if err := yaml.UnmarshalWithOptions(data, &list, yaml.Strict()); err != nil {
-		return list, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
-	}
-	for _, t := range list.Tokens {
-		if _, err := t.token(); err != nil {
-			return list, invalid("token", "%s: the token %q %v; correct it, or remove the file and create the tokens again", path, t.Name, err)
-		}
-	}
-	return list, nil
-}
-
-func (t tokenEntry) token() (web.Token, error) {
-	out := web.Token{Name: t.Name, ReadOnly: t.ReadOnly}
-	hash, err := hex.DecodeString(t.SHA256)
-	if err != nil || len(hash) != len(out.SHA256) {
-		return out, errors.New("has no SHA-256 of 64 hexadecimal digits")
-	}
-	copy(out.SHA256[:], hash)
-	return out, nil
-}
-
-// changeTokens changes the file. A lock orders concurrent commands: without it the second would
-// write back what the first removed.
-func changeTokens(path string, change func(*tokenList) error) error {
-	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", path, err) }
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return refuse(err)
-	}
-	lock, err := lockedfile.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return refuse(err)
-	}
-	defer func() { _ = lock.Close() }()
-	list, err := readTokens(path)
-	if err != nil {
-		return err
-	}
-	if err := change(&list); err != nil {
-		return err
-	}
-	data, err := yaml.Marshal(list)
-	if err != nil {
-		return err
-	}
-	real, err := filepath.EvalSymlinks(path) // a link stays one
-	if err != nil {
-		real = path
-	}
-	return wholeFile(real, refuse, func(f *os.File) error {
-		if err := f.Chmod(0o600); err != nil {
-			return err
-		}
-		_, err := f.Write(data)
-		return err
-	})
-}
-
-// tokenFile follows tokens.yaml.
+// tokenFile is the list of the tokens of one memory: FILE.tokens beside the real file, so
+// that all names of a file have the same tokens. It holds the hashes of the secrets: reading
+// it gives no access to the node, writing it does. A running node follows it.
+//
+// Before, tokens.yaml in ROBOTMEM_HOME held the tokens of all files. A file without tokens of
+// its own has those, so that an update opens no node; its first change copies them.
 type tokenFile struct {
+	db     string
 	path   string
+	old    string      // tokens.yaml, "" without a home
 	always []web.Token // beside those of the file
 	failed func(error) // told once of each reason why the file cannot be read
 
-	mu   sync.Mutex // guards what follows
-	seen os.FileInfo
-	bad  string // why the file could not be read the last time, "" if it could
-	now  []web.Token
+	mu        sync.Mutex // guards what follows
+	seen      os.FileInfo
+	bad       string // why the file could not be read the last time, "" if it could
+	now       []web.Token
+	used      map[[sha256.Size]byte]time.Time // when this process last accepted each token
+	unwritten bool                            // used has times that the file does not have
+	writable  bool                            // this process may write without a request
+}
+
+var _ web.TokenManager = (*tokenFile)(nil)
+
+const (
+	// minToken is the least length of a token that a person chooses, in bytes.
+	minToken = 16
+	// useInterval is the shortest time between two writes of the times of use.
+	useInterval = time.Minute
+)
+
+// tokenName keeps names readable in a log.
+var tokenName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+
+// tokens returns the tokens of the file of the settings.
+func (c *config) tokens() (*tokenFile, error) {
+	db, err := c.dbPath()
+	if err != nil {
+		return nil, err
+	}
+	if db, err = filepath.Abs(db); err != nil {
+		return nil, invalid("db", "%v", err)
+	}
+	if real, err := filepath.EvalSymlinks(db); err == nil {
+		db = real
+	}
+	f := &tokenFile{db: db, path: db + ".tokens", used: map[[sha256.Size]byte]time.Time{}}
+	if c.homeErr == nil {
+		f.old = filepath.Join(c.Home, "tokens.yaml")
+	}
+	return f, nil
 }
 
 // openTokens reads the tokens that web accepts: those of the file, and the
 // setting token, which is for everything.
 func openTokens(c *config, failed func(error)) (*tokenFile, error) {
-	path, err := c.tokensPath()
+	f, err := c.tokens()
 	if err != nil {
 		return nil, err
 	}
-	f := &tokenFile{path: path, failed: failed}
+	f.failed = failed
 	if c.Token != "" {
 		if len(c.Token) < minToken {
 			return nil, invalid("token", "ROBOTMEM_TOKEN must have at least %d characters to be accepted by web, not %d; `robotmem token create NAME` makes one", minToken, len(c.Token))
 		}
 		f.always = []web.Token{web.NewToken("ROBOTMEM_TOKEN", c.Token, false)}
 	}
-	f.seen, _ = os.Stat(path)
+	f.seen, _ = os.Stat(f.source())
 	f.now, err = f.read()
 	return f, err
 }
 
-// minToken is the least length of a token that a person chooses, in bytes.
-const minToken = 16
-
-func (f *tokenFile) read() ([]web.Token, error) {
-	list, err := readTokens(f.path)
-	if err != nil {
-		return nil, err
+// source is the file that holds the tokens now.
+func (f *tokenFile) source() string {
+	if _, err := os.Lstat(f.path); f.old != "" && errors.Is(err, fs.ErrNotExist) {
+		return f.old
 	}
-	tokens := f.always[:len(f.always):len(f.always)]
-	for _, e := range list.Tokens {
-		t, err := e.token()
-		if err != nil {
-			return nil, err
-		}
-		tokens = append(tokens, t)
-	}
-	return tokens, nil
+	return f.path
 }
+
+// adopt copies the tokens of the home to the file that has none of its own. tokens.yaml
+// stays, because other files of the home may need it.
+func (f *tokenFile) adopt(log *slog.Logger) {
+	f.writable = true
+	if list, err := f.List(); f.source() == f.path || err != nil || len(list) == 0 {
+		return
+	}
+	if err := f.change(asItIs); err != nil {
+		log.Warn("the tokens of the home stay in use for this file", "tokens", f.old, "file", f.db, "err", err)
+		return
+	}
+	log.Warn("the tokens of the home were copied to this file, which has its own from now on", "tokens", f.old, "copy", f.path)
+}
+
+func asItIs(list []web.Token) ([]web.Token, error) { return list, nil }
 
 // Tokens are the present ones, or while the file cannot be read the last ones.
 func (f *tokenFile) Tokens() []web.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	info, err := os.Stat(f.path)
+	info, err := os.Stat(f.source())
 	if err != nil {
 		info = nil
 	}
@@ -278,4 +231,150 @@ func sameFile(a, b os.FileInfo) bool {
 		return a == nil && b == nil
 	}
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
+}
+
+func (f *tokenFile) read() ([]web.Token, error) {
+	list, err := readTokens(f.source())
+	return slices.Concat(f.always, list), err
+}
+
+// List implements web.TokenManager.
+func (f *tokenFile) List() ([]web.Token, error) {
+	list, err := readTokens(f.source())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, t := range list {
+		if at := f.used[t.SHA256]; at.After(t.LastUsed) {
+			list[i].LastUsed = at
+		}
+	}
+	return list, err
+}
+
+// Create implements web.TokenManager.
+func (f *tokenFile) Create(name string, readOnly bool) (secret string, err error) {
+	if !tokenName.MatchString(name) {
+		return "", invalid("name", "must be 1 to 64 letters, digits, dots, dashes and underscores, not %.100q", name)
+	}
+	secret = web.NewSecret()
+	return secret, f.change(func(list []web.Token) ([]web.Token, error) {
+		if slices.ContainsFunc(list, func(t web.Token) bool { return t.Name == name }) {
+			return nil, &robotmem.Error{Kind: robotmem.Conflict, Field: "name", Err: fmt.Errorf("there is a token %q; take another name, or revoke it first", name)}
+		}
+		t := web.NewToken(name, secret, readOnly)
+		t.Created = time.Now().UTC().Truncate(time.Second)
+		return append(list, t), nil
+	})
+}
+
+// Revoke implements web.TokenManager.
+func (f *tokenFile) Revoke(name string) error {
+	return f.change(func(list []web.Token) ([]web.Token, error) {
+		left := slices.DeleteFunc(slices.Clone(list), func(t web.Token) bool { return t.Name == name })
+		if len(left) == len(list) {
+			return nil, notFound("name", "there is no token %.100q; `robotmem token list` shows them", name)
+		}
+		return left, nil
+	})
+}
+
+// Used implements web.TokenManager. The times of use are written in the background, at most
+// one useInterval later.
+func (f *tokenFile) Used(t web.Token) {
+	if slices.Contains(f.always, t) {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.used[t.SHA256] = time.Now().UTC().Truncate(time.Second)
+	if !f.unwritten {
+		f.unwritten = true
+		time.AfterFunc(useInterval, f.writeUses)
+	}
+}
+
+// writeUses writes the times of use, unless there are none since the last time. After an
+// error they stay in memory until the next use.
+func (f *tokenFile) writeUses() {
+	f.mu.Lock()
+	unwritten := f.unwritten && f.writable
+	f.unwritten = false
+	f.mu.Unlock()
+	if unwritten {
+		_ = f.change(asItIs)
+	}
+}
+
+// change changes the file. A lock orders concurrent changes: without it the second would
+// write back what the first removed.
+func (f *tokenFile) change(change func([]web.Token) ([]web.Token, error)) error {
+	refuse := func(err error) error { return invalid("token", "%s cannot be written: %v", f.path, err) }
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o700); err != nil {
+		return refuse(err)
+	}
+	lock, err := lockedfile.OpenFile(f.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return refuse(err)
+	}
+	defer func() { _ = lock.Close() }()
+	list, err := f.List()
+	if err != nil {
+		return err
+	}
+	if list, err = change(list); err != nil {
+		return err
+	}
+	entries := tokenEntries{Tokens: []tokenEntry{}}
+	for _, t := range list {
+		entries.Tokens = append(entries.Tokens, tokenEntry{t.Name, t.ReadOnly, hex.EncodeToString(t.SHA256[:]), t.Created, t.LastUsed})
+	}
+	data, err := yaml.Marshal(entries)
+	if err != nil {
+		return err
+	}
+	real, _ := filepath.EvalSymlinks(f.path) // a link stays one
+	return wholeFile(cmp.Or(real, f.path), refuse, func(w *os.File) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// tokenEntries is the form of the file.
+type tokenEntries struct {
+	Tokens []tokenEntry `yaml:"tokens"`
+}
+
+type tokenEntry struct {
+	Name     string    `yaml:"name"`
+	ReadOnly bool      `yaml:"read_only"`
+	SHA256   string    `yaml:"sha256"`
+	Created  time.Time `yaml:"created"`
+	LastUsed time.Time `yaml:"last_used,omitempty"`
+}
+
+// readTokens reads a file; none is an empty list. A link to nothing is an error: what it
+// protects must not be open because a disk is missing.
+func readTokens(path string) ([]web.Token, error) {
+	data, err := os.ReadFile(path)
+	if _, link := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && link != nil {
+		return nil, nil
+	}
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return nil, invalid("token", "%s cannot be read: %v", path, p.Err)
+	}
+	var entries tokenEntries
+	if err := yaml.UnmarshalWithOptions(data, &entries, yaml.Strict()); err != nil {
+		return nil, invalid("token", "%s is not a list of tokens: %s; correct it, or remove it and create the tokens again", path, yaml.FormatError(err, false, false))
+	}
+	var list []web.Token
+	for _, e := range entries.Tokens {
+		t := web.Token{Name: e.Name, ReadOnly: e.ReadOnly, Created: e.Created, LastUsed: e.LastUsed}
+		hash, err := hex.DecodeString(e.SHA256)
+		if err != nil || len(hash) != len(t.SHA256) {
+			return nil, invalid("token", "%s: the token %q has no SHA-256 of 64 hexadecimal digits; correct it, or remove the file and create the tokens again", path, e.Name)
+		}
+		copy(t.SHA256[:], hash)
+		list = append(list, t)
+	}
+	return list, nil
 }

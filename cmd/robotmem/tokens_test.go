@@ -12,7 +12,7 @@ import (
 // tried again, and said once.
 func TestTokensAreReadAgainAfterAFailure(t *testing.T) {
 	home := t.TempDir()
-	path := filepath.Join(home, "tokens.yaml")
+	path := filepath.Join(home, "memory.db.tokens")
 	hash := strings.Repeat("ab", 32)
 	good := "tokens:\n- name: second\n  sha256: " + hash + "\n"
 	write := func(text string) {

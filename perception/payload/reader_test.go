@@ -197,9 +197,9 @@ func TestAReaderChecksTheSumAsItGoes(t *testing.T) {
 // Half a gigabyte passes through a few megabytes.
 func TestMemoryStaysFlat(t *testing.T) {
 	if testing.Short() {
-		t.Skip("128 MiB take a while")
+		t.Skip("64 MiB take a while")
 	}
-	const size, limit = 128 << 20, 32 << 20
+	const size, limit = 64 << 20, 32 << 20
 	f := newFolder(t)
 	hint := func([]byte) payload.Hint { return payload.Hint{Element: 8, Columns: 1} }
 	var peak uint64

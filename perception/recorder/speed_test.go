@@ -82,7 +82,7 @@ func benchmarkPush(b *testing.B, r *recorder.Recorder, push func(seq uint64) boo
 // How long Push takes is logged; examples/recorder measures it in front of a real node.
 func TestRecorderSoak(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes 3 s")
+		t.Skip("takes 1.5 s")
 	}
 	r := recorder.New(lazy(5*time.Millisecond), recorder.Options{})
 	wrench, camera := sixAxes(t, r), mustFrames(t, r, "camera", recorder.FrameOptions{})
@@ -104,7 +104,7 @@ func TestRecorderSoak(t *testing.T) {
 			}
 		}
 	})
-	const n = 3_000
+	const n = 1_500
 	took := make([]time.Duration, n)
 	values := make([]float64, 6)
 	due := time.Now()

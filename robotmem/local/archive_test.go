@@ -19,6 +19,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -279,9 +280,10 @@ func TestArchiveCutAnywhere(t *testing.T) {
 	a := lived(t)
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
 	whole := strings.Split(want, "\n")
-	for i := range 12 {
+	places := rounds.Of(6, 12)
+	for i := range places {
 		b := openTest(t, Options{Durability: DurabilityNormal})
-		cut := len(data) * i / 12
+		cut := len(data) * i / places
 		_, err := imported(t, b, data[:cut], ImportOptions{})
 		if err == nil || robotmem.KindOf(err) != robotmem.Corrupt && robotmem.KindOf(err) != robotmem.Invalid {
 			t.Errorf("cut at %d: %v", cut, err)
@@ -314,8 +316,9 @@ func TestArchiveDamagedAnywhere(t *testing.T) {
 	}
 	a := lived(t)
 	data, want := exported(t, a, ExportOptions{}), hashes(t, a)
-	for i := range 40 {
-		at := len(data) * (2*i + 1) / 80
+	places := rounds.Of(16, 40)
+	for i := range places {
+		at := len(data) * (2*i + 1) / (2 * places)
 		bad := slices.Clone(data)
 		bad[at] ^= 0x20
 		b := openTest(t, Options{Durability: DurabilityNormal})

@@ -28,11 +28,14 @@ func TestDoctorWarnsOfFilesThatOthersRead(t *testing.T) {
 	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(path+".tokens", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(path+".payloads", 0o755); err != nil {
 		t.Fatal(err)
 	}
 	c := check()
-	if c.Status != "warn" || !strings.Contains(c.Remedy, "chmod 600 memory.db && chmod 700 memory.db.payloads") {
+	if c.Status != "warn" || !strings.Contains(c.Remedy, "chmod 600 memory.db memory.db.tokens && chmod 700 memory.db.payloads") {
 		t.Errorf("of open ones: %+v", c)
 	}
 }

@@ -12,7 +12,8 @@ func TestWhatTellsFactsApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
-	for _, pair := range [][2]string{
+	e := openTest(t, Options{})
+	for i, pair := range [][2]string{
 		{"kp=10 ki=20 holds the arm steady on the bench", "kp=20 ki=10 holds the arm steady on the bench"},
 		{"min_force=5 N max_force=15 N for the egg", "min_force=15 N max_force=5 N for the egg"},
 		{"the setpoint went from 10 N to 20 N in the glass test", "the setpoint went from 20 N to 10 N in the glass test"},
@@ -52,12 +53,12 @@ func TestWhatTellsFactsApart(t *testing.T) {
 		{"٣ cups stand on the table of the left arm near the door", "٥ cups stand on the table of the left arm near the door"},
 		{"Ⅲ stage keeps the left arm steady on the bench", "Ⅴ stage keeps the left arm steady on the bench"},
 	} {
-		e := openTest(t, Options{})
-		a, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: pair[0]})
+		collection := fmt.Sprint(i)
+		a, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: pair[0], Collection: collection})
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: pair[1]})
+		b, err := e.Learn(t.Context(), &robotmem.LearnRequest{Insight: pair[1], Collection: collection})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
@@ -132,11 +133,11 @@ func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 
 // Close during all background work neither hangs nor loses acknowledged writes.
 func TestCloseWhileTheKeeperWorks(t *testing.T) {
-	rounds, memories := 5, 2500
+	repeats, memories := rounds.Of(2, 5), 2500
 	if testing.Short() { // under -race everything takes fifteen times as long
-		rounds, memories = 2, 200
+		repeats, memories = 2, 200
 	}
-	for round := range rounds {
+	for round := range repeats {
 		path := t.TempDir() + "/m.db"
 		e, err := Open(t.Context(), path, Options{Embedder: newWordEmbedder("test:words", 64), Durability: DurabilityNormal})
 		if err != nil {

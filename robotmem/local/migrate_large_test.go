@@ -12,6 +12,7 @@ import (
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -21,12 +22,9 @@ import (
 func TestMigrateLargeFile(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("writes 100,000 rows")
+		t.Skip("writes many rows")
 	}
-	rows := 100_000
-	if os.Getenv("CI") != "" { // more than SQLite may hold in memory here
-		rows = 400_000
-	}
+	rows := rounds.Of(25_000, 400_000) // the latter is more than SQLite may hold in memory here
 	path := t.TempDir() + "/memory.db"
 	unpack(t, "testdata/v1.db.gz", path)
 	c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{BusyTimeout: DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})

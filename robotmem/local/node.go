@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -105,9 +106,9 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err := o.Complete(); err != nil {
 		return nil, err
 	}
-	rules, err := classify.Parse(o.Taxonomy)
+	rules, err := o.rules()
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
+		return nil, err
 	}
 	n := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
@@ -198,6 +199,21 @@ func (o *Options) Complete() error {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return nil
+}
+
+// builtInRules are compiled once per process, which takes milliseconds.
+var builtInRules = sync.OnceValues(func() (*classify.Rules, error) { return classify.Parse(taxonomy.YAML) })
+
+func (o *Options) rules() (*classify.Rules, error) {
+	parse := builtInRules
+	if !bytes.Equal(o.Taxonomy, taxonomy.YAML) {
+		parse = func() (*classify.Rules, error) { return classify.Parse(o.Taxonomy) }
+	}
+	rules, err := parse()
+	if err != nil {
+		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
+	}
+	return rules, nil
 }
 
 func (o *Options) checkWeights() error {

@@ -220,9 +220,9 @@ func heapInUse() uint64 {
 
 func TestAPayloadIsNeverHeldWhole(t *testing.T) {
 	if testing.Short() {
-		t.Skip("300 MB")
+		t.Skip("220 MB")
 	}
-	const size, most = 300 << 20, 160 << 20
+	const size, most = 220 << 20, 160 << 20
 	e := openTest(t, Options{})
 	before := heapInUse()
 	in := &generated{left: size}
@@ -257,7 +257,7 @@ func TestAPayloadIsNeverHeldWhole(t *testing.T) {
 	}
 	t.Logf("heap: %d MiB before, %d MiB saving, %d MiB reading", before>>20, in.heap>>20, out>>20)
 	if in.heap > before+most || out > before+most {
-		t.Errorf("300 MB take %d MiB to save and %d MiB to read, at most %d", in.heap>>20, out>>20, most>>20)
+		t.Errorf("220 MB take %d MiB to save and %d MiB to read, at most %d", in.heap>>20, out>>20, most>>20)
 	}
 	if _, err := e.Data(t.Context(), &robotmem.MemoryRequest{MemoryID: res.MemoryID}); !errors.Is(err, robotmem.TooLarge) {
 		t.Errorf("all of it in one answer: %v, want too_large", err)

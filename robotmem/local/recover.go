@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
@@ -93,8 +92,8 @@ func removeRecovered(to string) error {
 }
 
 func writeRecovered(ctx context.Context, source *sqlite.Damaged, from, to string, o Options) (*maintenance.RecoverReport, error) {
-	if _, err := classify.Parse(o.Taxonomy); err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
+	if _, err := o.rules(); err != nil {
+		return nil, err
 	}
 	co := sqlite.ConnOptions{Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, VFS: o.Disk.VFS(), CacheKiB: sqlite.ReaderCacheKiB}
 	if err := sqlite.Create(ctx, o.Disk, to, co); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
@@ -132,7 +133,7 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 			e.index.Columns.Mu.Unlock()
 		}
 	})
-	for k := range 300 {
+	for k := range rounds.Of(50, 300) {
 		_, _ = e.Recall(context.Background(), &robotmem.RecallRequest{ContextFilter: robotmem.Object{"i": map[string]any{"$gt": k}}, N: 1})
 	}
 	close(stop)
@@ -148,7 +149,7 @@ func TestManyOpenOneFile(t *testing.T) {
 	_ = e.Close()
 	bad := 0
 	var mu sync.Mutex
-	for range 40 {
+	for range rounds.Of(10, 40) {
 		var wg sync.WaitGroup
 		for range 4 {
 			wg.Go(func() {
@@ -175,7 +176,7 @@ func TestManyOpenOneFile(t *testing.T) {
 		wg.Wait()
 	}
 	if bad > 0 {
-		t.Error(fmt.Sprint(bad, " of 160 opens failed"))
+		t.Errorf("%d opens failed", bad)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 )
 
 // Two nodes on one file: one switches between models, both store, update, forget and
@@ -85,7 +86,7 @@ func TestReembedBesideAnotherNode(t *testing.T) {
 			time.Sleep(300 * time.Millisecond)
 		}
 	})
-	time.Sleep(8 * time.Second)
+	time.Sleep(time.Duration(rounds.Of(2, 8)) * time.Second)
 	stop.Store(true)
 	wg.Wait()
 	d, err := a.Doctor(t.Context(), nil)

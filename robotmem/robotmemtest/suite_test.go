@@ -5,9 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -79,22 +77,4 @@ func TestStreamLimit(t *testing.T) {
 	if err != nil || st.Total != 2 || st.PayloadBytes != limit {
 		t.Errorf("%+v, %v; want two perceptions of one payload", st, err)
 	}
-}
-
-// TestMCPChild runs the suite on the robotmem program: a child process with MCP over
-// its stdin and stdout.
-func TestMCPChild(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("builds the program")
-	}
-	program := filepath.Join(t.TempDir(), "robotmem")
-	if runtime.GOOS == "windows" {
-		program += ".exe"
-	}
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/robotmem/robotmem-go/cmd/robotmem").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return startChild(t, program) })
 }

@@ -9,6 +9,8 @@ func TestDashboard(t *testing.T) {
 	if testing.Short() {
 		w.mainPages(t)
 		t.Run("the API reference", w.reference)
+		t.Run("pages of other sites", w.foreignOrigins)
+		t.Run("tokens made and revoked", w.manageTokens)
 		return
 	}
 	t.Run("figures", w.figures) // alone, before the machine is busy
@@ -31,6 +33,7 @@ func TestDashboard(t *testing.T) {
 			"language and theme stay":         w.languageAndThemeStay,
 			"another process is seen":         w.anotherProcessIsSeen,
 			"tokens":                          w.tokens,
+			"tokens made and revoked":         w.manageTokens,
 			"a node that goes and comes back": w.nodeGone,
 			"a new user":                      w.newUser,
 			"plots":                           w.plots,
@@ -41,6 +44,7 @@ func TestDashboard(t *testing.T) {
 			"memories by place":               w.memoriesByPlace,
 			"a place for a search":            w.placeForASearch,
 			"the API reference":               w.reference,
+			"pages of other sites":            w.foreignOrigins,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -27,9 +27,9 @@ type row map[string]any
 
 // Limits of one statement.
 const (
-	maxRead     = 1 << 20                  // rows
-	maxBytes    = importing.MaxSQLiteValue // of their texts and blobs
+	maxBytes    = importing.MaxSQLiteValue // of its rows
 	maxDuration = 10 * time.Minute         // a file of 10 GB is read once in a tenth of it
+	rowBytes    = 1 << 10                  // of a row without its texts and blobs
 )
 
 // query runs a statement. It fails with TooLarge over a limit.
@@ -37,14 +37,15 @@ func (p *Python) query(sql string, args []any, row func(*sqlite.Stmt) error) err
 	ctx, cancel := context.WithTimeout(p.ctx, maxDuration)
 	defer cancel()
 	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
-	rows, bytes := 0, 0
+	bytes := 0
 	err := p.c.Query(sql, args, func(s *sqlite.Stmt) error {
+		bytes += rowBytes
 		for i := range s.ColumnCount() {
 			if t := s.ColumnType(i); t == sqlite.Text || t == sqlite.Blob {
 				bytes += len(s.ColumnRawBlob(i))
 			}
 		}
-		if rows++; rows > maxRead || bytes > maxBytes {
+		if bytes > maxBytes {
 			return robotmem.Errorf(robotmem.TooLarge, "", "") // see below
 		}
 		return row(s)
@@ -55,7 +56,7 @@ func (p *Python) query(sql string, args []any, row func(*sqlite.Stmt) error) err
 	case ctx.Err() != nil:
 		return robotmem.Errorf(robotmem.TooLarge, "file", "takes more than %s to read (%.80s)", maxDuration, sql)
 	case robotmem.KindOf(sqlite.Wrap("", err)) == robotmem.TooLarge:
-		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows in one read, of more than %d bytes or more than %d rows (%.80s)", maxBytes, maxRead, sql)
+		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
 	}
 	return err
 }

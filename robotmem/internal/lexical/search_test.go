@@ -10,6 +10,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 )
 
 // history applies the same changes to an index and to a model of it.
@@ -72,7 +73,7 @@ func (h history) run(t *testing.T) {
 			m.apply(part, remove)
 			compacting += x.Compacting()
 		}
-		for range 40 {
+		for range rounds.Of(15, 40) {
 			h.compare(t, c, x, m)
 		}
 		if i%3 == 1 {
@@ -151,7 +152,7 @@ func TestBestAreThePrefixOfAll(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one goroutine: the race run has nothing to find in it")
 	}
-	const n = 60_000
+	n := rounds.Of(20_000, 60_000)
 	s := newSpeech(3)
 	x := lexical.New(fts5)
 	docs := s.texts(1, n)
@@ -163,7 +164,7 @@ func TestBestAreThePrefixOfAll(t *testing.T) {
 	s.r.Shuffle(n, func(i, j int) { docs[i].ID, docs[j].ID = docs[j].ID, docs[i].ID })
 	x.Apply(docs, nil)
 	x.Apply(docs[n/2:n/2+n/10], []int64{1, 2, 3, 4, 5})
-	for range 150 {
+	for range rounds.Of(75, 150) {
 		q := lexical.Query{Collection: "default", Terms: s.question()}
 		if s.r.IntN(2) == 0 {
 			q.Unfinished = &lexical.Unfinished{Whole: q.Terms[:1]}

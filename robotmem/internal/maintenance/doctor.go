@@ -119,7 +119,7 @@ func examineModes(path, payloads string, d *admin.DoctorResponse) {
 		return
 	}
 	var files, folders []string
-	for _, name := range []string{path, path + "-wal", path + "-shm", payloads} {
+	for _, name := range []string{path, path + "-wal", path + "-shm", path + ".tokens", payloads} {
 		info, err := os.Stat(name)
 		switch {
 		case err != nil || info.Mode().Perm()&0o077 == 0:

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
@@ -27,7 +28,7 @@ const applicationID = 0x7262746d
 var migrationFiles embed.FS
 
 // migrations returns the scripts in order; script i migrates to version i+1.
-func migrations() ([]string, error) {
+var migrations = sync.OnceValues(func() ([]string, error) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func migrations() ([]string, error) {
 		scripts = append(scripts, strings.ReplaceAll(string(data), "{{tokenize}}", text.Tokenize))
 	}
 	return scripts, nil
-}
+})
 
 // RefuseForeign fails unless the file is empty or a robotmem file of at most this
 // program's schema version. It only reads.

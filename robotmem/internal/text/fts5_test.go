@@ -14,6 +14,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -101,9 +102,9 @@ func TestFTS5StoresEachTermAsOneToken(t *testing.T) {
 	for _, s := range samples {
 		f.check(t, s)
 	}
-	t.Run("every code point", func(t *testing.T) {
+	t.Run("every code point", func(t *testing.T) { // outside CI those below 20000, which are most letters
 		var b strings.Builder
-		for r := rune(0); r <= unicode.MaxRune; r++ {
+		for r := rune(0); r <= rune(rounds.Of(0x1FFFF, unicode.MaxRune)); r++ {
 			if r == 0xD800 {
 				r = 0xE000
 			}

@@ -40,8 +40,8 @@ func (s *set) load(ids []int64, each func(id int64, raw []byte) error) error {
 	return nil
 }
 
-// draw returns a vector and a query that is near it.
-type draw func(r *rand.Rand) (vector, question []float32)
+// draw returns a vector of a distribution, to store or as a query.
+type draw func(r *rand.Rand) []float32
 
 func gaussian(r *rand.Rand, into []float32, sigma float64) {
 	for i := range into {
@@ -63,12 +63,11 @@ func unit(v []float32) []float32 {
 // isotropic has no structure: the hardest case, because the neighbours of a query are
 // hardly nearer than all other vectors.
 func isotropic(dims int) draw {
-	one := func(r *rand.Rand) []float32 {
+	return func(r *rand.Rand) []float32 {
 		v := make([]float32, dims)
 		gaussian(r, v, 1)
 		return unit(v)
 	}
-	return func(r *rand.Rand) ([]float32, []float32) { return one(r), one(r) }
 }
 
 // clustered has centres with noise around them of about the same length.
@@ -80,27 +79,21 @@ func clustered(dims, centres int, seed uint64) draw {
 		gaussian(r, c[i], 1)
 		unit(c[i])
 	}
-	return func(r *rand.Rand) ([]float32, []float32) {
-		one := func() []float32 {
-			v := append([]float32(nil), c[r.IntN(centres)]...)
-			gaussian(r, v, 0.7/math.Sqrt(float64(dims)))
-			return unit(v)
-		}
-		return one(), one()
+	return func(r *rand.Rand) []float32 {
+		v := append([]float32(nil), c[r.IntN(centres)]...)
+		gaussian(r, v, 0.7/math.Sqrt(float64(dims)))
+		return unit(v)
 	}
 }
 
 // offCentre adds a large common direction to what another draw returns.
 func offCentre(dims int, of draw) draw {
-	return func(r *rand.Rand) ([]float32, []float32) {
-		v, q := of(r)
-		for _, u := range [][]float32{v, q} {
-			for i := range u {
-				u[i] += float32(math.Sqrt(3/float64(dims))) * float32(1-2*(i%2))
-			}
-			unit(u)
+	return func(r *rand.Rand) []float32 {
+		v := of(r)
+		for i := range v {
+			v[i] += float32(math.Sqrt(3/float64(dims))) * float32(1-2*(i%2))
 		}
-		return v, q
+		return unit(v)
 	}
 }
 
@@ -108,18 +101,15 @@ func offCentre(dims int, of draw) draw {
 // embeddings does, a mean, and a few dimensions that are far larger.
 func skewed(dims, centres int, seed uint64) draw {
 	of := clustered(dims, centres, seed)
-	return func(r *rand.Rand) ([]float32, []float32) {
-		v, q := of(r)
-		for _, u := range [][]float32{v, q} {
-			for i := range u {
-				u[i] *= float32(math.Pow(float64(i+1), -0.5))
-				if i%97 == 5 {
-					u[i] = 3*u[i] + 0.1
-				}
+	return func(r *rand.Rand) []float32 {
+		v := of(r)
+		for i := range v {
+			v[i] /= float32(math.Sqrt(float64(i + 1)))
+			if i%97 == 5 {
+				v[i] = 3*v[i] + 0.1
 			}
-			unit(u)
 		}
-		return v, q
+		return unit(v)
 	}
 }
 
@@ -127,8 +117,7 @@ func makeSet(dims, n int, d draw) *set {
 	s := &set{dims: dims, raw: make([]byte, 0, 4*dims*n)}
 	r := rand.New(rand.NewPCG(7, 7))
 	for range n {
-		v, _ := d(r)
-		s.raw = append(s.raw, vector.Encode(v)...)
+		s.raw = append(s.raw, vector.Encode(d(r))...)
 	}
 	return s
 }
@@ -137,7 +126,7 @@ func questions(n int, d draw) [][]float32 {
 	r := rand.New(rand.NewPCG(8, 8))
 	all := make([][]float32, n)
 	for i := range all {
-		_, all[i] = d(r)
+		all[i] = d(r)
 	}
 	return all
 }

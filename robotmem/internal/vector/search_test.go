@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -48,10 +49,10 @@ func TestSmallSetsAreExact(t *testing.T) {
 func TestEachFindsItself(t *testing.T) {
 	oneGoroutine(t)
 	for _, dims := range []int{24, 64, 100, 128, 192, 256, 320, 384, 768, 1000} {
-		s := makeSet(dims, 5000, isotropic(dims))
+		s := makeSet(dims, rounds.Of(1_000, 5_000), isotropic(dims))
 		x := index(t, s)
 		x.SetRescore(64)
-		for id := int64(1); id <= 5000; id += 97 {
+		for id := int64(1); id <= int64(s.len()); id += 97 {
 			got, err := x.Search(vector.Query{Vector: s.vector(id), N: 1}, s.load)
 			must(t, err)
 			if len(got) != 1 || got[0].ID != id {
@@ -91,7 +92,7 @@ func TestSearchWithin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sum float64
-			asked := questions(10, clustered(dims, 100, 3))
+			asked := questions(rounds.Of(4, 10), clustered(dims, 100, 3))
 			for _, q := range asked {
 				got, err := x.Search(vector.Query{Vector: q, Within: within, N: 10}, s.load)
 				must(t, err)
@@ -121,7 +122,7 @@ func TestSearchWithin(t *testing.T) {
 func TestEqualVectorsTieByID(t *testing.T) {
 	const dims, members = 96, 30000
 	one := questions(1, isotropic(dims))[0]
-	s := makeSet(dims, members, func(*rand.Rand) ([]float32, []float32) { return one, one })
+	s := makeSet(dims, members, func(*rand.Rand) []float32 { return one })
 	x := index(t, s)
 	for _, n := range []int{1, 7, 300, 2000} {
 		got, err := x.Search(vector.Query{Vector: one, N: n}, s.load)

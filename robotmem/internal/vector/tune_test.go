@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func TestTuneReachesItsRecall(t *testing.T) {
 	oneGoroutine(t)
-	const members = 12000
+	members := rounds.Of(5_000, 12_000)
 	for name, test := range map[string]struct {
 		dims int
 		of   draw
@@ -53,7 +54,7 @@ func TestTuneReachesItsRecall(t *testing.T) {
 // force.
 func TestMeasure(t *testing.T) {
 	oneGoroutine(t)
-	const dims, members = 64, 10000
+	const dims, members = 64, 5000
 	s := makeSet(dims, members, isotropic(dims))
 	x := index(t, s)
 	for rescore, want := range map[int]struct{ low, high float64 }{20: {0.4, 0.8}, vector.MaxRescore: {1, 1}} {

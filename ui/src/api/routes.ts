@@ -7,6 +7,7 @@ export const routes = {
   categories: ["GET", "/api/categories"],
   changes: ["GET", "/api/changes"],
   collections: ["GET", "/api/collections"],
+  create_token: ["POST", "/api/tokens"],
   data: ["GET", "/api/memory/{memory_id}/data"],
   doctor: ["GET", "/api/doctor"],
   end_session: ["POST", "/api/sessions/{session_id}/end"],
@@ -28,6 +29,7 @@ export const routes = {
   repair: ["POST", "/api/repair"],
   restore: ["POST", "/api/memory/{memory_id}/restore"],
   retain: ["POST", "/api/retain"],
+  revoke_token: ["DELETE", "/api/tokens/{name}"],
   samples: ["GET", "/api/memory/{memory_id}/samples"],
   save_perception: ["POST", "/api/perceptions"],
   search: ["GET", "/api/search"],
@@ -36,6 +38,7 @@ export const routes = {
   sessions: ["GET", "/api/sessions"],
   start_session: ["POST", "/api/sessions"],
   stats: ["GET", "/api/stats"],
+  tokens: ["GET", "/api/tokens"],
   update: ["PUT", "/api/memory/{memory_id}"],
   whoami: ["GET", "/api/whoami"],
 } as const;

@@ -1,5 +1,5 @@
 // Whether the node is well: every check with its remedy, its work in the
-// background, what recorders dropped, what a budget would take away.
+// background, what recorders dropped, its tokens, what a budget would take away.
 
 import { useState } from "preact/hooks";
 import type { Answer } from "../api/client";
@@ -11,6 +11,7 @@ import { Icon } from "../parts/icons";
 import { Running, useLong } from "../parts/long";
 import { Await, Empty } from "../parts/states";
 import { t } from "./doctor.text";
+import { Tokens } from "./tokens";
 
 export function Doctor() {
   const checkup = useAsk("doctor", {}, { live: 0 });
@@ -63,6 +64,7 @@ export function Doctor() {
             </>
           )}
         </Await>
+        <Tokens />
         <Retention off={stats.answer?.workers.some((w) => w.name === "retention" && w.status === "off")} />
       </div>
       {asking && (

@@ -1,4 +1,4 @@
-package robotmemtest_test
+package main
 
 import (
 	"bytes"
@@ -25,10 +25,17 @@ type child struct{ c *mcpclient.Client }
 
 var _ robotmem.Service = child{}
 
-func startChild(t *testing.T, program string) robotmem.Service {
+// TestMCPChild runs the suite on the program: a child process with MCP over its stdin
+// and stdout. The environment of these tests says that it need not sync.
+func TestMCPChild(t *testing.T) {
+	t.Parallel()
+	robotmemtest.Run(t, startChild)
+}
+
+func startChild(t *testing.T) robotmem.Service {
 	t.Helper()
 	home := t.TempDir()
-	c, err := mcpclient.NewStdioMCPClient(program, []string{"HOME=" + home, "ROBOTMEM_HOME=" + home},
+	c, err := mcpclient.NewStdioMCPClient("robotmem", []string{"HOME=" + home, "ROBOTMEM_HOME=" + home},
 		"mcp", "--db", filepath.Join(home, "memory.db"), "--embedder", "none")
 	if err != nil {
 		t.Fatal(err)
