@@ -20,7 +20,7 @@ type LearnRequest struct {
 	Tags       []string   `json:"tags,omitempty" validate:"max=32,dive,tag" doc:"Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -."`
 	ObservedAt *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the observation (RFC 3339). Default: now."`
 	Pinned     *bool      `json:"pinned,omitempty" doc:"A pinned memory does not decay and is not merged. Default: depends on the category."`
-	Source     string     `json:"source,omitempty" validate:"max=64" doc:"Who or what reported the fact, up to 64 characters."`
+	Source     string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"Who or what reported the fact, up to 64 characters. The names operator and verified are reserved."`
 }
 
 // LearnBatchRequest records many facts.
@@ -170,7 +170,7 @@ type SavePerceptionRequest struct {
 	Collection     string     `json:"collection,omitempty" validate:"omitempty,collection" doc:"Namespace. Default: the collection of the session, else default."`
 	SessionID      string     `json:"session_id,omitempty" validate:"omitempty,uuid" doc:"The episode of the memory, from start_session."`
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
-	Source         string     `json:"source,omitempty" validate:"utf8,max=64" doc:"The sensor or topic, up to 64 characters."`
+	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-playground/validator/v10"
@@ -42,6 +43,7 @@ var validate = sync.OnceValue(func() *validator.Validate {
 		"collections": func(f validator.FieldLevel) bool {
 			return f.Field().String() == "*" || collectionName.MatchString(f.Field().String())
 		},
+		"source": func(f validator.FieldLevel) bool { return !ReservedSource(f.Field().String()) },
 		"tag": func(f validator.FieldLevel) bool {
 			tag := f.Field().String()
 			return utf8.RuneCountInString(tag) <= maxTag && tagName.MatchString(tag)
@@ -62,6 +64,13 @@ var validate = sync.OnceValue(func() *validator.Validate {
 	}
 	return v
 })
+
+// ReservedSource reports whether a source names the operator or verification, which no caller can
+// claim. Letter case and all but letters and slashes make no difference.
+func ReservedSource(name string) bool {
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r != '/' && !unicode.IsLetter(r) }), "")
+	return strings.EqualFold(name, "operator") || strings.EqualFold(name, "verified")
+}
 
 // Validate trims texts, sets defaults and checks the validate tags of req, a pointer
 // to a request struct. Every Service method calls it first. It fails with Invalid or
@@ -154,6 +163,8 @@ func ruleText(f validator.FieldError, root reflect.Type) string {
 		return "must be a finite number, not " + given
 	case "instant":
 		return fmt.Sprintf("must be a time between the years %d and %d", minYear, maxYear)
+	case "source":
+		return fmt.Sprintf("must not be %q: operator and verified are reserved; name what reported it, such as a sensor, a program or a robot", given)
 	case "uuid":
 		return fmt.Sprintf("must be a session id as start_session returns it, not %q", given)
 	case "uid":

@@ -137,7 +137,7 @@ func encode(v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(data, '\n'), nil
+	return append(robotmem.VisibleJSON(data), '\n'), nil
 }
 
 // accepts reports whether the Accept header names mediaType.

@@ -207,13 +207,13 @@ func (a *app) show(asJSON bool, answer any, text func(*lines)) error {
 	return w.err
 }
 
-// PrintJSON writes v as REST answers it: one line, characters without escapes.
+// PrintJSON writes v as REST answers it: one line, in which only hidden characters are escaped.
 func (a *app) PrintJSON(v any) error {
 	data, err := robotmem.EncodeJSON(v)
 	if err != nil {
 		return err
 	}
-	_, err = a.Stdout.Write(append(data, '\n'))
+	_, err = a.Stdout.Write(append(robotmem.VisibleJSON(data), '\n'))
 	return err
 }
 

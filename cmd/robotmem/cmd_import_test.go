@@ -30,7 +30,7 @@ func must(t *testing.T, err error) {
 
 func messagesOf(t *testing.T, path string) (out []recorded) {
 	t.Helper()
-	src, err := recording.Open(path)
+	src, err := recording.Open(t.Context(), path)
 	must(t, err)
 	defer src.Close()
 	for m, err := range src.Messages(t.Context()) {

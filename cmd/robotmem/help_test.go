@@ -65,8 +65,8 @@ func TestEveryKindHasAnExitCode(t *testing.T) {
 }
 
 func TestStoredTextCannotSteerTheTerminal(t *testing.T) {
-	got := oneLine("a\x1b[2Jb\nc\td\u202ee\x7f")
-	if want := "a\uFFFD[2Jb c d\uFFFDe\uFFFD"; got != want {
+	got := oneLine("a\x1b[2Jb\nc\td\u202ee\x7f\U000E0041\xff")
+	if want := `a\u{1b}[2Jb c d\u{202e}e\u{7f}\u{e0041}` + "\uFFFD"; got != want {
 		t.Errorf("oneLine = %q, want %q", got, want)
 	}
 }

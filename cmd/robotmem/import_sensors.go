@@ -87,7 +87,7 @@ func (p *perceptionFlags) read(ctx context.Context, kind importSource, path stri
 }
 
 func (p *perceptionFlags) recording(ctx context.Context, path string, sink importing.Sink, bar *progressBar) (*importAccount, error) {
-	src, err := recording.Open(path)
+	src, err := recording.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -403,18 +402,10 @@ func cellText(value any) string {
 
 func timeText(t time.Time) string { return t.Local().Format(time.DateTime) }
 
-// oneLine shows a stored text on a terminal: line ends become spaces, and control characters,
-// which could steer the terminal, are replaced.
+// oneLine shows a stored text on a terminal: line ends become spaces, and characters that are not
+// seen or that could steer the terminal are escaped.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\r', r == '\t':
-			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == utf8.RuneError:
-			return '\uFFFD'
-		}
-		return r
-	}, s)
+	return robotmem.Visible(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(strings.ToValidUTF8(s, "\uFFFD")))
 }
 
 func clip(s string, n int) string {

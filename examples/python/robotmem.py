@@ -961,7 +961,8 @@ class Operations:
             tags: Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -.
             observed_at: Time of the observation (RFC 3339). Default: now.
             pinned: A pinned memory does not decay and is not merged. Default: depends on the category.
-            source: Who or what reported the fact, up to 64 characters.
+            source: Who or what reported the fact, up to 64 characters. The names operator and verified are
+                reserved.
         """
         return self._call("learn", {"insight": insight, "context": context, "collection": collection,
             "session_id": session_id, "tags": tags, "observed_at": observed_at, "pinned": pinned, "source":
@@ -1108,7 +1109,7 @@ class Operations:
             collection: Namespace. Default: the collection of the session, else default.
             session_id: The episode of the memory, from start_session.
             observed_at: Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
-            source: The sensor or topic, up to 64 characters.
+            source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
         """
@@ -1151,7 +1152,7 @@ class Operations:
             collection: Namespace. Default: the collection of the session, else default.
             session_id: The episode of the memory, from start_session.
             observed_at: Time of the measurement, by the sensor's clock (RFC 3339). Default: now.
-            source: The sensor or topic, up to 64 characters.
+            source: The sensor or topic, up to 64 characters. The names operator and verified are reserved.
             origin: Identifier of the perception in its source, up to 256 characters. It is unique in a
                 collection: saving the same origin again returns the existing memory.
         """

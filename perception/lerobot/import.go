@@ -76,7 +76,9 @@ func Import(ctx context.Context, folder string, sink importing.Sink, o Options) 
 		return nil, err
 	}
 	for _, f := range files {
-		im.importFile(f)
+		if im.failed = ctx.Err(); im.failed == nil {
+			im.importFile(f)
+		}
 		if im.failed != nil {
 			return im.report, im.failed
 		}

@@ -20,6 +20,7 @@ const (
 	maxPageValues = 16 << 20
 	maxPageHeader = 64 << 10 // bytes; it may hold the least and the largest value
 	maxColumns    = 10_000
+	maxRows       = 16 << 20 // of a file: a day at 194 Hz. Repeated values take no bytes.
 	maxSchemaDeep = 16
 	// maxSnappyRatio is more than Snappy reaches: a copy of 64 bytes takes three.
 	maxSnappyRatio = 24
@@ -58,6 +59,12 @@ func readFooter(r io.ReaderAt, size int64) (*format.FileMetaData, error) {
 	var meta format.FileMetaData
 	if err := thrift.Unmarshal(new(thrift.CompactProtocol), footer, &meta); err != nil {
 		return nil, fmt.Errorf("parquet footer: %s", err)
+	}
+	rows := int64(0)
+	for _, g := range meta.RowGroups {
+		if rows += g.NumRows; g.NumRows < 0 || g.NumRows > maxRows || rows > maxRows {
+			return nil, fmt.Errorf("the parquet file claims %d rows or more; the limit of one file is %d; write the dataset with more files", max(rows, meta.NumRows), maxRows)
+		}
 	}
 	return &meta, checkSchema(meta.Schema)
 }

@@ -2,6 +2,8 @@ package lerobot
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -122,4 +124,37 @@ func nested(e format.SchemaElement, n int) []format.SchemaElement {
 		out[i] = e
 	}
 	return out
+}
+
+// Rows that repeat a value take no bytes, so the footer is asked before the pages are.
+func TestMoreRowsThanAreRead(t *testing.T) {
+	data := readSeed(t)
+	for name, rows := range map[string][]int64{
+		"one row group": {120_000_000}, "two row groups": {10 << 20, 10 << 20}, "less than none": {-1},
+		"a sum that overflows": {math.MaxInt64, math.MaxInt64},
+	} {
+		t.Run(name, func(t *testing.T) {
+			meta, err := readFooter(bytes.NewReader(data), int64(len(data)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			group := meta.RowGroups[0]
+			meta.RowGroups = nil
+			for _, n := range rows {
+				group.NumRows = n
+				meta.RowGroups = append(meta.RowGroups, group)
+			}
+			footer, err := thrift.Marshal(new(thrift.CompactProtocol), *meta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			end := len(data) - 8 - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
+			file := append(bytes.Clone(data[:end]), footer...)
+			file = append(binary.LittleEndian.AppendUint32(file, uint32(len(footer))), "PAR1"...)
+			_, err = openTable(bytes.NewReader(file), int64(len(file)))
+			if err == nil || !strings.Contains(err.Error(), "the limit of one file is 16777216") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
 }

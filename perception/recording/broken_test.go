@@ -2,16 +2,19 @@ package recording_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
 	"github.com/robotmem/robotmem-go/perception/recording"
 )
 
@@ -150,7 +153,7 @@ func TestOpenErrors(t *testing.T) {
 		"x.zstd":     {"\x28\xb5\x2f\xfdgarbage", "decompressing x.zstd"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := recording.Open(write(t, name, []byte(test.data)))
+			_, err := recording.Open(t.Context(), write(t, name, []byte(test.data)))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -180,7 +183,7 @@ func TestFolderErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := recording.Open(dir); err == nil || !strings.Contains(err.Error(), test.want) {
+			if _, err := recording.Open(t.Context(), dir); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -195,7 +198,7 @@ func TestCompressedFile(t *testing.T) {
 	}
 	packed := write(t, "run.mcap.zstd", z.EncodeAll(data, nil))
 	t.Setenv("TMPDIR", t.TempDir())
-	src, err := recording.Open(packed)
+	src, err := recording.Open(t.Context(), packed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,11 +214,11 @@ func TestCompressedFile(t *testing.T) {
 		t.Errorf("%d temporary files are left", len(left))
 	}
 	bomb := write(t, "bomb.zstd", z.EncodeAll(make([]byte, 100<<20), nil))
-	if _, err := recording.Open(bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
+	if _, err := recording.Open(t.Context(), bomb); err == nil || !strings.Contains(err.Error(), "unpacks to more than") {
 		t.Errorf("got %v for a file that unfolds ten thousand times", err)
 	}
 	twice := write(t, "twice.zstd", z.EncodeAll(z.EncodeAll(data, nil), nil))
-	if _, err := recording.Open(twice); !errors.Is(err, recording.ErrFormat) {
+	if _, err := recording.Open(t.Context(), twice); !errors.Is(err, recording.ErrFormat) {
 		t.Errorf("got %v for a file that is compressed twice", err)
 	}
 	if left, _ := os.ReadDir(os.TempDir()); len(left) != 0 {
@@ -229,7 +232,7 @@ func TestCutDB3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := recording.Open(write(t, "cut.db3", data[:len(data)/2]))
+	src, err := recording.Open(t.Context(), write(t, "cut.db3", data[:len(data)/2]))
 	if err != nil {
 		return // its schema may already be out of reach
 	}
@@ -240,26 +243,50 @@ func TestCutDB3(t *testing.T) {
 	}
 }
 
-// A view in place of a table could run forever.
-func TestDB3Views(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "view.db3")
-	db, err := sqlite3.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = db.Exec(`CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT);
-		INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr');
-		CREATE VIEW messages AS WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data FROM n`)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := recording.Open(path); err == nil || !strings.Contains(err.Error(), "no tables topics and messages") {
-		t.Errorf("got %v", err)
+// A database whose schema computes its rows is refused, and one whose pages form a circle ends.
+func TestDB3ThatNeverEnds(t *testing.T) {
+	const topics = "CREATE TABLE topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT); INSERT INTO topics VALUES (1, '/a', 'std_msgs/msg/String', 'cdr');"
+	const messages = "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB); INSERT INTO messages VALUES (1, 1, 1, x'00'), (5, 1, 2, x'00');"
+	const endless = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 1 AS topic_id, id AS timestamp, x'00' AS data, '' AS name, '' AS type, '' AS serialization_format FROM n;"
+	for name, test := range map[string]struct{ sql, table, want string }{
+		"a view of messages": {sql: topics + "CREATE VIEW messages AS " + endless, want: "messages is a view"},
+		"a view of topics":   {sql: messages + "CREATE VIEW topics AS " + endless, want: "topics is a view"},
+		"a computed column":  {sql: topics + "CREATE TABLE messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data AS (zeroblob(90000000)))", want: "messages is a table with computed columns"},
+		"a circle of pages":  {sql: topics + messages, table: "messages", want: "more messages than a file of its size"},
+		"a circle of topics": {sql: topics + messages, table: "topics"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.db3")
+			db, err := sqlite3.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(db.Exec(test.sql), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if test.table != "" {
+				importingtest.EndlessTable(t, path, test.table)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // a guard against a hang
+			defer cancel()
+			src, err := recording.Open(ctx, path)
+			if err == nil {
+				defer src.Close()
+				var report *recording.Report
+				report, err = recording.Import(ctx, src, recording.Options{}, newStore(), nil)
+				if err == nil && len(report.Broken) > 0 {
+					err = report.Broken[0]
+				}
+			}
+			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }
 
 func drain(t *testing.T, path string) {
-	src, err := recording.Open(path)
+	src, err := recording.Open(t.Context(), path)
 	if err != nil {
 		return
 	}

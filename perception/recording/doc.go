@@ -13,7 +13,7 @@
 //
 // # Example
 //
-//	src, err := recording.Open("run.mcap")
+//	src, err := recording.Open(ctx, "run.mcap")
 //	if err != nil {
 //		return err
 //	}

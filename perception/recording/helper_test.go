@@ -3,6 +3,8 @@ package recording_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -28,7 +30,7 @@ func rosbag2(t testing.TB) string {
 
 func open(t testing.TB, path string) recording.Source {
 	t.Helper()
-	src, err := recording.Open(path)
+	src, err := recording.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +100,15 @@ func (s *store) Save(_ context.Context, _ string, ps []importing.Perception) (in
 		}
 		if _, known := s.saved[p.Origin]; known {
 			continue
+		}
+		if p.Open != nil {
+			r, err := p.Open()
+			if err != nil {
+				return n, err
+			}
+			if p.Data, err = io.ReadAll(r); err != nil || int64(len(p.Data)) != p.Size {
+				return n, fmt.Errorf("read %d of %d bytes (%w)", len(p.Data), p.Size, err)
+			}
 		}
 		s.saved[p.Origin] = p
 		s.order = append(s.order, p.Origin)

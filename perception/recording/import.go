@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"time"
@@ -97,6 +98,7 @@ type channel struct {
 
 type openSegment struct {
 	*segment.Writer
+	head     int // bytes of the channel: long ones are not repeated for each message
 	count    int
 	first    segment.Message
 	last     uint64 // log time, ns
@@ -162,7 +164,7 @@ func (imp *importer) channel(c *Channel) *channel {
 	t, ok := imp.topics[c.Topic]
 	if !ok {
 		t = &topic{
-			report:   TopicReport{Topic: c.Topic, SchemaName: c.SchemaName, Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
+			report:   TopicReport{Topic: importing.Cut(c.Topic, maxTopic), SchemaName: importing.Cut(c.SchemaName, maxTopic), Skipped: map[string]uint64{}, Notes: map[string]uint64{}},
 			included: imp.o.includes(c.Topic), rate: limit(imp.o.RateHz, c.Topic), change: limit(imp.o.Keyframes, c.Topic),
 		}
 		imp.topics[c.Topic] = t
@@ -216,7 +218,12 @@ func (imp *importer) message(ctx context.Context, m *Message) error {
 	if v != nil && c.hasPayload {
 		if p, ok := unwrap(m, v); ok {
 			t.report.Perceptions++
-			return imp.add(ctx, imp.payloadPerception(m, v, p, number))
+			one := imp.payloadPerception(m, v, p, number)
+			if len(p.data) > batchBytes {
+				return imp.addLarge(ctx, one, p.data)
+			}
+			one.Data = bytes.Clone(p.data)
+			return imp.add(ctx, one)
 		}
 	}
 	return imp.append(ctx, c, m, number)
@@ -238,18 +245,21 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 	if s := c.segment; s != nil {
 		// A step back in time ends a segment, too.
 		back := m.LogTime < s.last || float64(m.LogTime-s.first.LogTime)*1e-9 >= imp.o.SegmentSeconds
-		if back || s.count >= imp.o.SegmentMessages || s.Len()+len(m.Data) > imp.o.SegmentBytes {
+		if back || s.count >= imp.o.SegmentMessages || s.Len()+len(m.Data) > max(imp.o.SegmentBytes, 2*s.head) {
 			if err := imp.closeSegment(ctx, c); err != nil {
 				return err
 			}
 		}
+	}
+	if len(m.Data) > imp.o.SegmentBytes {
+		return imp.addSingle(ctx, c, m, number)
 	}
 	if c.segment == nil {
 		w, err := segment.NewWriter(c.Channel)
 		if err != nil {
 			return err
 		}
-		c.segment = &openSegment{Writer: w, first: m.Message, from: number}
+		c.segment = &openSegment{Writer: w, head: w.Len(), first: m.Message, from: number}
 		c.segment.first.Data = bytes.Clone(m.Data)
 		imp.open = append(imp.open, c)
 		imp.openBytes += w.Len()
@@ -267,6 +277,35 @@ func (imp *importer) append(ctx context.Context, c *channel, m *Message, number 
 		return imp.closeSegment(ctx, largest)
 	}
 	return nil
+}
+
+// addSingle saves a message that is a segment by itself, without a copy of its data.
+func (imp *importer) addSingle(ctx context.Context, c *channel, m *Message, number uint64) error {
+	parts, err := segment.Single(c.Channel, m.Message)
+	if err != nil {
+		return err
+	}
+	c.topic.report.Perceptions++
+	p := imp.segmentPerception(c, &openSegment{count: 1, first: m.Message, last: m.LogTime, from: number, to: number}, nil)
+	return imp.addLarge(ctx, p, parts[:]...)
+}
+
+// addLarge saves a perception whose data is valid until the next message.
+func (imp *importer) addLarge(ctx context.Context, p importing.Perception, parts ...[]byte) error {
+	for _, part := range parts {
+		p.Size += int64(len(part))
+	}
+	p.Open = func() (io.ReadCloser, error) {
+		var all []io.Reader
+		for _, part := range parts {
+			all = append(all, bytes.NewReader(part))
+		}
+		return io.NopCloser(io.MultiReader(all...)), nil
+	}
+	if err := imp.add(ctx, p); err != nil {
+		return err
+	}
+	return imp.flush(ctx)
 }
 
 func (imp *importer) closeSegment(ctx context.Context, c *channel) error {

@@ -28,6 +28,7 @@ type mcapFile struct {
 	info     *Info
 	counts   map[uint16]uint64
 	inflate  inflater
+	body     []byte // the buffer of linear, which may run twice
 }
 
 var _ Source = (*mcapFile)(nil)
@@ -271,7 +272,8 @@ type messageRef struct {
 
 // openChunk is a decompressed chunk and its messages by log time.
 type openChunk struct {
-	data  []byte
+	data  []byte // of buf, or of the chunk's body if that is not compressed
+	buf   []byte
 	refs  []messageRef
 	next  int
 	order int
@@ -363,18 +365,26 @@ func (m *mcapFile) load(index *mcap.ChunkIndex, c *openChunk, buf []byte) ([]byt
 	if err != nil {
 		return s.buf, err
 	}
-	return s.buf, m.unfold(body, c)
+	err = m.unfold(body, c)
+	if len(c.data) > 0 && len(c.buf) == 0 { // the chunk keeps the body
+		c.buf, s.buf = s.buf, c.buf
+	}
+	return s.buf, err
 }
 
 // unfold lists a chunk's messages by log time. Messages of one time stay in their order.
 func (m *mcapFile) unfold(body []byte, c *openChunk) error {
-	c.refs, c.next = c.refs[:0], 0
+	c.refs, c.next, c.data = c.refs[:0], 0, nil
 	head, err := parseChunk(body)
 	if err != nil {
 		return err
 	}
-	if c.data, err = m.inflate.inflate(head, c.data); err != nil {
+	c.buf = c.buf[:0]
+	if c.data, err = m.inflate.inflate(head, c.buf); err != nil {
 		return err
+	}
+	if head.compression != "" {
+		c.buf = c.data
 	}
 	err = segment.EachRecord(c.data, 0, func(op mcap.OpCode, body []byte) error {
 		if op != mcap.OpMessage {
@@ -425,7 +435,10 @@ func (m *mcapFile) linear(ctx context.Context, info *Info) iter.Seq2[*numbered, 
 			last = msg.LogTime
 			return yield(&msg, nil)
 		}
-		for s := newRecords(m.file, magicSize, m.size); ; {
+		s := newRecords(m.file, magicSize, m.size)
+		s.buf = m.body
+		defer func() { m.body = s.buf }()
+		for {
 			if ctx.Err() != nil {
 				yield(nil, ctx.Err())
 				return

@@ -69,8 +69,8 @@ func (imp *importer) payloadPerception(m *Message, v *message.Value, p payload, 
 	return importing.Perception{
 		Origin: imp.origin(m.Topic, number, m.LogTime, ""), Type: perceptionType(m.SchemaName),
 		Description: imp.describe(m.Channel, m.LogTime, 1),
-		MediaType:   p.mediaType, Data: bytes.Clone(p.data),
-		Metadata: metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
+		MediaType:   p.mediaType,
+		Metadata:    metadata, Context: imp.context(v, m.LogTime), ObservedAt: observed(v, m.Message), Messages: 1,
 	}
 }
 

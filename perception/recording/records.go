@@ -32,6 +32,8 @@ const (
 	// and each byte of LZ4 adds 255.
 	zstdRatio, lz4Ratio = 32 << 10, 255
 	ratioSlack          = 128 << 10
+	// maxSpare is how many bytes a buffer is larger than its first record, for the next one.
+	maxSpare = 4 << 20
 )
 
 // records reads the records between two places of a file.
@@ -75,7 +77,7 @@ func (s *records) next(wanted func(mcap.OpCode) bool) (op mcap.OpCode, body []by
 		return op, nil, start, fmt.Errorf("a record takes %d bytes; at most %d are read", length, maxRecord)
 	}
 	if uint64(cap(s.buf)) < length {
-		s.buf = make([]byte, length+length/4)
+		s.buf = make([]byte, length+min(length/4, maxSpare))
 	}
 	body = s.buf[:length]
 	_, err = io.ReadFull(s.r, body)
@@ -117,23 +119,25 @@ type inflater struct {
 	lz4  *lz4.Reader
 }
 
-// inflate returns the records of a chunk, in buf if it is large enough.
+// inflate returns the records of a chunk, in buf if it is large enough. Those of a chunk without
+// compression are part of its body.
 func (f *inflater) inflate(c chunk, buf []byte) ([]byte, error) {
 	ratio := max(1, map[string]uint64{"zstd": zstdRatio, "lz4": lz4Ratio}[c.compression])
 	if c.size > maxRecord || c.size > uint64(len(c.records))*ratio+ratioSlack {
 		return nil, fmt.Errorf("a chunk claims %d bytes in %d of %.20q; at most %d are read", c.size, len(c.records), c.compression, maxRecord)
 	}
-	if uint64(cap(buf)) < c.size {
+	if c.compression == "" && uint64(len(c.records)) != c.size {
+		return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", c.size, len(c.records))
+	}
+	if c.compression == "" {
+		buf = c.records
+	} else if uint64(cap(buf)) < c.size {
 		buf = make([]byte, c.size)
 	}
 	buf = buf[:c.size:c.size]
 	var err error
 	switch c.compression {
 	case "":
-		if uint64(len(c.records)) != c.size {
-			return nil, fmt.Errorf("an uncompressed chunk claims %d bytes where it has %d", c.size, len(c.records))
-		}
-		copy(buf, c.records)
 	case "zstd":
 		err = f.unzstd(c, buf)
 	case "lz4":

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -26,6 +27,7 @@ const (
 	// than a megabyte.
 	maxMetadataFile = 8 << 20
 	maxFiles        = 4096
+	maxChannels     = 1 << 16 // as in MCAP
 )
 
 // bag is a rosbag2 recording of several files, one after the other.
@@ -45,7 +47,7 @@ type bagFile struct {
 	} `yaml:"rosbag2_bagfile_information"`
 }
 
-func openBag(path string) (_ Source, err error) {
+func openBag(ctx context.Context, path string) (_ Source, err error) {
 	const metadata = "metadata.yaml"
 	name := filepath.Base(path)
 	// The root also refuses a link within the folder that leads out of it.
@@ -84,7 +86,7 @@ func openBag(path string) (_ Source, err error) {
 		if _, err := root.Stat(file); err != nil {
 			return nil, fmt.Errorf("%s of %s names %q: %w", metadata, name, file, err)
 		}
-		src, err := openFile(filepath.Join(path, file))
+		src, err := openFile(ctx, filepath.Join(path, file))
 		if err != nil {
 			return nil, err
 		}
@@ -159,18 +161,19 @@ func (b *bag) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 }
 
 // db3File is a rosbag2 database. It has the tables topics and messages and, since 2023, one of
-// message definitions. It is never written. None of these may be a view, which could run forever.
+// message definitions. It is never written.
 type db3File struct {
 	path     string
 	db       *sqlite3.Conn
 	channels map[int64]*Channel
-	indexed  bool // by time
+	maxRows  int64 // that the file can hold
+	indexed  bool  // by time
 	info     *Info
 }
 
 var _ Source = (*db3File)(nil)
 
-func openDB3(path string) (Source, error) {
+func openDB3(ctx context.Context, path string) (Source, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -187,30 +190,36 @@ func openDB3(path string) (Source, error) {
 		return nil, fmt.Errorf("opening %s: %w", filepath.Base(path), err)
 	}
 	f := &db3File{path: path, db: db, channels: map[int64]*Channel{}}
-	if err := f.readSchema(context.Background()); err != nil {
+	for _, part := range []string{path, path + "-wal"} {
+		if stat, err := os.Stat(part); err == nil {
+			f.maxRows += importing.MaxSQLiteRows(stat.Size())
+		}
+	}
+	if err := f.readSchema(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s is not a rosbag2 database: %w", filepath.Base(path), err), db.Close())
 	}
 	return f, nil
 }
 
 func (f *db3File) readSchema(ctx context.Context) error {
-	f.db.Limit(sqlite3.LIMIT_LENGTH, maxRecord)
-	err := f.db.Exec("PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA cache_size=-8192")
+	err := importing.GuardSQLite(ctx, f.db, "topics", "messages", "message_definitions")
+	if err == nil {
+		err = f.db.Exec("PRAGMA cache_size=-8192")
+	}
 	query := func(sql string, row func(*sqlite3.Stmt)) {
 		if err == nil {
 			err = f.query(ctx, sql, func(s *sqlite3.Stmt) bool { row(s); return true })
 		}
 	}
+	limit := strconv.Itoa(maxChannels)
 	tables := map[string]bool{}
-	query("SELECT name, sql FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) {
-		tables[s.ColumnText(0)] = !strings.Contains(strings.ToUpper(s.ColumnText(1)), "VIRTUAL")
-	})
+	query("SELECT name FROM sqlite_schema WHERE type = 'table'", func(s *sqlite3.Stmt) { tables[s.ColumnText(0)] = true })
 	if err == nil && (!tables["topics"] || !tables["messages"]) {
 		return errors.New("it has no tables topics and messages")
 	}
 	definitions := map[string][2]string{} // encoding and text by type
 	if tables["message_definitions"] {
-		query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions", func(s *sqlite3.Stmt) {
+		query("SELECT topic_type, encoding, encoded_message_definition FROM message_definitions LIMIT "+limit, func(s *sqlite3.Stmt) {
 			definitions[s.ColumnText(0)] = [2]string{s.ColumnText(1), s.ColumnText(2)}
 		})
 	}
@@ -218,7 +227,7 @@ func (f *db3File) readSchema(ctx context.Context) error {
 	query("SELECT name FROM pragma_table_info('topics') WHERE name = 'offered_qos_profiles'", func(s *sqlite3.Stmt) {
 		qos = s.ColumnText(0)
 	})
-	query("SELECT id, name, type, serialization_format, "+qos+" FROM topics", func(s *sqlite3.Stmt) {
+	query("SELECT id, name, type, serialization_format, "+qos+" FROM topics LIMIT "+limit, func(s *sqlite3.Stmt) {
 		c := builtIn(s.ColumnText(1), s.ColumnText(2), s.ColumnText(3))
 		c.Metadata = map[string]string{"offered_qos_profiles": s.ColumnText(4)}
 		if d := definitions[c.SchemaName]; d[1] != "" {
@@ -226,7 +235,7 @@ func (f *db3File) readSchema(ctx context.Context) error {
 		}
 		f.channels[s.ColumnInt64(0)] = c
 	})
-	query("SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) {
+	query("SELECT 1 FROM pragma_index_list('messages') AS l, pragma_index_info(l.name) AS c WHERE NOT l.partial AND c.seqno = 0 AND c.name = 'timestamp'", func(*sqlite3.Stmt) {
 		f.indexed = true
 	})
 	return err
@@ -265,7 +274,7 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 	}
 	info := &Info{Format: "rosbag2 sqlite3", Profile: "ros2"}
 	counts := map[int64]uint64{}
-	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM messages GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
+	err := f.query(ctx, "SELECT topic_id, count(*), min(timestamp), max(timestamp) FROM (SELECT topic_id, timestamp FROM messages NOT INDEXED LIMIT "+strconv.FormatInt(f.maxRows, 10)+") GROUP BY topic_id", func(s *sqlite3.Stmt) bool {
 		counts[s.ColumnInt64(0)] = uint64(s.ColumnInt64(1))
 		info.span(uint64(s.ColumnInt64(2)), uint64(s.ColumnInt64(3)), uint64(s.ColumnInt64(1)))
 		return true
@@ -287,13 +296,16 @@ func (f *db3File) Info(ctx context.Context) (*Info, error) {
 
 func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 	return func(yield func(*Message, error) bool) {
-		order := "id"
+		order := "rowid" // the id; another column could ask for sorting
 		if f.indexed {
-			order = "timestamp, id"
+			order = "timestamp, rowid"
 		}
 		var last uint64
-		lost, stopped := 0, false
+		rows, lost, stopped := int64(0), 0, false
 		err := f.query(ctx, "SELECT topic_id, timestamp, data FROM messages ORDER BY "+order, func(s *sqlite3.Stmt) bool {
+			if rows++; rows > f.maxRows {
+				return false
+			}
 			c, ok := f.channels[s.ColumnInt64(0)]
 			if !ok {
 				lost++
@@ -309,6 +321,8 @@ func (f *db3File) Messages(ctx context.Context) iter.Seq2[*Message, error] {
 		case ctx.Err() != nil:
 			yield(nil, ctx.Err())
 			return
+		case rows > f.maxRows:
+			err = fmt.Errorf("there are more messages than a file of its size can hold; its pages are damaged")
 		case err == nil && lost > 0:
 			err = fmt.Errorf("%d messages belong to no topic", lost)
 		}

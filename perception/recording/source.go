@@ -130,18 +130,18 @@ func Recognizes(head []byte) bool {
 
 // Open opens a recording: an MCAP file, a rosbag2 database, either of them compressed with
 // zstd, or a folder with a metadata.yaml. The first bytes decide, not the name.
-func Open(path string) (Source, error) {
+func Open(ctx context.Context, path string) (Source, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if stat.IsDir() {
-		return openBag(path)
+		return openBag(ctx, path)
 	}
-	return openFile(path)
+	return openFile(ctx, path)
 }
 
-func openFile(path string) (Source, error) {
+func openFile(ctx context.Context, path string) (Source, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -158,9 +158,9 @@ func openFile(path string) (Source, error) {
 	case bytes.HasPrefix(head, []byte(media.MCAPMagic)):
 		return newMCAP(name, f)
 	case bytes.HasPrefix(head, []byte(sqliteMagic)):
-		src, err = openDB3(path)
+		src, err = openDB3(ctx, path)
 	case bytes.HasPrefix(head, []byte(zstdMagic)):
-		src, err = openCompressed(path, f)
+		src, err = openCompressed(ctx, path, f)
 	case bytes.HasPrefix(head, []byte(ros1Magic)):
 		err = fmt.Errorf("%s is a ROS 1 bag; convert it first: pip install rosbags && rosbags-convert --src %s --dst converted", name, name)
 	default:
@@ -182,7 +182,7 @@ func (u *unpacked) Name() string                           { return filepath.Bas
 func (u *unpacked) ID(ctx context.Context) (string, error) { return hashFile(ctx, u.original) }
 func (u *unpacked) Close() error                           { return errors.Join(u.Source.Close(), os.Remove(u.temporary)) }
 
-func openCompressed(path string, f *os.File) (_ Source, err error) {
+func openCompressed(ctx context.Context, path string, f *os.File) (_ Source, err error) {
 	// The unpacked recording may take unpackRatio times the file, plus unpackSlack bytes.
 	const unpackRatio, unpackSlack, maxWindow = 256, 64 << 20, 128 << 20
 	stat, err := f.Stat()
@@ -207,7 +207,7 @@ func openCompressed(path string, f *os.File) (_ Source, err error) {
 		}
 	}()
 	limit := stat.Size()*unpackRatio + unpackSlack
-	n, err := io.Copy(out, io.LimitReader(z, limit+1))
+	n, err := copyAll(ctx, out, io.LimitReader(z, limit+1))
 	if err == nil && n > limit {
 		err = fmt.Errorf("it unpacks to more than %d bytes", limit)
 	}
@@ -220,7 +220,7 @@ func openCompressed(path string, f *os.File) (_ Source, err error) {
 	}
 	var src Source
 	if err = ErrFormat; string(head) != zstdMagic { // not compressed twice
-		src, err = openFile(out.Name())
+		src, err = openFile(ctx, out.Name())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s, decompressed: %w", filepath.Base(path), err)
@@ -237,21 +237,27 @@ func hashFile(ctx context.Context, path string) (string, error) {
 	return hashReader(ctx, f)
 }
 
-// hashReader checks the context between pieces.
 func hashReader(ctx context.Context, r io.Reader) (string, error) {
-	const piece = 8 << 20
 	h := sha256.New()
+	if n, err := copyAll(ctx, h, r); err != nil {
+		return "", fmt.Errorf("hashing, after %d bytes: %w", n, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// copyAll is io.Copy that checks the context between pieces.
+func copyAll(ctx context.Context, w io.Writer, r io.Reader) (n int64, err error) {
+	const piece = 8 << 20
 	for {
-		n, err := io.CopyN(h, r, piece)
-		if err == io.EOF {
-			return hex.EncodeToString(h.Sum(nil)), nil
+		copied, err := io.CopyN(w, r, piece)
+		n += copied
+		switch {
+		case err == io.EOF:
+			return n, nil
+		case err == nil && ctx.Err() == nil:
+			continue
 		}
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return "", fmt.Errorf("hashing %d bytes: %w", n, err)
-		}
+		return n, cmp.Or(err, ctx.Err())
 	}
 }
 

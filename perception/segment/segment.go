@@ -186,6 +186,28 @@ func (s *Writer) Add(m Message) error {
 	return s.w.WriteMessage(&mcap.Message{ChannelID: 1, Sequence: m.Sequence, LogTime: m.LogTime, PublishTime: m.PublishTime, Data: m.Data})
 }
 
+// Single returns the parts of a segment of one message. The second is the data of the message, which
+// is not copied.
+func Single(c *Channel, m Message) (parts [3][]byte, err error) {
+	s, err := NewWriter(c)
+	if err != nil {
+		return parts, err
+	}
+	data := m.Data
+	m.Data = nil
+	before := s.Len()
+	if err := s.Add(m); err != nil {
+		return parts, err
+	}
+	end := s.Len()
+	whole, err := s.Close()
+	if err != nil {
+		return parts, err
+	}
+	binary.LittleEndian.PutUint64(whole[before+1:], uint64(end-before-RecordHead+len(data)))
+	return [3][]byte{whole[:end], data, whole[end:]}, nil
+}
+
 // Len returns the bytes written so far.
 func (s *Writer) Len() int { return s.buf.Len() }
 

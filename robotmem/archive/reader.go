@@ -149,6 +149,8 @@ func (a *Reader) next() (*Entry, error) {
 		return nil, fmt.Errorf("%w: there is more after its SHA256SUMS", ErrFormat)
 	case h.Typeflag != tar.TypeReg:
 		return nil, fmt.Errorf("%w: %s is a link, a folder or a device; only files are taken", ErrFormat, shown(h.Name))
+	case h.PAXRecords["GNU.sparse.major"]+h.PAXRecords["GNU.sparse.map"] != "": // no bytes of the file stand for its size
+		return nil, fmt.Errorf("%w: %s has holes; only files that are there in full are taken", ErrFormat, shown(h.Name))
 	}
 	return a.entry(h)
 }

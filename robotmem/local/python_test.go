@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/ncruces/go-sqlite3"
+	"github.com/robotmem/robotmem-go/perception/importing/importingtest"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive/python"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -275,5 +277,75 @@ func TestPythonFileDamaged(t *testing.T) {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+func TestPythonReadingEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := python.Open(ctx, pythonFile(t, ""), python.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	cancel()
+	if _, err := p.Next(); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A file whose schema computes its rows, or whose pages form a circle, is refused or ends
+// with the context. The deadline is a guard against a hang.
+func TestPythonFileThatNeverEnds(t *testing.T) {
+	const endless = "WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n) SELECT id, 'x' AS content, 'c' AS collection, 'code' AS category, 1.0 AS confidence, '' AS session_id, '' AS created_at FROM n"
+	for name, test := range map[string]struct{ more, table, want string }{
+		"a view of memories":        {more: "DROP TABLE memories; CREATE VIEW memories AS " + endless, want: "memories is a view"},
+		"a view in other letters":   {more: "DROP TABLE memories; CREATE VIEW Memories AS " + endless, want: "memories is a view"},
+		"a view of sessions":        {more: "DROP TABLE sessions; CREATE VIEW sessions AS " + endless, want: "sessions is a view"},
+		"a virtual table":           {more: "DROP TABLE memories; CREATE VIRTUAL TABLE memories USING fts5(id, content, collection, category, confidence)", want: "memories is a virtual table"},
+		"computed columns":          {more: "ALTER TABLE memories ADD COLUMN x AS (hex(zeroblob(100000000)))", want: "memories is a table with computed columns"},
+		"a view under another name": {more: "CREATE VIEW other AS " + endless},
+		"ids that do not rise":      {more: "DROP TABLE sessions; CREATE TABLE sessions(id TEXT, external_id TEXT, status TEXT); INSERT INTO sessions VALUES ('a', 's1', 'ended')", want: "no rising whole numbers"},
+		"a value of 101 MB":         {more: "UPDATE memories SET context = zeroblob(101000000) WHERE id = 1", want: "of more than 100663296 bytes"},
+		"a circle of pages":         {table: "memories", want: "more rows than a file of"},
+		"a circle in sessions":      {table: "sessions", want: "more rows than a file of"},
+		"a circle elsewhere":        {more: "CREATE TABLE notes(x); INSERT INTO notes VALUES (1);", table: "notes", want: "more rows than a file of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := pythonFile(t, "")
+			c, err := store.OpenStoreConn(t.Context(), path, sqlite.ConnOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(c.Exec("PRAGMA journal_mode=DELETE"), c.Exec("PRAGMA legacy_alter_table=ON;"+test.more), c.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if test.table != "" {
+				importingtest.EndlessTable(t, path, test.table)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			done := make(chan error, 1)
+			go func() {
+				p, err := python.Open(ctx, path, python.Options{})
+				for err == nil {
+					_, err = p.Next()
+				}
+				if p != nil {
+					err = errors.Join(err, p.Close())
+				}
+				done <- err
+			}()
+			select {
+			case err = <-done:
+			case <-time.After(30 * time.Second):
+				t.Fatal("it did not end, not with its context either")
+			}
+			if test.want == "" && errors.Is(err, io.EOF) {
+				return
+			}
+			if test.want == "" || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
 	}
 }

@@ -128,18 +128,25 @@ func clip(s string, limit int) string {
 	return s
 }
 
-// oneLine replaces all white space in s, such as line breaks, by single spaces.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine replaces all white space in s, such as line breaks, by single spaces, and shows hidden
+// characters.
+func oneLine(s string) string { return robotmem.Visible(strings.Join(strings.Fields(s), " ")) }
 
 func getCall(id int64) string { return fmt.Sprintf(`get {"memory_id":%d}`, id) }
 
 // size is the length of v as JSON.
 func size(v any) int {
-	data, err := robotmem.EncodeJSON(v)
+	data, err := encode(v)
 	if err != nil {
 		return 0
 	}
 	return len(data)
+}
+
+// encode returns the JSON of v, in which hidden characters are escaped.
+func encode(v any) ([]byte, error) {
+	data, err := robotmem.EncodeJSON(v)
+	return robotmem.VisibleJSON(data), err
 }
 
 // The model gets a perception as an image if it is small enough for a
@@ -152,7 +159,7 @@ const maxInlinePicture = 200 << 10
 // picture is the result of preview: an image, or a link to one that is too large or
 // that models cannot see (SVG).
 func (s *Server) picture(p *robotmem.PreviewResponse) *mcp.CallToolResult {
-	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, p.Summary)
+	text := fmt.Sprintf("Memory %d: %s", p.MemoryID, oneLine(p.Summary))
 	res := &mcp.CallToolResult{}
 	if p.MediaType != "image/svg+xml" && len(p.DataBase64) <= maxInlinePicture {
 		res.Content = []mcp.Content{

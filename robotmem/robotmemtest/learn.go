@@ -248,6 +248,12 @@ var learnCases = []testCase{
 			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Collection: name}, robotmem.Invalid, "collection", name[:1])
 		}
 		created(t, s, &robotmem.LearnRequest{Insight: "x", Collection: strings.Repeat("x", 62) + ".-"})
+		for _, name := range []string{"operator", "verified", " Operator ", "VERIFIED", "oper\u200bator", "[verified]"} {
+			refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Source: name}, robotmem.Invalid, "source", "reserved", "a sensor, a program or a robot")
+			refused(t, s.SavePerception, &robotmem.SavePerceptionRequest{Description: "a cup", Data: "x", Source: name}, robotmem.Invalid, "source", "reserved")
+		}
+		created(t, s, &robotmem.LearnRequest{Insight: "y is another", Source: "operator panel 2"})
+		created(t, s, &robotmem.LearnRequest{Insight: "z is a third", Source: "/operator"})
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{"ok", "not ok"}}, robotmem.Invalid, "tags[1]")
 		deep := any(1)
 		for range 40 {

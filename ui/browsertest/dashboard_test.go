@@ -22,6 +22,7 @@ func TestDashboard(t *testing.T) {
 			"copies that work":                w.copiesThatWork,
 			"forget and undo":                 w.forgetAndUndo,
 			"edit and undo":                   w.editAndUndo,
+			"hidden characters":               w.hiddenCharacters,
 			"pin":                             w.pin,
 			"restore":                         w.restore,
 			"conflicts both ways":             w.conflictsBothWays,

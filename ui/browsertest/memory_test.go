@@ -52,6 +52,21 @@ func (w *world) forgetAndUndo(t *testing.T) {
 	}
 }
 
+// hiddenCharacters are shown as code points, and the form that changes a text has it as it is.
+func (w *world) hiddenCharacters(t *testing.T) {
+	const text = "the crate\u202e etarc eht \U000E0041\u200bis red 👩\u200d🔧"
+	id := w.learn(t, text)
+	p := w.open(t, w.node, wide)
+	p.goTo(memoryPath(id))
+	p.see("h1", `the crate\u{202e} etarc eht \u{e0041}\u{200b}is red 👩`+"\u200d🔧")
+	p.click(".memory-do .button", "Edit")
+	data, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.until(fmt.Sprintf(`document.querySelector("dialog textarea").value === %s`, data))
+}
+
 func (w *world) editAndUndo(t *testing.T) {
 	id := w.learn(t, "the drawer needs 14 N to open", "--context", `{"params":{"pull":"14 N"}}`)
 	p := w.open(t, w.node, wide)

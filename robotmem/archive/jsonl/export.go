@@ -62,7 +62,7 @@ func writePages(ctx context.Context, svc robotmem.Service, w io.Writer, collecti
 			if err != nil {
 				return nil, err
 			}
-			lines = append(append(lines, line...), '\n')
+			lines = append(append(lines, robotmem.VisibleJSON(line)...), '\n')
 		}
 		if _, err := w.Write(lines); err != nil {
 			return nil, fmt.Errorf("export: %w", err)

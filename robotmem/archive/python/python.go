@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -42,6 +43,8 @@ type Report struct {
 // file twice adds nothing, and a later state of it brings what has changed.
 type Python struct {
 	c       *store.Conn
+	ctx     context.Context // of the call of Open; Next has none
+	size    int64           // bytes of the file and its log
 	folder  string          // temporary, to remove; "" if there is none
 	tables  map[string]bool // of the file
 	columns map[string]bool // of its table memories
@@ -71,9 +74,9 @@ var knownColumns = strings.Fields(`id session_id collection type content human_s
 	return_count last_accessed created_at updated_at scope_files scope_entities`)
 
 // Open opens a memory.db to be imported. Not a byte of it changes. It fails
-// with Invalid when it is none.
+// with Invalid when it is none. The end of ctx also ends Next.
 func Open(ctx context.Context, path string, o Options) (*Python, error) {
-	p := &Python{zone: o.Location, report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
+	p := &Python{ctx: ctx, zone: o.Location, report: Report{Notes: map[string]int64{}}, tables: map[string]bool{}, columns: map[string]bool{}}
 	if p.zone == nil {
 		p.zone = time.UTC
 	}
@@ -88,8 +91,9 @@ func (p *Python) open(ctx context.Context, path string) error {
 	if err != nil {
 		return robotmem.Errorf(robotmem.Invalid, "file", "cannot be read (%s)", store.RootReason(err))
 	}
-	p.mtime = info.ModTime()
+	p.mtime, p.size = info.ModTime(), info.Size()
 	if info, err := os.Stat(path + "-wal"); err == nil && info.Size() > 0 {
+		p.size += info.Size()
 		err = p.openCopy(ctx, path)
 		if err != nil {
 			return err
@@ -98,11 +102,14 @@ func (p *Python) open(ctx context.Context, path string) error {
 		return err
 	}
 	is, err := isPython(p.c)
-	if err == nil && !is {
-		err = robotmem.Errorf(robotmem.Invalid, "file", "is not a memory.db of the Python robotmem")
-	}
 	if err != nil {
 		return err
+	}
+	if !is {
+		return robotmem.Errorf(robotmem.Invalid, "file", "is not a memory.db of the Python robotmem")
+	}
+	if err := importing.GuardSQLite(ctx, p.c.Conn.Conn, knownTables...); err != nil {
+		return robotmem.Errorf(robotmem.Invalid, "file", "is not read: %v", err)
 	}
 	return p.readSchema()
 }
@@ -119,7 +126,7 @@ func (p *Python) openCopy(ctx context.Context, path string) (err error) {
 			return robotmem.Errorf(robotmem.Unavailable, "file", "cannot be copied to be read (%s)", store.RootReason(err))
 		}
 	}
-	p.c, err = store.OpenStoreConn(ctx, file, sqlite.ConnOptions{ReadOnly: true})
+	p.c, err = openGuarded(ctx, file, sqlite.ConnOptions{ReadOnly: true})
 	return err
 }
 
@@ -130,7 +137,18 @@ func openUnchanged(ctx context.Context, path string) (*store.Conn, error) {
 	if err != nil {
 		return nil, robotmem.Errorf(robotmem.Invalid, "file", "is not a path")
 	}
-	return store.OpenStoreConn(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: true})
+	return openGuarded(ctx, abs, sqlite.ConnOptions{ReadOnly: true, Immutable: true})
+}
+
+func openGuarded(ctx context.Context, path string, o sqlite.ConnOptions) (*store.Conn, error) {
+	c, err := store.OpenStoreConn(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := importing.GuardSQLite(ctx, c.Conn.Conn); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // IsMemory reports whether a file is a memory.db of the Python robotmem. Not
@@ -162,12 +180,16 @@ func (p *Python) readSchema() error {
 	for _, t := range tables {
 		name := t.text("name")
 		p.tables[name] = true
+		var n int64
 		index := strings.HasPrefix(name, "memories_fts") || strings.HasPrefix(name, "memories_vec") || strings.Contains(strings.ToUpper(t.text("sql")), "VIRTUAL TABLE")
-		if index || slices.Contains(knownTables, name) {
+		if index {
 			continue
 		}
-		if p.report.Notes["no place for table "+name], err = p.c.Number("SELECT count(*) FROM " + quoted(name)); err != nil {
+		if n, err = p.count(name); err != nil {
 			return err
+		}
+		if !slices.Contains(knownTables, name) {
+			p.report.Notes["no place for table "+importing.Cut(name, 255)] += n
 		}
 	}
 	columns, err := p.rows("SELECT name FROM pragma_table_info('memories')")
@@ -175,7 +197,7 @@ func (p *Python) readSchema() error {
 		name := r.text("name")
 		p.columns[name] = true
 		if !slices.Contains(knownColumns, name) {
-			p.report.Notes["no place for column "+name]++
+			p.report.Notes["no place for column "+importing.Cut(name, 255)]++
 		}
 	}
 	return err

@@ -2,6 +2,7 @@ package python
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/perception"
+	"github.com/robotmem/robotmem-go/perception/importing"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/archive"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -23,9 +25,45 @@ import (
 // row holds the values of a row by column name: nil, string, int64, float64 or []byte.
 type row map[string]any
 
+// Limits of one statement.
+const (
+	maxBytes    = importing.MaxSQLiteValue // of its rows
+	maxDuration = 10 * time.Minute         // a file of 10 GB is read once in a tenth of it
+	rowBytes    = 1 << 10                  // of a row without its texts and blobs
+)
+
+// query runs a statement. It fails with TooLarge over a limit.
+func (p *Python) query(sql string, args []any, row func(*sqlite.Stmt) error) error {
+	ctx, cancel := context.WithTimeout(p.ctx, maxDuration)
+	defer cancel()
+	defer p.c.SetInterrupt(p.c.SetInterrupt(ctx))
+	bytes := 0
+	err := p.c.Query(sql, args, func(s *sqlite.Stmt) error {
+		bytes += rowBytes
+		for i := range s.ColumnCount() {
+			if t := s.ColumnType(i); t == sqlite.Text || t == sqlite.Blob {
+				bytes += len(s.ColumnRawBlob(i))
+			}
+		}
+		if bytes > maxBytes {
+			return robotmem.Errorf(robotmem.TooLarge, "", "") // see below
+		}
+		return row(s)
+	})
+	switch {
+	case err == nil || p.ctx.Err() != nil:
+		return p.ctx.Err()
+	case ctx.Err() != nil:
+		return robotmem.Errorf(robotmem.TooLarge, "file", "takes more than %s to read (%.80s)", maxDuration, sql)
+	case robotmem.KindOf(sqlite.Wrap("", err)) == robotmem.TooLarge:
+		return robotmem.Errorf(robotmem.TooLarge, "file", "has a row, or rows that are read at once, of more than %d bytes (%.80s)", maxBytes, sql)
+	}
+	return err
+}
+
 // rows reads all rows of a statement.
 func (p *Python) rows(sql string, args ...any) (out []row, err error) {
-	err = p.c.Query(sql, args, func(s *sqlite.Stmt) error {
+	err = p.query(sql, args, func(s *sqlite.Stmt) error {
 		values, r := make([]any, s.ColumnCount()), row{}
 		if err := s.Columns(values...); err != nil {
 			return err
@@ -37,6 +75,31 @@ func (p *Python) rows(sql string, args ...any) (out []row, err error) {
 		return nil
 	})
 	return out, err
+}
+
+// count counts the rows of a table. It fails with Corrupt if the file cannot hold them.
+func (p *Python) count(table string) (n int64, err error) {
+	most := importing.MaxSQLiteRows(p.size)
+	err = p.query("SELECT count(*) FROM (SELECT 1 FROM "+quoted(table)+" NOT INDEXED LIMIT ?)", []any{most + 1}, func(s *sqlite.Stmt) error {
+		n = s.ColumnInt64(0)
+		return nil
+	})
+	if err == nil && n > most {
+		err = robotmem.Errorf(robotmem.Corrupt, "file", "claims more rows than a file of %d bytes can hold (table %.80s)", p.size, table)
+	}
+	return n, err
+}
+
+// page reads the rows of a table after the id of the last page.
+func (p *Python) page(sql string) ([]row, error) {
+	rows, err := p.rows(sql+" ORDER BY id LIMIT ?", p.after, pageRows)
+	for _, r := range rows {
+		if r.number("id") <= p.after {
+			return nil, robotmem.Errorf(robotmem.Corrupt, "file", "has ids that are no rising whole numbers (%.80s)", sql)
+		}
+		p.after = r.number("id")
+	}
+	return rows, err
 }
 
 // rowsOf reads rows of a table, none if the file does not have it.
@@ -79,10 +142,10 @@ const pageRows = 200 // rows read at once
 
 func (p *Python) manifest(e *archive.Entry) (bool, error) {
 	p.stage++
-	memories, err := p.c.Number("SELECT count(*) FROM memories")
+	memories, err := p.count("memories")
 	sessions := int64(0)
 	if err == nil && p.tables["sessions"] {
-		sessions, err = p.c.Number("SELECT count(*) FROM sessions")
+		sessions, err = p.count("sessions")
 	}
 	e.Manifest = &archive.Manifest{Generator: "Python robotmem", Counts: archive.Counts{Memories: memories, Sessions: sessions}}
 	return true, err
@@ -97,9 +160,8 @@ func (p *Python) memories(e *archive.Entry) (bool, error) {
 		}
 	}
 	slices.Sort(names)
-	rows, err := p.rows("SELECT "+strings.Join(names, ", ")+" FROM memories WHERE id > ? ORDER BY id LIMIT ?", p.after, pageRows)
+	rows, err := p.page("SELECT " + strings.Join(names, ", ") + " FROM memories WHERE id > ?")
 	for _, r := range rows {
-		p.after = r.number("id")
 		m, err := p.memory(r)
 		if err != nil {
 			return false, err
@@ -153,7 +215,7 @@ func (p *Python) addPayload(m *archive.Memory, id int64) error {
 // payload is the bytes of a memory, nil if it has none.
 func (p *Python) payload(id int64) (data []byte, err error) {
 	if p.columns["perception_data"] {
-		_, err = p.c.One("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { data = s.ColumnBlob(0, nil) })
+		err = p.query("SELECT perception_data FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) error { data = s.ColumnBlob(0, nil); return nil })
 	}
 	return data, err
 }
@@ -174,9 +236,11 @@ func (p *Python) addTags(m *archive.Memory, id int64) error {
 }
 
 func (p *Python) sessions(e *archive.Entry) (bool, error) {
-	rows, err := p.rowsOf("sessions", "SELECT * FROM sessions WHERE id > ? ORDER BY id LIMIT ?", p.after, pageRows)
-	if err == nil && len(rows) > 0 {
-		p.after = rows[len(rows)-1].number("id")
+	if !p.tables["sessions"] {
+		return false, nil
+	}
+	rows, err := p.page("SELECT * FROM sessions WHERE id > ?")
+	if err == nil {
 		err = p.addSessions(e, rows)
 	}
 	return len(rows) > 0, err
@@ -228,11 +292,10 @@ func (p *Python) lostSessions(e *archive.Entry) (bool, error) {
 
 // successors are the references to what superseded a memory.
 func (p *Python) successors(e *archive.Entry) (bool, error) {
-	rows, err := p.rows("SELECT id, superseded_by FROM memories WHERE superseded_by IS NOT NULL AND id > ? ORDER BY id LIMIT ?", p.after, pageRows)
+	rows, err := p.page("SELECT id, superseded_by FROM memories WHERE superseded_by IS NOT NULL AND id > ?")
 	e.Links = []archive.Link{}
 	for _, r := range rows {
-		p.after = r.number("id")
-		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories WHERE id IN (?1, ?2) ORDER BY id <> ?1", p.after, r.number("superseded_by"))
+		pair, err := p.rows("SELECT id, collection, session_id, created_at FROM memories WHERE id IN (?1, ?2) ORDER BY id <> ?1", r.number("id"), r.number("superseded_by"))
 		switch {
 		case err != nil:
 			return false, err

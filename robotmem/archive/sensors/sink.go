@@ -94,6 +94,9 @@ func (s *Sink) save(ctx context.Context, session string, p *importing.Perception
 		req.ObservedAt = &p.ObservedAt
 	}
 	if topic, ok := p.Metadata["topic"].(string); ok {
+		if robotmem.ReservedSource(topic) {
+			topic = "topic /" + topic
+		}
 		req.Source = firstRunes(topic, maxSource)
 	}
 	data := io.Reader(bytes.NewReader(p.Data))

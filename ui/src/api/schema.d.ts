@@ -983,7 +983,7 @@ export interface components {
             pinned?: boolean;
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description Who or what reported the fact, up to 64 characters. */
+            /** @description Who or what reported the fact, up to 64 characters. The names operator and verified are reserved. */
             source?: string;
             /** @description Tags to add to the inferred ones; each 1 to 64 letters, digits, _ . or -. */
             tags?: string[];
@@ -1151,7 +1151,7 @@ export interface components {
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description The sensor or topic, up to 64 characters. */
+            /** @description The sensor or topic, up to 64 characters. The names operator and verified are reserved. */
             source?: string;
         };
         PinRequest: {
@@ -1465,7 +1465,7 @@ export interface components {
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
             /** @description The episode of the memory, from start_session. */
             session_id?: string;
-            /** @description The sensor or topic, up to 64 characters. */
+            /** @description The sensor or topic, up to 64 characters. The names operator and verified are reserved. */
             source?: string;
         };
         SavePerceptionResponse: {

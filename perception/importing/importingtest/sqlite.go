@@ -1,0 +1,72 @@
+package importingtest
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+)
+
+// EndlessTable makes the b-tree of a table of a SQLite file a graph of few pages in which a leaf is
+// met 400^9 times: each interior page names one child, 400 times.
+func EndlessTable(t testing.TB, path, table string) {
+	t.Helper()
+	var root, pages, size int64
+	db, err := sqlite3.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number := func(sql string) (n int64) {
+		s, _, err := db.Prepare(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Step() {
+			n = s.ColumnInt64(0)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	root = number("SELECT rootpage FROM sqlite_schema WHERE name = '" + table + "'")
+	err = db.Exec("PRAGMA journal_mode=DELETE; CREATE TABLE padding(x); INSERT INTO padding SELECT zeroblob(60000)")
+	pages, size = number("PRAGMA page_count"), number("PRAGMA page_size")
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := func(n int64) []byte { return data[(n-1)*size : n*size] }
+	const depth, fanout = 9, 400
+	leaf := pages // a page of the padding
+	copy(page(leaf), page(root))
+	for i := range int64(depth) {
+		at, child := root, pages-i-1
+		if i > 0 {
+			at = pages - i
+		}
+		if i == depth-1 {
+			child = leaf
+		}
+		p := page(at)
+		clear(p)
+		p[0] = 5 // an interior page of a table
+		binary.BigEndian.PutUint16(p[3:], fanout)
+		start := int(size) - 5*fanout
+		binary.BigEndian.PutUint16(p[5:], uint16(start))
+		binary.BigEndian.PutUint32(p[8:], uint32(child))
+		for j := range fanout {
+			binary.BigEndian.PutUint16(p[12+2*j:], uint16(start+5*j))
+			binary.BigEndian.PutUint32(p[start+5*j:], uint32(child))
+			p[start+5*j+4] = 5 // a rowid
+		}
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

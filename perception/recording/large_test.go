@@ -1,0 +1,163 @@
+package recording_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/foxglove/mcap/go/mcap"
+	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/robotmem/robotmem-go/perception/importing"
+	"github.com/robotmem/robotmem-go/perception/message"
+	"github.com/robotmem/robotmem-go/perception/recording"
+	"github.com/robotmem/robotmem-go/perception/segment"
+)
+
+// discarding reads what it is given and keeps none of it.
+type discarding struct{ bytes int64 }
+
+func (*discarding) Start(context.Context, importing.Session) (string, error) { return "s", nil }
+func (*discarding) End(context.Context, string, *float64) error              { return nil }
+func (d *discarding) Save(_ context.Context, _ string, ps []importing.Perception) (int, error) {
+	for _, p := range ps {
+		d.bytes += int64(len(p.Data))
+		if p.Open != nil {
+			r, err := p.Open()
+			if err != nil {
+				return 0, err
+			}
+			n, err := io.Copy(io.Discard, r)
+			if d.bytes += n; err != nil || n != p.Size {
+				return 0, err
+			}
+		}
+	}
+	return len(ps), nil
+}
+
+// largeMCAP writes a recording of one message of size bytes.
+func largeMCAP(t *testing.T, c *segment.Channel, o mcap.WriterOptions, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "large.mcap")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := mcap.NewWriter(f, &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = w.WriteHeader(&mcap.Header{})
+	if err == nil {
+		err = c.Write(w, 1, 1)
+	}
+	if err == nil {
+		err = w.WriteMessage(&mcap.Message{ChannelID: 1, LogTime: 1, PublishTime: 1, Data: data})
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestALargeMessageIsInMemoryOnce(t *testing.T) {
+	const size = 64 << 20
+	raw := &segment.Channel{Topic: "/raw", MessageEncoding: "x"}
+	text, _ := message.Definition("sensor_msgs/msg/CompressedImage")
+	image := &segment.Channel{Topic: "/c", SchemaName: "sensor_msgs/msg/CompressedImage", SchemaEncoding: "ros2msg", SchemaData: []byte(text), MessageEncoding: "cdr"}
+	head := []byte("\x00\x01\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x01\x00\x00\x00\x00\x00\x00\x00" + "\x04\x00\x00\x00png\x00")
+	head = append(binary.LittleEndian.AppendUint32(head, size), make([]byte, size)...)
+	for name, test := range map[string]struct {
+		channel *segment.Channel
+		data    []byte
+		options mcap.WriterOptions
+	}{
+		"without chunks":      {raw, make([]byte, size), mcap.WriterOptions{}},
+		"in a chunk":          {raw, make([]byte, size), mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20}},
+		"in a zstd chunk":     {raw, make([]byte, size), mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20, Compression: mcap.CompressionZSTD}},
+		"with a payload":      {image, head, mcap.WriterOptions{}},
+		"a payload in chunks": {image, head, mcap.WriterOptions{Chunked: true, ChunkSize: 1 << 20}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := largeMCAP(t, test.channel, test.options, test.data)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			src, sink := open(t, path), &discarding{}
+			if _, err := recording.Import(t.Context(), src, recording.Options{}, sink, nil); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if sink.bytes < size {
+				t.Errorf("stored %d bytes", sink.bytes)
+			}
+			if got := float64(after.TotalAlloc-before.TotalAlloc) / size; got > 1.5 {
+				t.Errorf("allocated %.2f times the size of the message", got)
+			}
+		})
+	}
+}
+
+func TestSegmentOfOneMessage(t *testing.T) {
+	c := &segment.Channel{Topic: "/raw", SchemaName: "a/B", SchemaEncoding: "x", SchemaData: []byte("y"), MessageEncoding: "x"}
+	m := segment.Message{Sequence: 7, LogTime: 8, PublishTime: 9, Data: []byte("0123456789")}
+	w, err := segment.NewWriter(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Add(m); err != nil {
+		t.Fatal(err)
+	}
+	want, err := w.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, err := segment.Single(c, m)
+	if diff := cmp.Diff(want, bytes.Join(parts[:], nil)); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// A name of megabytes stays out of the report, whose rows are printed.
+func TestLongNamesAreShown(t *testing.T) {
+	long := strings.Repeat("x", 6<<20)
+	c := &segment.Channel{Topic: "/" + long, SchemaName: long, SchemaEncoding: long, MessageEncoding: long}
+	src := open(t, largeMCAP(t, c, mcap.WriterOptions{}, []byte("x")))
+	s := newStore()
+	report := importAll(t, src, recording.Options{}, s)
+	for _, topic := range report.Topics {
+		if n := len(topic.Topic) + len(topic.SchemaName); n > 1000 {
+			t.Errorf("the names have %d bytes", n)
+		}
+		for note := range topic.Notes {
+			if len(note) > 1000 {
+				t.Errorf("a note has %d bytes: %.200s", len(note), note)
+			}
+		}
+	}
+	for _, p := range s.saved {
+		if n := len(p.Description) + len(p.Origin); n > 2000 {
+			t.Errorf("%.100s: description and origin have %d bytes", p.Origin, n)
+		}
+	}
+}
+
+// A frame that claims a window of gigabytes is refused by its head.
+func TestCompressedFileWithAHugeWindow(t *testing.T) {
+	frame := []byte(magic)
+	packed := append([]byte("\x28\xb5\x2f\xfd\x00\xa8"), 0x01|byte(len(frame))<<3, 0, 0) // window 2 GiB, one raw block
+	if _, err := recording.Open(t.Context(), write(t, "x.zstd", append(packed, frame...))); err == nil || !strings.Contains(err.Error(), zstd.ErrWindowSizeExceeded.Error()) {
+		t.Errorf("got %v", err)
+	}
+}
