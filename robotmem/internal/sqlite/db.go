@@ -52,6 +52,7 @@ type DB struct {
 	readOnly  string // why nothing is written, "" if it is
 	way       readOnlyWay
 	scratch   string    // a folder of temporary files; "" if none is needed
+	older     bool      // the file has to be migrated
 	madeIndex bool      // this read-only process has made the index of the log
 	state     fileState // of a file that is read without the shared index
 
@@ -163,7 +164,8 @@ func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
 			return nil, err
 		}
 		version, err := db.lookAt(ctx)
-		if err == nil && (version == 0 || version == db.o.Version) {
+		db.older = err == nil && version != 0 && version != db.o.Version
+		if err == nil && !db.older {
 			return leave, nil
 		}
 		leave()
