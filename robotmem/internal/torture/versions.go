@@ -101,8 +101,11 @@ func (r *rig) oldFile(ctx context.Context, dir string, version, states int) (pat
 		return "", nil, err
 	}
 	data, err := io.ReadAll(z)
-	path, reference := filepath.Join(dir, memoryFile), filepath.Join(r.dir, fmt.Sprintf("reference-%d-%d", version, states))
-	if err = errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(path, data, 0o600), os.WriteFile(reference, data, 0o600)); err != nil {
+	path, reference := filepath.Join(dir, memoryFile), filepath.Join(r.dir, fmt.Sprint("reference-", version))
+	if _, there := os.Stat(reference); there != nil {
+		err = errors.Join(err, os.WriteFile(reference, data, 0o600))
+	}
+	if err = errors.Join(err, os.MkdirAll(dir, 0o700), os.WriteFile(path, data, 0o600)); err != nil {
 		return "", nil, err
 	}
 	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: local.DefaultBusyTimeout, CacheKiB: sqlite.ReaderCacheKiB, Normal: true})
