@@ -223,7 +223,7 @@ func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
 	if err := k.command(ctx, &b, "backup", "--db", k.path, "--json"); err != nil {
 		return false, err
 	}
-	most := 3 * time.Since(start)
+	most := time.Since(start) * 3 / 2
 	p, err := k.child(ctx, plan{Visits: 1, Robots: 1, Steps: 15, Mix: everyday})
 	if err == nil {
 		err = p.end()
@@ -270,7 +270,7 @@ func (k *killing) purging(ctx context.Context) (killed bool, err error) {
 		return false, err
 	}
 	s.ID = saved.ID
-	killed, _, err = k.program(ctx, 2*time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason", "to see it gone")
+	killed, _, err = k.program(ctx, time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason", "to see it gone")
 	if err != nil {
 		return killed, err
 	}
@@ -307,7 +307,7 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 // migratingOlder kills the migration of a file of an older schema version.
 func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	version := 1 + int(k.between(0, 5))
-	path, check, err := k.oldFile(ctx, filepath.Join(k.dir, fmt.Sprint("old-", k.n)), version, 20_000)
+	path, check, err := k.oldFile(ctx, filepath.Join(k.dir, fmt.Sprint("old-", k.n)), version, 8_000)
 	if err != nil {
 		return false, err
 	}
