@@ -73,7 +73,7 @@ func kill(ctx context.Context, r *rig) error {
 			k.ledger = newLedger()
 		}
 		i := slices.Index(counts, slices.Min(counts))
-		if k.n++; k.n > 2*r.times+20 {
+		if k.n++; k.n > 5*r.times+20 {
 			return fmt.Errorf("%d of %d processes ended before they could be killed", k.n-r.faults, k.n)
 		}
 		killed, err := k.die(ctx, ways[i])
