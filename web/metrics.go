@@ -36,9 +36,12 @@ func (s *server) metrics() echo.HandlerFunc {
 }
 
 var (
-	descMemories      = desc("memories", "Memories of all collections.", "status")
-	descStreamSamples = desc("stream_samples_total", "Samples that a recorder received, by result.", "source", "result")
-	descStreamMissed  = desc("stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", "source")
+	descMemories       = desc("memories", "Memories of all collections.", "status")
+	descStreamSamples  = desc("stream_samples_total", "Samples that a recorder received, by result.", "source", "result")
+	descBackupLast     = desc("backup_last_success_timestamp_seconds", "Time of the newest backup, 0 if there is none.")
+	descBackupSeconds  = desc("backup_duration_seconds", "Duration of the newest backup, with its verification.")
+	descBackupFailures = desc("backup_failures_total", "Backups on schedule that failed.")
+	descStreamMissed   = desc("stream_missed_total", "Samples that a recorder did not receive: gaps in their sequence numbers.", "source")
 )
 
 // numbers are the metrics without labels.
@@ -82,6 +85,11 @@ func (f figures) Collect(out chan<- prometheus.Metric) {
 	}
 	for _, n := range numbers {
 		emit(n.desc, n.kind, n.value(f.stats))
+	}
+	if b := f.stats.Backup; b != nil {
+		emit(descBackupLast, prometheus.GaugeValue, max(0, b.LastSuccess.Unix()))
+		out <- prometheus.MustNewConstMetric(descBackupSeconds, prometheus.GaugeValue, b.Seconds)
+		emit(descBackupFailures, prometheus.CounterValue, b.Failures)
 	}
 	for source, n := range bySource(f.stats.Streams) {
 		emit(descStreamSamples, prometheus.CounterValue, n.Stored, source, "stored")

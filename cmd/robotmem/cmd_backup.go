@@ -68,6 +68,15 @@ func (c *backupMakeCmd) Run(ctx context.Context, a *app) error {
 	})
 }
 
+// makeBackups makes the backups of the schedule, if there is one and m is a file.
+func (a *app) makeBackups(ctx context.Context, m node) {
+	schedule, err := a.Config.schedule() // checked when it was read
+	if n, ok := m.(*local.Node); ok && schedule != nil && err == nil {
+		schedule.Version = a.Version
+		schedule.Run(ctx, n)
+	}
+}
+
 func heldText(f backup.Figures) string { return plural(f.Memories, "memory", "memories") }
 
 // backupSource is the memory's file. That of another node is on its machine.

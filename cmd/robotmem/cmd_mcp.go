@@ -13,6 +13,7 @@ type mcpCmd struct{}
 // stored before the file is closed.
 func (c *mcpCmd) Run(ctx context.Context, a *app) error {
 	return a.useAs(ctx, clientMCP, func(m node) error {
+		defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
 		s := mcp.NewServer(inCollection(m, a.Config.Collection), mcp.Options{Version: a.Version, Logger: a.Log})
 		return s.ServeStdio(ctx, a.Stdin, a.Stdout)
 	})

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/local"
 	"github.com/robotmem/robotmem-go/robotmem/mcp"
 	"github.com/robotmem/robotmem-go/ui"
 	"github.com/robotmem/robotmem-go/web"
@@ -95,7 +94,12 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 		defer tokens.writeUses()
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	defer warm(ctx, a, m)()
+	defer inBackground(ctx, func(ctx context.Context) { a.makeBackups(ctx, m) })()
+	defer inBackground(ctx, func(ctx context.Context) { // so that the first question need not wait
+		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
+			a.Log.Warn("the indexes are not in memory yet", "err", err)
+		}
+	})()
 	svc := inCollection(m, set.Collection)
 	l, err := listen(ctx, set.Addr)
 	if err != nil {
@@ -177,19 +181,14 @@ func localOnly(addr string) (bool, error) {
 	return host == "localhost" || err == nil && ip.IsLoopback(), nil
 }
 
-// warm loads the indexes in the background, so that the first question need not wait. The
-// returned func ends it.
-func warm(ctx context.Context, a *app, m *local.Node) (stop func()) {
+// inBackground runs f until the returned func is called, which waits for it.
+func inBackground(ctx context.Context, f func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	var reading sync.WaitGroup
-	reading.Go(func() {
-		if err := m.Warm(ctx); err != nil && ctx.Err() == nil {
-			a.Log.Warn("the indexes are not in memory yet", "err", err)
-		}
-	})
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
 	return func() {
 		cancel()
-		reading.Wait()
+		running.Wait()
 	}
 }
 

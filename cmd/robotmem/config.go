@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
+	"github.com/robotmem/robotmem-go/robotmem/backup"
 )
 
 // A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
@@ -46,6 +48,10 @@ type config struct {
 	// Retention are rules as --keep of retain takes them, MinFree a size.
 	Retention []string `mapstructure:"retention"`
 	MinFree   string   `mapstructure:"min_free"`
+	// The schedule of backups; in the file the section backup with to, every and keep.
+	BackupTo    string `mapstructure:"backup_to"`
+	BackupEvery string `mapstructure:"backup_every"`
+	BackupKeep  string `mapstructure:"backup_keep"`
 	// Weights are the factors of the ranked lists and of real-world data in a recall.
 	Weights map[string]float64 `mapstructure:"weights"`
 
@@ -56,7 +62,7 @@ type config struct {
 }
 
 // pathSettings are resolved against the folder of the file that holds them.
-var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key"}
+var pathSettings = []string{"db", "taxonomy", "allow_path", "tls_cert", "tls_key", "backup_to"}
 
 // listSettings are lists of texts, with the way to divide the value of a variable.
 var listSettings = map[string]func(string) []string{
@@ -77,7 +83,7 @@ func defaults() map[string]any {
 		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full", "read_only": false,
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
 		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
-		"retention": []string{}, "min_free": "",
+		"retention": []string{}, "min_free": "", "backup_to": "", "backup_every": "", "backup_keep": "",
 		"tls_cert": "", "tls_key": "", "allow_host": []string{}, "cors_origin": []string{}, "rate": "",
 	}
 }
@@ -176,6 +182,16 @@ func loadFile(settings map[string]any, path string, required bool, env func(stri
 	if err := yaml.Unmarshal(data, &raw); err != nil {
 		return invalid("config", "%s is not YAML: %s", path, yaml.FormatError(err, false, false))
 	}
+	if value, given := raw["backup"]; given {
+		section, ok := value.(map[string]any)
+		if !ok {
+			return invalid("backup", "%s: must be a section with to, every and keep, such as {to: /mnt/usb/arm-7, every: 6h, keep: 14}", path)
+		}
+		delete(raw, "backup")
+		for key, value := range section {
+			raw["backup_"+key] = value
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(raw)) {
 		if _, known := settings[key]; !known {
 			return invalid("config", "%s has the unknown key %q; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(settings)), ", "))
@@ -268,10 +284,38 @@ func (c *config) check() error {
 	if _, err := parseRetention(c.Retention, c.MinFree); err != nil {
 		return err
 	}
+	if _, err := c.schedule(); err != nil {
+		return err
+	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
 	return nil
+}
+
+// schedule is the schedule of backups, nil if none is set.
+func (c *config) schedule() (*backup.Schedule, error) {
+	if c.BackupTo == "" && c.BackupEvery == "" && c.BackupKeep == "" {
+		return nil, nil
+	}
+	s := &backup.Schedule{}
+	info, err := os.Stat(c.BackupTo)
+	if c.BackupTo == "" || err == nil && !info.IsDir() {
+		return nil, invalid("backup.to", "must be the folder of the backups, such as one on another disk, not %q", c.BackupTo)
+	}
+	if s.Dir, err = filepath.Abs(c.BackupTo); err != nil {
+		return nil, invalid("backup.to", "%v", err)
+	}
+	if s.Every, err = time.ParseDuration(c.BackupEvery); err != nil || s.Every < backup.MinEvery || s.Every > backup.MaxEvery {
+		return nil, invalid("backup.every", "must be a time of 1m to 8784h such as 6h, not %q", c.BackupEvery)
+	}
+	if c.BackupKeep == "" {
+		return s, nil
+	}
+	if s.Keep.Last, err = strconv.Atoi(c.BackupKeep); err != nil || s.Keep.Last < 1 || s.Keep.Last > backup.MaxKeep {
+		return nil, invalid("backup.keep", "must be 1 to %d backups, not %q", backup.MaxKeep, c.BackupKeep)
+	}
+	return s, nil
 }
 
 // logger writes to stderr from the level of the settings on.

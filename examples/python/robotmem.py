@@ -184,6 +184,24 @@ class AuditResponse(_AuditResponseMust, _AuditResponseMay):
     pass
 
 
+class _BackupStateMust(TypedDict):
+    every_seconds: int
+    failures: int
+    seconds: float
+    to: str
+
+
+class _BackupStateMay(TypedDict, total=False):
+    failure: str
+    last_failure: str
+    last_success: str
+    own_disk: bool
+
+
+class BackupState(_BackupStateMust, _BackupStateMay):
+    pass
+
+
 class _BatchErrorMust(TypedDict):
     detail: str
     kind: str
@@ -819,6 +837,7 @@ class _StatsResponseMust(TypedDict):
 
 
 class _StatsResponseMay(TypedDict, total=False):
+    backup: BackupState
     streams: List[StreamCount]
 
 

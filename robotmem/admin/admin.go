@@ -32,6 +32,19 @@ type StatsResponse struct {
 	SchemaVersion int              `json:"schema_version"`
 	DiskFreeBytes int64            `json:"disk_free_bytes" doc:"Free bytes on the disk of the file that are available to unprivileged programs; 0 if unknown."`
 	Workers       []Worker         `json:"workers" doc:"Background work of the node."`
+	Backup        *BackupState     `json:"backup,omitempty" doc:"The schedule of backups; absent if no node on the file ever had one."`
+}
+
+// BackupState is the result of the last backup that a node made on schedule.
+type BackupState struct {
+	To           string    `json:"to" doc:"Folder of the backups."`
+	EverySeconds int64     `json:"every_seconds" doc:"Time between two backups."`
+	LastSuccess  time.Time `json:"last_success,omitzero" doc:"Time of the newest backup; absent if there is none."`
+	Seconds      float64   `json:"seconds" doc:"Duration of the newest backup, with its verification."`
+	LastFailure  time.Time `json:"last_failure,omitzero"`
+	Failure      string    `json:"failure,omitempty" doc:"Why the last attempt failed; absent if it succeeded."`
+	Failures     int64     `json:"failures" doc:"Number of failed attempts."`
+	OwnDisk      bool      `json:"own_disk,omitempty" doc:"The folder is on the disk of the memory, and not beside it."`
 }
 
 // StreamCount counts the samples of one source. Received is stored plus dropped.

@@ -67,6 +67,8 @@ type Options struct {
 	Dir     string // folder of the backups; "backups" beside the file if empty
 	Keep    Keep
 	Version string // version of the program, for backup.json
+
+	every time.Duration // no backup is made while the newest is younger, unless it is 0
 }
 
 // Report is the result of [Make].
@@ -141,6 +143,17 @@ func makeBackup(ctx context.Context, e *local.Node, o Options) (*Report, error) 
 	}
 	b := &job{e: e, dir: dir, past: past, started: time.Now()}
 	b.report.File, b.report.Version, b.report.Removed = filepath.Base(e.Store.Path()), o.Version, []string{}
+	if o.every > 0 {
+		err := e.Store.Read(ctx, func(c *store.Conn) (err error) { b.ours, err = b.ofThisMemory(c); return err })
+		if err != nil {
+			return nil, err
+		}
+		for _, newest := range b.ours[max(0, len(b.ours)-1):] {
+			if e.Now().Sub(newest.CreatedAt).Abs() < o.every { // it is in the future if the clock was set back
+				return &Report{Backup: newest}, nil
+			}
+		}
+	}
 	b.number()
 	if err := b.make(ctx); err != nil {
 		err = advise(sqlite.Wrap("backup", err), "", "; no backup was made, earlier ones are kept; run robotmem doctor --deep, which names the remedy")
@@ -226,7 +239,7 @@ func (b *job) make(ctx context.Context) (err error) {
 		return err
 	}
 	b.report.Meanwhile = changes - b.report.Held.Changes
-	if b.ours, err = b.ofThisMemory(); err != nil {
+	if b.ours, err = b.ofThisMemory(b.source); err != nil {
 		return err
 	}
 	return b.finish()
@@ -337,7 +350,9 @@ func lockBackups(dir string) (unlock func(), err error) {
 	case err == nil:
 		return unlock, nil
 	case errors.Is(err, sqlite.ErrLocked):
-		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "another backup into this folder is running; try again when it has ended")
+		return nil, robotmem.Errorf(robotmem.Unavailable, "dir", "%w", errRunning)
 	}
 	return nil, backupDisk(err)
 }
+
+var errRunning = errors.New("another backup into this folder is running; try again when it has ended")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
 // Keep configures which backups are kept: the union of its fields.
@@ -23,7 +24,8 @@ type Keep struct {
 
 const (
 	defaultKeep = 7
-	maxKeep     = 10_000
+	// MaxKeep is the largest value of each field of Keep.
+	MaxKeep = 10_000
 )
 
 func (k *Keep) complete() error {
@@ -34,8 +36,8 @@ func (k *Keep) complete() error {
 		field       string
 		least, have int
 	}{{"keep", 1, k.Last}, {"keep-daily", 0, k.Daily}, {"keep-weekly", 0, k.Weekly}} {
-		if n.have < n.least || n.have > maxKeep {
-			return robotmem.Errorf(robotmem.Invalid, n.field, "must be %d to %d, not %d", n.least, maxKeep, n.have)
+		if n.have < n.least || n.have > MaxKeep {
+			return robotmem.Errorf(robotmem.Invalid, n.field, "must be %d to %d, not %d", n.least, MaxKeep, n.have)
 		}
 	}
 	return nil
@@ -90,12 +92,12 @@ func (b *job) rotate(ctx context.Context, keep Keep) (removed []string, err erro
 
 // ofThisMemory returns the earlier backups of this memory: backups of a file of the same
 // name, with a memory that this file has too, or without memories.
-func (b *job) ofThisMemory() (ours []Backup, err error) {
+func (b *job) ofThisMemory(c *store.Conn) (ours []Backup, err error) {
 	for _, p := range b.past {
 		if p.Problem != "" || p.File != b.report.File {
 			continue
 		}
-		known, err := b.source.Number("SELECT count(*) FROM memories WHERE uid IN (?, ?)", p.Held.Oldest, p.Held.Newest)
+		known, err := c.Number("SELECT count(*) FROM memories WHERE uid IN (?, ?)", p.Held.Oldest, p.Held.Newest)
 		if err != nil {
 			return nil, err
 		}

@@ -1,13 +1,19 @@
 package local_test
 
 import (
+	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/local"
@@ -113,6 +119,53 @@ func TestReservedBytesAreDropped(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A file is not migrated while another program has it open, which would continue to
+// write older rows: they have no checksum, and count as damaged.
+func TestMigrationNeedsTheFileForItself(t *testing.T) {
+	path := unzip(t, "testdata/v5.db.gz")
+	older, err := sqlite3.Open("file:" + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := older.Exec("SELECT count(*) FROM memories"); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := local.Open(t.Context(), path, local.Options{BusyTimeout: 50 * time.Millisecond})
+	if !errors.Is(err, robotmem.Unavailable) || !strings.Contains(err.Error(), "stop every robotmem") {
+		t.Errorf("opening beside an older program: %v, want unavailable with the next step", err)
+	}
+	if err == nil {
+		t.Fatal(e.Close())
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has changed, %v", err)
+	}
+	if err := older.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var opening sync.WaitGroup // of the current version: one migrates, the others wait
+	for range 4 {
+		opening.Go(func() {
+			e, err := local.Open(t.Context(), path, local.Options{})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true}); err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	opening.Wait()
 }
 
 // Vectors of version 5 have no checksums.

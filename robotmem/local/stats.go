@@ -2,7 +2,9 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -42,6 +44,9 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	}
 	if res.DiskFreeBytes, err = n.options.Disk.FreeBytes(n.Store.Path()); err != nil {
 		n.Log.Warn("free space of the disk not read", "err", err)
+	}
+	if data, err := os.ReadFile(n.Store.Path() + store.BackupStateSuffix); err == nil && json.Unmarshal(data, &res.Backup) != nil {
+		n.Log.Warn("the state of the backups cannot be read", "file", store.BackupStateSuffix)
 	}
 	res.Workers = n.workers(res)
 	return res, nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -106,6 +107,7 @@ func (mt *Maintainer) examine(ctx context.Context, c *store.Conn, stats *admin.S
 	} else {
 		addCheck(d, "likeness", CheckOK, "every perception with a payload was looked at", "")
 	}
+	examineBackups(stats.Backup, mt.Store.Now(), d)
 	zeroHits(stats, d)
 	addCheck(d, "size", CheckOK, fmt.Sprintf("%d active memories, %s in the file, %s of payloads", stats.Total, sqlite.BytesText(stats.DBBytes), sqlite.BytesText(stats.PayloadBytes)), "")
 	return mt.examineEmbedder(c, d)
@@ -156,6 +158,29 @@ func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 		addCheck(d, "writing", CheckOK, "served read-only, as was asked", "")
 	default:
 		addCheck(d, "writing", CheckWarn, "served read-only: "+why, "make the file and its folder writable for this user (a disk that was remounted read-only has failed: copy it first), then start the node again")
+	}
+}
+
+// examineBackups judges the schedule of backups, if there is one.
+func examineBackups(b *admin.BackupState, now time.Time, d *admin.DoctorResponse) {
+	if b == nil {
+		return
+	}
+	every, last := time.Duration(b.EverySeconds)*time.Second, "there is none yet"
+	if !b.LastSuccess.IsZero() {
+		last = "the last one is of " + b.LastSuccess.Format(time.RFC3339)
+	}
+	switch {
+	case b.Failure != "":
+		addCheck(d, "backup", CheckWarn, fmt.Sprintf("the backup of %s failed: %s; %s", b.LastFailure.Format(time.RFC3339), b.Failure, last),
+			fmt.Sprintf("remove the cause; robotmem backup %q tries it at once, and a running node within an hour", b.To))
+	case now.Sub(b.LastSuccess) > 2*every:
+		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and one is due every %s", last, every),
+			"start robotmem web or robotmem mcp with the setting backup: backups are made while one runs; if none are wanted, delete the memory's file "+store.BackupStateSuffix)
+	case b.OwnDisk:
+		addCheck(d, "backup", CheckWarn, fmt.Sprintf("%s, and the folder %s is on the disk of the memory", last, b.To), "mount the disk for the backups, or name a folder on another disk as backup.to")
+	default:
+		addCheck(d, "backup", CheckOK, last+", in "+b.To, "")
 	}
 }
 

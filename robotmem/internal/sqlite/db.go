@@ -53,6 +53,7 @@ type DB struct {
 	readOnly  string // why nothing is written, "" if it is
 	way       readOnlyWay
 	scratch   string    // a folder of temporary files; "" if none is needed
+	older     bool      // the file has to be migrated
 	madeIndex bool      // this read-only process has made the index of the log
 	state     fileState // of a file that is read without the shared index
 	open      openFiles
@@ -140,9 +141,9 @@ func (db *DB) openWritable(ctx context.Context) error {
 	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(writerCacheKiB)); err != nil {
 		return db.notOpened(err)
 	}
-	leave, err := enter(ctx, db.path, db.o.BusyTimeout)
+	leave, err := db.enterToWrite(ctx)
 	if err != nil {
-		return err
+		return db.notOpened(err)
 	}
 	defer leave()
 	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(writerCacheKiB), &db.o); err != nil {
@@ -163,15 +164,43 @@ func (db *DB) openWritable(ctx context.Context) error {
 	return nil
 }
 
-// OpenWriter opens a writing connection and migrates the file. It checks the file
-// read-only first, so that not a byte of one that is not ours changes. Of o the
-// fields Disk, Check and Migrate count.
-func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*Conn, error) {
-	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-		if err := lookAt(ctx, path, co, o); err != nil {
+// enterToWrite waits as enter does. It checks the file read-only, so that not a byte of
+// one that is not ours changes. A file that OpenWriter will migrate has no other user
+// until leave: a program of the older version would continue to write older rows, which
+// the newer one calls damaged.
+func (db *DB) enterToWrite(ctx context.Context) (leave func(), err error) {
+	for deadline := time.Now().Add(db.o.BusyTimeout); ; time.Sleep(openRetry) {
+		if leave, err = enter(ctx, db.path, time.Until(deadline)); err != nil {
 			return nil, err
 		}
+		version, err := db.lookAt(ctx)
+		db.older = err == nil && version != 0 && version != db.o.Version
+		if err == nil && !db.older {
+			return leave, nil
+		}
+		leave()
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(db.path, os.O_RDWR, 0)
+		if err != nil {
+			return nil, err
+		}
+		err = KeepOut(f, db.path, nil)
+		if err == nil || errors.Is(err, errors.ErrUnsupported) {
+			unlockPart(f, sharedRange) // for SQLite; the lock of enterRange stays
+			return func() { _ = f.Close() }, nil
+		}
+		_ = f.Close()
+		if !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file has schema version %d and must be migrated to %d, and another process has it open (%w), which would continue to write version %d; nothing was changed; stop every robotmem that uses the file (robotmem web, mcp), then start this one again", version, db.o.Version, err, version)
+		}
 	}
+}
+
+// OpenWriter opens a writing connection and migrates the file. Of o the fields Disk,
+// Check and Migrate count.
+func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*Conn, error) {
 	c, err := Open(ctx, path, co)
 	if err != nil {
 		return nil, err
@@ -196,19 +225,24 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	return c, nil
 }
 
-// lookAt fails if a file is not ours. A file with a hot journal cannot be read before
-// a writer rolls it back: then the writer checks it.
-func lookAt(ctx context.Context, path string, co ConnOptions, o *Options) error {
+// lookAt returns the schema version of the file, 0 of an empty one, and fails if it is
+// not ours. A file with a hot journal cannot be read before a writer rolls it back: then
+// the writer checks it.
+func (db *DB) lookAt(ctx context.Context) (version int, err error) {
+	if info, err := os.Stat(db.path); err != nil || info.Size() == 0 {
+		return 0, nil // the writer says what is wrong
+	}
+	co := db.connOptions(writerCacheKiB)
 	co.ReadOnly = true
-	c, err := Open(ctx, path, co)
+	c, err := Open(ctx, db.path, co)
 	if err == nil {
-		_, err = o.Check(c)
+		version, err = db.o.Check(c)
 		err = errors.Join(err, c.Close())
 	}
 	if errors.Is(err, sqlite3.READONLY_ROLLBACK) {
-		return nil
+		return 0, nil
 	}
-	return err
+	return version, err
 }
 
 // dropReserved rewrites a file whose pages end in reserved bytes: older versions kept

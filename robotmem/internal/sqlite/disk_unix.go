@@ -19,6 +19,16 @@ func freeBytes(path string) (int64, error) {
 	return int64(uint64(s.Bavail) * uint64(s.Bsize)), nil //nolint:unconvert // see above
 }
 
+// SameDisk reports whether two files are on one file system.
+func SameDisk(a, b string) (bool, error) {
+	var of [2]unix.Stat_t
+	err := unix.Stat(a, &of[0])
+	if err == nil {
+		err = unix.Stat(b, &of[1])
+	}
+	return err == nil && of[0].Dev == of[1].Dev, err
+}
+
 // mayGive reports whether files that this process makes can be the owner's of
 // path.
 func mayGive(path string) bool {

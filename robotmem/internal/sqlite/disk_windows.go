@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/windows"
 )
@@ -15,6 +17,11 @@ func freeBytes(path string) (int64, error) {
 	var free uint64
 	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
 	return int64(free), err
+}
+
+// SameDisk reports whether two files are on one drive.
+func SameDisk(a, b string) (bool, error) {
+	return strings.EqualFold(filepath.VolumeName(a), filepath.VolumeName(b)), nil
 }
 
 // mayGive: who may open a file there may share it.

@@ -214,11 +214,14 @@ func (db *DB) notWritten(err error) error {
 }
 
 // notOpened explains why a file does not open on a full disk: the index of the log
-// takes indexBytes while the file is open, and a new file its tables.
+// takes indexBytes while the file is open, a new file its tables, a migration its pages.
 func (db *DB) notOpened(err error) error {
 	needed := int64(indexBytes)
-	if info, err := os.Stat(db.path); err != nil || info.Size() <= pageSize {
+	switch info, err := os.Stat(db.path); {
+	case err != nil || info.Size() <= pageSize:
 		needed += newBytes
+	case db.older: // a migration may change every page
+		needed += info.Size()
 	}
 	if !db.fullDisk(err, needed) {
 		return err

@@ -17,8 +17,8 @@ import (
 // While a program has the file open in WAL mode, SQLite holds sharedRange for
 // reading. SQLite opens a file before it locks it: a restore could replace the file
 // in between, and SQLite would read the new log into the old file. So a program that
-// opens a memory holds enterRange for reading until SQLite has its lock, and a
-// restore or a recovery holds both for writing.
+// opens a memory holds enterRange for reading until SQLite has its lock. A restore or
+// a recovery holds both for writing, a migration both and then enterRange.
 var (
 	sharedRange = lockRange{0x40000002, 510} // SHARED_FIRST and SHARED_SIZE of SQLite's os.h
 	enterRange  = lockRange{0x40000200, 1}   // behind what SQLite locks
@@ -61,7 +61,7 @@ func enter(ctx context.Context, path string, wait time.Duration) (leave func(), 
 			if errors.Is(err, errLogGone) {
 				return nil, err
 			}
-			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file is being restored from a backup or recovered (%w); try again when that has ended", err)
+			return nil, robotmem.Errorf(robotmem.Unavailable, "db", "the file is being restored from a backup, recovered or migrated (%w); try again when that has ended", err)
 		}
 	}
 }

@@ -141,6 +141,10 @@ func PayloadFolder(path string, d sqlite.Disk) payload.Folder {
 // PayloadsSuffix is appended to the file's name to name the folder of payloads.
 const PayloadsSuffix = ".payloads"
 
+// BackupStateSuffix is appended to the file's name to name the file with the state of its
+// schedule of backups.
+const BackupStateSuffix = ".backups.json"
+
 // OpenStoreConn opens a connection to a file without a Store.
 func OpenStoreConn(ctx context.Context, path string, o sqlite.ConnOptions) (*Conn, error) {
 	c, err := sqlite.Open(ctx, path, o)

@@ -1,14 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // Processes are killed at random moments of their lives, and the file is opened
@@ -25,6 +34,7 @@ type killing struct {
 	path   string
 	ledger *ledger
 	n      int // of the attempt
+	midway int // killed migrations of older files that had begun and not ended
 }
 
 // way is how a process is killed: in a phase of a plan and a random time after
@@ -44,10 +54,13 @@ var (
 		{name: "writing", plan: writes, phase: "open", most: 600 * time.Millisecond},
 		{name: "opening", plan: writes, phase: "opening", most: 30 * time.Millisecond},
 		{name: "closing", plan: visits, phase: "closing", most: 12 * time.Millisecond},
-		{name: "migrating", run: (*killing).migrating},
+		{name: "making a new file", run: (*killing).migrating},
 		{name: "one of two", run: (*killing).oneOfTwo},
 		{name: "making backups", run: (*killing).backup},
 		{name: "importing", run: (*killing).importing},
+		{name: "restoring", run: (*killing).restoring},
+		{name: "purging", run: (*killing).purging},
+		{name: "migrating an older file", run: (*killing).migratingOlder},
 	}
 )
 
@@ -59,8 +72,8 @@ func kill(ctx context.Context, r *rig) error {
 			k.path = filepath.Join(k.dir, fmt.Sprintf("file-%d", k.n), memoryFile)
 			k.ledger = newLedger()
 		}
-		i := k.n % len(ways)
-		if k.n++; k.n > 2*r.times+20 {
+		i := slices.Index(counts, slices.Min(counts))
+		if k.n++; k.n > 5*r.times+20 {
 			return fmt.Errorf("%d of %d processes ended before they could be killed", k.n-r.faults, k.n)
 		}
 		killed, err := k.die(ctx, ways[i])
@@ -81,6 +94,7 @@ func kill(ctx context.Context, r *rig) error {
 			r.failed = fmt.Errorf("no process was killed while %s", w.name)
 		}
 	}
+	r.note("%d migrations of older files were killed half-way", k.midway)
 	return errors.Join(ctx.Err(), r.failed)
 }
 
@@ -196,4 +210,119 @@ func (k *killing) backup(ctx context.Context) (killed bool, err error) {
 		}
 	}
 	return killed, err
+}
+
+// restoring kills a restore of a backup over a memory that has gone on: it is the one
+// or the other.
+func (k *killing) restoring(ctx context.Context) (killed bool, err error) {
+	if _, err := os.Stat(k.path); err != nil {
+		return false, nil // no file yet
+	}
+	var b struct{ Path string }
+	start, inBackup := time.Now(), maps.Clone(k.ledger.kept)
+	if err := k.command(ctx, &b, "backup", "--db", k.path, "--json"); err != nil {
+		return false, err
+	}
+	most := time.Since(start) * 3 / 2
+	p, err := k.child(ctx, plan{Visits: 1, Robots: 1, Steps: 15, Mix: everyday})
+	if err == nil {
+		err = p.end()
+	}
+	if err == nil {
+		err = k.reopened(ctx, k.path, k.ledger, "before a restore")
+	}
+	if err == nil {
+		killed, _, err = k.program(ctx, most, "backup", "restore", b.Path)
+	}
+	if err != nil {
+		return killed, err
+	}
+	where := fmt.Sprintf("after kill %d, restoring", k.n)
+	err = k.opened(ctx, k.path, local.Options{}, where, func(e *local.Node) {
+		if found, err := listAll(ctx, e); err == nil && maps.Equal(found, inBackup) {
+			k.ledger.kept = inBackup
+		}
+		k.check(ctx, e, k.ledger, where)
+	})
+	aside, _ := filepath.Glob(k.path + ".before-restore-*")
+	for _, name := range aside {
+		err = errors.Join(err, os.RemoveAll(name))
+	}
+	return killed, err
+}
+
+// purging kills a purge: the perception is there, or no byte of it is found once
+// another process has finished the purge.
+func (k *killing) purging(ctx context.Context) (killed bool, err error) {
+	s := state{Text: fmt.Sprintf("purge%dmark of a frame", k.n), Status: "active"}
+	data := []byte(strings.Repeat(s.Text, 300_000/len(s.Text)))
+	s.Data = sumOf(data)
+	file := filepath.Join(k.dir, "frame")
+	var saved struct {
+		ID int64 `json:"memory_id"`
+	}
+	start := time.Now()
+	err = os.WriteFile(file, data, 0o600)
+	if err == nil {
+		err = k.command(ctx, &saved, "save-perception", s.Text, "--file", file, "--db", k.path, "--json")
+	}
+	if err != nil {
+		return false, err
+	}
+	s.ID = saved.ID
+	killed, _, err = k.program(ctx, time.Since(start), "forget", fmt.Sprint(s.ID), "--purge", "--reason", "to see it gone")
+	if err != nil {
+		return killed, err
+	}
+	return killed, k.opened(ctx, k.path, local.Options{}, "after a purge", func(e *local.Node) {
+		k.purged(ctx, e, k.ledger, s, fmt.Sprintf("after kill %d, purging", k.n))
+	})
+}
+
+// purged examines a memory after a purge of s that was perhaps not finished: s is there,
+// or the purge is finished in the background and no byte of s is left.
+func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, where string) {
+	_, err := e.Get(ctx, &robotmem.MemoryRequest{MemoryID: s.ID})
+	gone := errors.Is(err, robotmem.NotFound)
+	if !gone {
+		l.tell(call{Robot: s.Text, Parts: only(s), Outcome: acknowledged})
+	}
+	r.check(ctx, e, l, where)
+	left := int64(1)
+	for start := time.Now(); gone && left > 0 && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		if err := e.Store.Read(ctx, func(c *store.Conn) (err error) { left, err = c.ToScrub(); return err }); err != nil || time.Since(start) > endsWithin {
+			r.broken("%s: it is not finished after %s, %v", where, endsWithin, err)
+			return
+		}
+	}
+	mark, _, _ := strings.Cut(s.Text, " ")
+	_ = filepath.WalkDir(filepath.Dir(e.Store.Path()), func(name string, d fs.DirEntry, err error) error {
+		if data, rerr := os.ReadFile(name); gone && (rerr == nil && bytes.Contains(data, []byte(mark)) || s.Data != "" && strings.Contains(name, s.Data)) {
+			r.broken("%s: %s still holds it", where, name)
+		}
+		return err
+	})
+}
+
+// migratingOlder kills the migration of a file of an older schema version.
+func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
+	version := 1 + int(k.between(0, 5))
+	path, check, err := k.oldFile(ctx, filepath.Join(k.dir, fmt.Sprint("old-", k.n)), version, 8_000)
+	if err != nil {
+		return false, err
+	}
+	where := fmt.Sprintf("after kill %d, migrating a file of version %d", k.n, version)
+	killed, _, err := (&killing{rig: k.rig, path: path}).program(ctx, time.Second, "stats")
+	if err != nil {
+		return killed, err
+	}
+	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: time.Second})
+	if err != nil {
+		return killed, err
+	}
+	at, err := c.Number("SELECT user_version FROM pragma_user_version")
+	if unsealed, _ := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'"); int(at) < store.ChecksumVersion && int(at) > version || unsealed > 0 {
+		k.midway++
+	}
+	return killed, errors.Join(err, c.Close(), k.opened(ctx, path, local.Options{}, where, func(e *local.Node) { check(e, where) }), os.RemoveAll(filepath.Dir(path)))
 }

@@ -46,8 +46,10 @@ func seconds(n time.Duration) amount { return amount{time: n * time.Second} }
 var scenarios = []scenario{
 	{"power", "power cuts", times(2000), times(150), power},
 	{"full", "full disk", seconds(60), seconds(8), full},
+	{"small", "disk full at open, migrate, purge", times(90), times(6), small},
 	{"stall", "stalled disk and embedder, at 1 kHz", seconds(30), seconds(6), stall},
-	{"kill", "SIGKILL while writing, opening, closing, importing", times(500), times(15), kill},
+	{"kill", "SIGKILL at work, backup, restore, purge, migrate", times(1000), times(20), kill},
+	{"versions", "the previous release on the same file", times(20), times(0), versions},
 	{"crowd", "many processes on one file", seconds(600), seconds(15), crowd},
 	{"hostile", "hostile messages over stdio", seconds(120), seconds(8), hostile},
 	{"soak", "hostile bodies and slow clients beside honest callers over HTTP", seconds(600), seconds(10), soak},
@@ -77,6 +79,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	only := flags.String("only", "", "scenarios to run, separated by commas; all if empty")
 	seed := flags.Uint64("seed", uint64(time.Now().UnixNano()), "random seed; printed, so that a run can be repeated")
 	program := flags.String("robotmem", "", "the program under test; built if empty")
+	previous := flags.String("previous", "", "the program of the previous release; built from its commit if empty")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -96,10 +99,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var rows []*rig
 	failed := false
 	for i, s := range scenarios {
-		if *only != "" && !slices.Contains(strings.Split(*only, ","), s.name) {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), s.name) || *short && s.short == (amount{}) {
 			continue
 		}
-		r := &rig{scenario: s, amount: s.full, program: *program, dir: filepath.Join(work, s.name), log: stderr, rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
+		r := &rig{scenario: s, amount: s.full, program: *program, previous: *previous, dir: filepath.Join(work, s.name), log: stderr, rand: rand.New(rand.NewPCG(*seed, uint64(i)))}
 		if *short {
 			r.amount = s.short
 		}

@@ -22,12 +22,13 @@ import (
 type rig struct {
 	scenario
 	amount
-	program string // path of the robotmem binary
-	dir     string // an empty folder of the scenario's own
-	rand    *rand.Rand
-	log     io.Writer
-	failed  error // the scenario could not be run
-	took    time.Duration
+	program  string // path of the robotmem binary
+	previous string // that of the previous release; built if empty
+	dir      string // an empty folder of the scenario's own
+	rand     *rand.Rand
+	log      io.Writer
+	failed   error // the scenario could not be run
+	took     time.Duration
 
 	mu             sync.Mutex
 	faults         int // that really happened

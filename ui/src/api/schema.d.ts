@@ -776,6 +776,27 @@ export interface components {
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
         };
+        BackupState: {
+            /** @description Time between two backups. */
+            every_seconds: number;
+            /** @description Why the last attempt failed; absent if it succeeded. */
+            failure?: string;
+            /** @description Number of failed attempts. */
+            failures: number;
+            /** Format: date-time */
+            last_failure?: string;
+            /**
+             * Format: date-time
+             * @description Time of the newest backup; absent if there is none.
+             */
+            last_success?: string;
+            /** @description The folder is on the disk of the memory, and not beside it. */
+            own_disk?: boolean;
+            /** @description Duration of the newest backup, with its verification. */
+            seconds: number;
+            /** @description Folder of the backups. */
+            to: string;
+        };
         BatchError: {
             detail: string;
             field?: string;
@@ -1604,6 +1625,8 @@ export interface components {
         StatsResponse: {
             /** @description Memories without a vector yet; 0 without an embedder. */
             backlog: number;
+            /** @description The schedule of backups; absent if no node on the file ever had one. */
+            backup?: components["schemas"]["BackupState"];
             /** @description Active memories. */
             by_category: {
                 [key: string]: number;

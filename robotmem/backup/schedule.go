@@ -1,0 +1,125 @@
+package backup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/local"
+)
+
+// Schedule makes a backup whenever the newest one in the folder is older than Every.
+// Several nodes on one file may have the same schedule: one of them makes the backup.
+type Schedule struct {
+	Options               // Dir is required
+	Every   time.Duration // MinEvery to MaxEvery
+}
+
+const (
+	MinEvery = time.Minute
+	MaxEvery = 366 * 24 * time.Hour
+	// scheduleDelay lets a node that starts load its indexes first.
+	scheduleDelay = 10 * time.Second
+	// scheduleTick limits a pause, because a timer does not follow a clock that is set.
+	scheduleTick = time.Minute
+	// retryMost limits the pause after a failure: a minute, and twice as long each time.
+	retryMost = time.Hour
+)
+
+// Run makes backups of the node until ctx ends. Stats and Doctor of every node on the file
+// show the last result.
+func (s Schedule) Run(ctx context.Context, n *local.Node) {
+	if why := n.Store.ReadOnly(); why != "" {
+		n.Log.Warn("no backups are made: the memory is served read-only", "reason", why)
+		return
+	}
+	r := &running{Schedule: s, n: n, file: n.Store.Path() + store.BackupStateSuffix}
+	for wait := scheduleDelay; ; wait = r.step(ctx) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+// running is the state of a running schedule.
+type running struct {
+	Schedule
+	n     *local.Node
+	file  string            // holds last for all processes that use the memory
+	last  admin.BackupState // the last result
+	next  time.Time         // when the folder is looked at again
+	retry time.Duration     // pause after the last failure; 0 after a success
+}
+
+// step makes a backup if it is time, and returns the pause until the next step.
+func (r *running) step(ctx context.Context) time.Duration {
+	now := r.n.Now()
+	if wait := r.next.Sub(now); wait > 0 && wait < 2*r.Every { // otherwise the clock was set back
+		return min(wait, scheduleTick)
+	}
+	b, err := r.make(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return 0
+	case errors.Is(err, errRunning):
+		r.next = now.Add(scheduleTick)
+		return scheduleTick
+	case err != nil:
+		r.retry = min(max(MinEvery, 2*r.retry), retryMost, r.Every)
+		r.next = now.Add(r.retry)
+		r.last.LastFailure, r.last.Failure = now, store.DetailOf(err)
+		r.last.Failures++
+	default:
+		r.retry, r.next = 0, b.CreatedAt.Add(r.Every)
+		r.last.LastSuccess, r.last.Seconds, r.last.Failure = b.CreatedAt, b.Seconds, ""
+	}
+	data, err := json.Marshal(r.last)
+	if err == nil {
+		err = os.WriteFile(r.file+".tmp", data, 0o600)
+	}
+	if err = errors.Join(err, os.Rename(r.file+".tmp", r.file)); err != nil {
+		r.n.Log.Warn("the result of a backup is not recorded", "err", err)
+	}
+	return min(r.next.Sub(now), scheduleTick)
+}
+
+// make returns the newest backup: a new one if it is time.
+func (r *running) make(ctx context.Context) (*Report, error) {
+	if data, err := os.ReadFile(r.file); err == nil { // another node may have written it
+		_ = json.Unmarshal(data, &r.last) // Stats reports an error
+	}
+	was := r.last
+	r.last.To, r.last.EverySeconds = r.Dir, int64(r.Every/time.Second)
+	if r.last.OwnDisk = r.onOwnDisk(); r.last.OwnDisk && !was.OwnDisk && !was.LastSuccess.IsZero() && was.To == r.Dir {
+		r.last.OwnDisk = false
+		return nil, robotmem.Errorf(robotmem.Unavailable, "backup.to", "the folder was on another disk and is now on that of the memory; mount that disk, or name another folder")
+	}
+	o := r.Options
+	o.every = r.Every
+	return Make(ctx, r.n, o)
+}
+
+// onOwnDisk reports whether the folder, or what exists of its path, is on the disk of the
+// memory. A folder beside the memory is there on purpose and does not count.
+func (r *running) onOwnDisk() bool {
+	path, dir := r.n.Store.Path(), r.Dir
+	if rel, err := filepath.Rel(filepath.Dir(path), dir); err == nil && filepath.IsLocal(rel) {
+		return false
+	}
+	same, err := sqlite.SameDisk(dir, path)
+	for errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		same, err = sqlite.SameDisk(dir, path)
+	}
+	return same
+}
