@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,9 @@ func TestMCPChild(t *testing.T) {
 
 func startChild(t *testing.T) robotmem.Service {
 	t.Helper()
+	if strings.HasSuffix(t.Name(), "/InlineLimit") && os.Getenv("CI") == "" {
+		t.Skip("44 MB of JSON take 4 s; outside CI the node and the client over HTTP show the limit")
+	}
 	home := t.TempDir()
 	c, err := mcpclient.NewStdioMCPClient("robotmem", []string{"HOME=" + home, "ROBOTMEM_HOME=" + home},
 		"mcp", "--db", filepath.Join(home, "memory.db"), "--embedder", "none")
