@@ -2,8 +2,10 @@ package python_test
 
 import (
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -32,7 +34,12 @@ func serve(t *testing.T) string {
 // The Python client passes the tests of a Service with its public methods.
 func TestContract(t *testing.T) {
 	c := &children{t: t}
-	robotmemtest.Run(t, func(t *testing.T) robotmem.Service { return newService(c, serve(t)) })
+	robotmemtest.Run(t, func(t *testing.T) robotmem.Service {
+		if strings.HasSuffix(t.Name(), "/InlineLimit") && os.Getenv("CI") == "" {
+			t.Skip("44 MB of JSON take 2 s; outside CI the node and the client over HTTP show the limit")
+		}
+		return newService(c, serve(t))
+	})
 }
 
 // Tests in Python check the parts of the client that the suite does not use.

@@ -96,7 +96,7 @@ func checkReads(t *testing.T, f Folder, c Codec, block int, data []byte) {
 
 // Every flipped bit of a file is noticed, wherever it is.
 func TestContainersNoticeEveryBit(t *testing.T) {
-	data := append(ramp(600), noiseBlock(600)...) // blocks of both kinds
+	data := append(ramp(300), noiseBlock(300)...) // blocks of both kinds
 	for _, c := range someCodecs {
 		t.Run(string(c), func(t *testing.T) {
 			t.Parallel()

@@ -617,7 +617,8 @@ func TestBackupLargerThanItsCache(t *testing.T) {
 	e := openTest(t, local.Options{})
 	items := make([]robotmem.LearnRequest, 3000)
 	for i := range items {
-		items[i].Insight = fmt.Sprintf("grasp %d: %s", i, strings.Repeat(rand.Text()+" ", 60))
+		items[i].Insight = fmt.Sprintf("grasp %d", i)
+		items[i].Context = robotmem.Object{"log": strings.Repeat(rand.Text()+" ", 100)}
 	}
 	if _, err := e.LearnBatch(t.Context(), &robotmem.LearnBatchRequest{Items: items, KeepDuplicates: true}); err != nil {
 		t.Fatal(err)

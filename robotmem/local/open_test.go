@@ -17,7 +17,7 @@ import (
 // openNode opens a memory in a new folder.
 func openNode(t *testing.T, o local.Options) *local.Node {
 	t.Helper()
-	return openAt(t, filepath.Join(t.TempDir(), "memory.db"), o)
+	return openAt(t, local.NewFile(t, o), o)
 }
 
 func openAt(t *testing.T, path string, o local.Options) *local.Node {
