@@ -217,7 +217,7 @@ func (b *robot) restore(ctx context.Context) error {
 	})
 }
 
-// session is an episode whose end merges what says the same.
+// session is an episode whose end merges the facts that the last one covers.
 func (b *robot) session(ctx context.Context) error {
 	session, err := b.node.StartSession(ctx, &robotmem.StartSessionRequest{Context: robotmem.Object{"task": map[string]any{"name": "lift the " + b.pick(subjects)}}})
 	if err != nil {
@@ -225,11 +225,11 @@ func (b *robot) session(ctx context.Context) error {
 	}
 	had, subject, place := len(b.mine), b.pick(subjects), b.pick(places)
 	b.said++
-	for _, end := range []string{"on the wet", "on a wet", "over the wet", "at the wet"} {
+	for _, end := range []string{"", " smooth", " smooth dry", " smooth dry clean"} {
 		// Digits would make four different facts: letters tell the sessions apart.
 		word := strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprint(b.said))
-		text := fmt.Sprintf("%sin%s the %s holds the tall glass well %s %s", b.name, word, subject, end, place)
-		if err := b.fact(ctx, text, robotmem.Object{"note": fmt.Sprintf("of %s after %d, %s", b.name, b.said, end)}, session.SessionID); err != nil {
+		text := fmt.Sprintf("%sin%s the %s holds the tall glass well on the wet %s%s", b.name, word, subject, place, end)
+		if err := b.fact(ctx, text, robotmem.Object{"note": fmt.Sprintf("of %s after %d", b.name, b.said)}, session.SessionID); err != nil {
 			return err
 		}
 	}
