@@ -20,8 +20,8 @@ type Rules struct {
 	named  []string
 	causal int32
 
-	auto               *automaton
-	order              []int32 // automaton id to literal
+	auto               func() *automaton // built for the first text; a process that only reads needs none
+	order              []int32           // automaton id to literal
 	literals           []string
 	uses               [][]use // by literal
 	patterns           []pattern

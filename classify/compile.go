@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // maxCells bounds the automaton's table to 64 MiB.
@@ -138,7 +139,7 @@ func (c *compiler) build(r *Rules) error {
 	if size*128 > maxCells {
 		return fmt.Errorf("%d bytes of literals, at most %d", size, maxCells/128)
 	}
-	r.auto, r.order = newAutomaton(texts), order
+	r.auto, r.order = sync.OnceValue(func() *automaton { return newAutomaton(texts) }), order
 	r.patterns, r.literals, r.progress = c.patterns, c.literals, int(c.progress)
 	for _, uses := range c.uses {
 		// A later part first, so that one hit cannot serve as two parts.

@@ -55,7 +55,7 @@ func (m *run) start(content string) {
 // match runs the automaton and merges its hits with the marks, by their ends.
 func (m *run) match() {
 	next := 0
-	m.auto.scan(m.text, func(id int32, end int) {
+	m.auto().scan(m.text, func(id int32, end int) {
 		for next < len(m.marks) && m.marks[next].end <= end {
 			m.markHit(m.marks[next])
 			next++

@@ -255,6 +255,8 @@ var learnCases = []testCase{
 		created(t, s, &robotmem.LearnRequest{Insight: "y is another", Source: "operator panel 2"})
 		created(t, s, &robotmem.LearnRequest{Insight: "z is a third", Source: "/operator"})
 		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{"ok", "not ok"}}, robotmem.Invalid, "tags[1]")
+		refused(t, s.Learn, &robotmem.LearnRequest{Insight: "x", Tags: []string{strings.Repeat("玻", 65)}}, robotmem.Invalid, "tags[0]")
+		created(t, s, &robotmem.LearnRequest{Insight: "x with a long tag", Tags: []string{strings.Repeat("玻", 64)}})
 		deep := any(1)
 		for range 40 {
 			deep = object{"x": deep}

@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func TestTuneReachesItsRecall(t *testing.T) {
 	oneGoroutine(t)
-	members := rounds.Of(5_000, 12_000)
+	const members = 12000
 	for name, test := range map[string]struct {
 		dims int
 		of   draw
