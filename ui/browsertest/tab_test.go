@@ -280,7 +280,9 @@ func (p *tab) click(selector, text string) {
 		e.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
 		const box = e.getClientRects()[0];
 		const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
-		return !e.disabled && top && (e.contains(top) || top.contains(e) && top.tagName === "LABEL");
+		const moved = e.wasAt !== box.x + " " + box.y; // by what loads above it
+		e.wasAt = box.x + " " + box.y;
+		return !moved && !e.disabled && top && (e.contains(top) || top.contains(e) && top.tagName === "LABEL");
 	})(`+finder+`)`, selector, text)
 	box := eval[[]float64](p, `((e) => { const b = e.getClientRects()[0]; return [b.x + b.width / 2, b.y + b.height / 2]; })(`+finder+`)`, selector, text)
 	p.do(chromedp.MouseClickXY(box[0], box[1]))
