@@ -9,15 +9,20 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 )
 
 // gcPercent saves memory for a little time: the indexes of a node are large and have no
-// pointers, so that frequent collections are cheap. GOGC overrides it.
-const gcPercent = 25
+// pointers, so that frequent collections are cheap. It begins after startTime, because
+// collections would take half of the time of a short command. GOGC overrides it.
+const (
+	gcPercent = 25
+	startTime = time.Second
+)
 
 func main() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		time.AfterFunc(startTime, func() { debug.SetGCPercent(gcPercent) })
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -58,10 +58,14 @@ func (c *cooldown) begin() (attempt, error) {
 	return attempt{round: c.round, retry: true}, nil
 }
 
-// succeeded ends the cool-down and reports whether there was one.
-func (c *cooldown) succeeded(attempt) bool {
+// succeeded ends the cool-down and reports whether there was one. An answer to a request
+// that began before the last failure says nothing.
+func (c *cooldown) succeeded(a attempt) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if a.round != c.round {
+		return false
+	}
 	recovered := c.failures > 0
 	c.failures, c.reason, c.until, c.trying = 0, "", time.Time{}, false
 	return recovered
