@@ -75,6 +75,9 @@ func checkSums(t *testing.T, r *release, base string) {
 	}
 }
 
+// maxProgram is the most bytes of the program, which lies on small machines.
+const maxProgram = 50_000_000
+
 func checkArchive(t *testing.T, r *release, base string) {
 	if host.goos == "windows" {
 		t.Skip("a zip there")
@@ -94,6 +97,9 @@ func checkArchive(t *testing.T, r *release, base string) {
 			t.Fatal(err)
 		}
 		got[h.Name] = h.Mode
+		if h.Size > maxProgram {
+			t.Errorf("%s has %d bytes, more than %d: see which package links a dictionary or another large file", h.Name, h.Size, maxProgram)
+		}
 		if !h.ModTime.Equal(r.when) || h.Uname != "" {
 			t.Errorf("%s is of %v by %q, want %v by nobody", h.Name, h.ModTime, h.Uname, r.when)
 		}
