@@ -45,7 +45,7 @@ func GuardSQLite(ctx context.Context, db *sqlite3.Conn, tables ...string) error 
 	if err != nil {
 		return err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }() // reports the error of its last run
 	for _, table := range tables {
 		if err := s.BindText(1, table); err != nil {
 			return err
