@@ -64,8 +64,8 @@ assert.ok((await complete({ type: 'ref/resource', uri: 'robotmem://memory/{id}' 
 
 const textOf = (prompt) => prompt.messages[0].content.text;
 const briefing = textOf(await client.getPrompt({ name: 'brief_me', arguments: { task: 'hold a wet glass', collection, place: '1, 0.5' } }));
-assert.match(briefing, /What worked\n- \[\d+\] grip_force=12\.5 N/);
-assert.match(briefing, /What failed\n- \[\d+\] grip_force=8 N/);
+assert.match(briefing, /What worked\n- \[\d+\] <data-\w+ [^>]*>grip_force=12\.5 N/);
+assert.match(briefing, /What failed\n- \[\d+\] <data-\w+ [^>]*>grip_force=8 N/);
 
 // A call that is taken back rejects here, and leaves the server answering.
 const taken = new AbortController();
