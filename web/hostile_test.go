@@ -24,6 +24,9 @@ import (
 // message over HTTP and over stdio: at the largest size of most requests, and at a
 // size that only requests with data or items may have.
 func TestHostileRequestsCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector allocates memory of its own")
+	}
 	const most, fixed = 8, 1 << 20 // of the size; bytes that an answer costs anyway
 	e, err := local.Open(t.Context(), filepath.Join(t.TempDir(), "memory.db"), local.Options{})
 	if err != nil {
