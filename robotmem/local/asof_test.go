@@ -31,6 +31,20 @@ func TestAsOfConfidence(t *testing.T) {
 	}
 }
 
+// A past state without tags has an empty list, as JSON needs it.
+func TestAsOfTags(t *testing.T) {
+	e := openTest(t, Options{})
+	learnAll(t, e, "shelf nine leans")
+	then := time.Now()
+	if _, err := e.Update(t.Context(), &robotmem.UpdateRequest{MemoryID: 1, NewContent: "shelf nine stands"}); err != nil {
+		t.Fatal(err)
+	}
+	res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Query: "shelf", AsOf: &then})
+	if err != nil || res.Total != 1 || res.Memories[0].Content != "shelf nine leans" || res.Memories[0].Tags == nil {
+		t.Errorf("recall %+v, %v", res, err)
+	}
+}
+
 func TestAsOfLikeness(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	e := openTest(t, Options{Clock: func() time.Time { return now }})

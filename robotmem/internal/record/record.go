@@ -162,13 +162,13 @@ func OutcomeOf(context robotmem.Object) string {
 // Inferred returns the results of the classification, for the response.
 func (r *Record) Inferred() robotmem.Inferred {
 	return robotmem.Inferred{
-		Category: r.Category, Confidence: r.Confidence, Tags: OrEmpty(r.AllTags()),
+		Category: r.Category, Confidence: r.Confidence, Tags: r.AllTags(),
 		ScopeFiles: OrEmpty(r.ScopeFiles), ScopeEntities: OrEmpty(r.ScopeEntity),
 	}
 }
 
-// AllTags returns the tags of the rules and of the caller, sorted.
-func (r *Record) AllTags() []string { return Distinct(slices.Concat(r.AutoTags, r.UserTags)) }
+// AllTags returns the tags of the rules and of the caller, sorted; never nil.
+func (r *Record) AllTags() []string { return OrEmpty(Distinct(slices.Concat(r.AutoTags, r.UserTags))) }
 
 // OrEmpty returns an empty list for nil, because JSON encodes nil as null.
 func OrEmpty[T any](s []T) []T {
