@@ -32,7 +32,7 @@ func TestAsOfConfidence(t *testing.T) {
 }
 
 // A past state without tags has an empty list, as JSON needs it.
-func TestAsOfTags(t *testing.T) {
+func TestAsOfWithoutTags(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "shelf nine leans")
 	then := time.Now()
