@@ -264,12 +264,12 @@ func (o Object) Normalize(field string, limit int) (Object, string, error) {
 	if len(data) > limit {
 		return nil, "", Errorf(TooLarge, field, "is %d bytes of JSON; the limit is %d; store large data with save_perception", len(data), limit)
 	}
-	var out Object
-	if err := out.UnmarshalJSON(data); err != nil {
+	out, err := decodeObject(data, math.MaxInt) // checkValue has the limit of a context
+	if err != nil {
 		return nil, "", Errorf(Invalid, field, "%v", err)
 	}
 	leaves := 0
-	if err := checkValue(field, map[string]any(out), 0, &leaves); err != nil {
+	if err := checkValue(field, out, 0, &leaves); err != nil {
 		return nil, "", err
 	}
 	return out, string(data), nil

@@ -45,3 +45,13 @@ func FuzzParseObject(f *testing.F) {
 		}
 	})
 }
+
+// A context with too many values is too large, however many it has.
+func TestNormalizeTooManyValues(t *testing.T) {
+	for _, n := range []int{5_000, 20_000} {
+		_, _, err := robotmem.Object{"a": make([]any, n)}.Normalize("context", robotmem.MaxContext)
+		if !errors.Is(err, robotmem.TooLarge) {
+			t.Errorf("%d values: %v", n, err)
+		}
+	}
+}
