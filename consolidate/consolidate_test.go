@@ -179,7 +179,7 @@ func TestPlan(t *testing.T) {
 		{"sure ones", three(func(_ int64, c *Candidate) { c.Confidence = 0.95 }), nil},
 		{"perceptions", three(func(_ int64, c *Candidate) { c.Perception = true }), nil},
 		{"similar is not covered", []Candidate{cand(1, "a b c d e", nil), cand(2, "b c d e f", nil), cand(3, "e d c b a", nil)}, nil},
-		{"what is covered by what is covered", []Candidate{cand(1, "a b c d", nil), cand(2, "a b c", nil), cand(3, "a c", nil)},
+		{"a chain: the longest covers both others", []Candidate{cand(1, "a b c d", nil), cand(2, "a b c", nil), cand(3, "a c", nil)},
 			[]Group{{Keep: 1, Supersede: []int64{2, 3}, Similarity: (0.75 + 0.5) / 2}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -150,7 +150,7 @@ func examineModes(path, payloads string, d *admin.DoctorResponse) {
 // memory is served read-only.
 func (mt *Maintainer) examineWriting(d *admin.DoctorResponse) {
 	if err := mt.Store.InPlace(); err != nil {
-		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err), "put back what is named, or copy what is open from /proc while this process runs; then robotmem doctor again")
+		addCheck(d, "writing", CheckFail, sqlite.Explain(err).Detail()+": "+sqlite.Cause(err), "put the named files back, or copy the open ones from /proc while this process runs; then run robotmem doctor again")
 	}
 	switch why := mt.Store.ReadOnly(); why {
 	case "":

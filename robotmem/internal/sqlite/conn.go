@@ -50,8 +50,8 @@ type ConnOptions struct {
 	logIndex string // file of the log's index; beside the database if empty
 }
 
-// Open opens a connection to a file that exists. While another process creates or removes the log, SQLite
-// answers busy at once, whatever the busy timeout; Open retries until then.
+// Open opens a connection to a file that exists. While another process creates or removes
+// the log, SQLite answers busy at once, whatever the busy timeout; Open retries until then.
 func Open(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 	for deadline := time.Now().Add(o.BusyTimeout); ; time.Sleep(openRetry) {
 		c, err := openOnce(ctx, path, o)

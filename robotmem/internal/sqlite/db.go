@@ -153,15 +153,21 @@ func (db *DB) openWritable(ctx context.Context) error {
 		return errors.Join(err, db.writer.Close())
 	}
 	db.queue = openWriteQueue(db.path)
-	db.noteFiles()
 	c, err := db.openReader(ctx)
 	if err != nil {
 		db.queue.close()
 		return errors.Join(err, db.writer.Close())
 	}
+	db.firstReader(c)
+	return nil
+}
+
+// firstReader puts a connection into the pool and remembers the files that it has open,
+// so that recall goes on when they are moved.
+func (db *DB) firstReader(c *Conn) {
 	<-db.readers
 	db.readers <- c
-	return nil
+	db.noteFiles()
 }
 
 // enterToWrite waits as enter does. It checks the file read-only, so that not a byte of
@@ -230,7 +236,7 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 // the writer checks it.
 func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	if info, err := os.Stat(db.path); err != nil || info.Size() == 0 {
-		return 0, nil // the writer says what is wrong
+		return 0, nil // OpenWriter fails with the reason
 	}
 	co := db.connOptions(writerCacheKiB)
 	co.ReadOnly = true

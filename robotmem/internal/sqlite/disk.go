@@ -185,7 +185,7 @@ func refuseEmptied(path string, o *Options) error {
 		case found == "":
 			return robotmem.Errorf(robotmem.Corrupt, "db", "the file is empty (0 bytes), as no memory is; bring it back from a backup, or, if it was made empty (touch, mktemp), begin a memory in it with --create")
 		default:
-			return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: something has emptied or moved it; put it back, also from a backup, or move what lies beside it away to begin with an empty memory", state, found)
+			return robotmem.Errorf(robotmem.Corrupt, "db", "the file is %s, and yet %s beside it: another program emptied or moved it; put the file back or restore a backup; to begin with an empty memory, move the log and the payloads away", state, found)
 		}
 	}
 }

@@ -103,9 +103,7 @@ func (db *DB) openReadOnly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	<-db.readers
-	db.readers <- c
-	db.noteFiles()
+	db.firstReader(c)
 	return db.Read(ctx, func(c *Conn) error {
 		version, err := db.o.Check(c)
 		if err == nil && version < db.o.Version {

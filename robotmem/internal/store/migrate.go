@@ -193,14 +193,19 @@ func (c *Conn) UpdateChecksums() error {
 			return err
 		}
 	}
-	return errors.Join(c.updateVectorChecksums(), c.UpdateSessionChecksums())
+	if err := c.updateVectorChecksums(); err != nil {
+		return err
+	}
+	return c.UpdateSessionChecksums()
 }
 
 // UpdateSessionChecksums stores the checksum of every session.
 func (c *Conn) UpdateSessionChecksums() error {
 	ids, err := c.Texts("SELECT external_id FROM sessions ORDER BY id")
 	for _, id := range ids {
-		err = errors.Join(err, c.updateSessionChecksum(id))
+		if err := c.updateSessionChecksum(id); err != nil {
+			return err
+		}
 	}
 	return err
 }

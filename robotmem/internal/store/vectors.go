@@ -156,7 +156,9 @@ func vectorChecksum(id int64, raw []byte) int64 {
 func addVectorChecksums(c *Conn) error {
 	all, err := c.Models()
 	for i := range all {
-		err = errors.Join(err, c.Exec("ALTER TABLE "+all[i].Table()+" ADD COLUMN checksum INTEGER"))
+		if err := c.Exec("ALTER TABLE " + all[i].Table() + " ADD COLUMN checksum INTEGER"); err != nil {
+			return err
+		}
 	}
 	return err
 }

@@ -61,7 +61,7 @@ func soak(ctx context.Context, r *rig) error {
 		return fmt.Errorf("no address: %w: %s", err, &p.stderr)
 	}
 	s := &soakRun{rig: r, url: strings.TrimSpace(address), learnt: map[int64]string{}, statuses: map[int]int{}}
-	if err := s.honest(ctx, newRobot("first", nil, 1, nil), 50); err != nil { // what is made once is made now
+	if err := s.honest(ctx, newRobot("first", nil, 1, nil), 50); err != nil { // opens and loads what the first calls need
 		return err
 	}
 	s.took = nil

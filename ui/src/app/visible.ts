@@ -1,4 +1,4 @@
-// Stored texts may hold characters that nobody sees, or that reorder what is beside them. They are
+// Stored texts may hold characters that are invisible or that change the order of their neighbours. They are
 // shown as code points, as robotmem/visible.go shows them elsewhere. Values of inputs stay as they are.
 
 import { options } from "preact";

@@ -16,7 +16,7 @@ export const t = texts(
     revoke: "Revoke",
     revokeOf: "Revoke {name}",
     revokeTitle: "Revoke the token {name}?",
-    revokeText: "Whoever uses it is refused at once, also in what is open. This cannot be undone.",
+    revokeText: "Its users are refused at once, also on open connections. This cannot be undone.",
     revokeOwn: "You are logged in with it: this page asks for another token.",
     revokeLast: "It is the last one. Nobody reaches the node until a token is made with robotmem token create NAME.",
     revoked: "The token {name} is revoked",
