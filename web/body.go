@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	maxMemory = 96 << 20
+	maxMemory = 64 << 20
 	smallBody = 64 << 10 // bytes
 	roomWait  = 10 * time.Second
 	// largeRate replaces bodyRate for the bytes after smallBody.

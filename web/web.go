@@ -33,7 +33,7 @@ type Options struct {
 	// neither items nor a payload, robotmem.MaxRequest if 0.
 	MaxRequest int64
 	// Memory is how many bytes the bodies of all requests may take together,
-	// 96 MiB if 0, and their decoded values as many again. A request that needs
+	// 64 MiB if 0, and their decoded values as many again. A request that needs
 	// more waits, and is refused after ten seconds.
 	Memory int64
 	// MaxAside is the largest payload in bytes that an upload may send before its
