@@ -121,7 +121,7 @@ func TestRecallWaitsForTheIndex(t *testing.T) {
 func TestRecallNamesAnIndexThatCannotBeLoaded(t *testing.T) {
 	e := openTest(t, Options{})
 	learnAll(t, e, "wet glass slips")
-	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("DROP TABLE memories_fts") })
+	err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("ALTER TABLE memories RENAME COLUMN scope_files TO gone") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -268,11 +268,12 @@ func (n *Node) Close() error {
 	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
 	last.Go(func() { n.counters.stop(n) })
-	if err := n.index.SaveSnapshots(context.Background()); err != nil && !errors.Is(err, robotmem.Unavailable) {
-		n.Log.Warn("snapshots not stored; the next opening takes longer", "err", err)
+	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(context.Background(), 1))
+	if err != nil && !errors.Is(err, robotmem.Unavailable) {
+		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()
-	err := n.Store.Close()
+	err = n.Store.Close()
 	n.embeddings.asking.Wait()
 	return err
 }

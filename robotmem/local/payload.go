@@ -14,7 +14,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
 // readPayload stores a payload, in the payload folder if it is large, and computes its
@@ -88,7 +87,6 @@ func (n *Node) describePayload(rec *record.Record) {
 	summary, kind, vector := perception.Describe(item)
 	if summary != "" {
 		rec.Summary = record.Summarize(summary)
-		rec.FtsSummary = text.Index(rec.Summary)
 	}
 	p.Stored.Head = nil
 	switch {

@@ -159,9 +159,7 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []strin
 	if err != nil {
 		return nil, nil, err
 	}
-	if set, err = index.Tagged(s.c, q.Tags, set); err != nil {
-		return nil, nil, err
-	}
+	set = s.index.Columns.Tagged(q.Tags, set)
 	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
 		return &admitted{set: set}, notes, err
 	}

@@ -43,8 +43,10 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, term := range strings.Fields(rec.FtsContent + " " + rec.FtsSummary + " " + rec.FtsFiles + " " + rec.FtsEntities) {
-			o.stems[m.MemoryID] = append(o.stems[m.MemoryID], text.Stem(term))
+		for _, words := range record.Words(m.Type, m.Content, m.Summary, rec.ScopeFiles, rec.ScopeEntity) {
+			for _, term := range words {
+				o.stems[m.MemoryID] = append(o.stems[m.MemoryID], text.Stem(term))
+			}
 		}
 		for _, name := range []string{"*", m.Collection} {
 			f := o.figures[name]

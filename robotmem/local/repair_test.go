@@ -31,10 +31,18 @@ func TestUpdatedPerceptionForgetsOldWords(t *testing.T) {
 	t.Logf("summary now: %q", m.Summary)
 }
 
+func fillFullText(t *testing.T, e *Node) {
+	t.Helper()
+	if err := e.Store.FillFullText(t.Context(), 1); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestRestoreIndexesTheSame(t *testing.T) {
 	e := openTest(t, Options{})
 	p, _ := e.SavePerception(t.Context(), &robotmem.SavePerceptionRequest{Description: "a red cup on the table"})
 	show := func() (s string) {
+		fillFullText(t, e)
 		_ = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			_, err := c.One("SELECT content || '|' || human_summary FROM memories_fts WHERE rowid = ?", []any{p.MemoryID}, func(st *sqlite3.Stmt) { s = st.ColumnText(0) })
 			return err
@@ -106,6 +114,7 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 				}
 			}
 			works("before")
+			fillFullText(t, e)
 			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Skip(err)
 			}

@@ -56,9 +56,6 @@ func (n *Node) Forget(ctx context.Context, req *robotmem.ForgetRequest) (*robotm
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is forgotten already; restore makes it active again", r.MemoryID)
 		}
 		*res = robotmem.ForgetResponse{Status: "forgotten", MemoryID: r.MemoryID, Reason: r.Reason, Content: text.Clip(m.Content, maxEcho)}
-		if err := tx.UnindexText(m.MemoryID); err != nil {
-			return err
-		}
 		entry := store.AuditOf(store.ActionForgotten, m)
 		entry.Reason, entry.Before = r.Reason, store.TextHash(m.Content)
 		if err := tx.Audit(entry); err != nil {
@@ -97,13 +94,6 @@ func (n *Node) Restore(ctx context.Context, req *robotmem.MemoryRequest) (*robot
 		}
 		if by != 0 {
 			return tx.SetSuperseded(m.MemoryID, by, "restored")
-		}
-		rec, err := n.records.RecordOf(m)
-		if err != nil {
-			return err
-		}
-		if err := tx.IndexText(m.MemoryID, rec); err != nil {
-			return err
 		}
 		return tx.SetStatus(m.MemoryID, "active", "restored", "")
 	}))
@@ -153,7 +143,7 @@ func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.Upd
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
-	rec.Perception, rec.FtsSummary = old.Perception, old.FtsSummary
+	rec.Perception = old.Perception
 	if record.HasOwnSummary(m) {
 		rec.Summary = m.Summary
 	}

@@ -109,6 +109,7 @@ func TestRepair(t *testing.T) {
 		"DELETE FROM signatures",
 	} {
 		t.Run(damage, func(t *testing.T) {
+			fillFullText(t, e)
 			if err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec(damage) }); err != nil {
 				t.Fatal(err)
 			}

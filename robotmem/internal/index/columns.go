@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,10 +43,14 @@ type Row struct {
 	Collection, Session uint32
 	Category            uint32
 	Perception          uint32 // perception type; 0 for a fact
+	Tags                uint32 // joined by tagSeparator
 	Status              status
 	Kind                uint8 // 1 fact, 2 perception, 0 no such memory
 	Real                bool  // sensed in the real world
 }
+
+// tagSeparator is a control character, which tags do not contain.
+const tagSeparator = "\x1f"
 
 // belief is a stored confidence with its decay rate. Few different ones occur.
 type belief struct{ confidence, decay float64 }
@@ -221,12 +226,13 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 	var changed []int64
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
-		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context`
+		CASE WHEN instr(context, 'sim_or_real') > 0 AND json_valid(context) THEN json_extract(context, '$.env.sim_or_real') = 'real' END, context,
+		auto_tags, (SELECT group_concat(tag, char(31)) FROM memory_tags t WHERE t.memory_id = m.id)`
 	f, err := c.EachChanged(columns, "", after, 0, func(s *sqlite.Stmt) error {
 		id := s.ColumnInt64(0)
 		r.set(id, Row{
 			Collection: r.names.id(s.ColumnText(2)), Session: r.names.id(s.ColumnText(3)), Category: r.names.id(s.ColumnText(4)),
-			Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)), Status: statusOf(s.ColumnText(7)),
+			Kind: kindOf(s.ColumnText(5)), Perception: r.names.id(s.ColumnText(6)), Tags: r.names.id(strings.Join(append(store.StoredList(s.ColumnText(16)), s.ColumnText(17)), tagSeparator)), Status: statusOf(s.ColumnText(7)),
 			Belief:   r.Beliefs.id(belief{s.ColumnFloat(8), s.ColumnFloat(9)}),
 			Observed: store.ParseNano(s.ColumnRawText(10)), Useful: store.ParseNano(s.ColumnRawText(11)),
 			Created: store.ParseNano(s.ColumnRawText(12)), ValidFrom: store.ParseNano(s.ColumnRawText(13)),

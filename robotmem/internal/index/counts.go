@@ -126,7 +126,7 @@ func (x *Index) List(c *store.Conn, l Listing) (*bitset.BitSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Tagged(c, l.Tags, set)
+	return x.Columns.Tagged(l.Tags, set), nil
 }
 
 func (r *Columns) list(l Listing) *bitset.BitSet {

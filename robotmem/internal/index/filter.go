@@ -1,6 +1,8 @@
 package index
 
 import (
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -228,18 +230,20 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 }
 
 // Tagged returns the members of base that have every tag.
-func Tagged(c *store.Conn, tags []string, base *bitset.BitSet) (*bitset.BitSet, error) {
-	for _, tag := range tags {
-		set := bitset.New(base.Len())
-		err := c.Query("SELECT memory_id FROM memory_tags WHERE tag = ?", []any{tag}, func(s *sqlite.Stmt) error {
-			set.Set(uint(s.ColumnInt64(0)))
-			return nil
-		})
-		if err != nil {
-			return nil, err
-		}
-		set.InPlaceIntersection(base)
-		base = set
+func (r *Columns) Tagged(tags []string, base *bitset.BitSet) *bitset.BitSet {
+	if len(tags) == 0 {
+		return base
 	}
-	return base, nil
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	decided := map[uint32]bool{} // cached result for each list of tags
+	return r.members(base, func(row *Row) bool {
+		yes, known := decided[row.Tags]
+		if !known {
+			have := strings.Split(r.Text(row.Tags), tagSeparator)
+			yes = !slices.ContainsFunc(tags, func(tag string) bool { return !slices.Contains(have, tag) })
+			decided[row.Tags] = yes
+		}
+		return yes
+	})
 }

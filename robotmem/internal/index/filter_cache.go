@@ -96,7 +96,7 @@ func within(row *Row, b Selection) bool {
 // members returns the members of a set that pass.
 func (r *Columns) members(set *bitset.BitSet, pass func(*Row) bool) *bitset.BitSet {
 	out := bitset.New(uint(len(r.Rows)))
-	for id, ok := set.NextSet(0); ok; id, ok = set.NextSet(id + 1) {
+	for id, ok := set.NextSet(0); ok && int(id) < len(r.Rows); id, ok = set.NextSet(id + 1) {
 		if pass(&r.Rows[id]) {
 			out.Set(id)
 		}

@@ -42,7 +42,7 @@ func (x *Index) Run(ctx context.Context) {
 	case <-x.Wake:
 	}
 	for ctx.Err() == nil {
-		if err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx)); err != nil && ctx.Err() == nil {
+		if err := errors.Join(x.refresh(ctx), x.SaveSnapshots(ctx), x.Store.FillFullText(ctx, store.FullTextLeast)); err != nil && ctx.Err() == nil {
 			x.Log.Warn("maintaining the indexes in memory", "err", err)
 		}
 		select {

@@ -35,8 +35,8 @@ import (
 //	chunks  count, then each as a length and what package vector made of it
 
 const (
-	columnsFormat = 1
-	rowBytes      = 4*8 + 5*4 + 3
+	columnsFormat = 2
+	rowBytes      = 4*8 + 6*4 + 3
 	pointBytes    = 4*8 + 2*4 + 1
 	codesFormat   = 1
 
@@ -121,7 +121,7 @@ func (r *Columns) Write(out io.Writer) error {
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		w.ints(row.Observed, row.Useful, row.Created, row.ValidFrom)
-		w.uint32s(row.Belief, row.Collection, row.Session, row.Category, row.Perception)
+		w.uint32s(row.Belief, row.Collection, row.Session, row.Category, row.Perception, row.Tags)
 		w.buf = append(w.buf, byte(row.Status), row.Kind, 0)
 		if row.Real {
 			w.buf[len(w.buf)-1] = 1
@@ -163,7 +163,7 @@ func readColumns(in io.Reader) (*Columns, error) {
 	r.Rows = make([]Row, 0, min(n, 1<<20))
 	for range n {
 		row := rowAt(d.bytes(rowBytes))
-		if d.err != nil || max(row.Collection, row.Session, row.Category, row.Perception) >= names || row.Belief >= beliefs && row.Kind != 0 ||
+		if d.err != nil || max(row.Collection, row.Session, row.Category, row.Perception, row.Tags) >= names || row.Belief >= beliefs && row.Kind != 0 ||
 			int(row.Status) >= len(statuses) || int(row.Kind) >= len(kinds) {
 			return nil, errBadSnapshot
 		}
@@ -190,8 +190,8 @@ func readColumns(in io.Reader) (*Columns, error) {
 func rowAt(b []byte) Row {
 	return Row{
 		Observed: int64At(b, 0), Useful: int64At(b, 8), Created: int64At(b, 16), ValidFrom: int64At(b, 24),
-		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48),
-		Status: status(b[52]), Kind: b[53], Real: b[54] == 1,
+		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52),
+		Status: status(b[56]), Kind: b[57], Real: b[58] == 1,
 	}
 }
 

@@ -37,6 +37,9 @@ func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, de
 	progress.Of(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
+	if err := mt.Store.FillFullText(ctx, 1); err != nil {
+		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
+	}
 	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = mt.examineCodes(ctx, res)

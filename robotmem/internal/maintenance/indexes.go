@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
@@ -22,12 +23,14 @@ type indexCheck struct {
 	missing, extra string
 }
 
+const fullTextUpto = "(SELECT value FROM counters WHERE name = 'full_text')"
+
 // indexChecks are cheap enough to run beside a working robot: each is one walk
 // over ids.
 var indexChecks = []indexCheck{
-	{"full-text index",
-		"SELECT count(*) FROM memories WHERE status = 'active' AND id NOT IN (SELECT id FROM memories_fts_docsize)",
-		"SELECT count(*) FROM memories_fts_docsize WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active')"},
+	{"full-text index", // the memories that changed since its revision are still to come
+		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",
+		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")"},
 	{"attributes",
 		"SELECT count(*) FROM memories WHERE context <> '{}' AND id NOT IN (SELECT memory_id FROM attributes)",
 		"SELECT count(*) FROM attributes WHERE memory_id NOT IN (SELECT id FROM memories)"},
@@ -80,6 +83,11 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 		}
 		m.Add(1)
 	}
+	for done := false; !done; {
+		if done, err = tx.FillFullText(); err != nil {
+			return nil, err
+		}
+	}
 	mt.Store.Groups.Reset()
 	if err := errors.Join(tx.DropDamagedVectors(), tx.DropSnapshots()); err != nil {
 		return nil, err
@@ -106,7 +114,7 @@ func emptyIndexes(tx *store.Tx) error {
 		return err
 	}
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", create, "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", create, "UPDATE counters SET value = 0 WHERE name = 'full_text'", "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {
@@ -122,16 +130,10 @@ func (mt *Maintainer) reindex(tx *store.Tx, m *robotmem.Memory) error {
 		return err
 	}
 	revision := tx.NextRevision()
-	if err := tx.Exec("UPDATE memories SET revision = ? WHERE id = ?", revision, m.MemoryID); err != nil {
+	if err := tx.Retag(m.MemoryID, rec.AutoTags, revision); err != nil {
 		return err
 	}
-	if err := tx.Index(m.MemoryID, rec, revision); err != nil {
-		return err
-	}
-	if m.Status != "active" {
-		return tx.UnindexText(m.MemoryID)
-	}
-	return nil
+	return tx.Index(m.MemoryID, rec, revision)
 }
 
 // sampleSize is how many memories have their index entries compared, unless all have.
@@ -190,8 +192,11 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	words, err := c.Number("SELECT count(*) FROM memories_fts WHERE rowid = ? AND content = ? AND human_summary = ?", m.MemoryID, rec.FtsContent, rec.FtsSummary)
-	if err != nil || words != 1 {
+	words := record.Words(m.Type, m.Content, m.Summary, nil, nil)
+	found, err := c.Number("SELECT (SELECT revision FROM memories WHERE id = ?1) > "+fullTextUpto+
+		" OR EXISTS (SELECT 1 FROM memories_fts WHERE rowid = ?1 AND content = ?2 AND human_summary = ?3)",
+		m.MemoryID, strings.Join(words[0], " "), strings.Join(words[1], " "))
+	if err != nil || found != 1 {
 		return false, err
 	}
 	for _, a := range rec.Attrs {

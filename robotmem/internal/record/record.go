@@ -28,6 +28,7 @@ type Row struct {
 	ValidFrom       time.Time // start of the current version
 	Revision        int64     // of the last change
 	Hash            []byte    // see Record.ContentHash
+	AutoTags        []string  // those of the rules
 }
 
 // Record is a memory with everything that is computed before its transaction, so
@@ -37,14 +38,11 @@ type Record struct {
 	Row
 	Canonical  string // canonical JSON of the context, for comparison
 	PinAsked   bool   // the caller set pinned; otherwise the category determines it
-	AutoTags   []string
 	Statement  consolidate.Statement
 	Signature  Signature // only of a fact
 	Attrs      []filter.Attribute
 	Places     []filter.Place
 	Perception *PerceptionRecord // nil for a fact
-
-	FtsContent, FtsSummary, FtsFiles, FtsEntities string
 }
 
 const maxSummary = 300 // characters
@@ -83,9 +81,6 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 		r.Signature = SignatureOf(r.Statement)
 	}
 	r.Attrs, r.Places = filter.Flatten(r.Context)
-	r.FtsContent = text.Index(content)
-	r.FtsFiles = text.Index(strings.Join(r.ScopeFiles, " "))
-	r.FtsEntities = text.Index(strings.Join(r.ScopeEntity, " "))
 	return r, nil
 }
 
@@ -98,15 +93,27 @@ func (b *Builder) RecordOf(m *robotmem.Memory) (*Record, error) {
 	rec.Collection, rec.SessionID, rec.Pinned, rec.UserTags = m.Collection, m.SessionID, m.Pinned, m.UserTags
 	if HasOwnSummary(m) {
 		rec.Summary = m.Summary
-		rec.FtsSummary = text.Index(m.Summary)
 	}
 	return rec, nil
 }
 
 // HasOwnSummary reports whether the summary was made from the payload and not from
 // the text.
-func HasOwnSummary(m *robotmem.Memory) bool {
-	return m.Type == "perception" && m.Summary != Summarize(m.Content)
+func HasOwnSummary(m *robotmem.Memory) bool { return ownSummary(m.Type, m.Content, m.Summary) }
+
+func ownSummary(kind, content, summary string) bool {
+	return kind == "perception" && summary != Summarize(content)
+}
+
+// Words returns the search terms of a memory: of its text, its own summary, the files
+// and the entities that it names.
+func Words(kind, content, summary string, files, entities []string) (words [4][]string) {
+	words[0] = text.Terms(content)
+	if ownSummary(kind, content, summary) {
+		words[1] = text.Terms(summary)
+	}
+	words[2], words[3] = text.Terms(strings.Join(files, " ")), text.Terms(strings.Join(entities, " "))
+	return words
 }
 
 // Summarize returns the first 300 characters on one line.
@@ -168,7 +175,7 @@ func (r *Record) Inferred() robotmem.Inferred {
 }
 
 // AllTags returns the tags of the rules and of the caller, sorted; never nil.
-func (r *Record) AllTags() []string { return OrEmpty(Distinct(slices.Concat(r.AutoTags, r.UserTags))) }
+func (r *Row) AllTags() []string { return OrEmpty(Distinct(slices.Concat(r.AutoTags, r.UserTags))) }
 
 // OrEmpty returns an empty list for nil, because JSON encodes nil as null.
 func OrEmpty[T any](s []T) []T {

@@ -110,15 +110,8 @@ func (c *Conn) uidOf(id int64) (uid string, err error) {
 
 func (c *Conn) addArchivedRows(m *Archived) error {
 	id := []any{m.ID}
-	err := c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", id, func(s *sqlite.Stmt) error {
-		if s.ColumnText(1) == "user" {
-			m.UserTags = append(m.UserTags, s.ColumnText(0))
-		} else {
-			m.Tags = append(m.Tags, s.ColumnText(0))
-		}
-		return nil
-	})
-	if err != nil {
+	var err error
+	if m.UserTags, err = c.Texts(userTags, m.ID); err != nil {
 		return err
 	}
 	err = c.Query("SELECT "+names(versionColumns, "v.")+`, (SELECT uid FROM memories o WHERE o.id = v.superseded_by), v.checksum, v.memory_id

@@ -185,11 +185,6 @@ func (tx *Tx) WriteImported(id int64, a *ImportRecord, unplaced map[string]int64
 	if err := tx.Index(id, a.Rec, revision); err != nil {
 		return 0, err
 	}
-	if a.Status != "active" {
-		if err := tx.UnindexText(id); err != nil {
-			return 0, err
-		}
-	}
 	return id, tx.writeImportedRows(id, a)
 }
 
@@ -272,9 +267,6 @@ func (tx *Tx) MergeUses(a *ImportRecord, known *Archived) error {
 			if err != nil {
 				return err
 			}
-		}
-		if !more {
-			return nil
 		}
 		return tx.Exec(`UPDATE memories SET sightings = max(sightings, ?), access_count = max(access_count, ?), return_count = max(return_count, ?),
 			last_accessed = nullif(max(coalesce(last_accessed, ''), ?), ''), revision = ? WHERE id = ?`,

@@ -61,13 +61,6 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 	found := func(id int64, uid, method string, similarity float64) {
 		res.Status, res.MemoryID, res.ExistingID, res.UID, res.Method, res.Similarity = "duplicate", id, id, uid, method, similarity
 	}
-	_, err := tx.One(`SELECT id, uid FROM memories WHERE content_hash = ? AND status = 'active' AND type = 'fact'
-		AND collection = ? AND content = ? ORDER BY id LIMIT 1`, []any{r.ContentHash(), r.Collection, r.Content}, func(s *sqlite.Stmt) {
-		found(s.ColumnInt64(0), s.ColumnText(1), "exact", 1)
-	})
-	if err != nil || res.MemoryID != 0 {
-		return err
-	}
 	group, err := tx.Store.Groups.signatures(tx.Conn, r.GroupKey())
 	if err != nil {
 		return err
@@ -85,6 +78,10 @@ func (tx *Tx) FindDuplicate(r *record.Record, res *robotmem.LearnResponse) error
 		}
 		if other == nil {
 			continue
+		}
+		if other.Content == r.Content {
+			found(other.MemoryID, other.UID, "exact", 1)
+			return nil
 		}
 		theirs := record.StatementOf(other.Content)
 		verdict, similarity := consolidate.Compare(theirs, r.Statement)

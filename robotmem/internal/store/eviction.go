@@ -145,9 +145,6 @@ func (c *Conn) Evicted(id int64) (bool, error) {
 // payload.
 func (tx *Tx) evict(m *robotmem.Memory, p *Evicted) error {
 	if m.Status == "active" {
-		if err := tx.UnindexText(m.MemoryID); err != nil {
-			return err
-		}
 		if err := tx.SetStatus(m.MemoryID, "invalidated", "evicted", p.Reason); err != nil {
 			return err
 		}

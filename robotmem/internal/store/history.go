@@ -68,9 +68,6 @@ func (tx *Tx) SetSuperseded(id, by int64, what string) error {
 
 // Supersede merges a memory into another one with the same statement.
 func (tx *Tx) Supersede(id, by int64) error {
-	if err := tx.UnindexText(id); err != nil {
-		return err
-	}
 	row, err := tx.row(id)
 	if err != nil || row == nil {
 		return err
@@ -119,6 +116,7 @@ func (tx *Tx) Rewrite(id int64, r, old *record.Record) (version int, err error) 
 	err = tx.change(row, "updated", "", func(row *record.Row) {
 		row.Content, row.Summary, row.RawContext = r.Content, r.Summary, r.RawContext
 		row.Category, row.Confidence, row.ScopeFiles, row.ScopeEntity = r.Category, r.Confidence, r.ScopeFiles, r.ScopeEntity
+		row.AutoTags = r.AutoTags
 		row.Pinned, row.DecayRate, row.Hash = r.Pinned, consolidate.Rate(r.Category, r.Pinned), r.ContentHash()
 		row.Version++
 		row.LastAccessed = &tx.Now

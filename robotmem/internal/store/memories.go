@@ -57,9 +57,6 @@ func (tx *Tx) put(row *record.Row) error {
 
 // Index writes the index entries of a memory.
 func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
-	if err := tx.IndexText(id, r); err != nil {
-		return err
-	}
 	if err := tx.indexTags(id, r); err != nil {
 		return err
 	}
@@ -74,21 +71,17 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 		VALUES (?,?,?,?,?,?,?,?,?)`, r.GroupKey(), revision, id, s.Sequence, s.Terms, s.Numbers, s.Skeleton, int64(s.Sketch[0]), int64(s.Sketch[1]))
 }
 
-func (tx *Tx) IndexText(id int64, r *record.Record) error {
-	return tx.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?,?,?,?,?)",
-		id, r.FtsContent, r.FtsSummary, r.FtsFiles, r.FtsEntities)
+// Retag stores the tags of the rules and the revision of a change of the indexes.
+func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
+	return tx.Exec("UPDATE memories SET auto_tags = ?, revision = ? WHERE id = ?", listOrNull(tags), revision, id)
 }
 
-// indexTags writes the tags of the caller immediately, because the row's checksum
-// includes them and the function may read the row again.
+// indexTags writes the tags of the caller. The row's checksum includes them.
 func (tx *Tx) indexTags(id int64, r *record.Record) error {
 	for _, tag := range r.UserTags {
 		if err := tx.Exec("INSERT OR REPLACE INTO memory_tags(memory_id, tag, source) VALUES (?,?,'user')", id, tag); err != nil {
 			return err
 		}
-	}
-	for _, tag := range r.AutoTags {
-		tx.pending.tags = append(tx.pending.tags, tagRow{tag, "auto", id})
 	}
 	return nil
 }
@@ -209,16 +202,8 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 // keys.
 const maxCachedPaths = 4096
 
-// UnindexText removes a memory from the full-text index.
-func (tx *Tx) UnindexText(id int64) error {
-	return tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", id)
-}
-
 // Unindex removes the index entries that Index wrote for the record.
 func (tx *Tx) Unindex(id int64, old *record.Record) error {
-	if err := tx.UnindexText(id); err != nil {
-		return err
-	}
 	if err := tx.unindexVectors(id); err != nil {
 		return err
 	}
@@ -234,9 +219,6 @@ func (tx *Tx) Unindex(id int64, old *record.Record) error {
 	if err := tx.Exec("DELETE FROM points WHERE memory_id = ?", id); err != nil {
 		return err
 	}
-	if err := tx.Exec("DELETE FROM memory_tags WHERE memory_id = ? AND source = 'auto'", id); err != nil {
-		return err
-	}
 	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.GroupKey(), id)
 }
 
@@ -247,6 +229,9 @@ type loaded struct {
 	stored []byte
 	sum    checksum
 }
+
+// userTags is the query for the tags that a caller gave to a memory.
+const userTags = "SELECT tag FROM memory_tags WHERE memory_id = ? AND source = 'user' ORDER BY tag"
 
 // scanMemory reads a row of selectMemory.
 func scanMemory(s *sqlite.Stmt) *loaded {
@@ -261,14 +246,11 @@ func (c *Conn) load(id int64) (l *loaded, err error) {
 	if _, err := c.One(memoryByID, []any{id}, func(s *sqlite.Stmt) { l = scanMemory(s) }); err != nil || l == nil {
 		return nil, err
 	}
-	l.Tags = []string{}
-	return l, c.Query("SELECT tag, source FROM memory_tags WHERE memory_id = ? ORDER BY tag", []any{id}, func(s *sqlite.Stmt) error {
-		l.Tags = append(l.Tags, s.ColumnText(0))
-		if s.ColumnText(1) == "user" {
-			l.UserTags = append(l.UserTags, s.ColumnText(0))
-		}
-		return nil
-	})
+	if l.UserTags, err = c.Texts(userTags, id); err != nil {
+		return nil, err
+	}
+	l.Tags = l.AllTags()
+	return l, nil
 }
 
 // row loads a memory; nil if there is none. It fails with Corrupt if it does not match

@@ -297,20 +297,6 @@ func indexQuantities(c *Conn) error {
 	return nil
 }
 
-// CreateFTS returns the statement that creates the full-text index.
-func CreateFTS() (string, error) {
-	scripts, err := migrations()
-	if err != nil {
-		return "", err
-	}
-	const begin = "CREATE VIRTUAL TABLE memories_fts"
-	at := strings.LastIndex(scripts[0], begin)
-	if at < 0 {
-		return "", fmt.Errorf("no %s in the migrations", begin)
-	}
-	return scripts[0][at:], nil
-}
-
 // HoldsTagMeta reports whether the stored tag tree equals tags.
 func (c *Conn) HoldsTagMeta(tags [][3]string) (bool, error) {
 	stored := map[string][2]string{}

@@ -60,7 +60,7 @@ func (tx *Tx) unindexByID(id int64) error {
 			return err
 		}
 	}
-	return tx.UnindexText(id)
+	return tx.Exec("DELETE FROM memories_fts WHERE rowid = ?", id)
 }
 
 // UnindexDamaged removes the index entries of a memory whose row is damaged.

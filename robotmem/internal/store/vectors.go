@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"strings"
 
-	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
-	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
@@ -335,25 +332,4 @@ func (tx *Tx) Promote(id int64) error {
 		return err
 	}
 	return tx.Exec("UPDATE models SET state = 'present' WHERE id = ?", id)
-}
-
-// DocumentsSince returns the next memories that changed after a revision, as documents
-// of the posting lists, and the revision up to which it looked.
-func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, remove []int64, upto int64, done bool, err error) {
-	const columns = "m.id, m.revision, m.status = 'active', m.collection, f.content, f.human_summary, f.scope_files, f.scope_entities"
-	f, err := c.EachChanged(columns, "LEFT JOIN memories_fts f ON f.rowid = m.id", revision, most, func(s *sqlite.Stmt) error {
-		if !s.ColumnBool(2) {
-			remove = append(remove, s.ColumnInt64(0))
-			return nil
-		}
-		var terms []string
-		for column := 4; column < 8; column++ {
-			for _, t := range strings.Fields(s.ColumnText(column)) {
-				terms = append(terms, text.Stem(t))
-			}
-		}
-		put = append(put, lexical.Document{ID: s.ColumnInt64(0), Collection: s.ColumnText(3), Terms: terms})
-		return nil
-	})
-	return put, remove, f.Upto, f.Rows < int(most), err
 }
