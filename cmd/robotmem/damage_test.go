@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"strconv"
 
@@ -14,10 +15,10 @@ func damageCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 || args[2] != "zero" {
 		ts.Fatalf("usage: damage FILE PAGE zero")
 	}
-	const size = 4096
 	name := ts.MkAbs(args[0])
 	data, err := os.ReadFile(name)
 	ts.Check(err)
+	size := int(binary.BigEndian.Uint16(data[16:])) // of a page, in the file's header
 	at := 0
 	if args[1] == "memories" {
 		for at = size; at < len(data) && (data[at] != 13 || !bytes.Contains(data[at:at+size], []byte("fact")) || bytes.Contains(data[at:at+size], []byte("CREATE "))); at += size {

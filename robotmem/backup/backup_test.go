@@ -266,7 +266,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 			if err := errors.Join(err, c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
 				t.Fatal(err)
 			}
-			damagePage(t, e.Store.Path(), (root-1)*4096)
+			damagePage(t, e.Store.Path(), (root-1)*sqlite.PageSize)
 		},
 		"a memory": func(t *testing.T, e *local.Node, _ string) {
 			err := e.Store.Write(t.Context(), func(tx *store.Tx) error { return tx.Exec("UPDATE memories SET content = 'another' WHERE id = 1") })

@@ -78,7 +78,7 @@ func openCopy(ctx context.Context, path string) (*store.Conn, error) {
 
 // figures returns the counts of a file in the open transaction of c.
 func figures(c *store.Conn) (f Figures, err error) {
-	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (SELECT value FROM counters WHERE name = 'changes'),
+	_, err = c.One(`SELECT (SELECT user_version FROM pragma_user_version), (`+store.ChangesSQL+`),
 		(SELECT count(*) FROM memories), (SELECT count(*) FROM memories WHERE status = 'active'), (SELECT count(*) FROM sessions),
 		(SELECT count(*) FROM payloads), (SELECT coalesce(sum(bytes), 0) FROM payloads),
 		(SELECT uid FROM memories ORDER BY id LIMIT 1), (SELECT uid FROM memories ORDER BY id DESC LIMIT 1)`, nil, func(s *sqlite.Stmt) {

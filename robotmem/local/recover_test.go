@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"maps"
 	"os"
 	"path/filepath"
@@ -171,12 +172,12 @@ func page(t *testing.T, path string, n int64, change func(p []byte)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := make([]byte, 4096)
-	if _, err := f.ReadAt(p, (n-1)*4096); err != nil {
+	p := make([]byte, sqlite.PageSize)
+	if _, err := f.ReadAt(p, (n-1)*sqlite.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	change(p)
-	if _, err := f.WriteAt(p, (n-1)*4096); err != nil {
+	if _, err := f.WriteAt(p, (n-1)*sqlite.PageSize); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
@@ -218,7 +219,7 @@ func treePages(t *testing.T, path, table string) (root int64, below, leaf map[in
 	}
 	var walk func(n int64) []int64
 	walk = func(n int64) (ids []int64) {
-		p := data[(n-1)*4096 : n*4096]
+		p := data[(n-1)*sqlite.PageSize : n*sqlite.PageSize]
 		cells := int(binary.BigEndian.Uint16(p[3:]))
 		if p[0] == 13 {
 			for i := range cells {
@@ -278,7 +279,7 @@ func TestRecoverDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := int64(binary.BigEndian.Uint32(data[(root-1)*4096+8:])) // the rightmost page below the root
+	last := int64(binary.BigEndian.Uint32(data[(root-1)*sqlite.PageSize+8:])) // the rightmost page below the root
 	for _, tt := range []struct {
 		name   string
 		damage func(t *testing.T, path string)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/url"
@@ -31,7 +32,7 @@ type Options struct {
 	// Check returns the schema version of a file, 0 of an empty one. It fails
 	// unless the file is empty or of a version that is known, and only reads.
 	Check func(*Conn) (version int, err error)
-	// Migrate brings a file to schema version Version, one transaction a step.
+	// Migrate brings a file to schema version Version.
 	Migrate func(*Conn) error
 	Version int
 	Group   Group
@@ -216,7 +217,7 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 		err = o.Migrate(c)
 	}
 	if err == nil {
-		err = dropReserved(c, path)
+		err = repage(c, path)
 	}
 	// The driver syncs a new log but not its folder: with the name, acknowledged writes
 	// would be lost. SQLite has created the log by now, and no process removes it while
@@ -251,17 +252,25 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	return version, err
 }
 
-// dropReserved rewrites a file whose pages end in reserved bytes: older versions kept
-// checksums there, which no other SQLite program updates. VACUUM alone never lowers
-// their number; VACUUM INTO writes a file without them, and the backup API copies it
-// over the old one in one transaction. While another process has the file open, or the
-// disk is full, it is left for the next opening.
-func dropReserved(c *Conn, path string) error {
+// PageSize is the size of a page in bytes. The log holds whole pages, so that with small
+// ones a learn writes little.
+const PageSize = 2048
+
+// repage rewrites a file of an older version, whose pages are larger or end in reserved
+// bytes: there were checksums in them, which no other SQLite program updates. The file
+// also gets smaller. VACUUM alone changes neither in a file with a log; VACUUM INTO writes
+// a new one, and the backup API copies it over the old one in one transaction. While
+// another process has the file open, or the disk is full, it is left for the next opening.
+func repage(c *Conn, path string) error {
 	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
-	if err != nil || reserved == 0 {
+	if err != nil {
 		return err
 	}
-	err = rewriteUnreserved(c, path+".rewritten")
+	size, err := c.Number("SELECT page_size FROM pragma_page_size")
+	if err != nil || reserved == 0 && size == PageSize {
+		return err
+	}
+	err = rewrite(c, path+".rewritten")
 	if errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.FULL) || NoSpace(err) {
 		err = nil
 	}
@@ -270,12 +279,12 @@ func dropReserved(c *Conn, path string) error {
 	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL;"+read+"PRAGMA journal_mode=WAL;"+read))
 }
 
-func rewriteUnreserved(c *Conn, aside string) error {
+func rewrite(c *Conn, aside string) error {
 	if err := os.Remove(aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	// Leaving WAL mode takes the lock of the whole file, which this mode keeps.
-	if err := c.Exec("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE"); err != nil {
+	if err := c.Exec(fmt.Sprintf("PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=DELETE; PRAGMA page_size=%d", PageSize)); err != nil {
 		return err
 	}
 	to := url.URL{Scheme: "file", OmitHost: true, Path: uriPath(aside), RawQuery: "reserve=0"}

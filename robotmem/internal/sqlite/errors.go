@@ -151,9 +151,8 @@ func Reason(err error) string {
 // gives up; otherwise a failed write and too little free space count as a full disk.
 
 const (
-	pageSize = 4096
 	// frameBytes is a page in the log, with its header.
-	frameBytes = pageSize + 24
+	frameBytes = PageSize + 24
 	// indexBytes is the index of the log at its smallest, newBytes the log of the
 	// tables of a new file.
 	indexBytes = 32 << 10
@@ -218,7 +217,7 @@ func (db *DB) notWritten(err error) error {
 func (db *DB) notOpened(err error) error {
 	needed := int64(indexBytes)
 	switch info, err := os.Stat(db.path); {
-	case err != nil || info.Size() <= pageSize:
+	case err != nil || info.Size() <= PageSize:
 		needed += newBytes
 	case db.older: // a migration may change every page
 		needed += info.Size()

@@ -130,10 +130,14 @@ func (tx *Tx) pathID(path string) (int64, error) {
 	return id, nil
 }
 
+// ChangesSQL is the query for the change counter. It is stored only if it is larger than
+// the revision of every memory, so that a learn writes one page less.
+const ChangesSQL = "SELECT max(value, (SELECT coalesce(max(revision), 0) FROM memories)) FROM counters WHERE name = 'changes'"
+
 // Changes returns the change counter. It grows with every change of a memory, and with
 // every session that starts or ends.
 func (c *Conn) Changes() (n int64, err error) {
-	found, err := c.One("SELECT value FROM counters WHERE name = 'changes'", nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
+	found, err := c.One(ChangesSQL, nil, func(s *sqlite.Stmt) { n = s.ColumnInt64(0) })
 	if err == nil && !found { // in-memory indexes would count as current
 		err = robotmem.Errorf(robotmem.Corrupt, "", "the change counter is missing; stop every robotmem that uses the file, then run robotmem doctor --repair")
 	}

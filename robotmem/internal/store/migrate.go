@@ -93,50 +93,59 @@ func SchemaVersion() int {
 	return len(scripts)
 }
 
-// Migrate migrates the file to the current version, one transaction per step. Another
-// process may do the same at the same time.
-func Migrate(c *sqlite.Conn) error {
+// Migrate migrates the file to the current version in one transaction, so that until its
+// commit a program of the older version can use the file. Another process may do the same
+// at the same time.
+func Migrate(c *sqlite.Conn) (err error) {
 	scripts, err := migrations()
 	if err != nil {
 		return err
 	}
-	for {
-		version, err := RefuseForeign(c)
-		if err != nil {
-			return err
+	conn := &Conn{c}
+	current := func() (version int, lacksChecksums bool, err error) {
+		if version, err = RefuseForeign(c); err == nil && version >= ChecksumVersion {
+			lacksChecksums, err = conn.lacksChecksums()
 		}
-		if version == len(scripts) {
-			break
-		}
-		if err := migrateStep(c, scripts); err != nil {
-			return err
-		}
+		return version, lacksChecksums, err
 	}
-	if lacksChecksums, err := (&Conn{c}).lacksChecksums(); err != nil || !lacksChecksums {
+	if version, lacks, err := current(); err != nil || version == len(scripts) && !lacks {
 		return err
 	}
-	return addChecksums(&Conn{c})
-}
-
-func migrateStep(c *sqlite.Conn, scripts []string) (err error) {
 	tx, err := c.BeginImmediate()
 	if err != nil {
 		return err
 	}
 	defer tx.End(&err)
-	version, err := RefuseForeign(c)
-	if err != nil || version == len(scripts) {
-		return err
-	}
-	if err := c.Exec(scripts[version]); err != nil {
-		return fmt.Errorf("migration to version %d: %w", version+1, err)
-	}
-	if fill := migrationFills[version+1]; fill != nil {
-		if err := fill(&Conn{c}); err != nil {
-			return fmt.Errorf("migration to version %d: %w", version+1, err)
+	version, _, err := current()
+	for ; err == nil && version < len(scripts); version++ {
+		if err = migrateStep(conn, version+1, scripts[version]); err != nil {
+			err = fmt.Errorf("migration to version %d: %w", version+1, err)
 		}
 	}
-	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, version+1))
+	if err != nil {
+		return err
+	}
+	if lacks, err := conn.lacksChecksums(); err != nil || !lacks {
+		return err
+	}
+	// Version 6 adds the columns of the checksums but cannot compute them, because later
+	// versions add columns that are included.
+	if err := conn.UpdateChecksums(); err != nil {
+		return err
+	}
+	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
+}
+
+func migrateStep(c *Conn, to int, script string) error {
+	if err := c.Exec(script); err != nil {
+		return err
+	}
+	if fill := migrationFills[to]; fill != nil {
+		if err := fill(c); err != nil {
+			return err
+		}
+	}
+	return c.Exec(fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, to))
 }
 
 // migrationFills are the parts of migrations that SQL cannot express.
@@ -144,24 +153,6 @@ var migrationFills = map[int]func(*Conn) error{
 	3:               indexQuantities,
 	ChecksumVersion: addVectorChecksums,
 	7:               rebuildSignatures,
-}
-
-// addChecksums stores the checksums of all rows after the last migration. Version 6 adds
-// the columns but cannot compute them, because later versions may add columns that are
-// included.
-func addChecksums(c *Conn) (err error) {
-	tx, err := c.BeginImmediate()
-	if err != nil {
-		return err
-	}
-	defer tx.End(&err)
-	if lacksChecksums, err := c.lacksChecksums(); err != nil || !lacksChecksums {
-		return err
-	}
-	if err := c.UpdateChecksums(); err != nil {
-		return err
-	}
-	return c.Exec("DELETE FROM counters WHERE name = 'unsealed'")
 }
 
 func (c *Conn) lacksChecksums() (bool, error) {

@@ -73,6 +73,9 @@ func (s *Store) Commit(*sqlite.Conn) error {
 	if s.tx.Revision == s.before {
 		return nil
 	}
+	if n, err := s.tx.Changes(); err != nil || n == s.tx.Revision {
+		return err
+	}
 	return s.tx.SetChanges(s.tx.Revision)
 }
 

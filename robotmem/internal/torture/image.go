@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -22,7 +23,7 @@ type image map[string][]byte
 
 const (
 	logFile   = memoryFile + "-wal"
-	pageSize  = 4096
+	pageSize  = sqlite.PageSize
 	frameHead = 24 // bytes, before each page of a log
 	logHead   = 32
 	frameSize = frameHead + pageSize

@@ -34,7 +34,7 @@ type killing struct {
 	path   string
 	ledger *ledger
 	n      int // of the attempt
-	midway int // killed migrations of older files that had begun and not ended
+	midway int // killed migrations that left the file at its old version
 }
 
 // way is how a process is killed: in a phase of a plan and a random time after
@@ -94,7 +94,7 @@ func kill(ctx context.Context, r *rig) error {
 			r.failed = fmt.Errorf("no process was killed while %s", w.name)
 		}
 	}
-	r.note("%d migrations of older files were killed half-way", k.midway)
+	r.note("%d migrations of older files were killed before their commit", k.midway)
 	return errors.Join(ctx.Err(), r.failed)
 }
 
@@ -321,8 +321,11 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 		return killed, err
 	}
 	at, err := c.Number("SELECT user_version FROM pragma_user_version")
-	if unsealed, _ := c.Number("SELECT count(*) FROM counters WHERE name = 'unsealed'"); int(at) < store.ChecksumVersion && int(at) > version || unsealed > 0 {
+	switch {
+	case killed && int(at) == version:
 		k.midway++
+	case int(at) != version && int(at) != store.SchemaVersion():
+		k.broken("%s: it has version %d", where, at)
 	}
 	return killed, errors.Join(err, c.Close(), k.opened(ctx, path, local.Options{}, where, func(e *local.Node) { check(e, where) }), os.RemoveAll(filepath.Dir(path)))
 }
