@@ -262,7 +262,7 @@ func TestBackupRefusesDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := c.Number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_hash'")
+			root, err := c.Number("SELECT rootpage FROM sqlite_schema WHERE name = 'idx_mem_revision'")
 			if err := errors.Join(err, c.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close()); err != nil {
 				t.Fatal(err)
 			}
