@@ -57,7 +57,7 @@ func EndlessTable(t testing.TB, path, table string) {
 		p := page(at)
 		clear(p)
 		p[0] = 5 // an interior page of a table
-		binary.BigEndian.PutUint16(p[3:], fanout)
+		binary.BigEndian.PutUint16(p[3:], uint16(fanout))
 		start := int(size) - 5*fanout
 		binary.BigEndian.PutUint16(p[5:], uint16(start))
 		binary.BigEndian.PutUint32(p[8:], uint32(child))
