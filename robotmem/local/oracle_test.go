@@ -280,7 +280,7 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		n := 1 + rng.IntN(100)
 		var want []recall.Ranked
 		for _, m := range all {
-			_, places := filter.Flatten(m.Context)
+			places := filter.Places(m.Context)
 			for _, p := range places {
 				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
 					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})

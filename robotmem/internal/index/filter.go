@@ -2,14 +2,12 @@ package index
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // FewMemories is the size of a set below which reading each memory's context is cheaper
@@ -40,24 +38,38 @@ func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 
 // Narrow returns the members of base that satisfy the filter.
 func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
-	if filter == nil || base.None() {
+	q := narrowing{x, c, filter.Paths(nil), now}
+	return q.narrow(filter, base)
+}
+
+// narrowing evaluates one filter.
+type narrowing struct {
+	*Index
+	c     *store.Conn
+	paths []string // of the whole filter
+	now   time.Time
+}
+
+func (q *narrowing) narrow(n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	if n == nil || base.None() {
 		return base, nil
 	}
 	if base.Count() <= FewMemories {
-		return x.narrowEach(c, filter, base, now)
+		return q.each(n, base)
 	}
-	return x.answer(c, filter, base, now)
+	return q.answer(n, base)
 }
 
-func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+// each reads the context of each member of base.
+func (q *narrowing) each(filter *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := x.Columns.Row(int64(id))
+		row, known := q.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
-		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := x.Columns.view(row, s.ColumnText(0), now)
+		_, err := q.c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
+			v := q.Columns.view(row, s.ColumnText(0), q.now)
 			if filter.Match(&v) {
 				out.Set(id)
 			}
@@ -84,13 +96,13 @@ func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 }
 
 // answer evaluates one condition of the filter within base.
-func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
+func (q *narrowing) answer(n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
 	switch n.Op {
 	case "$and":
 		set := base
 		for i := range n.Kids {
 			var err error
-			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {
+			if set, err = q.narrow(&n.Kids[i], set); err != nil {
 				return nil, err
 			}
 		}
@@ -98,7 +110,7 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	case "$or":
 		out := bitset.New(base.Len())
 		for i := range n.Kids {
-			set, err := x.answer(c, &n.Kids[i], base, now)
+			set, err := q.answer(&n.Kids[i], base)
 			if err != nil {
 				return nil, err
 			}
@@ -106,89 +118,40 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		}
 		return out, nil
 	case "$not":
-		set, err := x.answer(c, &n.Kids[0], base, now)
+		set, err := q.answer(&n.Kids[0], base)
 		if err != nil {
 			return nil, err
 		}
 		return base.Difference(set), nil
 	}
 	if filter.OwnField(n.Path) {
-		return x.Columns.own(n, base, now), nil
+		return q.Columns.own(n, base, q.now), nil
 	}
 	if n.NamesObject() {
-		// The index holds the values in an object, not the object.
-		set, err := x.Attributes(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
+		set, err := q.Columns.Having(q.c, &filter.Condition{Op: "$exists", Path: n.Path}, base, q.paths...)
 		if err != nil {
 			return nil, err
 		}
-		return x.narrowEach(c, n, set, now)
+		return q.each(n, set)
 	}
-	return x.Attributes(c, n, base)
+	return q.Columns.Having(q.c, n, base, q.paths...)
 }
 
-// Attributes evaluates a condition over a context path, from the filter cache or from
-// the table attributes.
-func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+// Having evaluates a condition over a context path, from the filter cache or from the
+// values at the path. Missing values at others of the paths are read in the same scan.
+func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet, paths ...string) (*bitset.BitSet, error) {
 	key := filter.Key(n)
-	if set, ok := x.Columns.cachedFilterSet(key, base); ok {
+	if set, ok := r.cachedFilterSet(key, base); ok {
 		return set, nil
 	}
-	set := bitset.New(base.Len())
-	if err := attributeSet(c, n, set); err != nil {
-		return nil, err
-	}
-	revision, err := c.Changes()
+	v, err := r.values(c, n.Path, paths...)
 	if err != nil {
 		return nil, err
 	}
+	set, revision := r.satisfying(v, n)
 	answer := base.Intersection(set) // a cached set changes with every change of a memory
-	x.Columns.cacheFilter(key, n, set, revision)
+	r.cacheFilter(key, n, set, revision)
 	return answer, nil
-}
-
-// attributeSet adds to set every memory with a value at the path that satisfies the
-// condition.
-func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error {
-	add := func(s *sqlite.Stmt) error {
-		set.Set(uint(s.ColumnInt64(0)))
-		return nil
-	}
-	if n.Op == "$exists" {
-		below := n.Path + "."
-		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
-			[]any{n.Path, utf8.RuneCountInString(below), below}, add)
-	}
-	for _, v := range n.Values {
-		if err := eachAttribute(c, n, v, add); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachAttribute visits the memories whose value at the path compares with one operand as
-// the condition requires. Numbers sort before texts and texts before blobs, so a range
-// is limited to its type.
-func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*sqlite.Stmt) error) error {
-	at := n.Path
-	if q, ok := operand.(units.Quantity); ok {
-		at, operand = filter.QuantityPath(n.Path, q.Unit), q.Value
-	}
-	path, err := c.KnownPath(at)
-	if err != nil || path == 0 {
-		return err
-	}
-	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
-	if n.Op == "$eq" || n.Op == "$in" {
-		return c.Query(from+"= ?", []any{path, operand}, visit)
-	}
-	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.Op]
-	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
-	_, isText := operand.(string)
-	if _, isBlob := operand.([]byte); isBlob {
-		return nil // true, null, lists and objects have no order
-	}
-	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
 }
 
 // own evaluates a condition over a memory's own field.

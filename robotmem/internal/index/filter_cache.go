@@ -269,8 +269,7 @@ func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitS
 	return base.Intersection(found.set), true
 }
 
-// cacheFilter caches the result from a snapshot at a revision, unless the column cache
-// reflects a later one.
+// cacheFilter caches a result for a revision, unless the columns are at another one.
 func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()

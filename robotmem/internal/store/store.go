@@ -26,9 +26,8 @@ type Store struct {
 	tx        *Tx   // the running transaction
 	before    int64 // the change counter at the begin of the transaction
 	Groups    groupCache
-	Paths     map[string]int64 // ids of context paths
-	purges    int64            // number of purges that the caches reflect
-	Rewritten int64            // revision of the last purge after which the file was rewritten
+	purges    int64 // number of purges that the caches reflect
+	Rewritten int64 // revision of the last purge after which the file was rewritten
 }
 
 // Conn is a connection with methods for the tables.
@@ -89,7 +88,6 @@ func (s *Store) Undone() { s.Forget() }
 // Forget clears the writer's caches.
 func (s *Store) Forget() {
 	s.Groups.Reset()
-	clear(s.Paths)
 }
 
 // job returns f as a function of the write queue, on behalf of a caller.
