@@ -181,7 +181,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.index.Columns.FilterCache.Sets = nil // half of the filters may use what is kept
+			e.index.Columns.Contexts = nil // half of the filters may use what is kept
 		}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}

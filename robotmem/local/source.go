@@ -343,15 +343,19 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 		}
 		return hints, nil
 	}
+	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: "*"}, Status: "all"})
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range q.Filter.Paths(nil) {
 		if filter.OwnField(path) {
 			continue
 		}
-		known, err := s.index.Columns.HasPath(s.c, path)
+		having, err := s.index.Columns.Having(s.c, &filter.Condition{Op: "$exists", Path: path}, all)
 		if err != nil {
 			return nil, err
 		}
-		if !known {
+		if having.None() {
 			note("context_filter: no memory has %s", path)
 		}
 	}

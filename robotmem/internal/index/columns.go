@@ -20,18 +20,17 @@ import (
 // about a nanosecond each. It follows the change counter: Sync reads the rows that
 // changed since, whichever process changed them.
 type Columns struct {
-	Mu          sync.RWMutex // guards the fields below
-	Revision    int64
-	purges      int64 // the purge counter when it was read
-	loaded      bool
-	names       interner[string] // number 0 is ""
-	Beliefs     interner[belief]
-	Rows        []Row   // by memory id
-	Actives     int     // rows of status active
-	unread      []int64 // memories on damaged pages, which are in no answer
-	ScopeCache  recent[*cachedScope]
-	FilterCache filterCache
-	Contexts    recent[*contextSet]
+	Mu         sync.RWMutex // guards the fields below
+	Revision   int64
+	purges     int64 // the purge counter when it was read
+	loaded     bool
+	names      interner[string] // number 0 is ""
+	Beliefs    interner[belief]
+	Rows       []Row   // by memory id
+	Actives    int     // rows of status active
+	unread     []int64 // memories on damaged pages, which are in no answer
+	ScopeCache recent[*cachedScope]
+	Contexts   recent[*contextSet]
 
 	making sync.Mutex // held while a context column is made; taken before Mu
 }
@@ -180,7 +179,7 @@ func (r *Columns) reset() {
 // forget is reset for a caller that holds the lock. It keeps purges.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.unread, r.ScopeCache, r.FilterCache, r.Contexts = nil, nil, filterCache{}, nil
+	r.unread, r.ScopeCache, r.Contexts = nil, nil, nil
 }
 
 // ObservedTimes lists the members of a set with the times they were observed.
@@ -233,9 +232,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 		})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
 			changed = append(changed, id)
-			context := s.ColumnText(15)
-			r.FilterCache.Change(id, context)
-			r.changeContexts(id, context)
+			r.ChangeContexts(id, s.ColumnText(15))
 		}
 		return nil
 	})

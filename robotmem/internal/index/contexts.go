@@ -125,8 +125,8 @@ func (r *Columns) addContexts(names []string, revision int64) (sets, missing []*
 	return sets, missing
 }
 
-// changeContexts updates the context columns with a changed memory. The caller holds Mu.
-func (r *Columns) changeContexts(id int64, context string) {
+// ChangeContexts updates the context columns with a changed memory. The caller holds Mu.
+func (r *Columns) ChangeContexts(id int64, context string) {
 	for _, s := range r.Contexts {
 		s.put(id, s.read(context))
 		if s.changed != nil {
@@ -199,6 +199,7 @@ type valueColumn struct {
 	numbers  map[string]uint32 // by the result of filter.ValuesIn
 	distinct [][]any           // by number
 	texts    int               // bytes of the keys of numbers
+	filters  recent[*cachedFilter]
 }
 
 func (v *valueColumn) read(context string) any {
@@ -220,11 +221,14 @@ func (v *valueColumn) put(id int64, kept any) {
 	}
 	v.of = grown(v.of, id)
 	v.of[id] = number
+	for _, f := range v.filters {
+		f.follow(v, id, number)
+	}
 }
 
 func (v *valueColumn) bytes() int {
 	const each = 150 // an entry of numbers and of distinct
-	return 4*cap(v.of) + 2*v.texts + each*len(v.distinct)
+	return (4+len(v.filters)/8)*cap(v.of) + 2*v.texts + each*len(v.distinct)
 }
 
 // grown returns a column with room for a memory.
@@ -235,49 +239,53 @@ func grown[T any](column []T, id int64) []T {
 	return column
 }
 
-// values returns the column of a path. Those of others are made by the same scan.
-func (r *Columns) values(c *store.Conn, path string, others ...string) (v *valueColumn, err error) {
-	names := []string{valuesColumn + path}
-	for _, p := range others {
-		if name := valuesColumn + p; !filter.OwnField(p) && !slices.Contains(names, name) {
+// valueColumns returns the names of the columns of paths.
+func valueColumns(paths []string) (names []string) {
+	for _, path := range paths {
+		if name := valuesColumn + path; !filter.OwnField(path) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
-	sets, err := r.contexts(c, names...)
+	return names
+}
+
+// cachedFilter holds the memories with a value that satisfies a condition.
+type cachedFilter struct {
+	key       string
+	condition filter.Condition
+	holds     []bool // by number of the value
+	set       *bitset.BitSet
+}
+
+// follow updates the result with the value of a memory.
+func (f *cachedFilter) follow(v *valueColumn, id int64, number uint32) {
+	for i := len(f.holds); i <= int(number); i++ {
+		f.holds = append(f.holds, i > 0 && (f.condition.Op == "$exists" || slices.ContainsFunc(v.distinct[i], f.condition.Holds)))
+	}
+	f.set.SetTo(uint(id), f.holds[number])
+}
+
+// Having returns the members of base with a value that satisfies a condition over a
+// context path.
+func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	sets, err := r.contexts(c, valuesColumn+n.Path)
 	if err != nil {
 		return nil, err
 	}
-	v, _ = sets[0].contextColumn.(*valueColumn)
-	return v, nil
-}
-
-// satisfying returns the memories, of any status, with a value that satisfies a leaf, and
-// the revision that this holds for; -1 if the column does not follow changes.
-func (r *Columns) satisfying(v *valueColumn, n *filter.Condition) (set *bitset.BitSet, revision int64) {
-	r.Mu.RLock()
-	defer r.Mu.RUnlock()
-	if revision = -1; slices.ContainsFunc(r.Contexts, func(s *contextSet) bool { return s.contextColumn == v }) {
-		revision = r.Revision
-	}
-	holds := make([]bool, len(v.distinct))
-	for i := range holds {
-		holds[i] = i > 0 && (n.Op == "$exists" || slices.ContainsFunc(v.distinct[i], n.Holds))
-	}
-	set = bitset.New(uint(len(v.of)))
-	for id, number := range v.of {
-		if holds[number] {
-			set.Set(uint(id))
+	v, _ := sets[0].contextColumn.(*valueColumn)
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	key := filter.Key(n)
+	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return f.key == key })
+	var f *cachedFilter
+	if at >= 0 {
+		f = v.filters[at]
+	} else {
+		f = &cachedFilter{key: key, condition: *n, set: bitset.New(uint(len(v.of)))}
+		for id, number := range v.of {
+			f.follow(v, int64(id), number)
 		}
 	}
-	return set, revision
-}
-
-// HasPath reports whether any memory has a value at a context path or below it.
-func (r *Columns) HasPath(c *store.Conn, path string) (bool, error) {
-	v, err := r.values(c, path)
-	if err != nil {
-		return false, err
-	}
-	set, _ := r.satisfying(v, &filter.Condition{Op: "$exists", Path: path})
-	return set.Any(), nil
+	v.filters.use(at, f, maxCachedFilters)
+	return base.Intersection(f.set), nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // FewMemories is the size of a set below which reading each memory's context is cheaper
-// than querying an index.
+// than making a column of all.
 const FewMemories = 64
 
 // Admit returns the memories that the selection admits and the snapshot contains: the
@@ -38,38 +38,27 @@ func withinSnapshot(c *store.Conn, set *bitset.BitSet) (*bitset.BitSet, error) {
 
 // Narrow returns the members of base that satisfy the filter.
 func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
-	q := narrowing{x, c, filter.Paths(nil), now}
-	return q.narrow(filter, base)
-}
-
-// narrowing evaluates one filter.
-type narrowing struct {
-	*Index
-	c     *store.Conn
-	paths []string // of the whole filter
-	now   time.Time
-}
-
-func (q *narrowing) narrow(n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
-	if n == nil || base.None() {
+	if filter == nil || base.None() {
 		return base, nil
 	}
 	if base.Count() <= FewMemories {
-		return q.each(n, base)
+		return x.narrowEach(c, filter, base, now)
 	}
-	return q.answer(n, base)
+	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths(nil))...); err != nil { // all in one scan
+		return nil, err
+	}
+	return x.answer(c, filter, base, now)
 }
 
-// each reads the context of each member of base.
-func (q *narrowing) each(filter *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
-		row, known := q.Columns.Row(int64(id))
+		row, known := x.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
-		_, err := q.c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := q.Columns.view(row, s.ColumnText(0), q.now)
+		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
+			v := x.Columns.view(row, s.ColumnText(0), now)
 			if filter.Match(&v) {
 				out.Set(id)
 			}
@@ -96,13 +85,13 @@ func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 }
 
 // answer evaluates one condition of the filter within base.
-func (q *narrowing) answer(n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	switch n.Op {
 	case "$and":
 		set := base
 		for i := range n.Kids {
 			var err error
-			if set, err = q.narrow(&n.Kids[i], set); err != nil {
+			if set, err = x.Narrow(c, &n.Kids[i], set, now); err != nil {
 				return nil, err
 			}
 		}
@@ -110,7 +99,7 @@ func (q *narrowing) answer(n *filter.Condition, base *bitset.BitSet) (*bitset.Bi
 	case "$or":
 		out := bitset.New(base.Len())
 		for i := range n.Kids {
-			set, err := q.answer(&n.Kids[i], base)
+			set, err := x.answer(c, &n.Kids[i], base, now)
 			if err != nil {
 				return nil, err
 			}
@@ -118,40 +107,23 @@ func (q *narrowing) answer(n *filter.Condition, base *bitset.BitSet) (*bitset.Bi
 		}
 		return out, nil
 	case "$not":
-		set, err := q.answer(&n.Kids[0], base)
+		set, err := x.answer(c, &n.Kids[0], base, now)
 		if err != nil {
 			return nil, err
 		}
 		return base.Difference(set), nil
 	}
 	if filter.OwnField(n.Path) {
-		return q.Columns.own(n, base, q.now), nil
+		return x.Columns.own(n, base, now), nil
 	}
 	if n.NamesObject() {
-		set, err := q.Columns.Having(q.c, &filter.Condition{Op: "$exists", Path: n.Path}, base, q.paths...)
+		set, err := x.Columns.Having(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
 			return nil, err
 		}
-		return q.each(n, set)
+		return x.narrowEach(c, n, set, now)
 	}
-	return q.Columns.Having(q.c, n, base, q.paths...)
-}
-
-// Having evaluates a condition over a context path, from the filter cache or from the
-// values at the path. Missing values at others of the paths are read in the same scan.
-func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet, paths ...string) (*bitset.BitSet, error) {
-	key := filter.Key(n)
-	if set, ok := r.cachedFilterSet(key, base); ok {
-		return set, nil
-	}
-	v, err := r.values(c, n.Path, paths...)
-	if err != nil {
-		return nil, err
-	}
-	set, revision := r.satisfying(v, n)
-	answer := base.Intersection(set) // a cached set changes with every change of a memory
-	r.cacheFilter(key, n, set, revision)
-	return answer, nil
+	return x.Columns.Having(c, n, base)
 }
 
 // own evaluates a condition over a memory's own field.

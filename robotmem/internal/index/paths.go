@@ -254,10 +254,11 @@ func (g *pathGroup) describe(path string) robotmem.ContextPath {
 // frequent ones the smaller first. Lists and objects are left out. Where all values are
 // quantities in objects, they are spelt in one unit, as a filter takes them.
 func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) ([]robotmem.PathValue, error) {
-	v, err := r.values(c, p.Path)
+	sets, err := r.contexts(c, valuesColumn+p.Path)
 	if err != nil {
 		return nil, err
 	}
+	v, _ := sets[0].contextColumn.(*valueColumn)
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	counts := make([]int64, len(v.distinct))
