@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -335,6 +336,94 @@ func lookup(m map[string]any, path string) (any, bool) {
 		}
 	}
 	return nil, false
+}
+
+// ValuesAt returns the JSON of the values at a dot path of an object in JSON: what a
+// walk through its ParseObject finds, in half the time. Keys may contain dots. below
+// reports whether a key begins with the path and a dot.
+func ValuesAt(data, path string) (values []string, below bool) {
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if !strings.Contains(data, last) && !strings.Contains(data, `\`) && utf8.ValidString(data) {
+		return nil, false // no key is spelt so
+	}
+	d := newDecoder([]byte(data))
+	defer d.release()
+	w := pathWalk{decoder: d, json: data}
+	err := w.object(path)
+	if err == nil {
+		if _, err = d.ReadToken(); err == io.EOF {
+			return w.values, w.below
+		}
+	}
+	if fields := ParseObject(data); errors.Is(err, errKeyOrder) && fields != nil {
+		if sorted, err := EncodeJSON(map[string]any(fields)); err == nil && string(sorted) != data {
+			return ValuesAt(string(sorted), path)
+		}
+	}
+	return nil, false
+}
+
+// errKeyOrder is the error for keys that are not in ascending order. EncodeJSON sorts
+// them; of a repeated key the last counts.
+var errKeyOrder = errors.New("the keys are not in order")
+
+// pathWalk reads the JSON of an object and collects what is at a path.
+type pathWalk struct {
+	*decoder
+	json   string
+	values []string
+	below  bool
+}
+
+// object reads the next value. It must be an object; path begins in it.
+func (w *pathWalk) object(path string) error {
+	if token, err := w.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
+		return errors.Join(err, errors.New("not an object"))
+	}
+	last := ""
+	for first := true; w.PeekKind() != jsontext.KindEndObject; first = false {
+		name, err := w.next()
+		if err != nil {
+			return err
+		}
+		if name = plainText(name); !first && name <= last {
+			return errKeyOrder
+		}
+		last = name
+		rest, under := strings.CutPrefix(path, name)
+		switch {
+		case under && rest == "":
+			var value string
+			value, err = w.next()
+			w.values = append(w.values, value)
+		case under && rest[0] == '.' && w.PeekKind() == jsontext.KindBeginObject:
+			err = w.object(rest[1:])
+		default:
+			w.below = w.below || strings.HasPrefix(name, path) && name[len(path)] == '.'
+			err = w.SkipValue()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := w.ReadToken()
+	return err
+}
+
+// next returns the JSON of the next value.
+func (w *pathWalk) next() (string, error) {
+	value, err := w.ReadValue()
+	end := int(w.InputOffset())
+	return w.json[end-len(value) : end], err
+}
+
+// plainText returns the text of a JSON string.
+func plainText(s string) string {
+	if inner := s[1 : len(s)-1]; !strings.Contains(inner, `\`) && utf8.ValidString(inner) {
+		return inner
+	}
+	text, _ := jsontext.AppendUnquote(nil, s) // replaces what is not UTF-8
+	return string(text)
 }
 
 // countValues returns the number of values in a decoded value.

@@ -101,11 +101,6 @@ func TestColumnsSnapshot(t *testing.T) {
 					row.Status, row.Kind, row.Real, row.Observed, row.Useful, row.Created, row.ValidFrom, r.Beliefs.Values[row.Belief]))
 			}
 		}
-		for path, col := range r.Points {
-			for _, p := range col.Points {
-				out = append(out, fmt.Sprint(path, p.MemoryID, p.X, p.Y, p.Z, p.Dims, r.Text(p.Frame), r.Text(p.MapID)))
-			}
-		}
 		return record.Distinct(out)
 	}
 	got, want := spell(restored), spell(&e.index.Columns)

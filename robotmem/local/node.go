@@ -115,7 +115,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
-	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
+	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
 		n.watch.saw(revision)
 		n.embeddings.rouse()
 	}}

@@ -212,7 +212,7 @@ func TestOpensInStockSQLite(t *testing.T) {
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 print(db.execute("SELECT content FROM memories WHERE id IN (SELECT rowid FROM memories_fts WHERE memories_fts MATCH 'holding')").fetchall())
-print(db.execute("SELECT value FROM attributes JOIN paths ON id = path_id WHERE path = 'params.grip_force'").fetchall())
+print(db.execute("SELECT json_extract(context, '$.params.grip_force') FROM memories").fetchall())
 print(db.execute("PRAGMA integrity_check").fetchall())
 `, path).CombinedOutput()
 	want := "[('grip_force=12.5 N holds wet glass',)]\n[(12.5,)]\n[('ok',)]\n"

@@ -181,7 +181,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.index.Columns.FilterCache.Sets = nil // half of the filters may use what is kept
+			e.index.Columns.Contexts = nil // half of the filters may use what is kept
 		}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
@@ -280,7 +280,7 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		n := 1 + rng.IntN(100)
 		var want []recall.Ranked
 		for _, m := range all {
-			_, places := filter.Flatten(m.Context)
+			places := filter.Places(m.Context)
 			for _, p := range places {
 				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
 					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})

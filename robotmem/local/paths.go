@@ -23,24 +23,16 @@ func (n *Node) paths(c *store.Conn, r *robotmem.PathsRequest, res *robotmem.Path
 	if err != nil {
 		return err
 	}
-	if err := n.index.Paths.Sync(c); err != nil {
-		return err
-	}
-	groups := n.index.Paths.Count(set, func(path string) bool {
+	paths, err := n.index.Columns.ContextPaths(c, set, func(path string) bool {
 		return (r.Path == "" || path == r.Path) && strings.HasPrefix(path, r.Prefix)
 	})
-	res.Total = len(groups)
-	for _, g := range groups[:min(index.MaxPaths, len(groups))] {
-		p, err := index.ContextPath(c, g, set)
-		if err != nil {
-			return err
-		}
-		if r.Path != "" {
-			if p.Values, err = index.PathValues(c, &g, set); err != nil {
-				return err
-			}
-		}
-		res.Paths = append(res.Paths, p)
+	if err != nil {
+		return err
 	}
-	return nil
+	res.Total = len(paths)
+	res.Paths = append(res.Paths, paths[:min(index.MaxPaths, len(paths))]...)
+	if r.Path != "" && len(paths) > 0 {
+		res.Paths[0].Values, err = n.index.Columns.PathValues(c, &paths[0], set)
+	}
+	return err
 }

@@ -46,19 +46,13 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.C
 	if set, err = n.index.Narrow(c, filter, set, now); err != nil {
 		return err
 	}
-	names, err := c.PathNames(n.index.Columns.PointPaths())
+	if res.Fields, err = n.index.Columns.PlaceFields(c, set); err != nil || r.Field == "" {
+		return err
+	}
+	points, err := n.index.Columns.Within(c, r, set)
 	if err != nil {
 		return err
 	}
-	res.Fields = n.index.Columns.PlaceFields(set, names)
-	if r.Field == "" {
-		return nil
-	}
-	path, err := c.KnownPath(r.Field)
-	if err != nil {
-		return err
-	}
-	points := n.index.Columns.Within(path, r, set)
 	outcome, err := n.outcomes(c, set)
 	if err != nil {
 		return err
@@ -75,7 +69,7 @@ func (n *Node) places(c *store.Conn, r *robotmem.PlacesRequest, filter *filter.C
 
 func (n *Node) outcomes(c *store.Conn, set *bitset.BitSet) (o index.Outcomes, err error) {
 	said := func(blob string) (*bitset.BitSet, error) {
-		return n.index.Attributes(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
+		return n.index.Columns.Having(c, &filter.Condition{Op: "$eq", Path: "task.success", Values: []any{[]byte(blob)}}, set)
 	}
 	if o.Succeeded, err = said(filter.BlobTrue); err == nil {
 		o.Failed, err = said(filter.BlobFalse)

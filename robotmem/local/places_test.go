@@ -18,7 +18,7 @@ func bruteMap(memories []robotmem.Memory, r *robotmem.PlacesRequest) (points []r
 		if r.Category != "" && m.Category != r.Category || r.ContextFilter != nil && m.Context["even"] != true {
 			continue
 		}
-		_, places := filter.Flatten(m.Context)
+		places := filter.Places(m.Context)
 		for _, p := range places {
 			fields[fieldKey{p.Path, p.Frame, p.MapID, len(p.XYZ)}]++
 			x, y := p.XYZ[0], p.XYZ[1]

@@ -9,12 +9,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
-	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
@@ -183,21 +180,11 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 	}
 	ask("restored", "strongest")
 	healthy(t, e)
-	// Doctor compares the numbers of quantities, and Repair restores them.
-	if err := e.Store.Write(t.Context(), func(tx *store.Tx) error {
-		return tx.Exec("DELETE FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path LIKE '%' || ? || '%')", filter.QuantityMark)
-	}); err != nil {
-		t.Fatal(err)
-	}
-	d, err := e.Doctor(t.Context(), nil)
-	if err != nil || !slices.ContainsFunc(d.Checks, func(c admin.Check) bool { return c.Name == "index contents" && c.Status == maintenance.CheckFail }) {
-		t.Errorf("without the numbers the doctor finds %+v, %v", d, err)
-	}
 	if _, err := e.Repair(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	healthy(t, e)
-	e.index.Columns.FilterCache.Sets = nil
+	e.index.Columns.Contexts = nil
 	ask("repaired", "strongest")
 }
 
@@ -280,7 +267,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 			}
 		}
 		if i%2 == 0 {
-			e.index.Columns.FilterCache.Sets = nil
+			e.index.Columns.Contexts = nil
 		}
 		got := []int64{}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
@@ -358,20 +345,6 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 					}
 				}
 			}
-			var rows []string
-			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { rows, err = quantityRows(c); return err }); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := e.Repair(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			var anew []string
-			if err := e.Store.Read(t.Context(), func(c *store.Conn) (err error) { anew, err = quantityRows(c); return err }); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(anew, rows); diff != "" || len(rows) < 8 {
-				t.Errorf("%d rows of quantities are not those made anew (-anew +migrated):\n%s", len(rows), diff)
-			}
 		})
 	}
 }
@@ -382,41 +355,20 @@ func olderFiles(t *testing.T) []string {
 	return []string{"testdata/v1.db.gz", "testdata/v2.db.gz"}
 }
 
-// insertOldFact stores a fact as versions 1 and 2 did, with their attributes.
+// insertOldFact stores a fact as versions 1 and 2 did.
 func insertOldFact(c *store.Conn, id int64, text string, context robotmem.Object) error {
 	raw := "{}"
 	if context != nil {
-		object, data, err := context.Normalize("context", robotmem.MaxContext)
+		_, data, err := context.Normalize("context", robotmem.MaxContext)
 		if err != nil {
 			return err
 		}
-		context, raw = object, data
+		raw = data
 	}
 	err := c.Exec(`INSERT INTO memories(id, uid, collection, type, content, human_summary, context, category, content_hash, valid_from, observed_at, created_at, updated_at, revision)
 		SELECT ?1, 'u' || ?1, 'default', 'fact', ?2, ?2, ?3, 'code', randomblob(16), t, t, t, t, ?1 FROM (SELECT '2026-01-01T00:00:00.000000000Z' AS t)`, id, text, raw)
 	if err != nil {
 		return err
 	}
-	attrs, _ := filter.Flatten(context)
-	for _, a := range attrs {
-		if strings.Contains(a.Path, filter.QuantityMark) {
-			continue
-		}
-		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", a.Path); err != nil {
-			return err
-		}
-		if err := c.Exec("INSERT INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", a.Value, id, a.Path); err != nil {
-			return err
-		}
-	}
 	return c.Exec("INSERT INTO memories_fts(rowid, content, human_summary, scope_files, scope_entities) VALUES (?, ?, '', '', '')", id, text)
-}
-
-func quantityRows(c *store.Conn) (rows []string, err error) {
-	err = c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
-		WHERE instr(p.path, ?) > 0 ORDER BY a.memory_id, p.path, a.value`, []any{filter.QuantityMark}, func(s *sqlite3.Stmt) error {
-		rows = append(rows, fmt.Sprintf("%d %q %v", s.ColumnInt64(2), s.ColumnText(0), s.ColumnFloat(1)))
-		return nil
-	})
-	return rows, err
 }

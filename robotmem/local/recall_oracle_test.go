@@ -136,7 +136,7 @@ func (o *oracle) meaning(q *recall.Query, v []float32, admitted []*robotmem.Memo
 func (o *oracle) places(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
 	var out []recall.Ranked
 	for _, m := range admitted {
-		_, places := filter.Flatten(m.Context)
+		places := filter.Places(m.Context)
 		for _, p := range places {
 			if p.Path == q.SpatialSort.Field && index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
 				if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {

@@ -62,16 +62,11 @@ func TestDoctorSeesAndRepairs(t *testing.T) {
 		t.Skip("one goroutine at a time: nothing for -race")
 	}
 	for _, damage := range []string{
-		"DELETE FROM points",
-		"UPDATE points SET x = x + 0.125 WHERE memory_id = 3",
 		"UPDATE features SET vector = x'00000000'",
-		"UPDATE attributes SET value = 99 WHERE rowid IS NULL OR 1",
-		"DELETE FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = 'params.i')",
 		"UPDATE memories_fts SET content = 'wrong words' WHERE rowid = 2",
 		"DELETE FROM memories_fts_data",
 		"DROP TABLE memories_fts",
 		"DROP TABLE memories_fts_idx",
-		"DELETE FROM paths",
 		"UPDATE signatures SET numbers = 1, skeleton = 1, sketch_a = 0",
 	} {
 		t.Run(damage, func(t *testing.T) {

@@ -129,7 +129,7 @@ func TestKeptFiltersWhileOthersWrite(t *testing.T) { // -race
 			default:
 			}
 			e.index.Columns.Mu.Lock() // what sync does for a memory that changed
-			e.index.Columns.FilterCache.Change(17, `{"i":17}`)
+			e.index.Columns.ChangeContexts(17, `{"i":17}`)
 			e.index.Columns.Mu.Unlock()
 		}
 	})

@@ -198,15 +198,13 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 
 // Places implements recall.Places. It compares every coordinate, so the result is exact.
 func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
-	path, err := s.c.KnownPath(q.SpatialSort.Field)
+	a := in.(*admitted)
+	items, frames, err := s.index.Columns.Near(s.c, q.SpatialSort, a.set, limit)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
-	a := in.(*admitted)
-	items, frames := s.index.Columns.Near(path, q.SpatialSort, a.set, limit)
 	for id, m := range a.past {
-		_, places := filter.Flatten(m.Context)
-		for _, p := range places {
+		for _, p := range filter.Places(m.Context) {
 			if p.Path != q.SpatialSort.Field || !index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
 				continue
 			}
@@ -345,27 +343,26 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 		}
 		return hints, nil
 	}
+	all, err := s.index.List(s.c, index.Listing{Scope: index.Scope{Collection: "*"}, Status: "all"})
+	if err != nil {
+		return nil, err
+	}
 	for _, path := range q.Filter.Paths(nil) {
-		known, err := s.c.Number("SELECT count(*) FROM (SELECT 1 FROM paths WHERE path = ?1 OR substr(path, 1, length(?1) + 1) = ?1 || '.' LIMIT 1)", path)
+		if filter.OwnField(path) {
+			continue
+		}
+		having, err := s.index.Columns.Having(s.c, &filter.Condition{Op: "$exists", Path: path}, all)
 		if err != nil {
 			return nil, err
 		}
-		if known == 0 && !filter.OwnField(path) {
+		if having.None() {
 			note("context_filter: no memory has %s", path)
 		}
 	}
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
-	path, err := s.c.KnownPath(q.SpatialSort.Field)
-	if err != nil {
-		return nil, err
-	}
-	var dims []int
-	err = s.c.Query("SELECT DISTINCT 2 + (z IS NOT NULL) FROM points WHERE path_id = ? ORDER BY 1", []any{path}, func(s *sqlite.Stmt) error {
-		dims = append(dims, s.ColumnInt(0))
-		return nil
-	})
+	dims, err := s.index.Columns.PointDims(s.c, q.SpatialSort.Field)
 	switch {
 	case err != nil:
 		return nil, err

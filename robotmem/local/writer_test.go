@@ -104,8 +104,6 @@ func TestRepair(t *testing.T) {
 		"DELETE FROM memories_fts WHERE rowid = 5",
 		"INSERT INTO memories_fts(rowid, content) VALUES (77, 'nobody')",
 		"UPDATE memories_fts_data SET block = x'00112233' WHERE id > 10",
-		"DELETE FROM attributes WHERE memory_id = 6",
-		"INSERT INTO points(memory_id, path_id, x, y) VALUES (99, 1, 0, 0)",
 		"DELETE FROM signatures",
 	} {
 		t.Run(damage, func(t *testing.T) {

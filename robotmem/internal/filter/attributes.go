@@ -13,29 +13,11 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// A context is stored as JSON and indexed as attributes, one row for each value at each path, and
-// as points, one for each list of two or three numbers. A quantity has a second row: its number in
-// the canonical unit, at a path that names the unit, so that a range finds values in any unit.
-
-// Attribute is a path with its value as SQLite compares it: int64, float64, string, otherwise a blob.
-type Attribute struct {
-	Path  string
-	Value any
-}
-
 // Place is a coordinate in a context with its frame and map.
 type Place struct {
 	Path         string
 	XYZ          []float64
 	Frame, MapID string
-}
-
-// Z is the third coordinate, nil of a point in the plane.
-func (p *Place) Z() any {
-	if len(p.XYZ) < 3 {
-		return nil
-	}
-	return p.XYZ[2]
 }
 
 // Blobs that stand for values that are neither number nor text.
@@ -47,7 +29,7 @@ const (
 	BlobList   = "\x04" // likewise
 )
 
-// attributeValue is how a JSON value is stored and compared.
+// attributeValue is how a JSON value is compared: int64, float64, string, otherwise a blob.
 func attributeValue(v any) any {
 	switch v := v.(type) {
 	case nil:
@@ -83,14 +65,8 @@ func Digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// QuantityMark separates a path and a unit: a control character, which keys hardly contain.
-const QuantityMark = "\x1f"
-
-// QuantityPath is the path of the row of a quantity.
-func QuantityPath(path, unit string) string { return path + QuantityMark + unit }
-
-// quantityOf reads a JSON value as a quantity.
-func quantityOf(v any) (units.Quantity, bool) {
+// QuantityOf reads a JSON value as a quantity: a text or an object of value and unit.
+func QuantityOf(v any) (units.Quantity, bool) {
 	switch v := v.(type) {
 	case string:
 		return units.Parse(v)
@@ -104,8 +80,9 @@ func quantityOf(v any) (units.Quantity, bool) {
 	return units.Quantity{}, false
 }
 
-// Flatten lists every attribute and every place of a context.
-func Flatten(context robotmem.Object) (attrs []Attribute, places []Place) {
+// Walk visits every value of a context with its path and the frame and map that hold
+// there, an object before the values in it.
+func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID string)) {
 	var walk func(prefix string, m map[string]any, frame, mapID string)
 	walk = func(prefix string, m map[string]any, frame, mapID string) {
 		if s, ok := m["frame_id"].(string); ok {
@@ -115,28 +92,47 @@ func Flatten(context robotmem.Object) (attrs []Attribute, places []Place) {
 			mapID = s
 		}
 		for key, v := range m {
-			path := prefix + key
-			if q, ok := quantityOf(v); ok {
-				attrs = append(attrs, Attribute{QuantityPath(path, q.Unit), q.Value})
-			}
-			object, isObject := v.(map[string]any)
-			if isObject && len(object) > 0 {
-				walk(path+".", object, frame, mapID) // its values stand for it
-				continue
-			}
-			attrs = append(attrs, Attribute{path, attributeValue(v)})
-			if v, ok := v.([]any); ok {
-				if xyz := Coordinates(v); xyz != nil {
-					places = append(places, Place{path, xyz, frame, mapID})
-				}
+			visit(prefix+key, v, frame, mapID)
+			if object, ok := v.(map[string]any); ok {
+				walk(prefix+key+".", object, frame, mapID)
 			}
 		}
 	}
 	walk("", context, "", "")
-	// The order of a map is random.
-	slices.SortFunc(attrs, func(a, b Attribute) int { return strings.Compare(a.Path, b.Path) })
+}
+
+// Places lists every coordinate of a context, by path.
+func Places(context robotmem.Object) (places []Place) {
+	Walk(context, func(path string, v any, frame, mapID string) {
+		if v, ok := v.([]any); ok {
+			if xyz := Coordinates(v); xyz != nil {
+				places = append(places, Place{path, xyz, frame, mapID})
+			}
+		}
+	})
 	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
-	return attrs, places
+	return places
+}
+
+// ValuesIn returns the JSON of the values at a path of a stored context, with commas
+// between them, for [DecodeValues]. ok is false if the path does not exist. Objects are
+// left out unless they may be quantities: only [Condition.NamesObject] compares them.
+func ValuesIn(context, path string) (values string, ok bool) {
+	all, below := robotmem.ValuesAt(context, path)
+	ok = below || len(all) > 0
+	all = slices.DeleteFunc(all, func(v string) bool {
+		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
+	})
+	return strings.Join(all, ","), ok
+}
+
+// DecodeValues returns the values of ValuesIn as conditions compare them.
+func DecodeValues(values string) (out []any) {
+	list, _ := robotmem.ParseObject(`{"v":[` + values + `]}`)["v"].([]any)
+	for _, v := range list {
+		out = append(out, operands(v)...)
+	}
+	return out
 }
 
 // Coordinates reads a list of two or three numbers, nil if v is something else.
@@ -190,6 +186,10 @@ func CompareValues(a, b any) (order int, ok bool) {
 
 // compareFloatInt is exact: 2^53 + 1 is not equal to 2^53.
 func compareFloatInt(f float64, i int64) int {
+	const whole = 1 << 53 // up to here every integer is a float64
+	if -whole <= i && i <= whole {
+		return cmp.Compare(f, float64(i))
+	}
 	return big.NewFloat(f).Cmp(new(big.Float).SetInt64(i))
 }
 

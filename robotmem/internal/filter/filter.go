@@ -1,5 +1,4 @@
-// Package filter reads context filters and applies them to memories. A stored context is flattened
-// into attributes and places; a store indexes both and answers a [Condition] from the indexes.
+// Package filter reads context filters and applies them to memories.
 package filter
 
 import (
@@ -174,7 +173,7 @@ func (p *parser) leaf(op, path string, v any) (Condition, error) {
 // operands are the values to compare with: v, and for a quantity its number in the canonical unit.
 func operands(v any) []any {
 	out := []any{attributeValue(v)}
-	if q, ok := quantityOf(v); ok {
+	if q, ok := QuantityOf(v); ok {
 		out = append(out, q)
 	}
 	return out
@@ -234,11 +233,12 @@ func (c *Condition) Match(v *View) bool {
 
 // pathExists reports whether a context has a value at a path or below, also under a key with dots.
 func pathExists(context robotmem.Object, path string) bool {
-	attrs, _ := Flatten(context)
-	return slices.ContainsFunc(attrs, func(a Attribute) bool {
-		rest, ok := strings.CutPrefix(a.Path, path)
-		return ok && (rest == "" || rest[0] == '.')
+	found := false
+	Walk(context, func(at string, _ any, _, _ string) {
+		rest, ok := strings.CutPrefix(at, path)
+		found = found || ok && (rest == "" || rest[0] == '.')
 	})
+	return found
 }
 
 // values are those at a path: none, one, or several where a key holds dots.
@@ -336,7 +336,7 @@ func (c *Condition) Paths(into []string) []string {
 	return into
 }
 
-// NamesObject reports whether a leaf compares with an object, which the index does not hold.
+// NamesObject reports whether a leaf compares with an object, which a value column does not hold.
 func (c *Condition) NamesObject() bool {
 	return (c.Op == "$eq" || c.Op == "$in") && slices.ContainsFunc(c.Values, func(v any) bool {
 		b, ok := v.([]byte)

@@ -21,18 +21,19 @@ import (
 // about a nanosecond each. It follows the change counter: Sync reads the rows that
 // changed since, whichever process changed them.
 type Columns struct {
-	Mu          sync.RWMutex // guards everything below
-	Revision    int64
-	purges      int64 // the purge counter when it was read
-	loaded      bool
-	names       interner[string] // number 0 is ""
-	Beliefs     interner[belief]
-	Rows        []Row                  // by memory id
-	Actives     int                    // rows of status active
-	unread      []int64                // memories on damaged pages, which are in no answer
-	Points      map[int64]*pointColumn // by path id
-	ScopeCache  recent[*cachedScope]
-	FilterCache filterCache
+	Mu         sync.RWMutex // guards the fields below
+	Revision   int64
+	purges     int64 // the purge counter when it was read
+	loaded     bool
+	names      interner[string] // number 0 is ""
+	Beliefs    interner[belief]
+	Rows       []Row   // by memory id
+	Actives    int     // rows of status active
+	unread     []int64 // memories on damaged pages, which are in no answer
+	ScopeCache recent[*cachedScope]
+	Contexts   recent[*contextSet]
+
+	making sync.Mutex // held while a context column is made; taken before Mu
 }
 
 // Row is one memory. Texts and beliefs are interned numbers.
@@ -149,7 +150,7 @@ func (r *Columns) Sync(c *store.Conn) error {
 		return err
 	}
 	if purges > r.purges {
-		r.forget() // the names hold the frames and maps of a purged memory too
+		r.forget() // the names and values of a purged memory go too
 	}
 	if !r.loaded {
 		r.Restore(c)
@@ -169,7 +170,7 @@ func (r *Columns) Restore(c *store.Conn) {
 		return err
 	})
 	if err == nil {
-		r.names, r.Beliefs, r.Rows, r.Actives, r.Points, r.Revision = stored.names, stored.Beliefs, stored.Rows, stored.Actives, stored.Points, revision
+		r.names, r.Beliefs, r.Rows, r.Actives, r.Revision = stored.names, stored.Beliefs, stored.Rows, stored.Actives, revision
 	}
 }
 
@@ -183,7 +184,7 @@ func (r *Columns) reset() {
 // forget is reset for a caller that holds the lock. It keeps purges.
 func (r *Columns) forget() {
 	r.Revision, r.loaded, r.names, r.Beliefs, r.Rows, r.Actives = 0, false, interner[string]{}, interner[belief]{}, nil, 0
-	r.unread, r.Points, r.ScopeCache, r.FilterCache = nil, nil, nil, filterCache{}
+	r.unread, r.ScopeCache, r.Contexts = nil, nil, nil
 }
 
 // ObservedTimes lists the members of a set with the times they were observed.
@@ -220,9 +221,6 @@ func (r *Columns) Row(id int64) (Row, bool) {
 // load reads the rows that changed after a revision. The caller holds the lock.
 func (r *Columns) load(c *store.Conn, after int64) error {
 	r.names.id("")
-	if r.Points == nil {
-		r.Points = map[int64]*pointColumn{}
-	}
 	var changed []int64
 	const columns = `m.id, m.revision, collection, session_id, category, type, perception_type, status, confidence, decay_rate,
 		observed_at, coalesce(last_accessed, created_at), created_at, valid_from,
@@ -239,11 +237,8 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 			Real: s.ColumnBool(14),
 		})
 		if after > 0 || r.loaded { // the caches hold answers from before, even of an empty memory
-			for _, col := range r.Points {
-				col.drop(id)
-			}
 			changed = append(changed, id)
-			r.FilterCache.Change(id, s.ColumnText(15))
+			r.ChangeContexts(id, s.ColumnText(15))
 		}
 		return nil
 	})
@@ -252,7 +247,7 @@ func (r *Columns) load(c *store.Conn, after int64) error {
 	}
 	r.unread = append(r.unread, f.Unread...)
 	r.follow(changed)
-	return r.loadPoints(c, after)
+	return nil
 }
 
 // set replaces a row.
@@ -267,25 +262,4 @@ func (r *Columns) set(id int64, row Row) {
 		r.Actives++
 	}
 	r.Rows[id] = row
-}
-
-func (r *Columns) loadPoints(c *store.Conn, after int64) error {
-	from, args := "points p", []any{}
-	if after > 0 {
-		from, args = "memories m JOIN points p ON p.memory_id = m.id WHERE m.revision > ?", []any{after}
-	}
-	return c.Query("SELECT p.memory_id, p.path_id, p.x, p.y, p.z, p.frame_id, p.map_id FROM "+from, args, func(s *sqlite.Stmt) error {
-		col := r.Points[s.ColumnInt64(1)]
-		if col == nil {
-			col = &pointColumn{}
-			r.Points[s.ColumnInt64(1)] = col
-		}
-		p := Point{MemoryID: s.ColumnInt64(0), X: s.ColumnFloat(2), Y: s.ColumnFloat(3), Dims: 2,
-			Frame: r.names.id(s.ColumnText(5)), MapID: r.names.id(s.ColumnText(6))}
-		if s.ColumnType(4) != sqlite.Null {
-			p.Z, p.Dims = s.ColumnFloat(4), 3
-		}
-		col.put(p)
-		return nil
-	})
 }

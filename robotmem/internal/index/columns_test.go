@@ -11,7 +11,7 @@ import (
 func TestDamagedColumnCountIsRefusedAtOnce(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"names": append([]byte{columnsFormat}, binary.AppendUvarint(nil, 1<<26)...),
-		"paths": append([]byte{columnsFormat, 0, 0, 0}, binary.AppendUvarint(nil, 1<<26)...),
+		"rows":  append([]byte{columnsFormat, 0, 0}, binary.AppendUvarint(nil, 1<<26)...),
 	} {
 		start := time.Now()
 		if _, err := readColumns(bytes.NewReader(data)); err == nil {

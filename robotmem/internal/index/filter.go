@@ -4,18 +4,16 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // FewMemories is the size of a set below which reading each memory's context is cheaper
-// than querying an index.
+// than making a column of all.
 const FewMemories = 64
 
 // Admit returns the memories that the selection admits and the snapshot contains: the
@@ -47,6 +45,9 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	}
 	if base.Count() <= FewMemories {
 		return x.narrowEach(c, filter, base, now)
+	}
+	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths(nil))...); err != nil { // all in one scan
+		return nil, err
 	}
 	return x.answer(c, filter, base, now)
 }
@@ -118,79 +119,13 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 		return x.Columns.own(n, base, now), nil
 	}
 	if n.NamesObject() {
-		// The index holds the values in an object, not the object.
-		set, err := x.Attributes(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
+		set, err := x.Columns.Having(c, &filter.Condition{Op: "$exists", Path: n.Path}, base)
 		if err != nil {
 			return nil, err
 		}
 		return x.narrowEach(c, n, set, now)
 	}
-	return x.Attributes(c, n, base)
-}
-
-// Attributes evaluates a condition over a context path, from the filter cache or from
-// the table attributes.
-func (x *Index) Attributes(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
-	key := filter.Key(n)
-	if set, ok := x.Columns.cachedFilterSet(key, base); ok {
-		return set, nil
-	}
-	set := bitset.New(base.Len())
-	if err := attributeSet(c, n, set); err != nil {
-		return nil, err
-	}
-	revision, err := c.Changes()
-	if err != nil {
-		return nil, err
-	}
-	answer := base.Intersection(set) // a cached set changes with every change of a memory
-	x.Columns.cacheFilter(key, n, set, revision)
-	return answer, nil
-}
-
-// attributeSet adds to set every memory with a value at the path that satisfies the
-// condition.
-func attributeSet(c *store.Conn, n *filter.Condition, set *bitset.BitSet) error {
-	add := func(s *sqlite.Stmt) error {
-		set.Set(uint(s.ColumnInt64(0)))
-		return nil
-	}
-	if n.Op == "$exists" {
-		below := n.Path + "."
-		return c.Query("SELECT memory_id FROM attributes WHERE path_id IN (SELECT id FROM paths WHERE path = ? OR substr(path, 1, ?) = ?)",
-			[]any{n.Path, utf8.RuneCountInString(below), below}, add)
-	}
-	for _, v := range n.Values {
-		if err := eachAttribute(c, n, v, add); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// eachAttribute visits the memories whose value at the path compares with one operand as
-// the condition requires. Numbers sort before texts and texts before blobs, so a range
-// is limited to its type.
-func eachAttribute(c *store.Conn, n *filter.Condition, operand any, visit func(*sqlite.Stmt) error) error {
-	at := n.Path
-	if q, ok := operand.(units.Quantity); ok {
-		at, operand = filter.QuantityPath(n.Path, q.Unit), q.Value
-	}
-	path, err := c.KnownPath(at)
-	if err != nil || path == 0 {
-		return err
-	}
-	const from = "SELECT memory_id FROM attributes WHERE path_id = ? AND value "
-	if n.Op == "$eq" || n.Op == "$in" {
-		return c.Query(from+"= ?", []any{path, operand}, visit)
-	}
-	compare := map[string]string{"$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">="}[n.Op]
-	bound := map[bool]string{false: " AND value < ''", true: " AND value >= '' AND value < x''"}
-	_, isText := operand.(string)
-	if _, isBlob := operand.([]byte); isBlob {
-		return nil // true, null, lists and objects have no order
-	}
-	return c.Query(from+compare+" ?"+bound[isText], []any{path, operand}, visit)
+	return x.Columns.Having(c, n, base)
 }
 
 // own evaluates a condition over a memory's own field.

@@ -9,17 +9,16 @@ import (
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
-// Robots repeat the same few filters. Two filter caches hold their results: ScopeCache
-// for scopes (collection, session, category and others), FilterCache for conditions over
-// a context path. Both are updated with every change of a memory, and evict the least
-// recently used result.
+// Robots repeat the same few filters. ScopeCache holds the results for scopes (collection,
+// session, category and others), a valueColumn those for conditions over its context
+// path. Both are updated with every change of a memory, and evict the least recently used
+// result.
 
 const (
 	maxCachedScopes  = 32
-	maxCachedFilters = 64
+	maxCachedFilters = 16 // for each path
 	// decayHorizon is how far ahead the decay of confidences is computed.
 	decayHorizon = int64(time.Hour)
 )
@@ -238,56 +237,6 @@ func (r *Columns) matcher(who Scope) func(*Row) bool {
 			(category == every || row.Category == category) &&
 			(perception == every || row.Perception == perception) &&
 			(kind == 0 || row.Kind == kind)
-	}
-}
-
-// filterCache holds, for each condition over a context path, the memories that satisfy
-// it.
-type filterCache struct{ Sets recent[*cachedFilter] }
-
-type cachedFilter struct {
-	key       string
-	condition filter.Condition
-	set       *bitset.BitSet
-}
-
-func (l *filterCache) find(key string) int {
-	return slices.IndexFunc(l.Sets, func(f *cachedFilter) bool { return f.key == key })
-}
-
-// cachedFilterSet returns the members of base that satisfy a condition, if its result is
-// cached.
-func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitSet, bool) {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	at := r.FilterCache.find(key)
-	if at < 0 {
-		return nil, false
-	}
-	found := r.FilterCache.Sets[at]
-	r.FilterCache.Sets.use(at, found, maxCachedFilters)
-	return base.Intersection(found.set), true
-}
-
-// cacheFilter caches the result from a snapshot at a revision, unless the column cache
-// reflects a later one.
-func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSet, revision int64) {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	if r.Revision == revision {
-		r.FilterCache.Sets.use(r.FilterCache.find(key), &cachedFilter{key, *n, set}, maxCachedFilters)
-	}
-}
-
-// Change evaluates every cached condition for a changed memory. The caller holds the
-// lock of the column cache.
-func (l *filterCache) Change(id int64, context string) {
-	if len(l.Sets) == 0 {
-		return
-	}
-	v := filter.View{Context: robotmem.ParseObject(context)}
-	for _, f := range l.Sets {
-		f.set.SetTo(uint(id), f.condition.Match(&v))
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package index holds what is read into memory from the file and follows it: the
 // column cache with the filter caches, the postings index, the vector index, the
-// members of context paths, and the features of perceptions.
+// context columns, and the features of perceptions.
 package index
 
 import (
@@ -23,7 +23,6 @@ type Index struct {
 	Columns  Columns
 	Postings Postings
 	Vectors  vectors
-	Paths    pathIndex
 	Features featureCache
 	LoadMu   sync.Mutex    // held while postings and vectors are loaded or catch up
 	Wake     chan struct{} // ends the pause of Run
@@ -91,7 +90,6 @@ func (x *Index) inPages(ctx context.Context, step func(*store.Conn) (done bool, 
 // Drop forgets what was read into memory, so that it is read from the tables again.
 func (x *Index) Drop() {
 	x.Columns.reset()
-	x.Paths.reset()
 	x.Postings.Mu.Lock()
 	x.Postings.Index, x.Postings.revision = nil, 0
 	x.Postings.Mu.Unlock()

@@ -1,21 +1,24 @@
 package index
 
 import (
-	"context"
-	"errors"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
+	"unicode/utf8"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
-	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// valueKind says what a value of a context is.
+// valueKind says what a value of a context is, in the order of the answers.
 type valueKind uint8
 
 const (
@@ -26,336 +29,324 @@ const (
 	kindList
 	kindObject // an empty one
 	valueKinds
+	kindQuantity // beside the kind of its text, or of an object of value and unit
+	kindNone     // an object with values
 )
 
 var kindNames = [valueKinds]string{"number", "text", "bool", "null", "list", "object"}
 
-// kindOfValue takes a value as filter.Flatten makes it.
 func kindOfValue(v any) valueKind {
 	switch v := v.(type) {
+	case nil:
+		return kindNull
 	case string:
 		return kindText
-	case []byte:
-		switch blob := string(v); {
-		case blob == filter.BlobNull:
-			return kindNull
-		case blob == filter.BlobFalse, blob == filter.BlobTrue:
-			return kindBool
-		case strings.HasPrefix(blob, filter.BlobObject):
-			return kindObject
-		}
+	case bool:
+		return kindBool
+	case json.Number:
+		return kindNumber
+	case []any:
 		return kindList
-	}
-	return kindNumber
-}
-
-// pathIndex holds which memories, of any status, have a value at which context path.
-// The first question reads it from the attributes; from then on it follows the
-// change counter.
-type pathIndex struct {
-	Mu       sync.RWMutex // guards the fields below
-	loaded   bool
-	Revision int64
-	paths    map[int64]*pathMembers // by number of the path
-}
-
-// pathMembers lists the memories with a value at a path, in order, by the kind of
-// the value. The path of a quantity has a unit.
-type pathMembers struct {
-	id         int64
-	Path, unit string
-	ids        [valueKinds][]uint32
-}
-
-func NewPathMembers(id int64, indexed string) *pathMembers {
-	path, unit, _ := strings.Cut(indexed, filter.QuantityMark)
-	return &pathMembers{id: id, Path: path, unit: unit}
-}
-
-// pathGroup is a context path with its quantities, counted within a set.
-type pathGroup struct {
-	path     string
-	memories int64
-	plain    *pathMembers // of the path itself, if the file knows it
-	kinds    [valueKinds]int64
-	quantity *pathMembers // those of the unit that most memories have; nil for none
-	measured int64        // members of quantity
-}
-
-// hasPlain reports whether there are members with a value at the path itself,
-// rather than an object of value and unit.
-func (g *pathGroup) hasPlain() bool { return g.kinds != [valueKinds]int64{} }
-
-// Sync brings the index to the snapshot that c reads.
-func (x *pathIndex) Sync(c *store.Conn) error {
-	revision, err := c.Changes()
-	if err != nil {
-		return err
-	}
-	x.Mu.Lock()
-	defer x.Mu.Unlock()
-	if x.loaded && x.Revision >= revision {
-		return nil
-	}
-	if x.loaded && (revision-x.Revision)*int64(len(x.paths)) <= MaxPathSteps {
-		err = x.follow(c)
-	} else {
-		err = x.load(c)
-	}
-	x.loaded, x.Revision = err == nil, revision
-	return err
-}
-
-func (x *pathIndex) reset() {
-	x.Mu.Lock()
-	defer x.Mu.Unlock()
-	x.loaded, x.paths = false, nil
-}
-
-// change replaces what the index holds of one memory.
-func (x *pathIndex) change(id uint32, values map[int64][valueKinds]bool) {
-	for path, p := range x.paths {
-		have := values[path]
-		for kind := range p.ids {
-			at, found := slices.BinarySearch(p.ids[kind], id)
-			switch {
-			case found && !have[kind]:
-				p.ids[kind] = slices.Delete(p.ids[kind], at, at+1)
-			case !found && have[kind]:
-				p.ids[kind] = slices.Insert(p.ids[kind], at, id)
-			}
+	case map[string]any:
+		if len(v) > 0 {
+			return kindNone
 		}
 	}
+	return kindObject
 }
 
-// Count returns the paths that are wanted and have members in a set, in order. A
-// path with the name of a memory's own field is left out: filters cannot reach it.
-func (x *pathIndex) Count(set *bitset.BitSet, wanted func(path string) bool) []pathGroup {
-	x.Mu.RLock()
-	defer x.Mu.RUnlock()
+// pathShapes holds, for each memory, which paths its context has with values of which
+// kinds: the number of its shape, because many contexts have the same one, and the
+// numbers at those paths.
+type pathShapes struct {
+	shapes  [][]pathValue // the shape of number 0 is empty
+	ids     map[string]uint32
+	of      []uint32
+	numbers [][]float64 // for the numbers and quantities of the shape, in order
+	size    int
+}
+
+// pathValue is a value of a context.
+type pathValue struct {
+	path   string
+	kind   valueKind
+	unit   string // of a quantity, whose number is in this unit
+	number float64
+}
+
+func (s *pathShapes) read(context string) any {
+	var all []pathValue
+	filter.Walk(robotmem.ParseObject(context), func(path string, v any, _, _ string) {
+		if filter.OwnField(path) {
+			return // filters cannot reach it
+		}
+		if q, ok := filter.QuantityOf(v); ok {
+			all = append(all, pathValue{path, kindQuantity, q.Unit, q.Value})
+		}
+		if kind := kindOfValue(v); kind != kindNone {
+			number, _ := v.(json.Number)
+			f, _ := number.Float64() // 0 for what is no number
+			all = append(all, pathValue{path: path, kind: kind, number: f})
+		}
+	})
+	slices.SortFunc(all, func(a, b pathValue) int { // the order of a map is random
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind), strings.Compare(a.unit, b.unit), cmp.Compare(a.number, b.number))
+	})
+	return all
+}
+
+func (s *pathShapes) put(id int64, kept any) {
+	all, _ := kept.([]pathValue)
+	var key []byte
+	var numbers []float64
+	for i := range all {
+		v := &all[i]
+		key = strconv.AppendQuote(append(key, byte('0'+v.kind)), v.path)
+		key = strconv.AppendQuote(key, v.unit)
+		if v.kind == kindNumber || v.kind == kindQuantity {
+			numbers = append(numbers, v.number)
+		}
+	}
+	shape, known := s.ids[string(key)]
+	if !known {
+		if s.ids == nil {
+			s.ids = map[string]uint32{}
+		}
+		shape = uint32(len(s.shapes))
+		s.ids[string(key)], s.shapes = shape, append(s.shapes, all)
+		s.size += 3*len(key) + 56*len(all)
+	}
+	s.of, s.numbers = grown(s.of, id), grown(s.numbers, id)
+	s.size += 8 * (len(numbers) - len(s.numbers[id]))
+	s.of[id], s.numbers[id] = shape, numbers
+}
+
+func (s *pathShapes) bytes() int { return s.size + 28*cap(s.of) }
+
+// span is a range of numbers, each of a memory.
+type span struct {
+	memories int64
+	min, max float64
+}
+
+// pathGroup is a context path, counted within a set.
+type pathGroup struct {
+	memories int64
+	kinds    [valueKinds]int64
+	numbers  span
+	units    map[string]*span
+}
+
+// ContextPaths describes the paths that are wanted and that members of a set have, in
+// order.
+func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
+	sets, err := r.contexts(c, pathsColumn)
+	if err != nil {
+		return nil, err
+	}
+	s, _ := sets[0].contextColumn.(*pathShapes)
+	r.Mu.RLock()
+	groups := s.count(set, wanted)
+	r.Mu.RUnlock()
+	for _, path := range slices.Sorted(maps.Keys(groups)) {
+		out = append(out, groups[path].describe(path))
+	}
+	return out, nil
+}
+
+// count counts first by shape and then by path.
+func (s *pathShapes) count(set *bitset.BitSet, wanted func(path string) bool) map[string]*pathGroup {
+	counts, spans := make([]int64, len(s.shapes)), make([][]span, len(s.shapes))
+	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
+		shape := s.of[id]
+		counts[shape]++
+		if spans[shape] == nil {
+			spans[shape] = make([]span, len(s.numbers[id]))
+		}
+		for i, f := range s.numbers[id] {
+			spans[shape][i].add(span{1, f, f})
+		}
+	}
 	groups := map[string]*pathGroup{}
-	lists := map[string][][]uint32{}                       // those with members in the set
-	for _, id := range slices.Sorted(maps.Keys(x.paths)) { // of units that as many have, the first
-		p := x.paths[id]
-		if filter.OwnField(p.Path) || !wanted(p.Path) {
+	for shape, n := range counts {
+		if n == 0 {
 			continue
 		}
-		g := groups[p.Path]
-		if g == nil {
-			g = &pathGroup{path: p.Path}
-			groups[p.Path] = g
-		}
-		for kind, ids := range p.ids {
-			n := int64(0)
-			for _, id := range ids {
-				if set.Test(uint(id)) {
-					n++
+		number, last := 0, pathValue{kind: kindNone}
+		for _, v := range s.shapes[shape] {
+			var numbers span
+			if v.kind == kindNumber || v.kind == kindQuantity {
+				numbers = spans[shape][number]
+				number++
+			}
+			if wanted(v.path) {
+				g := groups[v.path]
+				if g == nil {
+					g = &pathGroup{units: map[string]*span{}}
+					groups[v.path] = g
 				}
+				g.add(&v, &last, n, numbers)
 			}
-			if n > 0 {
-				lists[p.Path] = append(lists[p.Path], ids)
-				g.memories = n
-			}
-			switch {
-			case p.unit == "":
-				g.kinds[kind] = n
-				g.plain = p
-			case n > g.measured:
-				g.quantity, g.measured = p, n
-			}
+			last = v
 		}
 	}
-	var out []pathGroup
-	for _, path := range slices.Sorted(maps.Keys(lists)) {
-		g := groups[path]
-		if len(lists[path]) > 1 {
-			g.memories = countUnion(lists[path], set)
-		}
-		out = append(out, *g)
-	}
-	return out
+	return groups
 }
 
-// countUnion counts the members of a set in any of the lists.
-func countUnion(lists [][]uint32, set *bitset.BitSet) int64 {
-	union := bitset.New(set.Len())
-	for _, ids := range lists {
-		for _, id := range ids {
-			if set.Test(uint(id)) {
-				union.Set(uint(id))
-			}
-		}
+// add counts a value that n memories of one shape have. Values of the same path, kind
+// and unit follow each other; a memory counts once for them.
+func (g *pathGroup) add(v, last *pathValue, n int64, numbers span) {
+	again := v.path == last.path
+	if !again {
+		g.memories += n
 	}
-	return int64(union.Count())
+	if again = again && v.kind == last.kind && v.unit == last.unit; again {
+		numbers.memories = 0
+	}
+	switch {
+	case v.kind == kindQuantity:
+		if g.units[v.unit] == nil {
+			g.units[v.unit] = &span{}
+		}
+		g.units[v.unit].add(numbers)
+		return
+	case v.kind == kindNumber:
+		g.numbers.add(numbers)
+	}
+	if !again {
+		g.kinds[v.kind] += n
+	}
 }
 
-// load reads all of the index. The caller holds its lock.
-func (x *pathIndex) load(c *store.Conn) error {
-	x.paths = map[int64]*pathMembers{}
-	err := c.Query("SELECT id, path FROM paths", nil, func(s *sqlite.Stmt) error {
-		x.paths[s.ColumnInt64(0)] = NewPathMembers(s.ColumnInt64(0), s.ColumnText(1))
-		return nil
-	})
-	if err != nil {
-		return err
+func (s *span) add(o span) {
+	if *s == (span{}) {
+		*s = o
+		return
 	}
-	last := uint32(0)
-	var p *pathMembers
-	err = c.Query("SELECT path_id, value, memory_id FROM attributes", nil, func(s *sqlite.Stmt) error {
-		if id := s.ColumnInt64(0); p == nil || p.id != id {
-			if p = x.paths[id]; p == nil { // a damaged file; doctor names it
-				p = &pathMembers{id: id}
-			}
-		}
-		kind, id := columnKind(s, 1), uint32(s.ColumnInt64(2))
-		p.ids[kind] = append(p.ids[kind], id)
-		last = max(last, id)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var seen bitset.BitSet
-	for _, p := range x.paths {
-		for kind, ids := range p.ids {
-			p.ids[kind] = slices.Clip(inOrder(ids, last, &seen))
+	s.memories, s.min, s.max = s.memories+o.memories, min(s.min, o.min), max(s.max, o.max)
+}
+
+// describe gives the range of the numbers, or of the quantities if more memories have
+// one, in the unit that most of them have.
+func (g *pathGroup) describe(path string) robotmem.ContextPath {
+	p := robotmem.ContextPath{Path: path, Memories: g.memories}
+	numbers := g.numbers
+	for _, unit := range slices.Sorted(maps.Keys(g.units)) {
+		if s := g.units[unit]; s.memories > numbers.memories {
+			numbers, p.Unit = *s, unit
 		}
 	}
-	return nil
-}
-
-func columnKind(s *sqlite.Stmt, column int) valueKind {
-	switch s.ColumnType(column) {
-	case sqlite.Integer, sqlite.Float:
-		return kindNumber
-	case sqlite.Text:
-		return kindText
-	}
-	return kindOfValue(s.ColumnRawBlob(column))
-}
-
-// inOrder sorts ids up to last and removes repeated ones. Many are sorted faster
-// through a set of bits, for which seen is reused.
-func inOrder(ids []uint32, last uint32, seen *bitset.BitSet) []uint32 {
-	if len(ids) < int(last/64) {
-		slices.Sort(ids)
-		return slices.Compact(ids)
-	}
-	seen.ClearAll()
-	for _, id := range ids {
-		seen.Set(uint(id))
-	}
-	ids = ids[:0]
-	for id, ok := seen.NextSet(0); ok; id, ok = seen.NextSet(id + 1) {
-		ids = append(ids, uint32(id))
-	}
-	return ids
-}
-
-// follow reads the memories that changed. The caller holds the index's lock.
-func (x *pathIndex) follow(c *store.Conn) error {
-	interrupt := c.SetInterrupt(context.Background())
-	defer c.SetInterrupt(interrupt)
-	type changed struct {
-		id      int64
-		context string
-	}
-	var all []changed
-	err := c.Query("SELECT id, context FROM memories WHERE revision > ?", []any{x.Revision}, func(s *sqlite.Stmt) error {
-		all = append(all, changed{s.ColumnInt64(0), s.ColumnText(1)})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	// A purge may remove a path, whose number another path then gets.
-	if purged, err := c.PurgedSince(x.Revision); err != nil || purged {
-		return errors.Join(err, x.load(c))
-	}
-	for _, m := range all {
-		attrs, _ := filter.Flatten(robotmem.ParseObject(m.context))
-		values := map[int64][valueKinds]bool{}
-		for _, a := range attrs {
-			id, err := c.KnownPath(a.Path)
-			if err != nil {
-				return err
-			}
-			if id != 0 && x.paths[id] == nil {
-				x.paths[id] = NewPathMembers(id, a.Path)
-			}
-			have := values[id]
-			have[kindOfValue(a.Value)] = true
-			values[id] = have
-		}
-		x.change(uint32(m.id), values)
-	}
-	return nil
-}
-
-// ContextPath describes a path by its members within a set.
-func ContextPath(c *store.Conn, g pathGroup, set *bitset.BitSet) (robotmem.ContextPath, error) {
-	p := robotmem.ContextPath{Path: g.path, Memories: g.memories}
-	numbers := g.plain
-	if g.measured > g.kinds[kindNumber] {
-		numbers, p.Unit = g.quantity, g.quantity.unit
-	}
-	if !g.hasPlain() { // objects of value and unit alone
-		g.kinds[kindNumber] = g.measured
+	if g.kinds == [valueKinds]int64{} { // objects of value and unit alone
+		g.kinds[kindNumber] = numbers.memories
 	}
 	for kind, n := range g.kinds {
 		if n > 0 {
 			p.Kinds = append(p.Kinds, kindNames[kind])
 		}
 	}
-	if g.kinds[kindNumber] == 0 && p.Unit == "" {
-		return p, nil
+	if numbers.memories > 0 {
+		p.Min, p.Max = &numbers.min, &numbers.max
 	}
-	var err error
-	if p.Min, err = outermost(c, numbers.id, "ASC", set); err == nil {
-		p.Max, err = outermost(c, numbers.id, "DESC", set)
-	}
-	return p, err
-}
-
-// outermost is the first number at a path, in an order, of a member of the set; nil
-// without one. Numbers sort before texts.
-func outermost(c *store.Conn, path int64, order string, set *bitset.BitSet) (n *float64, err error) {
-	c.Admit = set
-	defer func() { c.Admit = nil }()
-	_, err = c.One("SELECT value FROM attributes WHERE path_id = ? AND value < '' AND admitted(memory_id) ORDER BY value "+order+" LIMIT 1", []any{path},
-		func(s *sqlite.Stmt) { n = new(s.ColumnFloat(0)) })
-	return n, err
+	return p
 }
 
 // PathValues returns the most frequent values at a path within a set, of equally
-// frequent ones the smaller first. Lists are left out: the index holds only their
-// checksums. Quantities in objects are spelt as a filter takes them.
-func PathValues(c *store.Conn, g *pathGroup, set *bitset.BitSet) (out []robotmem.PathValue, err error) {
-	path, unit := g.plain, ""
-	if !g.hasPlain() {
-		path, unit = g.quantity, " "+g.quantity.unit
+// frequent ones the smaller first. Lists and objects are left out. Where all values are
+// quantities in objects, they are spelt in one unit, as a filter takes them.
+func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) ([]robotmem.PathValue, error) {
+	sets, err := r.contexts(c, valuesColumn+p.Path)
+	if err != nil {
+		return nil, err
 	}
-	c.Admit = set
-	defer func() { c.Admit = nil }()
-	err = c.Query(`SELECT value, count(*) FROM attributes
-		WHERE path_id = ? AND admitted(memory_id) AND (typeof(value) <> 'blob' OR length(value) = 1) AND length(value) <= ?
-		GROUP BY value ORDER BY 2 DESC, 1 LIMIT ?`, []any{path.id, maxValueLength, MaxValues}, func(s *sqlite.Stmt) error {
-		v := robotmem.PathValue{Value: store.ColumnValue(s, 0), Memories: s.ColumnInt64(1)}
-		if unit != "" {
-			v.Value = s.ColumnText(0) + unit
+	v, _ := sets[0].contextColumn.(*valueColumn)
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	counts := make([]int64, len(v.distinct))
+	for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
+		counts[v.of[id]]++
+	}
+	plain, measured := map[any]int64{}, map[any]int64{}
+	for number, n := range counts {
+		seen := map[any]bool{} // a memory may have a value twice, under keys with dots
+		for _, value := range v.distinct[number] {
+			counted := plain
+			if q, ok := value.(units.Quantity); ok {
+				counted, value = measured, q.Value
+				if q.Unit != p.Unit {
+					continue
+				}
+			}
+			if value, ok := countable(value); ok && n > 0 && !seen[value] {
+				seen[value] = true
+				counted[value] += n
+			}
 		}
-		out = append(out, v)
-		return nil
+	}
+	if len(plain) > 0 || !slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
+		return mostFrequent(plain, ""), nil
+	}
+	return mostFrequent(measured, p.Unit), nil
+}
+
+// countable returns the key for counting equal values. ok is false for lists, objects
+// and long texts.
+func countable(v any) (key any, ok bool) {
+	switch v := v.(type) {
+	case []byte:
+		if string(v) == filter.BlobNull {
+			return nil, true
+		}
+		return string(v) == filter.BlobTrue, len(v) == 1
+	case string:
+		return v, utf8.RuneCountInString(v) <= maxValueLength
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<63 { // 7.0 is 7
+			return int64(v), true
+		}
+	}
+	return v, true
+}
+
+// mostFrequent lists values with their counts. unit is that of all of them, or "".
+func mostFrequent(counts map[any]int64, unit string) []robotmem.PathValue {
+	rank := func(v any) int { // numbers before texts, then null, false, true
+		switch v := v.(type) {
+		case string:
+			return 1
+		case nil:
+			return 2
+		case bool:
+			if v {
+				return 4
+			}
+			return 3
+		}
+		return 0
+	}
+	values := slices.SortedFunc(maps.Keys(counts), func(a, b any) int {
+		order, _ := filter.CompareValues(a, b)
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(rank(a), rank(b)), order)
 	})
-	return out, err
+	var out []robotmem.PathValue
+	for _, v := range values[:min(len(values), MaxValues)] {
+		shown := v
+		switch v := v.(type) {
+		case int64:
+			shown = json.Number(strconv.FormatInt(v, 10))
+		case float64:
+			shown = json.Number(strconv.FormatFloat(v, 'g', -1, 64))
+		}
+		if unit != "" {
+			shown = fmt.Sprint(shown, " ", unit)
+		}
+		out = append(out, robotmem.PathValue{Value: shown, Memories: counts[v]})
+	}
+	return out
 }
 
 const (
 	MaxPaths  = 10_000
 	MaxValues = 50
-	// MaxPathSteps is how many paths are looked up for the memories that changed; for
-	// more, reading all of the index is as cheap.
-	MaxPathSteps = 1 << 20
 	// maxValueLength is the longest text that is offered to choose, in characters.
 	maxValueLength = 1024
 )

@@ -2,15 +2,65 @@ package index
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
 	"strings"
+	"unsafe"
 
 	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
+
+// placeColumns holds every coordinate of the contexts, by path.
+type placeColumns struct {
+	Points map[string]*pointColumn
+	names  interner[string] // frames and maps
+}
+
+func (pc *placeColumns) read(context string) any {
+	if !strings.Contains(context, "[") {
+		return nil
+	}
+	return filter.Places(robotmem.ParseObject(context))
+}
+
+func (pc *placeColumns) put(id int64, kept any) {
+	for _, col := range pc.Points {
+		col.drop(id)
+	}
+	places, _ := kept.([]filter.Place)
+	for _, place := range places {
+		col := pc.Points[place.Path]
+		if col == nil {
+			col = &pointColumn{}
+			pc.Points[place.Path] = col
+		}
+		xyz := [3]float64{}
+		copy(xyz[:], place.XYZ)
+		col.put(Point{id, xyz[0], xyz[1], xyz[2], pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))})
+	}
+}
+
+func (pc *placeColumns) bytes() (n int) {
+	for _, col := range pc.Points {
+		n += int(unsafe.Sizeof(Point{})) * cap(col.Points)
+	}
+	return n
+}
+
+// places returns the coordinates of all memories, and locks them for reading.
+func (r *Columns) places(c *store.Conn) (*placeColumns, error) {
+	sets, err := r.contexts(c, placesColumn)
+	if err != nil {
+		return nil, err
+	}
+	pc, _ := sets[0].contextColumn.(*placeColumns)
+	r.Mu.RLock()
+	return pc, nil
+}
 
 // pointColumn holds the coordinates of one context path, by memory id. A point
 // that was removed leaves a gap, which its memory may fill again.
@@ -48,9 +98,9 @@ func (c *pointColumn) drop(id int64) {
 // eachPoint visits the points at a path that members of a set have in a frame and a
 // map ("" is any), with so many dimensions (0 is any). It returns which pairs of frame
 // and map occurred, true for those that were visited.
-func (r *Columns) eachPoint(path int64, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
+func (pc *placeColumns) each(path string, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
 	wanted := map[[2]uint32]bool{}
-	column := r.Points[path]
+	column := pc.Points[path]
 	if column == nil {
 		return wanted
 	}
@@ -64,7 +114,7 @@ func (r *Columns) eachPoint(path int64, frame, mapID string, dims int, set *bits
 		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
 			last = where
 			if yes, known = wanted[where]; !known {
-				yes, known = comparesFrame(frame, mapID, r.Text(p.Frame), r.Text(p.MapID)), true
+				yes, known = comparesFrame(frame, mapID, pc.names.Values[p.Frame], pc.names.Values[p.MapID]), true
 				wanted[where] = yes
 			}
 		}
@@ -77,11 +127,14 @@ func (r *Columns) eachPoint(path int64, frame, mapID string, dims int, set *bits
 
 // Near compares every coordinate at a path and returns at least the nearest
 // limit, with the pairs of frame and map that occurred.
-func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool) {
-	r.Mu.RLock()
+func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool, err error) {
+	pc, err := r.places(c)
+	if err != nil {
+		return nil, nil, err
+	}
 	defer r.Mu.RUnlock()
 	xyz := make([]float64, 0, 3)
-	met := r.eachPoint(path, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
+	met := pc.each(s.Field, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
 		xyz = append(xyz[:0], p.X, p.Y, p.Z)[:p.Dims]
 		if d, ok := DistanceTo(s, xyz); ok {
 			items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
@@ -90,10 +143,10 @@ func (r *Columns) Near(path int64, s *robotmem.SpatialSort, set *bitset.BitSet, 
 	frames = map[string]bool{}
 	for where, yes := range met {
 		if yes {
-			frames[r.Text(where[0])+"\x00"+r.Text(where[1])] = true
+			frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
 		}
 	}
-	return items, frames
+	return items, frames, nil
 }
 
 // ComparesFrame reports whether coordinates of a frame and a map are asked for.
@@ -122,27 +175,40 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64) (d float64, ok bool) {
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance
 }
 
-// PointPaths returns the numbers of the paths that hold coordinates.
-func (r *Columns) PointPaths() []int64 {
-	r.Mu.RLock()
+// PointDims returns the numbers of dimensions that the coordinates at a path have.
+func (r *Columns) PointDims(c *store.Conn, path string) (dims []int, err error) {
+	pc, err := r.places(c)
+	if err != nil {
+		return nil, err
+	}
 	defer r.Mu.RUnlock()
-	return slices.Sorted(maps.Keys(r.Points))
+	if col := pc.Points[path]; col != nil {
+		for d := range 4 {
+			if d > 0 && slices.ContainsFunc(col.Points, func(p Point) bool { return int(p.Dims) == d }) {
+				dims = append(dims, d)
+			}
+		}
+	}
+	return dims, nil
 }
 
 // PlaceFields describes every column of coordinates that members of a set have, by
-// frame, map and number of dimensions. names are the paths by number.
-func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robotmem.PlaceField {
-	r.Mu.RLock()
+// frame, map and number of dimensions.
+func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.PlaceField, error) {
+	pc, err := r.places(c)
+	if err != nil {
+		return nil, err
+	}
 	defer r.Mu.RUnlock()
 	type space struct {
 		frame, mapID uint32
 		dims         uint8
 	}
 	out := []robotmem.PlaceField{}
-	for _, path := range slices.Sorted(maps.Keys(r.Points)) {
+	for path, col := range pc.Points {
 		fields := map[space]*robotmem.PlaceField{}
-		for i := range r.Points[path].Points {
-			p := &r.Points[path].Points[i]
+		for i := range col.Points {
+			p := &col.Points[i]
 			if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
 				continue
 			}
@@ -150,7 +216,7 @@ func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robo
 			f := fields[s]
 			xyz := [3]float64{p.X, p.Y, p.Z}
 			if f == nil {
-				f = &robotmem.PlaceField{Field: names[path], FrameID: r.Text(p.Frame), MapID: r.Text(p.MapID), Dims: int(p.Dims),
+				f = &robotmem.PlaceField{Field: path, FrameID: pc.names.Values[p.Frame], MapID: pc.names.Values[p.MapID], Dims: int(p.Dims),
 					Min: slices.Clone(xyz[:p.Dims]), Max: slices.Clone(xyz[:p.Dims])}
 				fields[s] = f
 			}
@@ -167,19 +233,22 @@ func (r *Columns) PlaceFields(set *bitset.BitSet, names map[int64]string) []robo
 		return cmp.Or(cmp.Compare(b.Memories, a.Memories), strings.Compare(a.Field, b.Field),
 			strings.Compare(a.FrameID, b.FrameID), strings.Compare(a.MapID, b.MapID), cmp.Compare(a.Dims, b.Dims))
 	})
-	return out[:min(len(out), maxPlaceFields)]
+	return out[:min(len(out), maxPlaceFields)], nil
 }
 
 // Within returns the points at a path that a request asks for, by memory id.
-func (r *Columns) Within(path int64, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point) {
-	r.Mu.RLock()
+func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
+	pc, err := r.places(c)
+	if err != nil {
+		return nil, err
+	}
 	defer r.Mu.RUnlock()
-	r.eachPoint(path, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
+	pc.each(ask.Field, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
 		if withinBox(ask, p.X, p.Y) {
 			out = append(out, *p)
 		}
 	})
-	return out
+	return out, nil
 }
 
 // withinBox reports whether x and y lie within the box, its edges included.

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
-	"maps"
 	"math"
 	"slices"
 
@@ -24,7 +23,6 @@ import (
 //	names    count, then each as length and bytes
 //	beliefs  count, then each as two float64
 //	rows     count, then rowBytes for each memory id from 0
-//	paths    count, then each as its id, a count, and pointBytes for each point
 //
 // Vector codes:
 //
@@ -37,7 +35,6 @@ import (
 const (
 	columnsFormat = 2
 	rowBytes      = 4*8 + 6*4 + 3
-	pointBytes    = 4*8 + 2*4 + 1
 	codesFormat   = 1
 
 	// SnapshotLeast is how many memories must have changed since the last snapshot
@@ -96,11 +93,8 @@ func (x *Index) SaveSnapshots(ctx context.Context) error {
 func (r *Columns) Freeze() *Columns {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	frozen := &Columns{Rows: slices.Clone(r.Rows), Points: map[int64]*pointColumn{}}
+	frozen := &Columns{Rows: slices.Clone(r.Rows)}
 	frozen.names.Values, frozen.Beliefs.Values = slices.Clone(r.names.Values), slices.Clone(r.Beliefs.Values)
-	for path, col := range r.Points {
-		frozen.Points[path] = &pointColumn{slices.Clone(col.Points)}
-	}
 	return frozen
 }
 
@@ -128,18 +122,6 @@ func (r *Columns) Write(out io.Writer) error {
 		}
 		w.flush()
 	}
-	w.count(len(r.Points))
-	for _, path := range slices.Sorted(maps.Keys(r.Points)) {
-		w.count(int(path))
-		w.count(len(r.Points[path].Points))
-		for _, p := range r.Points[path].Points {
-			w.ints(p.MemoryID)
-			w.floats(p.X, p.Y, p.Z)
-			w.uint32s(p.Frame, p.MapID)
-			w.buf = append(w.buf, p.Dims)
-			w.flush()
-		}
-	}
 	return w.close()
 }
 
@@ -147,7 +129,7 @@ func (r *Columns) Write(out io.Writer) error {
 // memory.
 func readColumns(in io.Reader) (*Columns, error) {
 	d := &decoder{in: bufio.NewReaderSize(in, 1<<16)}
-	r := &Columns{Points: map[int64]*pointColumn{}}
+	r := &Columns{}
 	if d.bytes(1)[0] != columnsFormat {
 		return nil, errBadSnapshot
 	}
@@ -172,18 +154,6 @@ func readColumns(in io.Reader) (*Columns, error) {
 		}
 		r.Rows = append(r.Rows, row)
 	}
-	for n := d.count(); n > 0 && d.err == nil; n-- {
-		path, points := int64(d.count()), d.count()
-		col := &pointColumn{Points: make([]Point, 0, min(points, 1<<20))}
-		for range points {
-			p := pointAt(d.bytes(pointBytes))
-			if d.err != nil || max(p.Frame, p.MapID) >= names {
-				return nil, errBadSnapshot
-			}
-			col.Points = append(col.Points, p)
-		}
-		r.Points[path] = col
-	}
 	return r, d.err
 }
 
@@ -193,10 +163,6 @@ func rowAt(b []byte) Row {
 		Belief: uint32At(b, 32), Collection: uint32At(b, 36), Session: uint32At(b, 40), Category: uint32At(b, 44), Perception: uint32At(b, 48), Tags: uint32At(b, 52),
 		Status: status(b[56]), Kind: b[57], Real: b[58] == 1,
 	}
-}
-
-func pointAt(b []byte) Point {
-	return Point{MemoryID: int64At(b, 0), X: float64At(b, 8), Y: float64At(b, 16), Z: float64At(b, 24), Frame: uint32At(b, 32), MapID: uint32At(b, 36), Dims: b[40]}
 }
 
 // CodesRevision is the revision of a snapshot of vector codes. Those of a later

@@ -31,12 +31,6 @@ var indexChecks = []indexCheck{
 	{"full-text index", // the memories that changed since its revision are still to come
 		"SELECT count(*) FROM memories WHERE status = 'active' AND revision <= " + fullTextUpto + " AND id NOT IN (SELECT id FROM memories_fts_content)",
 		"SELECT count(*) FROM memories_fts_content WHERE id NOT IN (SELECT id FROM memories WHERE status = 'active' OR revision > " + fullTextUpto + ")"},
-	{"attributes",
-		"SELECT count(*) FROM memories WHERE context <> '{}' AND id NOT IN (SELECT memory_id FROM attributes)",
-		"SELECT count(*) FROM attributes WHERE memory_id NOT IN (SELECT id FROM memories)"},
-	{"points",
-		"SELECT 0",
-		"SELECT count(*) FROM points WHERE memory_id NOT IN (SELECT id FROM memories)"},
 	{"duplicate signatures",
 		"SELECT count(*) FROM memories WHERE type = 'fact' AND id NOT IN (SELECT memory_id FROM signatures)",
 		"SELECT count(*) FROM signatures WHERE memory_id NOT IN (SELECT id FROM memories)"},
@@ -69,14 +63,10 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 	if err != nil {
 		return nil, err
 	}
-	const chunk = 1000 // memories whose rows are written together
-	for i, id := range ids {
+	for _, id := range ids {
 		memory, err := tx.AsStored(id, tx.Now)
 		if err == nil && memory != nil {
 			err = mt.reindex(tx, memory)
-		}
-		if err == nil && (i%chunk == chunk-1 || i == len(ids)-1) {
-			err = tx.Flush()
 		}
 		if err != nil {
 			return nil, err
@@ -92,7 +82,7 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 	if err := errors.Join(tx.DropDamagedVectors(), tx.DropSnapshots()); err != nil {
 		return nil, err
 	}
-	repaired := []string{"full-text index", "attributes", "points", "duplicate signatures", "tags", "likeness", "indexes in memory"}
+	repaired := []string{"full-text index", "duplicate signatures", "tags", "likeness", "indexes in memory"}
 	removed, err := mt.sweepFolder(tx)
 	if removed > 0 {
 		repaired = append(repaired, fmt.Sprintf("%d files of the payload folder that belonged to no memory", removed))
@@ -108,13 +98,12 @@ func (mt *Maintainer) Rebuild(tx *store.Tx, m *progress.Meter) ([]string, error)
 // emptyIndexes removes what Rebuild builds. The full-text index is dropped: a damaged
 // one cannot be emptied.
 func emptyIndexes(tx *store.Tx) error {
-	clear(tx.Store.Paths)
 	create, err := store.CreateFTS()
 	if err != nil {
 		return err
 	}
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", create, "UPDATE counters SET value = 0 WHERE name = 'full_text'", "DELETE FROM attributes", "DELETE FROM points", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", create, "UPDATE counters SET value = 0 WHERE name = 'full_text'", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {
@@ -185,8 +174,7 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	return nil
 }
 
-// sameIndexes compares one memory with its words, attributes, points, signature
-// and features. Tags may come from other rules than the present ones.
+// sameIndexes compares one memory with its words, signature and features. Tags may come from other rules than the present ones.
 func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
 	rec, err := mt.Records.RecordOf(m)
 	if err != nil {
@@ -199,12 +187,6 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 	if err != nil || found != 1 {
 		return false, err
 	}
-	for _, a := range rec.Attrs {
-		n, err := c.Number("SELECT count(*) FROM attributes WHERE path_id = (SELECT id FROM paths WHERE path = ?) AND value = ? AND memory_id = ?", a.Path, a.Value, m.MemoryID)
-		if err != nil || n != 1 {
-			return false, err
-		}
-	}
 	if m.Type == "fact" {
 		sig := rec.Signature
 		n, err := c.Number("SELECT count(*) FROM signatures WHERE group_key = ? AND memory_id = ? AND sequence = ? AND numbers = ? AND skeleton = ? AND sketch_a = ? AND sketch_b = ?",
@@ -213,16 +195,8 @@ func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, erro
 			return false, err
 		}
 	}
-	for _, p := range rec.Places {
-		n, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ? AND path_id = (SELECT id FROM paths WHERE path = ?) AND x = ? AND y = ? AND z IS ? AND frame_id = ? AND map_id = ?",
-			m.MemoryID, p.Path, p.XYZ[0], p.XYZ[1], p.Z(), p.Frame, p.MapID)
-		if err != nil || n != 1 {
-			return false, err
-		}
-	}
-	points, err := c.Number("SELECT count(*) FROM points WHERE memory_id = ?", m.MemoryID)
-	if err != nil || points != int64(len(rec.Places)) || m.SHA256 == "" {
-		return err == nil && points == int64(len(rec.Places)), err
+	if m.SHA256 == "" {
+		return true, nil
 	}
 	// A perception that waits for its features is not wrong.
 	if current, err := c.FeaturesAreCurrent(); err != nil || !current {

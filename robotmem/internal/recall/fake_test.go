@@ -121,7 +121,7 @@ func (s *fakeStore) Cosine(_ context.Context, _ *recall.Query, _ recall.Set, id 
 
 func (s *fakeStore) Places(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
 	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
-		_, places := filter.Flatten(m.Context)
+		places := filter.Places(m.Context)
 		for _, p := range places {
 			if p.Path == q.SpatialSort.Field {
 				d := math.Hypot(p.XYZ[0]-q.SpatialSort.Target[0], p.XYZ[1]-q.SpatialSort.Target[1])

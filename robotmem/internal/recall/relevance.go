@@ -100,8 +100,7 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	}
 	n, others := 0, map[string]bool{}
 	for i := range answers {
-		_, places := filter.Flatten(answers[i].Context)
-		for _, p := range places {
+		for _, p := range filter.Places(answers[i].Context) {
 			if answers[i].Distance != nil && p.Path == r.SpatialSort.Field && p.MapID != "" && p.MapID != r.MapID {
 				n++
 				others[p.MapID] = true

@@ -1,4 +1,4 @@
-// Package record prepares memories for storage: it classifies a text, flattens its
+// Package record prepares memories for storage: it classifies a text, encodes its
 // context, and computes signatures, features and index terms.
 package record
 
@@ -15,7 +15,6 @@ import (
 	"github.com/robotmem/robotmem-go/classify"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
 )
 
@@ -39,9 +38,7 @@ type Record struct {
 	Canonical  string // canonical JSON of the context, for comparison
 	PinAsked   bool   // the caller set pinned; otherwise the category determines it
 	Statement  consolidate.Statement
-	Signature  Signature // only of a fact
-	Attrs      []filter.Attribute
-	Places     []filter.Place
+	Signature  Signature         // only of a fact
 	Perception *PerceptionRecord // nil for a fact
 }
 
@@ -60,7 +57,7 @@ func (b *Builder) Prepare(kind, content string, context robotmem.Object) (*Recor
 	return r, checkPose(r.Context)
 }
 
-// RecordFor classifies and segments a text and flattens its context.
+// RecordFor classifies and segments a text and encodes its context.
 func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Record, error) {
 	r := &Record{}
 	r.Type, r.Content, r.Summary = kind, content, Summarize(content)
@@ -80,7 +77,6 @@ func (b *Builder) RecordFor(kind, content string, context robotmem.Object) (*Rec
 		r.Statement = StatementOf(content)
 		r.Signature = SignatureOf(r.Statement)
 	}
-	r.Attrs, r.Places = filter.Flatten(r.Context)
 	return r, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
 	"github.com/ncruces/go-sqlite3/ext/vec1"
@@ -29,8 +28,6 @@ const (
 // by one goroutine at a time.
 type Conn struct {
 	*sqlite3.Conn
-	// Admit limits queries that call admitted(id) to these ids; nil admits all.
-	Admit *bitset.BitSet
 	stmts map[string]*sqlite3.Stmt
 }
 
@@ -94,10 +91,7 @@ func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {
 			return err
 		}
 	}
-	err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn), c.BusyTimeout(o.BusyTimeout),
-		c.CreateFunction("admitted", 1, sqlite3.DIRECTONLY, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-			ctx.ResultBool(c.Admit == nil || c.Admit.Test(uint(arg[0].Int64())))
-		}))
+	err := errors.Join(fts5.Register(c.Conn), vec1.Register(c.Conn), c.BusyTimeout(o.BusyTimeout))
 	if err == nil && o.SetUp != nil {
 		err = o.SetUp(c)
 	}

@@ -330,7 +330,6 @@ func (db *DB) Read(ctx context.Context, f func(*Conn) error) (err error) {
 	c.SetInterrupt(ctx)
 	defer func() {
 		c.SetInterrupt(context.Background())
-		c.Admit = nil
 		if !c.GetAutocommit() {
 			err = errors.Join(err, c.Exec("ROLLBACK"))
 		}

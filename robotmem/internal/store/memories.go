@@ -13,7 +13,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
@@ -60,9 +59,6 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 	if err := tx.indexTags(id, r); err != nil {
 		return err
 	}
-	if err := tx.indexContext(id, r); err != nil {
-		return err
-	}
 	if r.Type != "fact" {
 		return nil
 	}
@@ -84,50 +80,6 @@ func (tx *Tx) indexTags(id int64, r *record.Record) error {
 		}
 	}
 	return nil
-}
-
-func (tx *Tx) indexContext(id int64, r *record.Record) error {
-	for _, a := range r.Attrs {
-		path, err := tx.pathID(a.Path)
-		if err != nil {
-			return err
-		}
-		tx.pending.attributes = append(tx.pending.attributes, attributeRow{path, id, a.Value})
-	}
-	for _, p := range r.Places {
-		path, err := tx.pathID(p.Path)
-		if err != nil {
-			return err
-		}
-		err = tx.Exec("INSERT OR REPLACE INTO points(memory_id, path_id, x, y, z, frame_id, map_id) VALUES (?,?,?,?,?,?,?)",
-			id, path, p.XYZ[0], p.XYZ[1], p.Z(), p.Frame, p.MapID)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// pathID returns the id of a context path and stores a new path.
-func (tx *Tx) pathID(path string) (int64, error) {
-	if id := tx.Store.Paths[path]; id != 0 {
-		return id, nil
-	}
-	id, err := tx.KnownPath(path)
-	if err != nil {
-		return 0, err
-	}
-	if id == 0 {
-		if err := tx.Exec("INSERT INTO paths(path) VALUES (?)", path); err != nil {
-			return 0, err
-		}
-		id = tx.LastInsertRowID()
-	}
-	if len(tx.Store.Paths) >= maxCachedPaths {
-		clear(tx.Store.Paths)
-	}
-	tx.Store.Paths[path] = id
-	return id, nil
 }
 
 // ChangesSQL is the query for the change counter. It is stored only if it is larger than
@@ -171,6 +123,9 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 		return visit(s)
 	}
 	f.Upto = after
+	if after == 0 && most == 0 {
+		where = " WHERE +m.revision > ?" // all rows, in their order: without the index
+	}
 	from := "SELECT " + columns + " FROM memories m " + joins
 	err = c.Query(from+where, page, note)
 	if !sqlite.IsCorrupt(err) {
@@ -202,25 +157,9 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	return f, nil
 }
 
-// maxCachedPaths limits the memory for paths, because callers may use any number of
-// keys.
-const maxCachedPaths = 4096
-
 // Unindex removes the index entries that Index wrote for the record.
 func (tx *Tx) Unindex(id int64, old *record.Record) error {
 	if err := tx.unindexVectors(id); err != nil {
-		return err
-	}
-	for _, a := range old.Attrs {
-		path, err := tx.pathID(a.Path)
-		if err != nil {
-			return err
-		}
-		if err := tx.Exec("DELETE FROM attributes WHERE path_id = ? AND value = ? AND memory_id = ?", path, a.Value, id); err != nil {
-			return err
-		}
-	}
-	if err := tx.Exec("DELETE FROM points WHERE memory_id = ?", id); err != nil {
 		return err
 	}
 	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.GroupKey(), id)
@@ -491,39 +430,6 @@ func StoredList(s string) []string {
 }
 
 func dataURI(id int64) string { return "robotmem://perception/" + strconv.FormatInt(id, 10) + "/data" }
-
-// KnownPath returns the id of a context path, 0 if no memory has it.
-func (c *Conn) KnownPath(path string) (int64, error) {
-	return c.Number("SELECT id FROM paths WHERE path = ?", path)
-}
-
-// ColumnValue returns an attribute for JSON.
-func ColumnValue(s *sqlite.Stmt, column int) any {
-	switch s.ColumnType(column) {
-	case sqlite.Integer:
-		return json.Number(strconv.FormatInt(s.ColumnInt64(column), 10))
-	case sqlite.Float:
-		return json.Number(strconv.FormatFloat(s.ColumnFloat(column), 'g', -1, 64))
-	case sqlite.Text:
-		return s.ColumnText(column)
-	}
-	if string(s.ColumnRawBlob(column)) == filter.BlobNull {
-		return nil
-	}
-	return string(s.ColumnRawBlob(column)) == filter.BlobTrue
-}
-
-// PathNames returns the context paths of ids.
-func (c *Conn) PathNames(ids []int64) (map[int64]string, error) {
-	names := make(map[int64]string, len(ids))
-	for _, id := range ids {
-		_, err := c.One("SELECT path FROM paths WHERE id = ?", []any{id}, func(s *sqlite.Stmt) { names[id] = s.ColumnText(0) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	return names, nil
-}
 
 // Describe adds the fields of its memory to a point. found is false if there is no row
 // or if it is damaged.

@@ -10,11 +10,9 @@ import (
 	"sync"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
-	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // ChecksumVersion is the schema version that added checksums.
@@ -150,7 +148,6 @@ func migrateStep(c *Conn, to int, script string) error {
 
 // migrationFills are the parts of migrations that SQL cannot express.
 var migrationFills = map[int]func(*Conn) error{
-	3:               indexQuantities,
 	ChecksumVersion: addVectorChecksums,
 	7:               rebuildSignatures,
 }
@@ -229,63 +226,6 @@ func rebuildSignatures(c *Conn) error {
 		}
 		last = rows[len(rows)-1]
 	}
-}
-
-// indexQuantities adds quantities to the attributes, from texts and from pairs of value
-// and unit.
-func indexQuantities(c *Conn) error {
-	type row struct {
-		path   string
-		number float64
-		id     int64
-	}
-	var rows []row
-	add := func(path string, id int64, q units.Quantity, ok bool) {
-		if ok {
-			rows = append(rows, row{filter.QuantityPath(path, q.Unit), q.Value, id})
-		}
-	}
-	err := c.Query(`SELECT p.path, a.value, a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
-		WHERE typeof(a.value) = 'text' AND a.value GLOB '*[0-9]*'`, nil, func(s *sqlite.Stmt) error {
-		q, ok := units.Parse(s.ColumnText(1))
-		add(s.ColumnText(0), s.ColumnInt64(2), q, ok)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var contexts []int64
-	err = c.Query(`SELECT DISTINCT a.memory_id FROM attributes a JOIN paths p ON p.id = a.path_id
-		WHERE p.path LIKE '%.unit' AND typeof(a.value) = 'text'`, nil, func(s *sqlite.Stmt) error {
-		contexts = append(contexts, s.ColumnInt64(0))
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for _, id := range contexts {
-		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{id}, func(s *sqlite.Stmt) {
-			attrs, _ := filter.Flatten(robotmem.ParseObject(s.ColumnText(0)))
-			for _, a := range attrs {
-				if number, ok := a.Value.(float64); ok && strings.Contains(a.Path, filter.QuantityMark) {
-					rows = append(rows, row{a.Path, number, id})
-				}
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	for _, r := range rows {
-		if err := c.Exec("INSERT OR IGNORE INTO paths(path) VALUES (?)", r.path); err != nil {
-			return err
-		}
-		err := c.Exec("INSERT OR IGNORE INTO attributes(path_id, value, memory_id) SELECT id, ?, ? FROM paths WHERE path = ?", r.number, r.id, r.path)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // HoldsTagMeta reports whether the stored tag tree equals tags.

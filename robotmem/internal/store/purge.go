@@ -15,12 +15,6 @@ func (c *Conn) Purges() (int64, error) {
 	return c.Number("SELECT value FROM counters WHERE name = 'purges'")
 }
 
-// PurgedSince reports whether a memory was purged after a revision.
-func (c *Conn) PurgedSince(revision int64) (bool, error) {
-	n, err := c.Number("SELECT EXISTS (SELECT 1 FROM purged WHERE revision > ?)", revision)
-	return n != 0, err
-}
-
 // Purge deletes a memory and everything derived from it, and logs it. secure_delete
 // overwrites the deleted rows. Copies that earlier changes left in the file are removed
 // by a rewrite after the commit.
@@ -55,7 +49,7 @@ func (c *Conn) mergedInto(id int64) ([]int64, error) {
 // unindexByID removes all index entries of a memory without using its record: the rules
 // may have changed since, or the row is damaged. It scans whole indexes.
 func (tx *Tx) unindexByID(id int64) error {
-	for _, table := range []string{"attributes", "points", "signatures", "features", "memory_tags"} {
+	for _, table := range []string{"signatures", "features", "memory_tags"} {
 		if err := tx.Exec("DELETE FROM "+table+" WHERE memory_id = ?", id); err != nil {
 			return err
 		}
@@ -87,9 +81,6 @@ func (tx *Tx) purgeRows(id int64) error {
 		}
 	}
 	for _, sql := range []string{
-		// The keys of a context are part of the memory too.
-		`DELETE FROM paths WHERE NOT EXISTS (SELECT 1 FROM attributes a WHERE a.path_id = paths.id)
-			AND NOT EXISTS (SELECT 1 FROM points p WHERE p.path_id = paths.id)`,
 		"DELETE FROM snapshot_heads",
 		"DELETE FROM snapshots",
 	} {

@@ -26,9 +26,8 @@ type Store struct {
 	tx        *Tx   // the running transaction
 	before    int64 // the change counter at the begin of the transaction
 	Groups    groupCache
-	Paths     map[string]int64 // ids of context paths
-	purges    int64            // number of purges that the caches reflect
-	Rewritten int64            // revision of the last purge after which the file was rewritten
+	purges    int64 // number of purges that the caches reflect
+	Rewritten int64 // revision of the last purge after which the file was rewritten
 }
 
 // Conn is a connection with methods for the tables.
@@ -41,7 +40,6 @@ type Tx struct {
 	Now      time.Time
 	Revision int64           // the change counter
 	caller   robotmem.Caller // on whose behalf it writes
-	pending  pending
 }
 
 var _ sqlite.Group = (*Store)(nil)
@@ -92,18 +90,14 @@ func (s *Store) Undone() { s.Forget() }
 // Forget clears the writer's caches.
 func (s *Store) Forget() {
 	s.Groups.Reset()
-	clear(s.Paths)
 }
 
 // job returns f as a function of the write queue, on behalf of a caller.
 func (s *Store) job(caller robotmem.Caller, f func(*Tx) error) func(*sqlite.Conn) error {
 	return func(*sqlite.Conn) error {
 		tx, revision := s.tx, s.tx.Revision
-		tx.pending, tx.caller = pending{}, caller
+		tx.caller = caller
 		err := f(tx)
-		if err == nil {
-			err = tx.Flush()
-		}
 		if err != nil {
 			tx.Revision = revision // the changes are rolled back
 		}

@@ -20,3 +20,9 @@ DROP INDEX idx_memory_tags_tag;
 
 -- Duplicates are found by their signature alone.
 DROP INDEX idx_mem_hash;
+
+-- Contexts: what filters, places and lists of paths need is made in memory from
+-- memories.context when it is first asked for.
+DROP TABLE attributes;
+DROP TABLE points;
+DROP TABLE paths;

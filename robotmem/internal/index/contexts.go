@@ -1,0 +1,291 @@
+package index
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/bits-and-blooms/bitset"
+	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
+	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+)
+
+// The contexts are stored as JSON text and nothing else. What a question needs of them
+// is made at the first question by a scan of all contexts, and follows their changes from
+// then on: the values at a path, the coordinates, the list of all paths.
+
+const (
+	// maxContextColumns and maxContextBytes limit what is kept; the least recently used
+	// goes first. A filter has at most 32 paths.
+	maxContextColumns = 32
+	maxContextBytes   = 64 << 20
+
+	placesColumn = "places"
+	pathsColumn  = "paths"
+	valuesColumn = "values of " // and a path
+)
+
+// contextColumn is made from the contexts of all memories.
+type contextColumn interface {
+	// read returns what is kept of one context. It needs no lock.
+	read(context string) any
+	// put replaces what is kept of a memory. The caller holds Columns.Mu.
+	put(id int64, kept any)
+	// bytes estimates the memory in use.
+	bytes() int
+}
+
+// contextSet is a context column that Columns keeps up to date.
+type contextSet struct {
+	name string
+	contextColumn
+	changed map[int64]bool // memories that changed during the scan; nil after it
+}
+
+// contexts returns the columns of these names. Those that are missing are made by one
+// scan; callers wait for each other's scan.
+func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error) {
+	if sets := r.keptContexts(names); sets != nil {
+		return sets, nil
+	}
+	r.making.Lock()
+	defer r.making.Unlock()
+	if sets := r.keptContexts(names); sets != nil {
+		return sets, nil
+	}
+	revision, err := c.Changes()
+	if err != nil {
+		return nil, err
+	}
+	sets, missing := r.addContexts(names, revision)
+	interrupt := c.SetInterrupt(context.Background()) // as for Sync: a deadline must not end this
+	defer c.SetInterrupt(interrupt)
+	err = scanContexts(c, missing, &r.Mu)
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	for _, m := range missing {
+		m.changed = nil
+	}
+	if err != nil {
+		r.Contexts = slices.DeleteFunc(r.Contexts, func(s *contextSet) bool { return slices.Contains(missing, s) })
+	}
+	return sets, err
+}
+
+// keptContexts returns the columns of these names, nil if any is missing or incomplete.
+func (r *Columns) keptContexts(names []string) (sets []*contextSet) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	for _, name := range names {
+		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name && s.changed == nil })
+		if at < 0 {
+			return nil
+		}
+		sets = append(sets, r.Contexts[at])
+		r.Contexts.use(at, r.Contexts[at], maxContextColumns)
+	}
+	total := 0
+	for i := len(r.Contexts) - 1; i >= 0; i-- { // the most recently used first
+		if total += r.Contexts[i].bytes(); total > maxContextBytes && i < len(r.Contexts)-len(names) {
+			r.Contexts = slices.Delete(r.Contexts, 0, i+1)
+			break
+		}
+	}
+	return sets
+}
+
+// addContexts adds the columns that are missing. They follow changes from now on, unless
+// the columns have gone past the revision that the scan will see: then they only serve
+// one question.
+func (r *Columns) addContexts(names []string, revision int64) (sets, missing []*contextSet) {
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	for _, name := range names {
+		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name })
+		if at >= 0 {
+			sets = append(sets, r.Contexts[at])
+			continue
+		}
+		s := &contextSet{name: name, changed: map[int64]bool{}}
+		switch name {
+		case placesColumn:
+			s.contextColumn = &placeColumns{Points: map[string]*pointColumn{}}
+		case pathsColumn:
+			s.contextColumn = &pathShapes{}
+		default:
+			s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: [][]any{nil}, numbers: map[string]uint32{}}
+		}
+		if r.Revision == revision {
+			r.Contexts.use(-1, s, maxContextColumns)
+		}
+		sets, missing = append(sets, s), append(missing, s)
+	}
+	return sets, missing
+}
+
+// ChangeContexts updates the context columns with a changed memory. The caller holds Mu.
+func (r *Columns) ChangeContexts(id int64, context string) {
+	for _, s := range r.Contexts {
+		s.put(id, s.read(context))
+		if s.changed != nil {
+			s.changed[id] = true
+		}
+	}
+}
+
+// scanContexts fills columns from all contexts. mu guards the columns. The contexts are
+// parsed on all cores and put in the order of their rows.
+func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
+	const size = 512 // memories
+	type batch struct {
+		ids      []int64
+		contexts []string
+		kept     chan []any // for each memory, of each column
+	}
+	var b batch
+	var running []batch
+	put := func() {
+		first := running[0]
+		running = running[1:]
+		kept := <-first.kept
+		mu.Lock()
+		defer mu.Unlock()
+		for i, id := range first.ids {
+			for j, s := range sets {
+				if !s.changed[id] {
+					s.put(id, kept[i*len(sets)+j])
+				}
+			}
+		}
+	}
+	parse := func() {
+		b.kept = make(chan []any, 1)
+		running = append(running, b)
+		go func(b batch) {
+			kept := make([]any, 0, len(b.ids)*len(sets))
+			for _, text := range b.contexts {
+				for _, s := range sets {
+					kept = append(kept, s.read(text))
+				}
+			}
+			b.kept <- kept
+		}(b)
+		b = batch{}
+		if len(running) > runtime.GOMAXPROCS(0) {
+			put()
+		}
+	}
+	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s *sqlite.Stmt) error {
+		b.ids, b.contexts = append(b.ids, s.ColumnInt64(0)), append(b.contexts, s.ColumnText(2))
+		if len(b.ids) == size {
+			parse()
+		}
+		return nil
+	})
+	parse()
+	for len(running) > 0 {
+		put()
+	}
+	return err
+}
+
+// valueColumn holds the values at one context path: by memory id the number of a
+// distinct value, 0 for none.
+type valueColumn struct {
+	path     string
+	of       []uint32
+	numbers  map[string]uint32 // by the result of filter.ValuesIn
+	distinct [][]any           // by number
+	texts    int               // bytes of the keys of numbers
+	filters  recent[*cachedFilter]
+}
+
+func (v *valueColumn) read(context string) any {
+	if values, ok := filter.ValuesIn(context, v.path); ok {
+		return values
+	}
+	return nil
+}
+
+func (v *valueColumn) put(id int64, kept any) {
+	number := uint32(0)
+	if values, ok := kept.(string); ok {
+		if number = v.numbers[values]; number == 0 {
+			number = uint32(len(v.distinct))
+			values = string([]byte(values)) // not the whole context
+			v.numbers[values], v.distinct = number, append(v.distinct, filter.DecodeValues(values))
+			v.texts += len(values)
+		}
+	}
+	v.of = grown(v.of, id)
+	v.of[id] = number
+	for _, f := range v.filters {
+		f.follow(v, id, number)
+	}
+}
+
+func (v *valueColumn) bytes() int {
+	const each = 150 // an entry of numbers and of distinct
+	return (4+len(v.filters)/8)*cap(v.of) + 2*v.texts + each*len(v.distinct)
+}
+
+// grown returns a column with room for a memory.
+func grown[T any](column []T, id int64) []T {
+	if n := int(id) + 1 - len(column); n > 0 {
+		column = append(column, make([]T, n)...)
+	}
+	return column
+}
+
+// valueColumns returns the names of the columns of paths.
+func valueColumns(paths []string) (names []string) {
+	for _, path := range paths {
+		if name := valuesColumn + path; !filter.OwnField(path) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// cachedFilter holds the memories with a value that satisfies a condition.
+type cachedFilter struct {
+	key       string
+	condition filter.Condition
+	holds     []bool // by number of the value
+	set       *bitset.BitSet
+}
+
+// follow updates the result with the value of a memory.
+func (f *cachedFilter) follow(v *valueColumn, id int64, number uint32) {
+	for i := len(f.holds); i <= int(number); i++ {
+		f.holds = append(f.holds, i > 0 && (f.condition.Op == "$exists" || slices.ContainsFunc(v.distinct[i], f.condition.Holds)))
+	}
+	f.set.SetTo(uint(id), f.holds[number])
+}
+
+// Having returns the members of base with a value that satisfies a condition over a
+// context path.
+func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
+	sets, err := r.contexts(c, valuesColumn+n.Path)
+	if err != nil {
+		return nil, err
+	}
+	v, _ := sets[0].contextColumn.(*valueColumn)
+	r.Mu.Lock()
+	defer r.Mu.Unlock()
+	key := filter.Key(n)
+	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return f.key == key })
+	var f *cachedFilter
+	if at >= 0 {
+		f = v.filters[at]
+	} else {
+		f = &cachedFilter{key: key, condition: *n, set: bitset.New(uint(len(v.of)))}
+		for id, number := range v.of {
+			f.follow(v, int64(id), number)
+		}
+	}
+	v.filters.use(at, f, maxCachedFilters)
+	return base.Intersection(f.set), nil
+}
