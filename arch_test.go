@@ -77,7 +77,7 @@ var owners = map[string][]string{
 	"github.com/ollama/ollama":               {"robotmem/embedding"},
 	"github.com/hashicorp/golang-lru":        {"robotmem/embedding", "web"},
 	"golang.org/x/sync":                      {"robotmem/mcp", "web"},
-	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/text", "web"},
+	"github.com/klauspost/compress":          {"perception/payload", "perception/recording", "robotmem/archive", "robotmem/internal/store", "robotmem/internal/text", "web"},
 	"golang.org/x/time":                      {"web"},
 	"github.com/rs/cors":                     {"web"},
 	"github.com/parquet-go/parquet-go":       {"perception/lerobot"},

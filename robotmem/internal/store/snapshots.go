@@ -8,11 +8,12 @@ import (
 	"io"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 )
 
-// A snapshot is the content of an in-memory index at a revision. It is written in parts,
-// each in its own transaction, so that other writers do not wait long; the head is
+// A snapshot is the content of an in-memory index at a revision, compressed by zstd. It is
+// written in parts, each in its own transaction, so that other writers do not wait long; the head is
 // written last and replaces an older one. A damaged or missing snapshot only makes the
 // next opening slower.
 
@@ -25,8 +26,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // missed one would restore purged data and is not stored.
 func (s *Store) SaveSnapshot(ctx context.Context, name string, revision, purges int64, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, s: s, name: name, purges: purges, generation: time.Now().UnixNano(), sum: crc32.New(castagnoli)}
-	err := write(w)
-	if err == nil {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(snapshotPart))
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(write(z), z.Close()); err == nil {
 		err = w.flush()
 	}
 	if err == nil {
@@ -145,7 +149,12 @@ func (c *Conn) LoadSnapshot(name string, read func(io.Reader) error) (revision i
 	if !found {
 		return 0, ErrNoSnapshot
 	}
-	if err := read(r); err != nil {
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(snapshotPart))
+	if err != nil {
+		return 0, err
+	}
+	defer z.Close()
+	if err := read(z); err != nil {
 		return 0, err
 	}
 	if _, err := io.Copy(io.Discard, r); err != nil {

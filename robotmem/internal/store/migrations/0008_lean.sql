@@ -26,3 +26,7 @@ DROP INDEX idx_mem_hash;
 DROP TABLE attributes;
 DROP TABLE points;
 DROP TABLE paths;
+
+-- Snapshots are compressed.
+DELETE FROM snapshot_heads;
+DELETE FROM snapshots;
