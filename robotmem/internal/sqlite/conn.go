@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -133,6 +135,9 @@ func (c *Conn) Prepared(sql string) (*sqlite3.Stmt, error) {
 	c.stmts[sql] = s
 	return s, nil
 }
+
+// Statements lists the queries that the connection has prepared, sorted.
+func (c *Conn) Statements() []string { return slices.Sorted(maps.Keys(c.stmts)) }
 
 func bind(s *sqlite3.Stmt, args []any) error {
 	for i, a := range args {
