@@ -201,7 +201,7 @@ func (r *rig) openSmall(ctx context.Context, d *disk, path string, l *ledger) (f
 }
 
 func (r *rig) migrateSmall(ctx context.Context, d *disk, path string, _ *ledger) (func(*local.Node, string), error) {
-	_, check, err := r.oldFile(ctx, d.root, 1+r.rand.IntN(5), 2000)
+	_, check, err := r.oldFile(ctx, d.root, 1+r.rand.IntN(7), 2000)
 	if err != nil {
 		return nil, err
 	}

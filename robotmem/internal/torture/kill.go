@@ -306,7 +306,7 @@ func (r *rig) purged(ctx context.Context, e *local.Node, l *ledger, s state, whe
 
 // migratingOlder kills the migration of a file of an older schema version.
 func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
-	version := 1 + int(k.between(0, 5))
+	version := 1 + int(k.between(0, 6))
 	path, check, err := k.oldFile(ctx, filepath.Join(k.dir, fmt.Sprint("old-", k.n)), version, 8_000)
 	if err != nil {
 		return false, err
