@@ -2,12 +2,14 @@ package robotmem
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -338,89 +340,80 @@ func lookup(m map[string]any, path string) (any, bool) {
 	return nil, false
 }
 
-// ValuesAt returns the JSON of the values at a dot path of an object in JSON: what a
-// walk through its ParseObject finds, in half the time. Keys may contain dots. below
-// reports whether a key begins with the path and a dot.
-func ValuesAt(data, path string) (values []string, below bool) {
+// ValuesAt returns the JSON of the values at a dot path of an object in JSON: what a walk
+// through its ParseObject finds, in half the time. Keys may contain dots. found is true
+// for a value, and for a key that begins with the path and a dot.
+func ValuesAt(data, path string) (values []string, found bool) {
 	last := path[strings.LastIndexByte(path, '.')+1:]
 	if !strings.Contains(data, last) && !strings.Contains(data, `\`) && utf8.ValidString(data) {
 		return nil, false // no key is spelt so
 	}
 	d := newDecoder([]byte(data))
 	defer d.release()
-	w := pathWalk{decoder: d, json: data}
-	err := w.object(path)
+	if d.PeekKind() != jsontext.KindBeginObject {
+		return nil, false
+	}
+	values, found, err := d.valuesAt(path, data)
 	if err == nil {
-		if _, err = d.ReadToken(); err == io.EOF {
-			return w.values, w.below
-		}
+		_, err = d.ReadToken()
 	}
-	if fields := ParseObject(data); errors.Is(err, errKeyOrder) && fields != nil {
-		if sorted, err := EncodeJSON(map[string]any(fields)); err == nil && string(sorted) != data {
-			return ValuesAt(string(sorted), path)
-		}
+	if err != io.EOF {
+		return nil, false
 	}
-	return nil, false
+	return values, found
 }
 
-// errKeyOrder is the error for keys that are not in ascending order. EncodeJSON sorts
-// them; of a repeated key the last counts.
-var errKeyOrder = errors.New("the keys are not in order")
-
-// pathWalk reads the JSON of an object and collects what is at a path.
-type pathWalk struct {
-	*decoder
-	json   string
-	values []string
-	below  bool
-}
-
-// object reads the next value. It must be an object; path begins in it.
-func (w *pathWalk) object(path string) error {
-	if token, err := w.ReadToken(); err != nil || token.Kind() != jsontext.KindBeginObject {
-		return errors.Join(err, errors.New("not an object"))
+// valuesAt is ValuesAt for the next value, which is an object, within data.
+func (d *decoder) valuesAt(path, data string) (values []string, found bool, err error) {
+	type hit struct {
+		name   string
+		values []string
 	}
-	last := ""
-	for first := true; w.PeekKind() != jsontext.KindEndObject; first = false {
-		name, err := w.next()
-		if err != nil {
-			return err
+	var hits []hit
+	next := func() string { // JSON of the next value
+		var raw []byte
+		raw, err = d.ReadValue()
+		end := int(d.InputOffset())
+		return data[end-len(raw) : end]
+	}
+	_, err = d.ReadToken()
+	for err == nil && d.PeekKind() != jsontext.KindEndObject {
+		name := plainText(next())
+		rest, within := strings.CutPrefix(path, name)
+		within = within && (rest == "" || rest[0] == '.')
+		below := strings.HasPrefix(name, path) && len(name) > len(path) && name[len(path)] == '.'
+		if err != nil || !within && !below {
+			err = cmp.Or(err, d.SkipValue())
+			continue
 		}
-		if name = plainText(name); !first && name <= last {
-			return errKeyOrder
-		}
-		last = name
-		rest, under := strings.CutPrefix(path, name)
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.name == name }) // the last counts
 		switch {
-		case under && rest == "":
-			var value string
-			value, err = w.next()
-			w.values = append(w.values, value)
-		case under && rest[0] == '.' && w.PeekKind() == jsontext.KindBeginObject:
-			err = w.object(rest[1:])
+		case within && rest == "":
+			hits = append(hits, hit{name, []string{next()}})
+		case within && d.PeekKind() == jsontext.KindBeginObject:
+			var inner []string
+			if inner, found, err = d.valuesAt(rest[1:], data); found {
+				hits = append(hits, hit{name, inner})
+			}
 		default:
-			w.below = w.below || strings.HasPrefix(name, path) && name[len(path)] == '.'
-			err = w.SkipValue()
-		}
-		if err != nil {
-			return err
+			if err = d.SkipValue(); below {
+				hits = append(hits, hit{name, nil})
+			}
 		}
 	}
-	_, err := w.ReadToken()
-	return err
-}
-
-// next returns the JSON of the next value.
-func (w *pathWalk) next() (string, error) {
-	value, err := w.ReadValue()
-	end := int(w.InputOffset())
-	return w.json[end-len(value) : end], err
+	if err == nil {
+		_, err = d.ReadToken()
+	}
+	for _, h := range hits {
+		values = append(values, h.values...)
+	}
+	return values, len(hits) > 0, err
 }
 
 // plainText returns the text of a JSON string.
 func plainText(s string) string {
-	if inner := s[1 : len(s)-1]; !strings.Contains(inner, `\`) && utf8.ValidString(inner) {
-		return inner
+	if len(s) > 1 && !strings.Contains(s, `\`) && utf8.ValidString(s) {
+		return s[1 : len(s)-1]
 	}
 	text, _ := jsontext.AppendUnquote(nil, s) // replaces what is not UTF-8
 	return string(text)

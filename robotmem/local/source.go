@@ -362,10 +362,17 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
-	dims, err := s.index.Columns.PointDims(s.c, q.SpatialSort.Field)
-	switch {
-	case err != nil:
+	fields, err := s.index.Columns.PlaceFields(s.c, all)
+	if err != nil {
 		return nil, err
+	}
+	var dims []int
+	for _, f := range fields {
+		if f.Field == q.SpatialSort.Field && !slices.Contains(dims, f.Dims) {
+			dims = append(dims, f.Dims)
+		}
+	}
+	switch {
 	case len(dims) == 0:
 		note("spatial_sort: no memory has coordinates at %s", q.SpatialSort.Field)
 	case len(dims) == 1 && dims[0] != len(q.SpatialSort.Target):

@@ -118,8 +118,7 @@ func Places(context robotmem.Object) (places []Place) {
 // between them, for [DecodeValues]. ok is false if the path does not exist. Objects are
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
-	all, below := robotmem.ValuesAt(context, path)
-	ok = below || len(all) > 0
+	all, ok := robotmem.ValuesAt(context, path)
 	all = slices.DeleteFunc(all, func(v string) bool {
 		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})

@@ -2,7 +2,6 @@
 package filter
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -342,13 +341,4 @@ func (c *Condition) NamesObject() bool {
 		b, ok := v.([]byte)
 		return ok && strings.HasPrefix(string(b), BlobObject)
 	})
-}
-
-func Key(n *Condition) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %q", n.Op, n.Path)
-	for _, v := range n.Values {
-		fmt.Fprintf(&b, " %T %q", v, fmt.Sprint(v))
-	}
-	return b.String()
 }

@@ -2,8 +2,10 @@ package index
 
 import (
 	"context"
+	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bits-and-blooms/bitset"
@@ -44,22 +46,31 @@ type contextSet struct {
 	changed map[int64]bool // memories that changed during the scan; nil after it
 }
 
+// contextsOf returns one column.
+func contextsOf[T contextColumn](r *Columns, c *store.Conn, name string) (column T, err error) {
+	sets, err := r.contexts(c, name)
+	if err == nil {
+		column, _ = sets[0].contextColumn.(T)
+	}
+	return column, err
+}
+
 // contexts returns the columns of these names. Those that are missing are made by one
 // scan; callers wait for each other's scan.
 func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error) {
-	if sets := r.keptContexts(names); sets != nil {
+	if sets, missing := r.contextSets(names, -1); len(missing) == 0 {
 		return sets, nil
 	}
 	r.making.Lock()
 	defer r.making.Unlock()
-	if sets := r.keptContexts(names); sets != nil {
-		return sets, nil
-	}
 	revision, err := c.Changes()
 	if err != nil {
 		return nil, err
 	}
-	sets, missing := r.addContexts(names, revision)
+	sets, missing := r.contextSets(names, revision)
+	if len(missing) == 0 {
+		return sets, nil
+	}
 	interrupt := c.SetInterrupt(context.Background()) // as for Sync: a deadline must not end this
 	defer c.SetInterrupt(interrupt)
 	err = scanContexts(c, missing, &r.Mu)
@@ -74,17 +85,25 @@ func (r *Columns) contexts(c *store.Conn, names ...string) ([]*contextSet, error
 	return sets, err
 }
 
-// keptContexts returns the columns of these names, nil if any is missing or incomplete.
-func (r *Columns) keptContexts(names []string) (sets []*contextSet) {
+// contextSets returns the columns of these names, and those of them that are to be made.
+// They follow changes from now on if the columns are at the revision that the scan will
+// see; otherwise they serve one question.
+func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*contextSet) {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	for _, name := range names {
 		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name && s.changed == nil })
-		if at < 0 {
-			return nil
+		var s *contextSet
+		if at >= 0 {
+			s = r.Contexts[at]
+		} else {
+			s = newContextSet(name)
+			missing = append(missing, s)
 		}
-		sets = append(sets, r.Contexts[at])
-		r.Contexts.use(at, r.Contexts[at], maxContextColumns)
+		if at >= 0 || r.Revision == revision {
+			r.Contexts.use(at, s, maxContextColumns)
+		}
+		sets = append(sets, s)
 	}
 	total := 0
 	for i := len(r.Contexts) - 1; i >= 0; i-- { // the most recently used first
@@ -93,36 +112,20 @@ func (r *Columns) keptContexts(names []string) (sets []*contextSet) {
 			break
 		}
 	}
-	return sets
+	return sets, missing
 }
 
-// addContexts adds the columns that are missing. They follow changes from now on, unless
-// the columns have gone past the revision that the scan will see: then they only serve
-// one question.
-func (r *Columns) addContexts(names []string, revision int64) (sets, missing []*contextSet) {
-	r.Mu.Lock()
-	defer r.Mu.Unlock()
-	for _, name := range names {
-		at := slices.IndexFunc(r.Contexts, func(s *contextSet) bool { return s.name == name })
-		if at >= 0 {
-			sets = append(sets, r.Contexts[at])
-			continue
-		}
-		s := &contextSet{name: name, changed: map[int64]bool{}}
-		switch name {
-		case placesColumn:
-			s.contextColumn = &placeColumns{Points: map[string]*pointColumn{}}
-		case pathsColumn:
-			s.contextColumn = &pathShapes{}
-		default:
-			s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: [][]any{nil}, numbers: map[string]uint32{}}
-		}
-		if r.Revision == revision {
-			r.Contexts.use(-1, s, maxContextColumns)
-		}
-		sets, missing = append(sets, s), append(missing, s)
+func newContextSet(name string) *contextSet {
+	s := &contextSet{name: name, changed: map[int64]bool{}}
+	switch name {
+	case placesColumn:
+		s.contextColumn = &placeColumns{points: map[string][]Point{}}
+	case pathsColumn:
+		s.contextColumn = &pathShapes{}
+	default:
+		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: [][]any{nil}}
 	}
-	return sets, missing
+	return s
 }
 
 // ChangeContexts updates the context columns with a changed memory. The caller holds Mu.
@@ -135,59 +138,43 @@ func (r *Columns) ChangeContexts(id int64, context string) {
 	}
 }
 
-// scanContexts fills columns from all contexts. mu guards the columns. The contexts are
-// parsed on all cores and put in the order of their rows.
+// scanContexts fills columns from all contexts, which it parses on all cores. mu guards
+// the columns.
 func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
-	const size = 512 // memories
-	type batch struct {
-		ids      []int64
-		contexts []string
-		kept     chan []any // for each memory, of each column
-	}
-	var b batch
-	var running []batch
+	const most = 4096 // memories at a time
+	var ids []int64
+	var texts []string
 	put := func() {
-		first := running[0]
-		running = running[1:]
-		kept := <-first.kept
+		kept, workers := make([]any, len(ids)*len(sets)), runtime.GOMAXPROCS(0)
+		var wg sync.WaitGroup
+		for first := range workers {
+			wg.Go(func() {
+				for i := first; i < len(ids); i += workers {
+					for j, s := range sets {
+						kept[i*len(sets)+j] = s.read(texts[i])
+					}
+				}
+			})
+		}
+		wg.Wait()
 		mu.Lock()
 		defer mu.Unlock()
-		for i, id := range first.ids {
+		for i, id := range ids {
 			for j, s := range sets {
 				if !s.changed[id] {
 					s.put(id, kept[i*len(sets)+j])
 				}
 			}
 		}
-	}
-	parse := func() {
-		b.kept = make(chan []any, 1)
-		running = append(running, b)
-		go func(b batch) {
-			kept := make([]any, 0, len(b.ids)*len(sets))
-			for _, text := range b.contexts {
-				for _, s := range sets {
-					kept = append(kept, s.read(text))
-				}
-			}
-			b.kept <- kept
-		}(b)
-		b = batch{}
-		if len(running) > runtime.GOMAXPROCS(0) {
-			put()
-		}
+		ids, texts = ids[:0], texts[:0]
 	}
 	_, err := c.EachChanged("m.id, m.revision, m.context", "", 0, 0, func(s *sqlite.Stmt) error {
-		b.ids, b.contexts = append(b.ids, s.ColumnInt64(0)), append(b.contexts, s.ColumnText(2))
-		if len(b.ids) == size {
-			parse()
+		if ids, texts = append(ids, s.ColumnInt64(0)), append(texts, s.ColumnText(2)); len(ids) == most {
+			put()
 		}
 		return nil
 	})
-	parse()
-	for len(running) > 0 {
-		put()
-	}
+	put()
 	return err
 }
 
@@ -196,15 +183,15 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 type valueColumn struct {
 	path     string
 	of       []uint32
-	numbers  map[string]uint32 // by the result of filter.ValuesIn
-	distinct [][]any           // by number
-	texts    int               // bytes of the keys of numbers
+	numbers  interner[string] // of results of filter.ValuesIn
+	distinct [][]any          // by number
+	texts    int              // bytes of the names in numbers
 	filters  recent[*cachedFilter]
 }
 
 func (v *valueColumn) read(context string) any {
 	if values, ok := filter.ValuesIn(context, v.path); ok {
-		return values
+		return strings.Clone(values) // not the whole context
 	}
 	return nil
 }
@@ -212,10 +199,9 @@ func (v *valueColumn) read(context string) any {
 func (v *valueColumn) put(id int64, kept any) {
 	number := uint32(0)
 	if values, ok := kept.(string); ok {
-		if number = v.numbers[values]; number == 0 {
-			number = uint32(len(v.distinct))
-			values = string([]byte(values)) // not the whole context
-			v.numbers[values], v.distinct = number, append(v.distinct, filter.DecodeValues(values))
+		number = v.numbers.id(values) + 1
+		if int(number) == len(v.distinct) {
+			v.distinct = append(v.distinct, filter.DecodeValues(values))
 			v.texts += len(values)
 		}
 	}
@@ -228,7 +214,7 @@ func (v *valueColumn) put(id int64, kept any) {
 
 func (v *valueColumn) bytes() int {
 	const each = 150 // an entry of numbers and of distinct
-	return (4+len(v.filters)/8)*cap(v.of) + 2*v.texts + each*len(v.distinct)
+	return (4+len(v.filters)/8)*cap(v.of) + v.texts + each*len(v.distinct)
 }
 
 // grown returns a column with room for a memory.
@@ -251,7 +237,6 @@ func valueColumns(paths []string) (names []string) {
 
 // cachedFilter holds the memories with a value that satisfies a condition.
 type cachedFilter struct {
-	key       string
 	condition filter.Condition
 	holds     []bool // by number of the value
 	set       *bitset.BitSet
@@ -268,20 +253,18 @@ func (f *cachedFilter) follow(v *valueColumn, id int64, number uint32) {
 // Having returns the members of base with a value that satisfies a condition over a
 // context path.
 func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet) (*bitset.BitSet, error) {
-	sets, err := r.contexts(c, valuesColumn+n.Path)
+	v, err := contextsOf[*valueColumn](r, c, valuesColumn+n.Path)
 	if err != nil {
 		return nil, err
 	}
-	v, _ := sets[0].contextColumn.(*valueColumn)
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
-	key := filter.Key(n)
-	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return f.key == key })
+	at := slices.IndexFunc(v.filters, func(f *cachedFilter) bool { return reflect.DeepEqual(&f.condition, n) })
 	var f *cachedFilter
 	if at >= 0 {
 		f = v.filters[at]
 	} else {
-		f = &cachedFilter{key: key, condition: *n, set: bitset.New(uint(len(v.of)))}
+		f = &cachedFilter{condition: *n, set: bitset.New(uint(len(v.of)))}
 		for id, number := range v.of {
 			f.follow(v, int64(id), number)
 		}

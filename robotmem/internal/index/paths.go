@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -55,293 +56,235 @@ func kindOfValue(v any) valueKind {
 	return kindObject
 }
 
-// pathShapes holds, for each memory, which paths its context has with values of which
-// kinds: the number of its shape, because many contexts have the same one, and the
-// numbers at those paths.
+// pathShapes holds which paths the context of each memory has, with values of which kinds.
+// Many contexts have the same ones: their shape has a number. The numbers at the paths
+// stand beside it.
 type pathShapes struct {
-	shapes  [][]pathValue // the shape of number 0 is empty
-	ids     map[string]uint32
-	of      []uint32
-	numbers [][]float64 // for the numbers and quantities of the shape, in order
+	fields  interner[pathField]
+	shapes  interner[string] // the numbers of its fields, four bytes each
+	of      []uint32         // numbers of shapes, by memory id
+	numbers [][]float64      // for each field of the shape, in order
 	size    int
 }
 
-// pathValue is a value of a context.
-type pathValue struct {
-	path   string
-	kind   valueKind
-	unit   string // of a quantity, whose number is in this unit
+// pathField is a path with a kind of value.
+type pathField struct {
+	path string
+	kind valueKind
+	unit string // of a quantity
+}
+
+// fieldNumber is a field of one context with its number, 0 for what is none.
+type fieldNumber struct {
+	pathField
 	number float64
 }
 
 func (s *pathShapes) read(context string) any {
-	var all []pathValue
+	var all []fieldNumber
 	filter.Walk(robotmem.ParseObject(context), func(path string, v any, _, _ string) {
 		if filter.OwnField(path) {
 			return // filters cannot reach it
 		}
 		if q, ok := filter.QuantityOf(v); ok {
-			all = append(all, pathValue{path, kindQuantity, q.Unit, q.Value})
+			all = append(all, fieldNumber{pathField{path, kindQuantity, q.Unit}, q.Value})
 		}
 		if kind := kindOfValue(v); kind != kindNone {
-			number, _ := v.(json.Number)
-			f, _ := number.Float64() // 0 for what is no number
-			all = append(all, pathValue{path: path, kind: kind, number: f})
+			n, _ := v.(json.Number)
+			number, _ := n.Float64()
+			all = append(all, fieldNumber{pathField{path, kind, ""}, number})
 		}
 	})
-	slices.SortFunc(all, func(a, b pathValue) int { // the order of a map is random
-		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind), strings.Compare(a.unit, b.unit), cmp.Compare(a.number, b.number))
+	slices.SortFunc(all, func(a, b fieldNumber) int { // the order of a map is random
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind), strings.Compare(a.unit, b.unit))
 	})
 	return all
 }
 
 func (s *pathShapes) put(id int64, kept any) {
-	all, _ := kept.([]pathValue)
-	var key []byte
-	var numbers []float64
-	for i := range all {
-		v := &all[i]
-		key = strconv.AppendQuote(append(key, byte('0'+v.kind)), v.path)
-		key = strconv.AppendQuote(key, v.unit)
-		if v.kind == kindNumber || v.kind == kindQuantity {
-			numbers = append(numbers, v.number)
-		}
-	}
-	shape, known := s.ids[string(key)]
-	if !known {
-		if s.ids == nil {
-			s.ids = map[string]uint32{}
-		}
-		shape = uint32(len(s.shapes))
-		s.ids[string(key)], s.shapes = shape, append(s.shapes, all)
-		s.size += 3*len(key) + 56*len(all)
+	all, _ := kept.([]fieldNumber)
+	s.shapes.id("") // number 0 is for no memory
+	shape, numbers := make([]byte, 0, 4*len(all)), make([]float64, len(all))
+	for i, f := range all {
+		shape, numbers[i] = binary.LittleEndian.AppendUint32(shape, s.fields.id(f.pathField)), f.number
 	}
 	s.of, s.numbers = grown(s.of, id), grown(s.numbers, id)
 	s.size += 8 * (len(numbers) - len(s.numbers[id]))
-	s.of[id], s.numbers[id] = shape, numbers
+	s.of[id], s.numbers[id] = s.shapes.id(string(shape)), numbers
 }
 
-func (s *pathShapes) bytes() int { return s.size + 28*cap(s.of) }
+func (s *pathShapes) bytes() int {
+	const each = 200 // a shape or a field
+	return s.size + 28*cap(s.of) + each*(len(s.shapes.Values)+len(s.fields.Values))
+}
 
-// span is a range of numbers, each of a memory.
+// span counts memories with their range of numbers.
 type span struct {
 	memories int64
 	min, max float64
 }
 
-// pathGroup is a context path, counted within a set.
-type pathGroup struct {
-	memories int64
-	kinds    [valueKinds]int64
-	numbers  span
-	units    map[string]*span
-}
-
 // ContextPaths describes the paths that are wanted and that members of a set have, in
 // order.
 func (r *Columns) ContextPaths(c *store.Conn, set *bitset.BitSet, wanted func(path string) bool) (out []robotmem.ContextPath, err error) {
-	sets, err := r.contexts(c, pathsColumn)
+	s, err := contextsOf[*pathShapes](r, c, pathsColumn)
 	if err != nil {
 		return nil, err
 	}
-	s, _ := sets[0].contextColumn.(*pathShapes)
 	r.Mu.RLock()
-	groups := s.count(set, wanted)
-	r.Mu.RUnlock()
+	defer r.Mu.RUnlock()
+	spans, members := s.count(set)
+	groups := map[string][]uint32{} // numbers of fields, by path
+	for number, f := range s.fields.Values {
+		if spans[number].memories > 0 && wanted(f.path) {
+			groups[f.path] = append(groups[f.path], uint32(number))
+		}
+	}
 	for _, path := range slices.Sorted(maps.Keys(groups)) {
-		out = append(out, groups[path].describe(path))
+		p := robotmem.ContextPath{Path: path}
+		for _, number := range groups[path] {
+			p.Memories += members[number]
+		}
+		s.describe(&p, groups[path], spans)
+		out = append(out, p)
 	}
 	return out, nil
 }
 
-// count counts first by shape and then by path.
-func (s *pathShapes) count(set *bitset.BitSet, wanted func(path string) bool) map[string]*pathGroup {
-	counts, spans := make([]int64, len(s.shapes)), make([][]span, len(s.shapes))
+// count returns, for each field, its members of a set, and how many of them have no
+// earlier field of its path.
+func (s *pathShapes) count(set *bitset.BitSet) (spans []span, members []int64) {
+	spans, members = make([]span, len(s.fields.Values)), make([]int64, len(s.fields.Values))
+	var shape []byte
 	for id, ok := set.NextSet(0); ok && int(id) < len(s.of); id, ok = set.NextSet(id + 1) {
-		shape := s.of[id]
-		counts[shape]++
-		if spans[shape] == nil {
-			spans[shape] = make([]span, len(s.numbers[id]))
-		}
-		for i, f := range s.numbers[id] {
-			spans[shape][i].add(span{1, f, f})
-		}
-	}
-	groups := map[string]*pathGroup{}
-	for shape, n := range counts {
-		if n == 0 {
-			continue
-		}
-		number, last := 0, pathValue{kind: kindNone}
-		for _, v := range s.shapes[shape] {
-			var numbers span
-			if v.kind == kindNumber || v.kind == kindQuantity {
-				numbers = spans[shape][number]
-				number++
+		last := uint32(math.MaxUint32)
+		shape = append(shape[:0], s.shapes.Values[s.of[id]]...)
+		for i, n := range s.numbers[id] {
+			number := uint32At(shape, 4*i)
+			field := &spans[number]
+			if field.memories == 0 {
+				field.min, field.max = n, n
 			}
-			if wanted(v.path) {
-				g := groups[v.path]
-				if g == nil {
-					g = &pathGroup{units: map[string]*span{}}
-					groups[v.path] = g
-				}
-				g.add(&v, &last, n, numbers)
+			field.min, field.max = min(field.min, n), max(field.max, n)
+			if number == last { // twice at one path, under keys with dots
+				continue
 			}
-			last = v
+			field.memories++
+			if last == math.MaxUint32 || s.fields.Values[last].path != s.fields.Values[number].path {
+				members[number]++
+			}
+			last = number
 		}
 	}
-	return groups
+	return spans, members
 }
 
-// add counts a value that n memories of one shape have. Values of the same path, kind
-// and unit follow each other; a memory counts once for them.
-func (g *pathGroup) add(v, last *pathValue, n int64, numbers span) {
-	again := v.path == last.path
-	if !again {
-		g.memories += n
-	}
-	if again = again && v.kind == last.kind && v.unit == last.unit; again {
-		numbers.memories = 0
-	}
-	switch {
-	case v.kind == kindQuantity:
-		if g.units[v.unit] == nil {
-			g.units[v.unit] = &span{}
+// describe adds the kinds of the values, and the range of the numbers or, if more
+// memories have one, of the quantities in the unit that most of them have.
+func (s *pathShapes) describe(p *robotmem.ContextPath, fields []uint32, spans []span) {
+	var numbers span
+	have := [valueKinds]bool{}
+	for _, number := range fields {
+		f, n := s.fields.Values[number], spans[number]
+		if f.kind < valueKinds {
+			have[f.kind] = true
 		}
-		g.units[v.unit].add(numbers)
-		return
-	case v.kind == kindNumber:
-		g.numbers.add(numbers)
-	}
-	if !again {
-		g.kinds[v.kind] += n
-	}
-}
-
-func (s *span) add(o span) {
-	if *s == (span{}) {
-		*s = o
-		return
-	}
-	s.memories, s.min, s.max = s.memories+o.memories, min(s.min, o.min), max(s.max, o.max)
-}
-
-// describe gives the range of the numbers, or of the quantities if more memories have
-// one, in the unit that most of them have.
-func (g *pathGroup) describe(path string) robotmem.ContextPath {
-	p := robotmem.ContextPath{Path: path, Memories: g.memories}
-	numbers := g.numbers
-	for _, unit := range slices.Sorted(maps.Keys(g.units)) {
-		if s := g.units[unit]; s.memories > numbers.memories {
-			numbers, p.Unit = *s, unit
+		measures := f.kind == kindNumber || f.kind == kindQuantity
+		if order := cmp.Or(cmp.Compare(n.memories, numbers.memories), strings.Compare(p.Unit, f.unit)); measures && order > 0 {
+			numbers, p.Unit = n, f.unit
 		}
 	}
-	if g.kinds == [valueKinds]int64{} { // objects of value and unit alone
-		g.kinds[kindNumber] = numbers.memories
+	if have == [valueKinds]bool{} { // objects of value and unit alone
+		have[kindNumber] = true
 	}
-	for kind, n := range g.kinds {
-		if n > 0 {
+	for kind, yes := range have {
+		if yes {
 			p.Kinds = append(p.Kinds, kindNames[kind])
 		}
 	}
 	if numbers.memories > 0 {
 		p.Min, p.Max = &numbers.min, &numbers.max
 	}
-	return p
+}
+
+// countedValue is a value at a path, as it is shown.
+type countedValue struct {
+	robotmem.PathValue
+	kind   valueKind
+	number float64 // to sort by
+	text   string
+	last   int // the distinct value that counted last
 }
 
 // PathValues returns the most frequent values at a path within a set, of equally
 // frequent ones the smaller first. Lists and objects are left out. Where all values are
 // quantities in objects, they are spelt in one unit, as a filter takes them.
-func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) ([]robotmem.PathValue, error) {
-	sets, err := r.contexts(c, valuesColumn+p.Path)
+func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset.BitSet) (out []robotmem.PathValue, err error) {
+	v, err := contextsOf[*valueColumn](r, c, valuesColumn+p.Path)
 	if err != nil {
 		return nil, err
 	}
-	v, _ := sets[0].contextColumn.(*valueColumn)
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	counts := make([]int64, len(v.distinct))
+	members := make([]int64, len(v.distinct))
 	for id, ok := set.NextSet(0); ok && int(id) < len(v.of); id, ok = set.NextSet(id + 1) {
-		counts[v.of[id]]++
+		members[v.of[id]]++
 	}
-	plain, measured := map[any]int64{}, map[any]int64{}
-	for number, n := range counts {
-		seen := map[any]bool{} // a memory may have a value twice, under keys with dots
+	counts := [2]map[any]*countedValue{{}, {}} // plain ones and quantities
+	for number, n := range members {
 		for _, value := range v.distinct[number] {
-			counted := plain
-			if q, ok := value.(units.Quantity); ok {
-				counted, value = measured, q.Value
-				if q.Unit != p.Unit {
-					continue
-				}
+			q, measured := value.(units.Quantity)
+			counted, ok := shown(value)
+			if !ok || n == 0 || measured && q.Unit != p.Unit {
+				continue
 			}
-			if value, ok := countable(value); ok && n > 0 && !seen[value] {
-				seen[value] = true
-				counted[value] += n
+			of := counts[0]
+			if measured {
+				of = counts[1]
+			}
+			if of[counted.Value] == nil {
+				of[counted.Value] = &counted
+			}
+			if first := of[counted.Value]; first.last != number { // a memory counts once
+				first.last, first.Memories = number, first.Memories+n
 			}
 		}
 	}
-	if len(plain) > 0 || !slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
-		return mostFrequent(plain, ""), nil
+	of := counts[0]
+	if len(of) == 0 && slices.Equal(p.Kinds, []string{kindNames[kindNumber]}) {
+		of = counts[1]
 	}
-	return mostFrequent(measured, p.Unit), nil
-}
-
-// countable returns the key for counting equal values. ok is false for lists, objects
-// and long texts.
-func countable(v any) (key any, ok bool) {
-	switch v := v.(type) {
-	case []byte:
-		if string(v) == filter.BlobNull {
-			return nil, true
-		}
-		return string(v) == filter.BlobTrue, len(v) == 1
-	case string:
-		return v, utf8.RuneCountInString(v) <= maxValueLength
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<63 { // 7.0 is 7
-			return int64(v), true
-		}
-	}
-	return v, true
-}
-
-// mostFrequent lists values with their counts. unit is that of all of them, or "".
-func mostFrequent(counts map[any]int64, unit string) []robotmem.PathValue {
-	rank := func(v any) int { // numbers before texts, then null, false, true
-		switch v := v.(type) {
-		case string:
-			return 1
-		case nil:
-			return 2
-		case bool:
-			if v {
-				return 4
-			}
-			return 3
-		}
-		return 0
-	}
-	values := slices.SortedFunc(maps.Keys(counts), func(a, b any) int {
-		order, _ := filter.CompareValues(a, b)
-		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(rank(a), rank(b)), order)
+	values := slices.SortedFunc(maps.Values(of), func(a, b *countedValue) int {
+		return cmp.Or(cmp.Compare(b.Memories, a.Memories), cmp.Compare(a.kind, b.kind), cmp.Compare(a.number, b.number), strings.Compare(a.text, b.text))
 	})
-	var out []robotmem.PathValue
 	for _, v := range values[:min(len(values), MaxValues)] {
-		shown := v
-		switch v := v.(type) {
-		case int64:
-			shown = json.Number(strconv.FormatInt(v, 10))
-		case float64:
-			shown = json.Number(strconv.FormatFloat(v, 'g', -1, 64))
-		}
-		if unit != "" {
-			shown = fmt.Sprint(shown, " ", unit)
-		}
-		out = append(out, robotmem.PathValue{Value: shown, Memories: counts[v]})
+		out = append(out, v.PathValue)
 	}
-	return out
+	return out, nil
+}
+
+// shown returns a value as JSON shows it; ok is false for lists, objects and long texts.
+// Equal numbers are shown alike.
+func shown(v any) (c countedValue, ok bool) {
+	switch v := v.(type) {
+	case int64:
+		c.number, c.Value = float64(v), json.Number(strconv.FormatInt(v, 10))
+	case float64:
+		spelt, err := robotmem.CanonicalJSON(json.Number(strconv.FormatFloat(v, 'g', -1, 64)))
+		c.number, c.Value = v, json.Number(spelt)
+		return c, err == nil
+	case units.Quantity:
+		c.number, c.Value = v.Value, fmt.Sprint(v.Value, " ", v.Unit)
+	case string:
+		c.kind, c.text, c.Value = kindText, v, v
+		return c, utf8.RuneCountInString(v) <= maxValueLength
+	case []byte:
+		if c.kind, c.text = kindBool, string(v); c.text != filter.BlobNull {
+			c.Value = c.text == filter.BlobTrue
+		}
+		return c, len(v) == 1
+	}
+	return c, true
 }
 
 const (

@@ -14,10 +14,19 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// placeColumns holds every coordinate of the contexts, by path.
+// placeColumns holds the coordinates of all contexts: for each path in the order of the
+// memories. A point that was removed leaves a gap, which its memory may fill again.
 type placeColumns struct {
-	Points map[string]*pointColumn
+	points map[string][]Point
 	names  interner[string] // frames and maps
+}
+
+// Point is a coordinate of a memory. Frame and MapID are interned.
+type Point struct {
+	MemoryID     int64
+	X, Y, Z      float64
+	Frame, MapID uint32
+	Dims         uint8 // 2 or 3, 0 for a gap
 }
 
 func (pc *placeColumns) read(context string) any {
@@ -28,86 +37,48 @@ func (pc *placeColumns) read(context string) any {
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
-	for _, col := range pc.Points {
-		col.drop(id)
+	for _, points := range pc.points {
+		if at, found := findPoint(points, id); found {
+			points[at].Dims = 0
+		}
 	}
 	places, _ := kept.([]filter.Place)
 	for _, place := range places {
-		col := pc.Points[place.Path]
-		if col == nil {
-			col = &pointColumn{}
-			pc.Points[place.Path] = col
+		points := pc.points[place.Path]
+		at, found := findPoint(points, id)
+		if !found {
+			points = slices.Insert(points, at, Point{})
+			pc.points[place.Path] = points
 		}
-		xyz := [3]float64{}
-		copy(xyz[:], place.XYZ)
-		col.put(Point{id, xyz[0], xyz[1], xyz[2], pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))})
+		xyz := append(place.XYZ, 0)
+		points[at] = Point{id, xyz[0], xyz[1], xyz[2], pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))}
 	}
 }
 
+func findPoint(points []Point, id int64) (at int, found bool) {
+	if n := len(points); n == 0 || points[n-1].MemoryID < id {
+		return n, false
+	}
+	return slices.BinarySearchFunc(points, id, func(p Point, id int64) int { return cmp.Compare(p.MemoryID, id) })
+}
+
 func (pc *placeColumns) bytes() (n int) {
-	for _, col := range pc.Points {
-		n += int(unsafe.Sizeof(Point{})) * cap(col.Points)
+	for _, points := range pc.points {
+		n += int(unsafe.Sizeof(Point{})) * cap(points)
 	}
 	return n
 }
 
-// places returns the coordinates of all memories, and locks them for reading.
-func (r *Columns) places(c *store.Conn) (*placeColumns, error) {
-	sets, err := r.contexts(c, placesColumn)
-	if err != nil {
-		return nil, err
-	}
-	pc, _ := sets[0].contextColumn.(*placeColumns)
-	r.Mu.RLock()
-	return pc, nil
-}
-
-// pointColumn holds the coordinates of one context path, by memory id. A point
-// that was removed leaves a gap, which its memory may fill again.
-type pointColumn struct{ Points []Point }
-
-// Point is a coordinate of a memory. Frame and MapID are interned.
-type Point struct {
-	MemoryID     int64
-	X, Y, Z      float64
-	Frame, MapID uint32
-	Dims         uint8 // 2 or 3, 0 for a gap
-}
-
-func (c *pointColumn) find(id int64) (at int, found bool) {
-	if n := len(c.Points); n == 0 || c.Points[n-1].MemoryID < id {
-		return n, false
-	}
-	return slices.BinarySearchFunc(c.Points, id, func(p Point, id int64) int { return cmp.Compare(p.MemoryID, id) })
-}
-
-func (c *pointColumn) put(p Point) {
-	if at, found := c.find(p.MemoryID); found {
-		c.Points[at] = p
-	} else {
-		c.Points = slices.Insert(c.Points, at, p)
-	}
-}
-
-func (c *pointColumn) drop(id int64) {
-	if at, found := c.find(id); found {
-		c.Points[at].Dims = 0
-	}
-}
-
-// eachPoint visits the points at a path that members of a set have in a frame and a
+// each visits the points at a path that members of a set have in a frame and a
 // map ("" is any), with so many dimensions (0 is any). It returns which pairs of frame
 // and map occurred, true for those that were visited.
 func (pc *placeColumns) each(path string, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
 	wanted := map[[2]uint32]bool{}
-	column := pc.Points[path]
-	if column == nil {
-		return wanted
-	}
 	var last [2]uint32 // most points are in the frame of the one before
 	yes, known := false, false
-	for i := range column.Points {
-		p := &column.Points[i]
+	points := pc.points[path]
+	for i := range points {
+		p := &points[i]
 		if p.Dims == 0 || dims > 0 && int(p.Dims) != dims || !set.Test(uint(p.MemoryID)) {
 			continue
 		}
@@ -128,10 +99,11 @@ func (pc *placeColumns) each(path string, frame, mapID string, dims int, set *bi
 // Near compares every coordinate at a path and returns at least the nearest
 // limit, with the pairs of frame and map that occurred.
 func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool, err error) {
-	pc, err := r.places(c)
+	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
 	if err != nil {
 		return nil, nil, err
 	}
+	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	xyz := make([]float64, 0, 3)
 	met := pc.each(s.Field, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
@@ -175,40 +147,24 @@ func DistanceTo(s *robotmem.SpatialSort, xyz []float64) (d float64, ok bool) {
 	return d, s.MaxDistance == nil || d <= *s.MaxDistance
 }
 
-// PointDims returns the numbers of dimensions that the coordinates at a path have.
-func (r *Columns) PointDims(c *store.Conn, path string) (dims []int, err error) {
-	pc, err := r.places(c)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Mu.RUnlock()
-	if col := pc.Points[path]; col != nil {
-		for d := range 4 {
-			if d > 0 && slices.ContainsFunc(col.Points, func(p Point) bool { return int(p.Dims) == d }) {
-				dims = append(dims, d)
-			}
-		}
-	}
-	return dims, nil
-}
-
 // PlaceFields describes every column of coordinates that members of a set have, by
 // frame, map and number of dimensions.
 func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.PlaceField, error) {
-	pc, err := r.places(c)
+	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
 	if err != nil {
 		return nil, err
 	}
+	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	type space struct {
 		frame, mapID uint32
 		dims         uint8
 	}
 	out := []robotmem.PlaceField{}
-	for path, col := range pc.Points {
+	for path, points := range pc.points {
 		fields := map[space]*robotmem.PlaceField{}
-		for i := range col.Points {
-			p := &col.Points[i]
+		for i := range points {
+			p := &points[i]
 			if p.Dims == 0 || !set.Test(uint(p.MemoryID)) {
 				continue
 			}
@@ -238,10 +194,11 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.Pla
 
 // Within returns the points at a path that a request asks for, by memory id.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
-	pc, err := r.places(c)
+	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
 	if err != nil {
 		return nil, err
 	}
+	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	pc.each(ask.Field, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
 		if withinBox(ask, p.X, p.Y) {
