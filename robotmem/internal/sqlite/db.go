@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -61,7 +62,11 @@ type DB struct {
 	writer     *Conn      // owned by runWriter
 	queue      writeQueue // owned by runWriter
 	jobs       chan *job
-	lone       *job // what runWriter runs next, alone
+	lone       *job          // what runWriter runs next, alone
+	callers    int           // how many wrote or waited when the last group ended; owned by runWriter
+	syncTime   time.Duration // of the last commit; owned by runWriter
+	commits    atomic.Int64  // transactions that were written
+	logged     atomic.Int64  // bytes that they took in the log
 	writerDone chan struct{}
 	readers    chan *Conn // nil entries are connections not opened yet
 
