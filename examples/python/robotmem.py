@@ -819,12 +819,14 @@ class _StatsResponseMust(TypedDict):
     by_status: Dict[str, int]
     by_type: Dict[str, int]
     collections: int
+    commits: int
     db_bytes: int
     disk_free_bytes: int
     embedder: str
     evicted: int
     evicted_bytes: int
     last_day: int
+    log_bytes: int
     payload_bytes: int
     recalls: int
     schema_version: int
@@ -839,6 +841,7 @@ class _StatsResponseMust(TypedDict):
 class _StatsResponseMay(TypedDict, total=False):
     backup: BackupState
     streams: List[StreamCount]
+    written_bytes: int
 
 
 class StatsResponse(_StatsResponseMust, _StatsResponseMay):
