@@ -1,7 +1,9 @@
 package robotmem
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -19,6 +21,11 @@ func Visible(s string) string {
 // VisibleJSON returns the JSON of EncodeJSON with the characters that [Visible] shows as escapes
 // of JSON. It decodes to the same value.
 func VisibleJSON(data []byte) []byte {
+	// EncodeJSON has escaped the control characters below the space.
+	other := slices.IndexFunc(data, func(b byte) bool { return b >= 0x7f })
+	if other < 0 || !bytes.ContainsFunc(data[other:], mayHide) {
+		return data
+	}
 	return []byte(escapeHidden(string(data), func(b *strings.Builder, r rune) {
 		for _, unit := range utf16.AppendRune(nil, r) {
 			fmt.Fprintf(b, `\u%04x`, unit)

@@ -148,15 +148,18 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
+		var data []byte
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
-			out = shorten(r)
-		case *robotmem.Memory:
-			out = shortenMemory(r)
+			data, err = shorten(r)
 		case *robotmem.PreviewResponse:
 			return s.picture(r), nil
+		case *robotmem.Memory:
+			out = shortenMemory(r)
+			data, err = encode(out)
+		default:
+			data, err = encode(out)
 		}
-		data, err := encode(out)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
