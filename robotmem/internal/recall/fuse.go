@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -86,57 +87,80 @@ const leastVectorWeight = 0.1
 // stages are the steps between fusion and the cut to n, in order.
 var stages = []struct {
 	name string
-	run  func(*run, []hit) []hit
+	run  func(context.Context, *run, []hit) ([]hit, error)
 }{
 	{"diverse", diversify},    // only with diversity
 	{"nearest", nearestFirst}, // only with a strict spatial_sort
 }
 
-func nearestFirst(r *run, hits []hit) []hit {
+func nearestFirst(_ context.Context, r *run, hits []hit) ([]hit, error) {
 	if !r.Strict() {
-		return hits
+		return hits, nil
 	}
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
-	return hits
+	return hits, nil
 }
 
 // diversePool is the number of best hits among which diversify chooses.
 const diversePool = 200
 
-// diversify sorts by maximal marginal relevance (Carbonell, Goldstein 1998): the
+// diversify chooses n hits by maximal marginal relevance (Carbonell, Goldstein 1998): the
 // next memory is the one with the largest score minus its similarity to the most
-// similar memory already chosen.
-func diversify(r *run, hits []hit) []hit {
+// similar memory already chosen. It loads only the memories that can be chosen: scores
+// fall, and a similarity is never negative.
+func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
-		return hits
+		return hits, nil
+	}
+	type candidate struct {
+		hit
+		terms      []string
+		compared   int // with so many of the chosen ones
+		similarity float64
 	}
 	best := hits[0].score
-	rest := slices.Clone(hits[:min(diversePool, len(hits))])
-	terms := map[int64][]string{}
-	for _, h := range rest {
-		if h.memory != nil {
-			terms[h.id] = text.Stems(h.memory.Content)
-		}
+	rest := make([]candidate, min(diversePool, len(hits)))
+	for i := range rest {
+		rest[i].hit = hits[i]
 	}
-	chosen := make([]hit, 0, len(hits))
-	similarity := make([]float64, len(rest))
-	for len(rest) > 0 && len(chosen) < r.N {
-		pick, top := 0, 0.0
-		for i, h := range rest {
-			gain := (1-r.Diversity)*h.score/best - r.Diversity*similarity[i]
-			if i == 0 || gain > top {
+	var chosen []candidate
+	for len(chosen) < r.N {
+		pick, top := -1, 0.0
+		for i := 0; i < len(rest); i++ {
+			c := &rest[i]
+			most := (1 - r.Diversity) * c.score / best
+			if pick >= 0 && most <= top && !r.timeOrder() {
+				break
+			}
+			if ok, err := r.load(ctx, &c.hit); err != nil {
+				return nil, err
+			} else if !ok {
+				rest = slices.Delete(rest, i, i+1)
+				i--
+				continue
+			}
+			if c.terms == nil {
+				c.terms = text.Stems(c.memory.Content)
+			}
+			for ; c.compared < len(chosen); c.compared++ {
+				c.similarity = max(c.similarity, consolidate.Jaccard(chosen[c.compared].terms, c.terms))
+			}
+			if gain := most - r.Diversity*c.similarity; pick < 0 || gain > top {
 				pick, top = i, gain
 			}
 		}
-		h := rest[pick]
-		chosen = append(chosen, h)
-		rest, similarity = slices.Delete(rest, pick, pick+1), slices.Delete(similarity, pick, pick+1)
-		for i := range rest {
-			similarity[i] = max(similarity[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+		if pick < 0 {
+			break
 		}
+		chosen = append(chosen, rest[pick])
+		rest = slices.Delete(rest, pick, pick+1)
 	}
-	return append(chosen, rest...)
+	hits = hits[:0]
+	for i := range chosen {
+		hits = append(hits, chosen[i].hit)
+	}
+	return hits, nil
 }
 
 // normalizeScores divides all scores by the largest. The first hit need not have
