@@ -18,8 +18,11 @@ const rrfK = 60
 // the weight w of each list, times RealWeight for memories from the real world. The
 // result is sorted best first, ties by id.
 func (r *run) fuse() []hit {
-	at := map[int64]int{}
-	var hits []hit
+	total := 0
+	for _, l := range r.lists {
+		total += len(l.items)
+	}
+	at, hits := make(map[int64]int, total), make([]hit, 0, total)
 	// If only lists of weight 0 have results, they count with weight 1.
 	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
 	for _, l := range r.lists {
