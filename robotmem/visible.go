@@ -3,7 +3,6 @@ package robotmem
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -21,9 +20,7 @@ func Visible(s string) string {
 // VisibleJSON returns the JSON of EncodeJSON with the characters that [Visible] shows as escapes
 // of JSON. It decodes to the same value.
 func VisibleJSON(data []byte) []byte {
-	// EncodeJSON has escaped the control characters below the space.
-	other := slices.IndexFunc(data, func(b byte) bool { return b >= 0x7f })
-	if other < 0 || !bytes.ContainsFunc(data[other:], mayHide) {
+	if !bytes.ContainsFunc(data, func(r rune) bool { return r >= 0x7f && mayHide(r) }) { // EncodeJSON escapes those below the space
 		return data
 	}
 	return []byte(escapeHidden(string(data), func(b *strings.Builder, r rune) {

@@ -186,7 +186,6 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return res, nil
 }
 
-// endSession also stores the counts of recalls, which the summary shows.
 func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *store.RecallCounts, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {

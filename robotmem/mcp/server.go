@@ -152,11 +152,10 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
 			data, err = shorten(r)
+		case *robotmem.Memory:
+			data, err = encode(shortenMemory(r))
 		case *robotmem.PreviewResponse:
 			return s.picture(r), nil
-		case *robotmem.Memory:
-			out = shortenMemory(r)
-			data, err = encode(out)
 		default:
 			data, err = encode(out)
 		}

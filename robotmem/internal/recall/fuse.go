@@ -18,11 +18,7 @@ const rrfK = 60
 // the weight w of each list, times RealWeight for memories from the real world. The
 // result is sorted best first, ties by id.
 func (r *run) fuse() []hit {
-	total := 0
-	for _, l := range r.lists {
-		total += len(l.items)
-	}
-	at, hits := make(map[int64]int, total), make([]hit, 0, total)
+	at, hits := make(map[int64]int, r.listDepth()), make([]hit, 0, r.listDepth())
 	// If only lists of weight 0 have results, they count with weight 1.
 	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
 	for _, l := range r.lists {
@@ -116,54 +112,38 @@ func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
 		return hits, nil
 	}
-	type candidate struct {
-		hit
-		terms      []string
-		compared   int // with so many of the chosen ones
-		similarity float64
-	}
-	best := hits[0].score
-	rest := make([]candidate, min(diversePool, len(hits)))
-	for i := range rest {
-		rest[i].hit = hits[i]
-	}
-	var chosen []candidate
+	best, rest, chosen := hits[0].score, slices.Clone(hits[:min(diversePool, len(hits))]), []hit{}
+	// By memory id; a similarity is that to the first of the chosen ones, as many as compared says.
+	terms, compared, similarity := map[int64][]string{}, map[int64]int{}, map[int64]float64{}
 	for len(chosen) < r.N {
 		pick, top := -1, 0.0
-		for i := 0; i < len(rest); i++ {
-			c := &rest[i]
-			most := (1 - r.Diversity) * c.score / best
-			if pick >= 0 && most <= top && !r.timeOrder() {
+		for i := range rest {
+			h := &rest[i]
+			gain := (1 - r.Diversity) * h.score / best
+			if pick >= 0 && gain <= top && !r.timeOrder() {
 				break
 			}
-			if ok, err := r.load(ctx, &c.hit); err != nil {
+			if ok, err := r.load(ctx, h); err != nil {
 				return nil, err
 			} else if !ok {
-				rest = slices.Delete(rest, i, i+1)
-				i--
 				continue
 			}
-			if c.terms == nil {
-				c.terms = text.Stems(c.memory.Content)
+			if terms[h.id] == nil {
+				terms[h.id] = text.Stems(h.memory.Content)
 			}
-			for ; c.compared < len(chosen); c.compared++ {
-				c.similarity = max(c.similarity, consolidate.Jaccard(chosen[c.compared].terms, c.terms))
+			for ; compared[h.id] < len(chosen); compared[h.id]++ {
+				similarity[h.id] = max(similarity[h.id], consolidate.Jaccard(terms[chosen[compared[h.id]].id], terms[h.id]))
 			}
-			if gain := most - r.Diversity*c.similarity; pick < 0 || gain > top {
+			if gain -= r.Diversity * similarity[h.id]; pick < 0 || gain > top {
 				pick, top = i, gain
 			}
 		}
 		if pick < 0 {
 			break
 		}
-		chosen = append(chosen, rest[pick])
-		rest = slices.Delete(rest, pick, pick+1)
+		chosen, rest = append(chosen, rest[pick]), slices.Delete(rest, pick, pick+1)
 	}
-	hits = hits[:0]
-	for i := range chosen {
-		hits = append(hits, chosen[i].hit)
-	}
-	return hits, nil
+	return chosen, nil
 }
 
 // normalizeScores divides all scores by the largest. The first hit need not have

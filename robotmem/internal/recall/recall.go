@@ -373,12 +373,12 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 
 // loadForRanking loads, with min_relevance, hits until enough of them are relevant.
 func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
+	if r.MinRelevance == 0 {
+		return hits, nil
+	}
 	enough := r.N
 	if r.Diversity > 0 {
 		enough = max(enough, diversePool)
-	}
-	if r.MinRelevance == 0 {
-		return hits, nil
 	}
 	kept := hits[:0]
 	for i := range hits {

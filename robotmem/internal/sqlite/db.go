@@ -65,10 +65,10 @@ type DB struct {
 	lone       *job          // what runWriter runs next, alone
 	callers    int           // how many wrote or waited when the last group ended; owned by runWriter
 	syncTime   time.Duration // of the last commit; owned by runWriter
-	commits    atomic.Int64  // transactions that were written
-	logged     atomic.Int64  // bytes that they took in the log
 	writerDone chan struct{}
 	readers    chan *Conn // nil entries are connections not opened yet
+
+	commits, logged atomic.Int64 // transactions that were written, and their bytes in the log
 
 	// closing is held for reading by every call, for writing by Close.
 	closing sync.RWMutex

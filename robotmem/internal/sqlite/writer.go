@@ -44,8 +44,6 @@ type job struct {
 const (
 	writeQueueLength = 256 // callers that may wait before further ones block
 	jobsPerCommit    = 128 // bounds how long the first caller of a group waits
-	// maxCompany bounds how long a group waits for the callers of the last one.
-	maxCompany = 2 * time.Millisecond
 	// lockSlice is how often the writer looks for waiting jobs whose time is over,
 	// while another process has the lock.
 	lockSlice = 50 * time.Millisecond
@@ -82,8 +80,7 @@ func (db *DB) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 // Waiting is how many jobs wait for the writer.
 func (db *DB) Waiting() int { return len(db.jobs) }
 
-// Written returns how many transactions this process has synced to the log, and the bytes of
-// them. The bytes that checkpoints copy into the file are not counted.
+// Written returns how many transactions this process has written to the log, and their bytes there.
 func (db *DB) Written() (commits, bytes int64) { return db.commits.Load(), db.logged.Load() }
 
 func (db *DB) submit(ctx context.Context, j *job) error {
@@ -175,7 +172,7 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 	defer db.queue.leave()
 	// Callers that were answered together ask again at about the same time. Without this wait
 	// the first of them would have a sync for itself, and the others the next one.
-	company := time.NewTimer(min(db.syncTime/2, maxCompany))
+	company := time.NewTimer(min(db.syncTime/2, lockSlice))
 	defer company.Stop()
 	for since, callers := time.Now(), db.callers; ; callers = 0 {
 		group = db.gather(group, callers, company.C)
@@ -309,10 +306,9 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 		return nil, err
 	}
 	db.syncTime = time.Since(before)
-	if pages := c.pagesWritten(); pages > 0 {
-		db.commits.Add(1)
-		db.logged.Add(pages * frameBytes)
-	}
+	pages := c.pagesWritten()
+	db.commits.Add(min(pages, 1)) // a transaction without changes is not synced
+	db.logged.Add(pages * frameBytes)
 	db.o.Group.Committed()
 	return results, nil
 }
