@@ -35,7 +35,7 @@ func scrape(t *testing.T, s robotmem.Service) (samples map[string]string, text s
 func TestMetricsAreTheStatistics(t *testing.T) {
 	s := &stub{stats: &admin.StatsResponse{
 		ByStatus: map[string]int64{"active": 7, "invalidated": 2}, Recalls: 31, ZeroHits: 4, PayloadBytes: 1 << 40, StoredBytes: 900, DBBytes: 4096,
-		Backlog: 5, ToCompare: 6, Evicted: 8, EvictedBytes: 12345,
+		Backlog: 5, ToCompare: 6, Evicted: 8, EvictedBytes: 12345, Commits: 9, LogBytes: 37080, WrittenBytes: 40960,
 		Backup: &admin.BackupState{LastSuccess: time.Unix(1_800_000_000, 0), Seconds: 1.5, Failures: 3},
 		Streams: []admin.StreamCount{
 			{Source: "a\xff", Stored: 2, Dropped: 3, Missed: 4},
@@ -48,6 +48,7 @@ func TestMetricsAreTheStatistics(t *testing.T) {
 		`robotmem_memories{status="active"}`: "7", `robotmem_memories{status="superseded"}`: "0", `robotmem_memories{status="invalidated"}`: "2",
 		`robotmem_recalls_total`: "31", `robotmem_zero_hits_total`: "4", `robotmem_payload_bytes`: "1.099511627776e+12", `robotmem_stored_bytes`: "900",
 		`robotmem_db_bytes`: "4096", `robotmem_embedding_backlog`: "5", `robotmem_likeness_backlog`: "6", `robotmem_evictions_total`: "8", `robotmem_evicted_bytes_total`: "12345",
+		`robotmem_commits_total`: "9", `robotmem_log_bytes_total`: "37080", `robotmem_written_bytes_total`: "40960",
 		`robotmem_backup_last_success_timestamp_seconds`: "1.8e+09", `robotmem_backup_duration_seconds`: "1.5", `robotmem_backup_failures_total`: "3",
 		`robotmem_stream_samples_total{result="stored",source="wrist \"left\"\n"}`:  "100",
 		`robotmem_stream_samples_total{result="dropped",source="wrist \"left\"\n"}`: "10",

@@ -13,15 +13,18 @@ import (
 )
 
 // gcPercent saves memory for a little time: the indexes of a node are large and have no
-// pointers, so that frequent collections are cheap. It begins after startTime, because
-// collections would take half of the time of a short command. GOGC overrides it.
+// pointers, so that frequent collections are cheap. It begins after startTime: a short command
+// has ended by then, and with startPercent its first collection comes at 16 MiB. GOGC overrides
+// both.
 const (
-	gcPercent = 25
-	startTime = time.Second
+	startPercent = 400
+	gcPercent    = 25
+	startTime    = time.Second
 )
 
 func main() {
 	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(startPercent)
 		time.AfterFunc(startTime, func() { debug.SetGCPercent(gcPercent) })
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

@@ -91,6 +91,9 @@ func printAnswer(w *lines, answer any) {
 		w.detail("by category", countsText(r.ByCategory))
 		w.detail("recalls", fmt.Sprintf("%d, %d of them found nothing", r.Recalls, r.ZeroHits))
 		w.detail("size", fmt.Sprintf("%s in the file, %s of payloads", sizeText(r.DBBytes), sizeText(r.PayloadBytes)))
+		if r.Commits > 0 { // of a node; a command that only reads has written nothing
+			w.detail("written", fmt.Sprintf("%d commits of %s each since the start, %s in all", r.Commits, sizeText(r.LogBytes/r.Commits), sizeText(max(r.LogBytes, r.WrittenBytes))))
+		}
 		w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
 		w.detail("schema", fmt.Sprint(r.SchemaVersion))
 	default: // an operation without a text form

@@ -19,8 +19,9 @@ field out. What comes back are the dictionaries of the JSON answer; their types 
 failure is a RobotmemError with the kind and the field that the node named.
 
 A read that finds the node busy (503, 429) is asked again; a write never is, because one whose
-answer was lost may have been done. Each call has a connection of its own, so a Robotmem may be
-used from many threads and after a fork. Proxies of the environment are not used.
+answer was lost may have been done. A connection is kept for the calls of the next 30 s, one for
+each call at a time, so a Robotmem may be used from many threads and after a fork. Proxies of the
+environment are not used.
 """
 
 # mypy: disable-error-code=no-any-return
@@ -33,6 +34,7 @@ import hashlib
 import http.client
 import io
 import json
+import os
 import re
 import selectors
 import time
@@ -819,12 +821,14 @@ class _StatsResponseMust(TypedDict):
     by_status: Dict[str, int]
     by_type: Dict[str, int]
     collections: int
+    commits: int
     db_bytes: int
     disk_free_bytes: int
     embedder: str
     evicted: int
     evicted_bytes: int
     last_day: int
+    log_bytes: int
     payload_bytes: int
     recalls: int
     schema_version: int
@@ -839,6 +843,7 @@ class _StatsResponseMust(TypedDict):
 class _StatsResponseMay(TypedDict, total=False):
     backup: BackupState
     streams: List[StreamCount]
+    written_bytes: int
 
 
 class StatsResponse(_StatsResponseMust, _StatsResponseMay):
@@ -1623,6 +1628,16 @@ class Robotmem(Operations):
         self.retries = retries
         self._address = parts
         self._token = token
+        self._kept: List[Tuple[int, float, http.client.HTTPConnection]] = []  # process, since when, connection
+
+    def close(self) -> None:
+        """Close the connections that are kept. Later calls open new ones."""
+        while self._kept:
+            self._kept.pop()[2].close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_kept"):
+            self.close()
 
     def episode(self, *, outcome: Optional[float] = None, **fields: Any) -> Episode:
         """Live an episode in a with statement: the fields are those of start_session. It ends with
@@ -1679,7 +1694,7 @@ class Robotmem(Operations):
         patience = self.timeout + (fields.get("wait_ms") or 0) / 1000
         for attempt in range(self.retries + 1):
             try:
-                return self._answer(op, self._request(op, method, path, headers, body, patience))
+                return self._ask(op, method, path, headers, body, patience, reads)
             except RobotmemError as busy:
                 if not reads or busy.status not in (429, 503) or attempt == self.retries:
                     raise
@@ -1693,11 +1708,50 @@ class Robotmem(Operations):
         headers = {"Accept": "application/json", "Content-Type": "multipart/form-data; boundary=" + boundary}
         return self._answer(op, self._request(op, method, path, headers, form, self.timeout))
 
-    def _request(self, op: str, method: str, path: str, headers: Dict[str, str], body: Any, timeout: float) -> http.client.HTTPResponse:
-        """Send a request and return the answer with its body unread. Only 2xx is returned."""
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
         kind = http.client.HTTPSConnection if self._address.scheme == "https" else http.client.HTTPConnection
-        connection = kind(self._address.hostname or "", self._address.port, timeout=timeout)
-        headers = dict(headers, Connection="close")
+        return kind(self._address.hostname or "", self._address.port, timeout=timeout)
+
+    def _reuse(self, timeout: float) -> http.client.HTTPConnection:
+        """A kept connection, or a new one that is not open yet."""
+        while True:
+            try:
+                process, since, connection = self._kept.pop()
+            except IndexError:
+                return self._connect(timeout)
+            with selectors.DefaultSelector() as closed:  # the node says nothing else to a connection at rest
+                closed.register(connection.sock, selectors.EVENT_READ)
+                if process == os.getpid() and time.monotonic() - since < 30 and not closed.select(0):
+                    connection.timeout = timeout
+                    connection.sock.settimeout(timeout)
+                    return connection
+            connection.close()
+
+    def _ask(self, op: str, method: str, path: str, headers: Dict[str, str], body: Any, timeout: float, reads: bool) -> Any:
+        """Send a request over a kept connection and return the answer."""
+        connection, whole = self._reuse(timeout), False
+        try:
+            kept = connection.sock is not None
+            try:
+                answer = self._answer(op, self._request(op, method, path, headers, body, timeout, connection))
+            except RobotmemError as err:
+                whole = err.status != 0
+                if not (kept and reads and isinstance(err.__cause__, ConnectionError)):
+                    raise
+                connection.close()  # the node closed it just now
+                answer = self._answer(op, self._request(op, method, path, headers, body, timeout, connection))
+            whole = True
+            return answer
+        finally:
+            if whole and connection.sock is not None:
+                self._kept.append((os.getpid(), time.monotonic(), connection))
+            else:
+                connection.close()
+
+    def _request(self, op: str, method: str, path: str, headers: Dict[str, str], body: Any, timeout: float, kept: Optional[http.client.HTTPConnection] = None) -> http.client.HTTPResponse:
+        """Send a request and return the answer with its body unread. Only 2xx is returned."""
+        connection = kept or self._connect(timeout)
+        headers = dict(headers) if kept else dict(headers, Connection="close")
         if self._token:
             headers["Authorization"] = "Bearer " + self._token
         target = self._address.path.rstrip("/") + path
@@ -1714,7 +1768,7 @@ class Robotmem(Operations):
         except (OSError, http.client.HTTPException) as err:
             raise self._unreachable(op, err) from err
         finally:
-            if connection.sock is not None:
+            if not kept and connection.sock is not None:
                 connection.sock.close()  # an answer holds what it reads from until it is closed itself
                 connection.sock = None
 

@@ -4,6 +4,7 @@ import datetime
 import http.server
 import io
 import json
+import socket
 import threading
 import unittest
 import warnings
@@ -152,6 +153,79 @@ class Failures(unittest.TestCase):
             with self.assertRaises(RobotmemError) as failed:
                 Robotmem(node.url).read_data(1)
             self.assertEqual(failed.exception.kind, "corrupt")
+
+
+class KeptNode(Node):
+    """A node that keeps connections and counts them."""
+
+    def __init__(self, *answers):
+        super().__init__(*answers)
+        node, handler = self, self.server.RequestHandlerClass
+        self.connections = 0
+
+        def setup(self):
+            node.connections += 1
+            super(handler, self).setup()
+            self.request.settimeout(5)
+            node.sockets = getattr(node, "sockets", []) + [self.request]
+
+        handler.protocol_version, handler.setup = "HTTP/1.1", setup
+        self.server.daemon_threads = True
+
+
+def kept(**answer):
+    status, headers, body = ok(**answer)
+    return status, dict(headers, **{"Content-Length": str(len(body))}), body
+
+
+class Connections(unittest.TestCase):
+    def test_calls_share_one(self):
+        refused = problem(404, "not_found")
+        refused[1]["Content-Length"] = str(len(refused[2]))
+        with KeptNode(kept(), kept(total=3), refused, kept(total=4)) as node:
+            memory = Robotmem(node.url)
+            memory.learn("x")
+            self.assertEqual(memory.stats()["total"], 3)
+            with self.assertRaises(RobotmemError):
+                memory.get(1)
+            self.assertEqual((memory.stats()["total"], node.connections), (4, 1))
+            memory.close()
+
+    def test_one_that_the_node_has_closed_is_not_used(self):
+        with KeptNode(kept(), kept(), kept()) as node:
+            memory = Robotmem(node.url)
+            for connections in (1, 2, 3):
+                memory.learn("x")
+                self.assertEqual(node.connections, connections)
+                node.sockets[-1].shutdown(socket.SHUT_RDWR)
+            memory.close()
+
+    def test_one_that_breaks_under_a_read_is_replaced(self):
+        with KeptNode(kept(), kept(total=3), kept()) as node:
+            memory = Robotmem(node.url)
+            memory.learn("x")
+            memory._kept[0][2].sock.shutdown(socket.SHUT_WR)  # what is sent fails, as after a reset
+            memory._reuse = lambda timeout, reuse=memory._kept.pop: reuse()[2]
+            self.assertEqual((memory.stats()["total"], node.connections), (3, 2))
+            memory._kept[0][2].sock.shutdown(socket.SHUT_WR)
+            with self.assertRaises(RobotmemError):
+                memory.learn("y")
+            self.assertEqual(len(node.asked), 2)
+
+    def test_threads_and_forks_have_their_own(self):
+        with KeptNode(*[kept() for _ in range(40)]) as node:
+            memory = Robotmem(node.url)
+            threads = [threading.Thread(target=lambda: [memory.learn("x") for _ in range(9)]) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertLessEqual(node.connections, 4)
+            before = node.connections
+            memory._kept = [(process + 1, since, connection) for process, since, connection in memory._kept]
+            memory.learn("in a child")
+            self.assertEqual((len(node.asked), node.connections), (37, before + 1))
+            memory.close()
 
 
 class Conveniences(unittest.TestCase):

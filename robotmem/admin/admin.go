@@ -31,6 +31,9 @@ type StatsResponse struct {
 	Backlog       int64            `json:"backlog" doc:"Memories without a vector yet; 0 without an embedder."`
 	SchemaVersion int              `json:"schema_version"`
 	DiskFreeBytes int64            `json:"disk_free_bytes" doc:"Free bytes on the disk of the file that are available to unprivileged programs; 0 if unknown."`
+	Commits       int64            `json:"commits" doc:"Transactions that this node has written and synced since its start. Concurrent calls share one."`
+	LogBytes      int64            `json:"log_bytes" doc:"Bytes that these commits have written to the log of the file."`
+	WrittenBytes  int64            `json:"written_bytes,omitempty" doc:"Bytes that this process has written to disks since its start, also for checkpoints, payloads and snapshots; absent where the system does not count them (only Linux does)."`
 	Workers       []Worker         `json:"workers" doc:"Background work of the node."`
 	Backup        *BackupState     `json:"backup,omitempty" doc:"The schedule of backups; absent if no node on the file ever had one."`
 }

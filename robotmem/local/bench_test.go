@@ -116,3 +116,33 @@ func BenchmarkLearnCallers(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkEndSession ends sessions of five facts beside 1,000 others.
+func BenchmarkEndSession(b *testing.B) {
+	e := openTest(b, Options{})
+	requests := facts(1000)
+	if _, err := e.LearnBatch(b.Context(), &robotmem.LearnBatchRequest{Items: requests}); err != nil {
+		b.Fatal(err)
+	}
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		s, err := e.StartSession(b.Context(), &robotmem.StartSessionRequest{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for j := range 5 {
+			n++
+			if _, err := e.Learn(b.Context(), &robotmem.LearnRequest{Insight: fmt.Sprintf("session fact %d %d about pump %d pressure %d bar", n, j, n*7, n*3), SessionID: s.SessionID, Context: requests[n%1000].Context}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := e.Recall(b.Context(), &robotmem.RecallRequest{Query: "mug camera", SessionID: s.SessionID}); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if _, err := e.EndSession(b.Context(), &robotmem.EndSessionRequest{SessionID: s.SessionID}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

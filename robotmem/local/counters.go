@@ -10,7 +10,7 @@ import (
 )
 
 // accessCounters collects the counts of recalls in memory, so that a recall does not
-// write to the disk. They are written every flushInterval, before an episode ends, and
+// write to the disk. They are written every flushInterval, with the end of an episode, and
 // at Close. A crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
 	mu sync.Mutex // guards RecallCounts
@@ -85,21 +85,23 @@ func (t *accessCounters) stop(n *Node) {
 	})
 }
 
-// flush stores the counts. It keeps them for the next flush when that fails.
-func (t *accessCounters) flush(ctx context.Context, n *Node) {
+// take removes the counts, for the caller to store.
+func (t *accessCounters) take() *store.RecallCounts {
 	t.mu.Lock()
+	defer t.mu.Unlock()
 	taken := t.RecallCounts
 	t.RecallCounts = store.RecallCounts{}
-	t.mu.Unlock()
+	return &taken
+}
+
+// flush stores the counts. It keeps them for the next flush when that fails.
+func (t *accessCounters) flush(ctx context.Context, n *Node) {
+	taken := t.take()
 	if taken.Recalls == 0 {
 		return
 	}
-	err := n.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreRecallCounts(&taken) })
-	if err == nil {
-		return
+	if err := n.Store.Write(ctx, func(tx *store.Tx) error { return tx.StoreRecallCounts(taken) }); err != nil {
+		n.Log.Warn("recall counters not stored yet", "err", err)
+		t.count(*taken)
 	}
-	n.Log.Warn("recall counters not stored yet", "err", err)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.Add(taken)
 }

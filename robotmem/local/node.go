@@ -111,7 +111,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{options: o, records: &record.Builder{Rules: rules}, Log: o.Logger}
+	n := &Node{options: o, records: &record.Builder{}, Log: o.Logger}
 	background, quit := context.WithCancel(context.Background())
 	n.quit, n.Quitting = quit, background.Done()
 
@@ -137,6 +137,7 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 		quit()
 		return nil, err
 	}
+	n.records.Rules = rules()
 	n.background.Go(func() { n.index.Run(background) })
 	if n.Store.ReadOnly() != "" {
 		return n, nil
@@ -203,18 +204,23 @@ func (o *Options) Complete() error {
 }
 
 // builtInRules are compiled once per process, which takes milliseconds.
-var builtInRules = sync.OnceValues(func() (*classify.Rules, error) { return classify.Parse(taxonomy.YAML) })
+var builtInRules = sync.OnceValue(func() *classify.Rules {
+	rules, _ := classify.Parse(taxonomy.YAML) // tests compile them
+	return rules
+})
 
-func (o *Options) rules() (*classify.Rules, error) {
-	parse := builtInRules
-	if !bytes.Equal(o.Taxonomy, taxonomy.YAML) {
-		parse = func() (*classify.Rules, error) { return classify.Parse(o.Taxonomy) }
+// rules returns a function that waits for the compiled rules. The built-in ones are compiled while
+// the file is opened.
+func (o *Options) rules() (wait func() *classify.Rules, err error) {
+	if bytes.Equal(o.Taxonomy, taxonomy.YAML) {
+		go builtInRules()
+		return builtInRules, nil
 	}
-	rules, err := parse()
+	rules, err := classify.Parse(o.Taxonomy)
 	if err != nil {
-		return nil, robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
+		err = robotmem.Errorf(robotmem.Invalid, "taxonomy", "%v", err)
 	}
-	return rules, nil
+	return func() *classify.Rules { return rules }, err
 }
 
 func (o *Options) checkWeights() error {

@@ -166,13 +166,16 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	}
 	m := progress.Of(ctx)
 	m.Step("counting recalls", 0, endStages)
-	n.counters.flush(ctx, n)
+	recalls := n.counters.take()
 	res := &robotmem.EndSessionResponse{Status: "ended", SessionID: r.SessionID, RelatedMemories: []robotmem.BriefMemory{}}
 	var session *store.SessionRow
 	err := n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		session, err = n.endSession(tx, m, &r, res)
+		session, err = n.endSession(tx, m, &r, recalls, res)
 		return err
 	})
+	if err != nil && !errors.Is(err, sqlite.ErrUndecided) {
+		n.counters.count(*recalls) // for the next flush
+	}
 	if err != nil {
 		return nil, sqlite.Wrap("end_session", err)
 	}
@@ -183,13 +186,18 @@ func (n *Node) EndSession(ctx context.Context, req *robotmem.EndSessionRequest) 
 	return res, nil
 }
 
-func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
+func (n *Node) endSession(tx *store.Tx, m *progress.Meter, r *robotmem.EndSessionRequest, recalls *store.RecallCounts, res *robotmem.EndSessionResponse) (*store.SessionRow, error) {
 	s, err := tx.OpenSession(r.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range record.Distinct(slices.Clone(r.UsedMemoryIDs)) {
 		if err := tx.Used(r.SessionID, id); err != nil {
+			return nil, err
+		}
+	}
+	if recalls.Recalls > 0 {
+		if err := tx.StoreRecallCounts(recalls); err != nil {
 			return nil, err
 		}
 	}

@@ -48,6 +48,10 @@ func (n *Node) Stats(ctx context.Context, _ *admin.StatsRequest) (*admin.StatsRe
 	if data, err := os.ReadFile(n.Store.Path() + store.BackupStateSuffix); err == nil && json.Unmarshal(data, &res.Backup) != nil {
 		n.Log.Warn("the state of the backups cannot be read", "file", store.BackupStateSuffix)
 	}
+	res.Commits, res.LogBytes = n.Store.Written()
+	counts, _ := os.ReadFile("/proc/self/io") // of Linux
+	_, written, _ := strings.Cut(string(counts), "\nwrite_bytes:")
+	_, _ = fmt.Sscan(written, &res.WrittenBytes)
 	res.Workers = n.workers(res)
 	return res, nil
 }

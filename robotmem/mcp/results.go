@@ -20,10 +20,10 @@ const (
 	maxObject  = 25_000 // bytes of the context, or of the metadata, in an answer with one memory
 )
 
-// shorten returns a copy of r with shortened contents. If that is not enough, the
+// shorten returns a copy of r with shortened contents, as JSON. If that is not enough, the
 // memories that take more than their share lose detail step by step. No memory is
 // dropped.
-func shorten(r *robotmem.RecallResponse) *robotmem.RecallResponse {
+func shorten(r *robotmem.RecallResponse) (data []byte, err error) {
 	short := *r
 	short.Memories = make([]robotmem.Memory, len(r.Memories))
 	for i, m := range r.Memories {
@@ -31,8 +31,8 @@ func shorten(r *robotmem.RecallResponse) *robotmem.RecallResponse {
 		short.Memories[i] = m
 	}
 	for _, reduce := range []func(*robotmem.Memory){withoutContext, brief, barest} {
-		if size(short) <= maxAnswer {
-			break
+		if data, err = encode(short); err != nil || len(data) <= maxAnswer {
+			return data, err
 		}
 		share := maxAnswer / len(short.Memories)
 		for i := range short.Memories {
@@ -41,7 +41,7 @@ func shorten(r *robotmem.RecallResponse) *robotmem.RecallResponse {
 			}
 		}
 	}
-	return &short
+	return encode(short)
 }
 
 // withoutContext removes the parts whose size the caller chose.

@@ -148,15 +148,17 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
+		var data []byte
 		switch r := out.(type) {
 		case *robotmem.RecallResponse:
-			out = shorten(r)
+			data, err = shorten(r)
 		case *robotmem.Memory:
-			out = shortenMemory(r)
+			data, err = encode(shortenMemory(r))
 		case *robotmem.PreviewResponse:
 			return s.picture(r), nil
+		default:
+			data, err = encode(out)
 		}
-		data, err := encode(out)
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}

@@ -60,11 +60,11 @@ def arguments(request):
 
 
 def main():
-    opened = {}
+    opened, memories = {}, {}
     while True:
         asked = ask()
         try:
-            response = {"response": run(robotmem.Robotmem(asked["url"]), opened, asked["op"], asked["request"])}
+            response = {"response": run(memories.setdefault(asked["url"], robotmem.Robotmem(asked["url"])), opened, asked["op"], asked["request"])}
         except robotmem.RobotmemError as err:
             response = {"error": {"kind": err.kind, "field": err.field, "detail": err.detail, "op": err.op}}
         except ValueError as err:

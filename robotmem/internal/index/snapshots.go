@@ -40,7 +40,7 @@ const (
 	// SnapshotLeast is how many memories must have changed since the last snapshot
 	// for the next to be worth storing; of a large memory, a part of all: what has
 	// changed since is read one by one at the next opening.
-	SnapshotLeast = 2000
+	SnapshotLeast = 500
 	snapshotShare = 8
 )
 

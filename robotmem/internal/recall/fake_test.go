@@ -21,6 +21,7 @@ type fakeStore struct {
 	damaged  map[int64]bool    // memories that cannot be read
 	broken   map[string]error  // signals that fail, by list
 	shapes   map[int64]float64 // what perceptions look like
+	loads    int               // memories that were read
 }
 
 var _ recall.Source = (*fakeStore)(nil)
@@ -155,6 +156,7 @@ func (s *fakeStore) Load(_ context.Context, _ *recall.Query, _ recall.Set, id in
 		return nil, robotmem.Errorf(robotmem.Corrupt, "", "its text does not match its checksum")
 	}
 	m := s.memories[id-1]
+	s.loads++
 	return &m, nil
 }
 

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -17,8 +18,7 @@ const rrfK = 60
 // the weight w of each list, times RealWeight for memories from the real world. The
 // result is sorted best first, ties by id.
 func (r *run) fuse() []hit {
-	at := map[int64]int{}
-	var hits []hit
+	at, hits := make(map[int64]int, r.listDepth()), make([]hit, 0, r.listDepth())
 	// If only lists of weight 0 have results, they count with weight 1.
 	weighted := slices.ContainsFunc(r.lists, func(l list) bool { return len(l.items) > 0 && r.weight(l) > 0 })
 	for _, l := range r.lists {
@@ -86,57 +86,64 @@ const leastVectorWeight = 0.1
 // stages are the steps between fusion and the cut to n, in order.
 var stages = []struct {
 	name string
-	run  func(*run, []hit) []hit
+	run  func(context.Context, *run, []hit) ([]hit, error)
 }{
 	{"diverse", diversify},    // only with diversity
 	{"nearest", nearestFirst}, // only with a strict spatial_sort
 }
 
-func nearestFirst(r *run, hits []hit) []hit {
+func nearestFirst(_ context.Context, r *run, hits []hit) ([]hit, error) {
 	if !r.Strict() {
-		return hits
+		return hits, nil
 	}
 	hits = slices.DeleteFunc(hits, func(h hit) bool { return h.distance == nil })
 	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(*a.distance, *b.distance), cmp.Compare(a.id, b.id)) })
-	return hits
+	return hits, nil
 }
 
 // diversePool is the number of best hits among which diversify chooses.
 const diversePool = 200
 
-// diversify sorts by maximal marginal relevance (Carbonell, Goldstein 1998): the
+// diversify chooses n hits by maximal marginal relevance (Carbonell, Goldstein 1998): the
 // next memory is the one with the largest score minus its similarity to the most
-// similar memory already chosen.
-func diversify(r *run, hits []hit) []hit {
+// similar memory already chosen. It loads only the memories that can be chosen: scores
+// fall, and a similarity is never negative.
+func diversify(ctx context.Context, r *run, hits []hit) ([]hit, error) {
 	if r.Diversity == 0 || r.Strict() || len(hits) < 2 {
-		return hits
+		return hits, nil
 	}
-	best := hits[0].score
-	rest := slices.Clone(hits[:min(diversePool, len(hits))])
-	terms := map[int64][]string{}
-	for _, h := range rest {
-		if h.memory != nil {
-			terms[h.id] = text.Stems(h.memory.Content)
-		}
-	}
-	chosen := make([]hit, 0, len(hits))
-	similarity := make([]float64, len(rest))
-	for len(rest) > 0 && len(chosen) < r.N {
-		pick, top := 0, 0.0
-		for i, h := range rest {
-			gain := (1-r.Diversity)*h.score/best - r.Diversity*similarity[i]
-			if i == 0 || gain > top {
+	best, rest, chosen := hits[0].score, slices.Clone(hits[:min(diversePool, len(hits))]), []hit{}
+	// By memory id; a similarity is that to the first of the chosen ones, as many as compared says.
+	terms, compared, similarity := map[int64][]string{}, map[int64]int{}, map[int64]float64{}
+	for len(chosen) < r.N {
+		pick, top := -1, 0.0
+		for i := range rest {
+			h := &rest[i]
+			gain := (1 - r.Diversity) * h.score / best
+			if pick >= 0 && gain <= top && !r.timeOrder() {
+				break
+			}
+			if ok, err := r.load(ctx, h); err != nil {
+				return nil, err
+			} else if !ok {
+				continue
+			}
+			if terms[h.id] == nil {
+				terms[h.id] = text.Stems(h.memory.Content)
+			}
+			for ; compared[h.id] < len(chosen); compared[h.id]++ {
+				similarity[h.id] = max(similarity[h.id], consolidate.Jaccard(terms[chosen[compared[h.id]].id], terms[h.id]))
+			}
+			if gain -= r.Diversity * similarity[h.id]; pick < 0 || gain > top {
 				pick, top = i, gain
 			}
 		}
-		h := rest[pick]
-		chosen = append(chosen, h)
-		rest, similarity = slices.Delete(rest, pick, pick+1), slices.Delete(similarity, pick, pick+1)
-		for i := range rest {
-			similarity[i] = max(similarity[i], consolidate.Jaccard(terms[h.id], terms[rest[i].id]))
+		if pick < 0 {
+			break
 		}
+		chosen, rest = append(chosen, rest[pick]), slices.Delete(rest, pick, pick+1)
 	}
-	return append(chosen, rest...)
+	return chosen, nil
 }
 
 // normalizeScores divides all scores by the largest. The first hit need not have

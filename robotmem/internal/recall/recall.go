@@ -192,7 +192,9 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	}
 	r.trace.add("relevant", len(hits))
 	for _, s := range stages {
-		hits = s.run(r, hits)
+		if hits, err = s.run(ctx, r, hits); err != nil {
+			return nil, err
+		}
 		r.trace.add(s.name, len(hits))
 	}
 	if hits, err = r.cut(ctx, hits); err != nil {
@@ -369,32 +371,28 @@ func (r *run) load(ctx context.Context, h *hit) (ok bool, err error) {
 	return true, nil
 }
 
-// loadForRanking loads the memories that the stages need: with min_relevance all
-// hits until enough of them are relevant, with diversity the best.
+// loadForRanking loads, with min_relevance, hits until enough of them are relevant.
 func (r *run) loadForRanking(ctx context.Context, hits []hit) ([]hit, error) {
+	if r.MinRelevance == 0 {
+		return hits, nil
+	}
 	enough := r.N
 	if r.Diversity > 0 {
 		enough = max(enough, diversePool)
 	}
-	if r.MinRelevance == 0 && r.Diversity == 0 {
-		return hits, nil
-	}
 	kept := hits[:0]
 	for i := range hits {
-		if r.MinRelevance > 0 && len(kept) == enough {
+		if len(kept) == enough {
 			break
 		}
 		h := hits[i]
-		if i < enough || r.MinRelevance > 0 {
-			ok, err := r.load(ctx, &h)
-			if err != nil {
-				return nil, err
-			}
-			if !ok || r.MinRelevance > 0 && r.relevance(&h) < r.MinRelevance {
-				continue
-			}
+		ok, err := r.load(ctx, &h)
+		if err != nil {
+			return nil, err
 		}
-		kept = append(kept, h)
+		if ok && r.relevance(&h) >= r.MinRelevance {
+			kept = append(kept, h)
+		}
 	}
 	return kept, nil
 }

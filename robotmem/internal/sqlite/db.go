@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -62,9 +63,13 @@ type DB struct {
 	writer     *Conn      // owned by runWriter
 	queue      writeQueue // owned by runWriter
 	jobs       chan *job
-	lone       *job // what runWriter runs next, alone
+	lone       *job          // what runWriter runs next, alone
+	callers    int           // how many wrote or waited when the last group ended; owned by runWriter
+	syncTime   time.Duration // of the last commit; owned by runWriter
 	writerDone chan struct{}
 	readers    chan *Conn // nil entries are connections not opened yet
+
+	commits, logged atomic.Int64 // transactions that were written, and their bytes in the log
 
 	// closing is held for reading by every call, for writing by Close.
 	closing sync.RWMutex

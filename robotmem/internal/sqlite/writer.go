@@ -80,6 +80,9 @@ func (db *DB) WriteAlone(ctx context.Context, f func(*Conn) error) error {
 // Waiting is how many jobs wait for the writer.
 func (db *DB) Waiting() int { return len(db.jobs) }
 
+// Written returns how many transactions this process has written to the log, and their bytes there.
+func (db *DB) Written() (commits, bytes int64) { return db.commits.Load(), db.logged.Load() }
+
 func (db *DB) submit(ctx context.Context, j *job) error {
 	db.closing.RLock()
 	err := db.enqueue(ctx, j)
@@ -141,6 +144,7 @@ func (db *DB) runWriter() {
 			db.lone = j
 		} else if group, begun := db.begin([]*job{j}); begun {
 			db.commit(group)
+			db.callers = len(group) + len(db.jobs)
 		}
 		if j = db.lone; j != nil {
 			db.lone = nil
@@ -166,8 +170,12 @@ func (db *DB) runAlone(j *job) {
 // withdrawn.
 func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 	defer db.queue.leave()
-	for since := time.Now(); ; {
-		group = db.gather(group)
+	// Callers that were answered together ask again at about the same time. Without this wait
+	// the first of them would have a sync for itself, and the others the next one.
+	company := time.NewTimer(min(db.syncTime/2, lockSlice))
+	defer company.Stop()
+	for since, callers := time.Now(), db.callers; ; callers = 0 {
+		group = db.gather(group, callers, company.C)
 		if len(group) == 0 {
 			return nil, false
 		}
@@ -175,7 +183,7 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 			db.queue.pause()
 			continue
 		}
-		err := db.writer.Exec("BEGIN IMMEDIATE")
+		err := db.writer.Query("BEGIN IMMEDIATE", nil, nil)
 		if err == nil {
 			break
 		}
@@ -197,10 +205,10 @@ func (db *DB) begin(group []*job) (claimed []*job, begun bool) {
 }
 
 // gather removes the jobs that their callers have withdrawn, and adds queued jobs, up
-// to one that runs alone.
-func (db *DB) gather(group []*job) []*job {
+// to one that runs alone. It waits until late for a group of least jobs.
+func (db *DB) gather(group []*job, least int, late <-chan time.Time) []*job {
 	group = slices.DeleteFunc(group, func(j *job) bool { return j.claimed.Load() })
-	for len(group) < jobsPerCommit && db.lone == nil {
+	for len(group) < jobsPerCommit && db.lone == nil && (len(group) < least || len(db.jobs) > 0) {
 		select {
 		case next, ok := <-db.jobs:
 			if !ok {
@@ -211,8 +219,8 @@ func (db *DB) gather(group []*job) []*job {
 			} else if !next.claimed.Load() {
 				group = append(group, next)
 			}
-		default:
-			return group
+		case <-late:
+			least = 0
 		}
 	}
 	return group
@@ -293,9 +301,14 @@ func (db *DB) tryCommit(group []*job) (results []error, err error) {
 	if err := db.InPlace(); err != nil {
 		return nil, err
 	}
-	if err := c.Exec("COMMIT"); err != nil {
+	before := time.Now()
+	if err := c.Query("COMMIT", nil, nil); err != nil { // prepared once, as BEGIN is
 		return nil, err
 	}
+	db.syncTime = time.Since(before)
+	pages := c.pagesWritten()
+	db.commits.Add(min(pages, 1)) // a transaction without changes is not synced
+	db.logged.Add(pages * frameBytes)
 	db.o.Group.Committed()
 	return results, nil
 }

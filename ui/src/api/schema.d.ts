@@ -1639,6 +1639,8 @@ export interface components {
                 [key: string]: number;
             };
             collections: number;
+            /** @description Transactions that this node has written and synced since its start. Concurrent calls share one. */
+            commits: number;
             db_bytes: number;
             /** @description Free bytes on the disk of the file that are available to unprivileged programs; 0 if unknown. */
             disk_free_bytes: number;
@@ -1648,6 +1650,8 @@ export interface components {
             evicted_bytes: number;
             /** @description Memories created in the last 24 hours. */
             last_day: number;
+            /** @description Bytes that these commits have written to the log of the file. */
+            log_bytes: number;
             /** @description Original size of all payloads; a shared payload counts once. */
             payload_bytes: number;
             recalls: number;
@@ -1663,6 +1667,8 @@ export interface components {
             total: number;
             /** @description Background work of the node. */
             workers: components["schemas"]["Worker"][];
+            /** @description Bytes that this process has written to disks since its start, also for checkpoints, payloads and snapshots; absent where the system does not count them (only Linux does). */
+            written_bytes?: number;
             /** @description Recalls without a result. */
             zero_hits: number;
         };
