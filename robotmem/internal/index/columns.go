@@ -32,6 +32,7 @@ type Columns struct {
 	Points      map[int64]*pointColumn // by path id
 	ScopeCache  recent[*cachedScope]
 	FilterCache filterCache
+	Memory      sqlite.Memory // bounds the two caches; set before the first use
 }
 
 // Row is one memory. Texts and beliefs are interned numbers.

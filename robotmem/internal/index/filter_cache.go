@@ -158,7 +158,7 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	} else {
 		a = r.Evaluate(b.Scope, now)
 	}
-	r.ScopeCache.use(at, a, maxCachedScopes)
+	r.ScopeCache.use(at, a, int(r.Memory.Part(maxCachedScopes)))
 	return a
 }
 
@@ -265,7 +265,7 @@ func (r *Columns) cachedFilterSet(key string, base *bitset.BitSet) (*bitset.BitS
 		return nil, false
 	}
 	found := r.FilterCache.Sets[at]
-	r.FilterCache.Sets.use(at, found, maxCachedFilters)
+	r.FilterCache.Sets.use(at, found, int(r.Memory.Part(maxCachedFilters)))
 	return base.Intersection(found.set), true
 }
 
@@ -275,7 +275,7 @@ func (r *Columns) cacheFilter(key string, n *filter.Condition, set *bitset.BitSe
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.Revision == revision {
-		r.FilterCache.Sets.use(r.FilterCache.find(key), &cachedFilter{key, *n, set}, maxCachedFilters)
+		r.FilterCache.Sets.use(r.FilterCache.find(key), &cachedFilter{key, *n, set}, int(r.Memory.Part(maxCachedFilters)))
 	}
 }
 

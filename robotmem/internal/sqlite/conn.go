@@ -65,11 +65,12 @@ const openRetry = 5 * time.Millisecond
 
 // openOnce opens a connection and sets it up.
 func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
-	flags := sqlite3.OPEN_READWRITE
+	mode := "&mode=rw"
 	if o.ReadOnly {
-		flags = sqlite3.OPEN_READONLY
+		mode = "&mode=ro"
 	}
-	db, err := sqlite3.OpenFlags(fileURI(path, o), flags|sqlite3.OPEN_URI)
+	// Not under ctx: the driver would interrupt the opening and answer another error.
+	db, err := sqlite3.OpenContext(sqlite3.WithMaxMemory(context.Background(), reserved()), fileURI(path, o)+mode)
 	if err != nil {
 		return nil, err
 	}
