@@ -122,9 +122,10 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Paths: map[string]int64{}, Changed: func(revision int64) {
 		n.watch.saw(revision)
 		n.embeddings.rouse()
+		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),

@@ -26,6 +26,10 @@ const (
 	connMemory, leastConnMemory = 256 << 20, 12 << 20
 	// heapSpace is address space for the heap of Go, which grows by 64 MiB.
 	heapSpace = 128 << 20
+	// goReserves is what Go reserves on 64-bit systems for the tables of its heap, with the
+	// program. It goes on without the last of them where they do not fit, which is not
+	// safe. A program of .ci/small has tables for a smaller heap.
+	goReserves, smallProgram = 1280 << 20, 512 << 20
 	// reservedConns are open at once under a limit of the address space: the writer,
 	// two readers, and those of a check and of a backup.
 	reservedConns = 5
@@ -71,6 +75,9 @@ func addressLimit() int64 { return systemNumber("/proc/self/limits", "Max addres
 // no limit.
 func AddressSpace() (limit, need int64) {
 	has := systemNumber("/proc/self/statm", "") * int64(os.Getpagesize())
+	if has > smallProgram {
+		has = max(has, goReserves)
+	}
 	return addressLimit(), has + heapSpace + reservedConns*leastConnMemory
 }
 
