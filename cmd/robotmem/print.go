@@ -91,6 +91,11 @@ func printAnswer(w *lines, answer any) {
 		w.detail("by category", countsText(r.ByCategory))
 		w.detail("recalls", fmt.Sprintf("%d, %d of them found nothing", r.Recalls, r.ZeroHits))
 		w.detail("size", fmt.Sprintf("%s in the file, %s of payloads", sizeText(r.DBBytes), sizeText(r.PayloadBytes)))
+		for _, worker := range r.Workers {
+			if worker.Name == "memory" {
+				w.detail(worker.Name, worker.Detail)
+			}
+		}
 		w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
 		w.detail("schema", fmt.Sprint(r.SchemaVersion))
 	default: // an operation without a text form
