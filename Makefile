@@ -11,7 +11,7 @@ GOLANGCI_VERSION := v2.15.0
 OLLAMA_VERSION := v0.11.4
 OLLAMA := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/robotmem/ollama-$(OLLAMA_VERSION)/ollama
 
-.PHONY: onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
+.PHONY: small onnx onnx-test tidy torture torture-short schemathesis ui browser-test browser-short fuzz-corpus ollama-path check test race vet lint cross examples build fuzz clean ollama compare compare-test release release-test mcpb
 
 check: test browser-short race vet lint cross examples
 
@@ -29,6 +29,10 @@ test:
 ONNX := robotmem/embedding/onnx
 onnx:
 	GOWORK=$(CURDIR)/$(ONNX)/go.work $(GO) build -overlay $(ONNX)/_robotmem/overlay.json -o bin/robotmem-onnx ./cmd/robotmem
+
+# robotmem for an address space of 512 MiB: bin/robotmem-small.
+small:
+	.ci/small
 
 onnx-test:
 	cd $(ONNX) && $(GO) test ./...

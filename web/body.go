@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	maxMemory = 64 << 20
-	smallBody = 64 << 10 // bytes
-	roomWait  = 10 * time.Second
+	// DefaultMemory is that of Options, in bytes.
+	DefaultMemory = 64 << 20
+	smallBody     = 64 << 10 // bytes
+	roomWait      = 10 * time.Second
 	// largeRate replaces bodyRate for the bytes after smallBody.
 	largeRate = 16 << 10
 	// A decoded value takes up to 44 times the bytes of its JSON, and all values of a

@@ -132,7 +132,7 @@ func newServer(svc robotmem.Service, opts Options) (*server, http.Handler) {
 		staying:  map[string]int{},
 	}
 	s.maxRequest = cmp.Or(opts.MaxRequest, robotmem.MaxRequest)
-	s.rooms = newRooms(cmp.Or(opts.Memory, maxMemory))
+	s.rooms = newRooms(cmp.Or(opts.Memory, DefaultMemory))
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	if opts.Rate > 0 {
 		s.rates = newLimits(rate.Limit(opts.Rate), int(math.Ceil(2*opts.Rate)))

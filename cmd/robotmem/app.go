@@ -86,6 +86,10 @@ func (a *app) options(clientType string) (o local.Options, err error) {
 		Logger:     a.Log,
 		Weights:    maps.Clone(a.Config.Weights),
 	}
+	if o.Memory, err = a.Config.memory(); err != nil {
+		return o, err
+	}
+	limitHeap(o.Memory)
 	if clientType != clientCLI { // only long-running processes and the command retain evict
 		if o.Retention, err = parseRetention(a.Config.Retention, a.Config.MinFree); err != nil {
 			return o, err

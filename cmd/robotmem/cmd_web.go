@@ -116,6 +116,7 @@ func (c *webCmd) Run(ctx context.Context, a *app) (err error) {
 	options.MCP, options.RequireToken = tools.Handler(), !local
 	options.Tokens, options.ManageTokens = tokens.Tokens, tokens
 	options.Ready = m.Ready
+	options.Memory = m.Memory().Part(web.DefaultMemory)
 	server := web.NewServer(svc, options)
 	server.TLSConfig = tlsConfig
 	fmt.Fprintln(a.Stdout, address)

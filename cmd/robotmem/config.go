@@ -17,6 +17,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/goccy/go-yaml"
 	"github.com/robotmem/robotmem-go/robotmem/backup"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // A setting has one name in three spellings: --allow-path, ROBOTMEM_ALLOW_PATH
@@ -34,6 +35,7 @@ type config struct {
 	ReadOnly   bool     `mapstructure:"read_only"`
 	AllowPath  []string `mapstructure:"allow_path"`
 	LogLevel   string   `mapstructure:"log_level"`
+	Memory     string   `mapstructure:"memory"` // a size, "" for the default
 	URL        string   `mapstructure:"url"`
 	Token      string   `mapstructure:"token"`
 	Addr       string   `mapstructure:"addr"`
@@ -83,7 +85,7 @@ func defaults() map[string]any {
 		"db": "", "collection": "", "embedder": "auto", "taxonomy": "", "durability": "full", "read_only": false,
 		"allow_path": []string{}, "log_level": "warn", "url": "", "token": "", "addr": "127.0.0.1:7878",
 		"ollama_url": "", "openai_url": "", "openai_key": "", "weights": map[string]float64{},
-		"retention": []string{}, "min_free": "", "backup_to": "", "backup_every": "", "backup_keep": "",
+		"memory": "", "retention": []string{}, "min_free": "", "backup_to": "", "backup_every": "", "backup_keep": "",
 		"tls_cert": "", "tls_key": "", "allow_host": []string{}, "cors_origin": []string{}, "rate": "",
 	}
 }
@@ -287,10 +289,25 @@ func (c *config) check() error {
 	if _, err := c.schedule(); err != nil {
 		return err
 	}
+	if _, err := c.memory(); err != nil {
+		return err
+	}
 	if c.URL != "" && !strings.HasPrefix(c.URL, "http://") && !strings.HasPrefix(c.URL, "https://") {
 		return invalid("url", "must begin with http:// or https://, not %q", c.URL)
 	}
 	return nil
+}
+
+// memory is the budget of memory in bytes, 0 if none is set.
+func (c *config) memory() (local.Memory, error) {
+	if c.Memory == "" {
+		return 0, nil
+	}
+	n, err := parseSize(c.Memory)
+	if err != nil {
+		err = invalid("memory", "must be a size such as 64MiB, not %q", c.Memory)
+	}
+	return local.Memory(n), err
 }
 
 // schedule is the schedule of backups, nil if none is set.

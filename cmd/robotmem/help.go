@@ -46,7 +46,7 @@ var exampleLines = map[string][]string{
 	"backup restore":  {`robotmem backup restore memory-20261121T204100.000Z`, `robotmem backup restore /mnt/usb/arm-7/memory-20261121T204100.000Z --to drill.db`},
 	"retain":          {`robotmem retain --keep "visual 10GB 30d" --keep "* 20GB"`, `robotmem retain --min-free 2GB --apply`},
 	"mcp":             {`robotmem mcp`, `robotmem mcp --db /data/arm.db --collection arm`},
-	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`, `robotmem web --addr 0.0.0.0:7878 --tls-cert node.crt --tls-key node.key --allow-host arm-7.local`},
+	"web":             {`robotmem web`, `robotmem web --addr 127.0.0.1:0`, `robotmem web --memory 64MiB`, `robotmem web --addr 0.0.0.0:7878 --tls-cert node.crt --tls-key node.key --allow-host arm-7.local`},
 	"token create":    {`robotmem token create arm-7`, `robotmem token create dashboard --read-only`},
 	"token list":      {`robotmem token list`},
 	"token revoke":    {`robotmem token revoke dashboard`},

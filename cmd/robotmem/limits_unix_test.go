@@ -13,9 +13,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/eval"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // limited is the program under limits of the shell, as in "ulimit -n 40".
@@ -120,7 +125,7 @@ func TestHalfOpenConnectionsLeaveFilesForTheMemory(t *testing.T) {
 func TestLimitsThatAreTooLowAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ limits, command, want string }{
-		{"ulimit -v 1048576", "learn crates", "robotmem: the address space is limited to 1024 MiB"},
+		{"ulimit -v 880640", "learn crates", "robotmem: the address space is limited to 860 MiB"},
 		{"ulimit -n 20", "web --addr 127.0.0.1:0", "robotmem: the limit of open files is 20"},
 	} {
 		t.Run(tt.limits, func(t *testing.T) {
@@ -135,13 +140,14 @@ func TestLimitsThatAreTooLowAreNamed(t *testing.T) {
 	}
 }
 
-// The limits that the messages name are enough.
+// The limits that the messages name are enough. This build also reserves the stacks of C
+// threads; .ci/small tests one for 512 MiB.
 func TestLimitsThatAreNamedAreEnough(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux limits the address space")
 	}
-	url := startWeb(t, limited(t, "ulimit -v 3145728 && ulimit -n 32", "web", "--addr", "127.0.0.1:0"))
+	url := startWeb(t, limited(t, "ulimit -v 2359296 && ulimit -n 32", "web", "--addr", "127.0.0.1:0"))
 	for i := range 20 {
 		if code, body := ask(t, "POST", url+"/api/learn", fmt.Sprintf(`{"insight":"the crate at dock %d weighs %d kg"}`, i, 10+i)); code != 200 {
 			t.Fatalf("learn: %d %s", code, body)
@@ -149,5 +155,58 @@ func TestLimitsThatAreNamedAreEnough(t *testing.T) {
 		if code, body := ask(t, "POST", url+"/api/recall", `{"query":"crate at dock 0","n":1}`); code != 200 || !strings.Contains(body, "10 kg") {
 			t.Fatalf("recall: %d %s", code, body)
 		}
+	}
+}
+
+// The memory in use of a node of 20,000 facts goes by --memory.
+func TestMemoryBoundsWhatIsResident(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the memory in use is read from /proc")
+	}
+	db := filepath.Join(t.TempDir(), "memory.db")
+	m, err := local.Open(t.Context(), db, local.Options{Durability: local.DurabilityNormal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := eval.NewFacts()
+	for from := range 4 {
+		batch := &robotmem.LearnBatchRequest{}
+		for i := range 5000 {
+			batch.Items = append(batch.Items, facts.Fact(5000*from+i))
+		}
+		if _, err := m.LearnBatch(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	resident := func(memory string) (kib int64) {
+		cmd := limited(t, "true", "web", "--addr", "127.0.0.1:0", "--db", db, "--memory", memory)
+		cmd.Env = append(cmd.Env, "GOGC=", "GOMEMLIMIT=") // those of TestMain
+		url := startWeb(t, cmd)
+		for i := range 40 {
+			code, body := ask(t, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
+			if code != 200 {
+				t.Fatalf("list: %d %s", code, body)
+			}
+		}
+		code, body := ask(t, "POST", url+"/api/recall", `{"query":"gripper","n":5}`)
+		if code != 200 {
+			t.Fatalf("recall: %d %s", code, body)
+		}
+		text, _, _ := strings.Cut(procValue(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid), "RssAnon", ""), " ")
+		kib, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return kib
+	}
+	large := resident("1GiB")
+	small := resident("64MiB")
+	t.Logf("%d KiB with 1GiB, %d KiB with 64MiB", large, small)
+	if 4*small > 3*large {
+		t.Errorf("%d KiB are resident with 64MiB, %d KiB with 1GiB; want at most 3/4", small, large)
 	}
 }

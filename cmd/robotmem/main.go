@@ -4,12 +4,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
 // gcPercent saves memory for a little time: the indexes of a node are large and have no
@@ -22,12 +26,30 @@ const (
 	startTime    = time.Second
 )
 
+// limitHeap makes Go collect more often as its memory approaches a budget, less what the
+// page caches take. GOMEMLIMIT overrides it.
+func limitHeap(budget local.Memory) {
+	if budget > 0 && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(max(int64(budget)/2, int64(budget)-budget.PageCaches()))
+	}
+}
+
 func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(startPercent)
 		time.AfterFunc(startTime, func() { debug.SetGCPercent(gcPercent) })
 	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// checkLimits fails if the program would be refused memory that it only reserves: Go
+// would end it with a stack trace, at any point.
+func checkLimits() error {
+	limit, need := local.AddressSpace()
+	if limit == 0 || limit >= need {
+		return nil
+	}
+	return &robotmem.Error{Kind: robotmem.Unavailable, Err: fmt.Errorf("the address space is limited to %d MiB (ulimit -v), and the program reserves %d MiB, of which it uses little; raise that limit, and limit the memory in use instead: --memory, MemoryMax= of systemd, memory.max of a cgroup, or GOMEMLIMIT", limit>>20, need>>20+1)}
 }
 
 // run runs the program and returns the exit code.

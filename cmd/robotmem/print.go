@@ -94,6 +94,11 @@ func printAnswer(w *lines, answer any) {
 		if r.Commits > 0 { // of a node; a command that only reads has written nothing
 			w.detail("written", fmt.Sprintf("%d commits of %s each since the start, %s in all", r.Commits, sizeText(r.LogBytes/r.Commits), sizeText(max(r.LogBytes, r.WrittenBytes))))
 		}
+		for _, worker := range r.Workers {
+			if worker.Name == "memory" {
+				w.detail(worker.Name, worker.Detail)
+			}
+		}
 		w.detail("embedder", fmt.Sprintf("%s, %d waiting", r.Embedder, r.Backlog))
 		w.detail("schema", fmt.Sprint(r.SchemaVersion))
 	default: // an operation without a text form

@@ -10,12 +10,13 @@ import (
 )
 
 // accessCounters collects the counts of recalls in memory, so that a recall does not
-// write to the disk. They are written every flushInterval, with the end of an episode, and
+// write to the disk. They are written flushInterval after the first, with the end of an episode, and
 // at Close. A crash loses the counts of the last seconds and no memory.
 type accessCounters struct {
 	mu sync.Mutex // guards RecallCounts
 	store.RecallCounts
 
+	wake chan struct{} // there are counts to store
 	quit chan struct{}
 	done chan struct{}
 	once sync.Once
@@ -32,6 +33,10 @@ func (t *accessCounters) count(one store.RecallCounts) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.Add(one)
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
 }
 
 // pendingCredit lists the memories that were recalled for a session and are not stored
@@ -56,16 +61,19 @@ func (t *accessCounters) eachPendingHour(visit func(store.CollectionHour, store.
 }
 
 func (t *accessCounters) start(n *Node) {
-	t.quit, t.done = make(chan struct{}), make(chan struct{})
+	t.quit, t.done, t.wake = make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
 	go func() {
 		defer close(t.done)
-		tick := time.NewTicker(flushInterval)
-		defer tick.Stop()
 		for {
 			select {
 			case <-t.quit:
 				return
-			case <-tick.C:
+			case <-t.wake:
+			}
+			select {
+			case <-t.quit:
+				return
+			case <-time.After(flushInterval):
 				t.flush(context.Background(), n)
 			}
 		}

@@ -36,7 +36,7 @@ const (
 	embedPage = 512
 	// embedPause is how long the worker sleeps when it has nothing to embed. It then
 	// checks the file again, because another process may have stored a memory.
-	embedPause  = 2 * time.Second
+	embedPause  = 15 * time.Second
 	embedGather = 100 * time.Millisecond
 	maxDims     = 4096
 )

@@ -50,6 +50,10 @@ type Options struct {
 	// "place" and "likeness", each 0 or more. The default is 1, and for vector 0.1 to 1
 	// depending on the similarity of the nearest memory.
 	Weights map[string]float64
+	// Memory bounds, in bytes, what the node keeps in memory: its indexes with the caches,
+	// and the page caches of SQLite. The indexes take what they need; the caches become
+	// smaller and recall slower. At least 16 MiB; what suits the machine if zero.
+	Memory Memory
 	// RealWeight is the factor for memories observed in the real world (env.sim_or_real
 	// = "real"); 1.5 if zero.
 	RealWeight float64
@@ -118,15 +122,16 @@ func openNode(ctx context.Context, path string, o Options) (*Node, error) {
 	n.Store = &store.Store{Clock: o.Clock, Disk: o.Disk, User: store.OSUser(), Changed: func(revision int64) {
 		n.watch.saw(revision)
 		n.embeddings.rouse()
+		n.index.NoticeChange()
 	}}
 	n.embeddings = embeddings{store: n.Store, log: o.Logger, embedder: o.Embedder, wake: make(chan struct{}, 1)}
-	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1)}
+	n.index = &index.Index{Store: n.Store, Log: o.Logger, Quitting: n.Quitting, Columns: index.Columns{Memory: o.Memory}, WithVectors: o.Embedder != nil, Wake: make(chan struct{}, 1), Changed: make(chan struct{}, 1)}
 	n.maintenance = &maintenance.Maintainer{
 		Store: n.Store, Index: n.index, Records: n.records, Log: o.Logger, Retention: o.Retention, Embedder: o.Embedder,
 		WakeScrub: make(chan struct{}, 1), WakeFeatures: make(chan struct{}, 1),
 	}
 	if n.Store.DB, err = sqlite.OpenDB(ctx, path, sqlite.Options{
-		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
+		ReadOnly: o.ReadOnly, Create: o.Create, Normal: o.Durability == DurabilityNormal, BusyTimeout: o.BusyTimeout, Memory: o.Memory, Disk: o.Disk, Log: o.Logger, Beside: store.PayloadsSuffix,
 		SetUp: func(c *sqlite.Conn) error {
 			return vector.Register(c.Conn, "memories_vec", func(unit []float32, k int) ([]vector.Hit, error) {
 				return n.index.Nearest(&store.Conn{Conn: c}, unit, k)
@@ -169,6 +174,12 @@ func (o *Options) Complete() error {
 	}
 	if o.BusyTimeout == 0 {
 		o.BusyTimeout = DefaultBusyTimeout
+	}
+	if o.Memory == 0 {
+		o.Memory = sqlite.DefaultMemory()
+	}
+	if o.Memory < sqlite.LeastMemory {
+		return robotmem.Errorf(robotmem.Invalid, "memory", "must be at least %s, not %s", sqlite.BytesText(sqlite.LeastMemory), sqlite.BytesText(int64(o.Memory)))
 	}
 	if o.MaxPayload == 0 {
 		o.MaxPayload = defaultMaxPayload

@@ -124,7 +124,7 @@ const (
 
 // workers describes the background work of the node, from the counts of Stats.
 func (n *Node) workers(s *admin.StatsResponse) []admin.Worker {
-	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.indexWorker(), n.writerWorker(), n.retentionWorker(s)}
+	return []admin.Worker{n.vectorWorker(s), n.likenessWorker(s), n.indexWorker(), n.writerWorker(), n.retentionWorker(s), n.memoryWorker()}
 }
 
 func (n *Node) vectorWorker(s *admin.StatsResponse) admin.Worker {
@@ -173,6 +173,13 @@ func (n *Node) writerWorker() admin.Worker {
 	}
 	return admin.Worker{Name: "writer", Status: workerIdle, Detail: "no write is queued"}
 }
+
+func (n *Node) memoryWorker() admin.Worker {
+	return admin.Worker{Name: "memory", Status: workerIdle, Detail: fmt.Sprintf("the budget is %s, of which %s are for the page caches of SQLite", sqlite.BytesText(int64(n.options.Memory)), sqlite.BytesText(n.options.Memory.PageCaches()))}
+}
+
+// Memory returns the node's budget of memory.
+func (n *Node) Memory() Memory { return n.options.Memory }
 
 func (n *Node) retentionWorker(s *admin.StatsResponse) admin.Worker {
 	limits := n.options.Retention

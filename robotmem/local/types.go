@@ -14,6 +14,8 @@ type (
 	SystemDisk = sqlite.SystemDisk
 	// Retention is the set of budgets that a node enforces.
 	Retention = maintenance.Retention
+	// Memory is a budget of memory in bytes.
+	Memory = sqlite.Memory
 	// RecoverReport lists what Recover read from a damaged file and what it lost.
 	RecoverReport = maintenance.RecoverReport
 	// ImportReport counts the records of an import by their result.
@@ -21,6 +23,10 @@ type (
 	// ImportCount counts the records of one kind by their result.
 	ImportCount = store.ImportCount
 )
+
+// AddressSpace returns the limit of the address space in bytes, 0 without one, and how much
+// a node needs.
+func AddressSpace() (limit, need int64) { return sqlite.AddressSpace() }
 
 // OSUser is the name of the user that runs this program.
 func OSUser() string { return store.OSUser() }

@@ -32,6 +32,7 @@ type Columns struct {
 	unread     []int64 // memories on damaged pages, which are in no answer
 	ScopeCache recent[*cachedScope]
 	Contexts   recent[*contextSet]
+	Memory     sqlite.Memory // bounds the caches; set before the first use
 
 	making sync.Mutex // held while a context column is made; taken before Mu
 }

@@ -101,13 +101,13 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 			missing = append(missing, s)
 		}
 		if at >= 0 || r.Revision == revision {
-			r.Contexts.use(at, s, maxContextColumns)
+			r.Contexts.use(at, s, int(r.Memory.Part(maxContextColumns)))
 		}
 		sets = append(sets, s)
 	}
 	total := 0
 	for i := len(r.Contexts) - 1; i >= 0; i-- { // the most recently used first
-		if total += r.Contexts[i].bytes(); total > maxContextBytes && i < len(r.Contexts)-len(names) {
+		if total += r.Contexts[i].bytes(); total > int(r.Memory.Part(maxContextBytes)) && i < len(r.Contexts)-len(names) {
 			r.Contexts = slices.Delete(r.Contexts, 0, i+1)
 			break
 		}
@@ -269,6 +269,6 @@ func (r *Columns) Having(c *store.Conn, n *filter.Condition, base *bitset.BitSet
 			f.follow(v, int64(id), number)
 		}
 	}
-	v.filters.use(at, f, maxCachedFilters)
+	v.filters.use(at, f, int(r.Memory.Part(maxCachedFilters)))
 	return base.Intersection(f.set), nil
 }

@@ -157,7 +157,7 @@ func (r *Columns) cachedScopeOf(b Selection) *cachedScope {
 	} else {
 		a = r.Evaluate(b.Scope, now)
 	}
-	r.ScopeCache.use(at, a, maxCachedScopes)
+	r.ScopeCache.use(at, a, int(r.Memory.Part(maxCachedScopes)))
 	return a
 }
 

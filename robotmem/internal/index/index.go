@@ -26,10 +26,15 @@ type Index struct {
 	Features featureCache
 	LoadMu   sync.Mutex    // held while postings and vectors are loaded or catch up
 	Wake     chan struct{} // ends the pause of Run
+	Changed  chan struct{} // shortens it: this process has written
 }
 
-// maintenancePause is how long Run waits between two looks at the file.
-const maintenancePause = 5 * time.Second
+const (
+	// maintenancePause is how long Run waits after a write of this process.
+	maintenancePause = 5 * time.Second
+	// idlePause is how long it waits without one, for writes of other processes.
+	idlePause = 30 * time.Second
+)
 
 // Run maintains the indexes in the background until ctx ends: it loads the postings
 // and vectors, from the first recall on, lets them catch up when they are far
@@ -47,15 +52,26 @@ func (x *Index) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-x.Wake:
-		case <-time.After(maintenancePause):
+		case <-time.After(idlePause):
+		case <-x.Changed:
+			select {
+			case <-ctx.Done():
+			case <-x.Wake:
+			case <-time.After(maintenancePause):
+			}
 		}
 	}
 }
 
 // wakeMaintenance lets Run begin its work, or ends its pause.
-func (x *Index) wakeMaintenance() {
+func (x *Index) wakeMaintenance() { signal(x.Wake) }
+
+// NoticeChange lets Run look at the file soon.
+func (x *Index) NoticeChange() { signal(x.Changed) }
+
+func signal(c chan struct{}) {
 	select {
-	case x.Wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }

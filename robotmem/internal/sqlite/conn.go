@@ -64,11 +64,11 @@ const openRetry = 5 * time.Millisecond
 
 // openOnce opens a connection and sets it up.
 func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
-	flags := sqlite3.OPEN_READWRITE
+	mode := "&mode=rw"
 	if o.ReadOnly {
-		flags = sqlite3.OPEN_READONLY
+		mode = "&mode=ro"
 	}
-	db, err := sqlite3.OpenFlags(fileURI(path, o), flags|sqlite3.OPEN_URI)
+	db, err := openDriver(fileURI(path, o) + mode)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,13 @@ func openOnce(ctx context.Context, path string, o ConnOptions) (*Conn, error) {
 
 // OpenPlain opens a file for writing and sets up nothing.
 func OpenPlain(path string) (*sqlite3.Conn, error) {
-	return sqlite3.OpenFlags(fileURI(path, ConnOptions{}), sqlite3.OPEN_READWRITE|sqlite3.OPEN_CREATE|sqlite3.OPEN_URI)
+	return openDriver(fileURI(path, ConnOptions{}))
+}
+
+// openDriver opens a connection for reading and writing, which creates the file, unless
+// the URI has a mode. Its memory fits into the address space.
+func openDriver(uri string) (*sqlite3.Conn, error) {
+	return sqlite3.OpenContext(sqlite3.WithMaxMemory(context.Background(), reserved()), uri)
 }
 
 func (c *Conn) setUp(ctx context.Context, o ConnOptions) error {

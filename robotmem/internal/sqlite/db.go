@@ -25,6 +25,7 @@ type Options struct {
 	ReadOnly    bool          // nothing is written, and a write fails with Unavailable
 	Normal      bool          // synchronous=NORMAL: a power failure may take the last commits
 	BusyTimeout time.Duration // how long to wait for another process's lock
+	Memory      Memory        // bounds the page caches and the number of readers
 	Disk        Disk
 	Log         *slog.Logger
 	Beside      string            // suffix of the name of the folder that belongs to the file
@@ -101,7 +102,7 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 		path: realPath(path, o.Beside), o: o,
 		jobs: make(chan *job, writeQueueLength), writerDone: make(chan struct{}), readers: make(chan *Conn, maxReaders),
 	}
-	for range poolSize() {
+	for range o.Memory.readers() {
 		db.readers <- nil
 	}
 	if err := db.openFile(ctx); err != nil {
@@ -115,8 +116,10 @@ func OpenDB(ctx context.Context, path string, o Options) (*DB, error) {
 	return db, nil
 }
 
-// poolSize is how many connections read.
-func poolSize() int { return min(maxReaders, max(2, runtime.NumCPU())) }
+// readers is how many connections read.
+func (m Memory) readers() int { return max(2, min(int(m.Part(maxReaders)), runtime.NumCPU())) }
+
+func (db *DB) readerCacheKiB() int { return int(db.o.Memory.Part(ReaderCacheKiB)) }
 
 // openFile opens the writing connection, or the first reading one of a file that
 // cannot be written.
@@ -144,7 +147,7 @@ func (db *DB) openFile(ctx context.Context) error {
 
 // openWritable opens the writing connection of a file, which it creates if absent.
 func (db *DB) openWritable(ctx context.Context) error {
-	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(writerCacheKiB)); err != nil {
+	if err := Create(ctx, db.o.Disk, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))); err != nil {
 		return db.notOpened(err)
 	}
 	leave, err := db.enterToWrite(ctx)
@@ -152,7 +155,7 @@ func (db *DB) openWritable(ctx context.Context) error {
 		return db.notOpened(err)
 	}
 	defer leave()
-	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(writerCacheKiB), &db.o); err != nil {
+	if db.writer, err = OpenWriter(ctx, db.path, db.connOptions(int(db.o.Memory.Part(writerCacheKiB))), &db.o); err != nil {
 		return db.notOpened(err)
 	}
 	if err := db.writer.BusyTimeout(min(lockSlice, db.o.BusyTimeout)); err != nil {
@@ -244,7 +247,7 @@ func (db *DB) lookAt(ctx context.Context) (version int, err error) {
 	if info, err := os.Stat(db.path); err != nil || info.Size() == 0 {
 		return 0, nil // OpenWriter fails with the reason
 	}
-	co := db.connOptions(writerCacheKiB)
+	co := db.connOptions(int(db.o.Memory.Part(writerCacheKiB)))
 	co.ReadOnly = true
 	c, err := Open(ctx, db.path, co)
 	if err == nil {
@@ -370,7 +373,7 @@ func (db *DB) reader(ctx context.Context) (*Conn, error) {
 // openReader opens a reading connection, but not of another file that took the name.
 func (db *DB) openReader(ctx context.Context) (c *Conn, err error) {
 	if err = db.InPlace(); err == nil {
-		c, err = Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+		c, err = Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
 	}
 	if away := db.InPlace(); err == nil && away != nil {
 		return nil, errors.Join(away, c.Close())

@@ -126,7 +126,7 @@ func (db *DB) openShared(ctx context.Context) (*Conn, error) {
 		db.madeIndex = true
 	}
 	db.way = sharedIndex
-	c, err := Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+	c, err := Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
 	if err == nil && db.madeIndex {
 		MakePrivate(db.path)
 	}
@@ -149,7 +149,7 @@ func (db *DB) openElsewhere(ctx context.Context) (*Conn, error) {
 		}
 		db.scratch = dir
 	}
-	return Open(ctx, db.path, db.connOptions(ReaderCacheKiB))
+	return Open(ctx, db.path, db.connOptions(db.readerCacheKiB()))
 }
 
 // fileState changes when a file is written: size and time of the file and of its log,
@@ -230,7 +230,7 @@ func fileURI(path string, o ConnOptions) string {
 	if o.logIndex != "" {
 		query.Set(logIndexParameter, o.logIndex)
 	}
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode()}).String()
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: uriPath(path), RawQuery: query.Encode(), ForceQuery: true}).String()
 }
 
 // URI is the name of a file for SQLite, as statements and the backup API take it.
