@@ -144,6 +144,7 @@ var migrationFills = map[int]func(*Conn) error{
 	3:               indexQuantities,
 	ChecksumVersion: addVectorChecksums,
 	7:               rebuildSignatures,
+	8:               (*Conn).QuantizeVectors,
 }
 
 // addChecksums stores the checksums of all rows after the last migration. Version 6 adds
@@ -169,7 +170,7 @@ func (c *Conn) lacksChecksums() (bool, error) {
 	return n > 0, err
 }
 
-// UpdateChecksums stores the checksum of every memory, past state, vector and session.
+// UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
@@ -192,9 +193,6 @@ func (c *Conn) UpdateChecksums() error {
 		if err := errors.Join(err, c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), id)); err != nil {
 			return err
 		}
-	}
-	if err := c.updateVectorChecksums(); err != nil {
-		return err
 	}
 	return c.UpdateSessionChecksums()
 }

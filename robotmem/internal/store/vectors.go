@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -141,7 +142,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 // checksum. It returns nil if the vector is damaged or NULL.
 func (m *Model) verified(s *sqlite.Stmt, id int64, at int) []byte {
 	raw := s.ColumnRawBlob(at)
-	if len(raw) != 4*m.Dims || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
+	if len(raw) != vector.StoredSize(m.Dims) || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
 		return nil
 	}
 	return raw
@@ -163,27 +164,63 @@ func addVectorChecksums(c *Conn) error {
 	return err
 }
 
-// updateVectorChecksums stores the checksum of every vector.
-func (c *Conn) updateVectorChecksums() error {
+// QuantizeVectors rewrites the vectors that an older version has stored as float32 in the
+// stored form of package vector, some at a time. It builds each table anew, because rows
+// of a third of the size would leave the pages as they are, and deletes what it has
+// copied, so that the file does not grow. A damaged vector is copied as it is, for doctor
+// to name.
+func (c *Conn) QuantizeVectors() error {
 	all, err := c.Models()
+	for i := range all {
+		if err := c.quantizeVectors(&all[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+func (c *Conn) quantizeVectors(m *Model) error {
+	const batch = 500
+	old := m.Table() + "_old"
+	if n, err := c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims); err != nil || n == 0 {
+		return err
+	}
+	err := c.Exec(fmt.Sprintf("DROP INDEX IF EXISTS idx_%[1]s_seq; ALTER TABLE %[1]s RENAME TO %[2]s; %[3]s", m.Table(), old, CreateVectors(m.Table())))
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		table := all[i].Table()
-		ids, err := c.IDs("SELECT memory_id FROM " + table)
-		if err != nil {
-			return err
+	type row struct {
+		id, seq  int64
+		raw      []byte
+		checksum any
+	}
+	v := make([]float32, m.Dims)
+	for {
+		var rows []row
+		err := c.Query("SELECT memory_id, seq, vector, checksum FROM "+old+" ORDER BY memory_id LIMIT ?", []any{batch}, func(s *sqlite.Stmt) error {
+			r := row{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnBlob(2, nil), s.ColumnInt64(3)}
+			sealed := s.ColumnType(3) != sqlite.Null // they are not in files before ChecksumVersion
+			if n, _ := binary.Decode(r.raw, binary.LittleEndian, v); n == len(r.raw) && n > 0 && (!sealed || r.checksum == vectorChecksum(r.id, r.raw)) {
+				r.raw, sealed = vector.Encode(v), false
+			}
+			if !sealed {
+				r.checksum = vectorChecksum(r.id, r.raw)
+			}
+			rows = append(rows, r)
+			return nil
+		})
+		if err != nil || len(rows) == 0 {
+			return errors.Join(err, c.Exec("DROP TABLE "+old))
 		}
-		for _, id := range ids {
-			var sum int64
-			_, err := c.One("SELECT vector FROM "+table+" WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) { sum = vectorChecksum(id, s.ColumnRawBlob(0)) })
-			if err := errors.Join(err, c.Exec("UPDATE "+table+" SET checksum = ? WHERE memory_id = ?", sum, id)); err != nil {
+		for _, r := range rows {
+			if err := c.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", r.id, r.seq, r.raw, r.checksum); err != nil {
 				return err
 			}
 		}
+		if err := c.Exec("DELETE FROM "+old+" WHERE memory_id <= ?", rows[len(rows)-1].id); err != nil {
+			return err
+		}
 	}
-	return nil
 }
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.
