@@ -164,15 +164,18 @@ func addVectorChecksums(c *Conn) error {
 	return err
 }
 
-// QuantizeVectors rewrites the vectors that an older version has stored as float32 in the
-// stored form of package vector, some at a time. It builds each table anew, because rows
-// of a third of the size would leave the pages as they are, and deletes what it has
-// copied, so that the file does not grow. A damaged vector is copied as it is, for doctor
-// to name.
+// QuantizeVectors rewrites the vectors that an older version has stored as float32. It
+// builds each table anew, because smaller rows would leave the pages as they are, and
+// deletes what it has copied, so that the file does not grow. A damaged vector is copied
+// as it is, for doctor to name.
 func (c *Conn) QuantizeVectors() error {
 	all, err := c.Models()
 	for i := range all {
-		if err := c.quantizeVectors(&all[i]); err != nil {
+		m, floats := &all[i], int64(0)
+		if floats, err = c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims); err == nil && floats > 0 {
+			err = c.quantizeVectors(m)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -180,47 +183,26 @@ func (c *Conn) QuantizeVectors() error {
 }
 
 func (c *Conn) quantizeVectors(m *Model) error {
-	const batch = 500
-	old := m.Table() + "_old"
-	if n, err := c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims); err != nil || n == 0 {
-		return err
-	}
+	const batch = 1000
+	old, v := m.Table()+"_old", make([]float32, m.Dims)
 	err := c.Exec(fmt.Sprintf("DROP INDEX IF EXISTS idx_%[1]s_seq; ALTER TABLE %[1]s RENAME TO %[2]s; %[3]s", m.Table(), old, CreateVectors(m.Table())))
-	if err != nil {
-		return err
-	}
-	type row struct {
-		id, seq  int64
-		raw      []byte
-		checksum any
-	}
-	v := make([]float32, m.Dims)
-	for {
-		var rows []row
-		err := c.Query("SELECT memory_id, seq, vector, checksum FROM "+old+" ORDER BY memory_id LIMIT ?", []any{batch}, func(s *sqlite.Stmt) error {
-			r := row{s.ColumnInt64(0), s.ColumnInt64(1), s.ColumnBlob(2, nil), s.ColumnInt64(3)}
-			sealed := s.ColumnType(3) != sqlite.Null // they are not in files before ChecksumVersion
-			if n, _ := binary.Decode(r.raw, binary.LittleEndian, v); n == len(r.raw) && n > 0 && (!sealed || r.checksum == vectorChecksum(r.id, r.raw)) {
-				r.raw, sealed = vector.Encode(v), false
+	for rows := batch; err == nil && rows == batch; {
+		rows = 0
+		err = c.Query("SELECT memory_id, seq, vector, checksum FROM "+old+" ORDER BY memory_id LIMIT ?", []any{batch}, func(s *sqlite.Stmt) error {
+			id, raw, sum := s.ColumnInt64(0), s.ColumnBlob(2, nil), s.ColumnInt64(3)
+			sealed := s.ColumnType(3) != sqlite.Null // files before ChecksumVersion have none
+			if n, _ := binary.Decode(raw, binary.LittleEndian, v); n == len(raw) && n > 0 && (!sealed || sum == vectorChecksum(id, raw)) {
+				raw = vector.Encode(v)
+				sum = vectorChecksum(id, raw)
 			}
-			if !sealed {
-				r.checksum = vectorChecksum(r.id, r.raw)
-			}
-			rows = append(rows, r)
-			return nil
+			rows++
+			return c.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", id, s.ColumnInt64(1), raw, sum)
 		})
-		if err != nil || len(rows) == 0 {
-			return errors.Join(err, c.Exec("DROP TABLE "+old))
-		}
-		for _, r := range rows {
-			if err := c.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", r.id, r.seq, r.raw, r.checksum); err != nil {
-				return err
-			}
-		}
-		if err := c.Exec("DELETE FROM "+old+" WHERE memory_id <= ?", rows[len(rows)-1].id); err != nil {
-			return err
+		if err == nil {
+			err = c.Exec("DELETE FROM " + old + " WHERE memory_id <= (SELECT max(memory_id) FROM " + m.Table() + ")")
 		}
 	}
+	return errors.Join(err, c.Exec("DROP TABLE "+old))
 }
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.
