@@ -228,22 +228,21 @@ func StoredSize(dims int) int { return dims + (dims+blockDims-1)/blockDims*scale
 
 // Encode returns a vector in the stored form. The components must be finite.
 func Encode(vector []float32) []byte {
-	raw := make([]byte, 0, StoredSize(len(vector)))
+	raw := make([]byte, StoredSize(len(vector)))
+	rest := raw
 	for block := range slices.Chunk(vector, blockDims) {
 		var largest, square, levels float64
 		for _, f := range block {
 			largest = max(largest, math.Abs(float64(f)))
 			square += float64(f) * float64(f)
 		}
-		at := len(raw)
-		raw = append(raw, make([]byte, scaleSize)...)
-		for _, f := range block {
+		for i, f := range block {
 			level := math.Round(float64(f) * maxLevel / max(largest, math.SmallestNonzeroFloat32))
-			raw = append(raw, byte(int8(level)))
+			rest[scaleSize+i] = byte(int8(level))
 			levels += level * level
 		}
-		scale := float32(math.Sqrt(square / max(levels, 1)))
-		binary.LittleEndian.PutUint32(raw[at:], math.Float32bits(scale))
+		binary.LittleEndian.PutUint32(rest, math.Float32bits(float32(math.Sqrt(square/max(levels, 1)))))
+		rest = rest[scaleSize+len(block):]
 	}
 	return raw
 }

@@ -52,14 +52,11 @@ func Register(c *sqlite3.Conn, name string, search func(unit []float32, k int) (
 		raw, _ := binary.Append(nil, binary.LittleEndian, Decode(arg[0].RawBlob()))
 		ctx.ResultBlob(raw)
 	})
-	if err != nil {
-		return err
-	}
 	//lint:ignore SA1019 the method that replaces it needs Go 1.27
-	return sqlite3.CreateModule(c, name, nil,
+	return errors.Join(err, sqlite3.CreateModule(c, name, nil,
 		func(c *sqlite3.Conn, _, _, _ string, _ ...string) (*table, error) {
 			return &table{name, search}, c.DeclareVTab(declaration)
-		})
+		}))
 }
 
 type table struct {
