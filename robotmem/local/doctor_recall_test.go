@@ -1,6 +1,7 @@
 package local
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,7 +14,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
-	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 func unhealthy(t *testing.T, e *Node, check string) {
@@ -128,7 +128,10 @@ func TestMemoriesVec(t *testing.T) {
 		t.Fatal(err)
 	}
 	embedded(t, e)
-	raw := vector.Encode(w.vector("fact 11 of gripper 4"))
+	raw, err := binary.Append(nil, binary.LittleEndian, w.vector("fact 11 of gripper 4"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	ask := func(sql string, args ...any) (ids []int64) {
 		err := e.Store.Read(t.Context(), func(c *store.Conn) error {
 			return c.Query(sql, args, func(s *sqlite3.Stmt) error {
@@ -142,7 +145,7 @@ func TestMemoriesVec(t *testing.T) {
 		return ids
 	}
 	got := ask("SELECT m.id FROM memories_vec v JOIN memories m ON m.id = v.memory_id WHERE v.embedding MATCH ? AND v.k = ? ORDER BY v.distance, m.id", raw, 10)
-	want := ask("SELECT v.memory_id FROM vectors_1 v JOIN memories m ON m.id = v.memory_id WHERE m.status = 'active' ORDER BY vec1_cos_distance(v.vector, ?), 1 LIMIT ?", raw, 10)
+	want := ask("SELECT v.memory_id FROM vectors_1 v JOIN memories m ON m.id = v.memory_id WHERE m.status = 'active' ORDER BY vec1_cos_distance(vector_float32(v.vector), ?), 1 LIMIT ?", raw, 10)
 	if !slices.Equal(got, want) || len(got) != 10 || slices.Contains(got, 12) {
 		t.Errorf("memories_vec finds %v, vec1 %v", got, want)
 	}

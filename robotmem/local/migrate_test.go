@@ -3,10 +3,14 @@ package local_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +20,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -168,17 +173,81 @@ func TestMigrationNeedsTheFileForItself(t *testing.T) {
 	opening.Wait()
 }
 
-// Vectors of version 5 have no checksums.
-func TestVectorsOfVersion5(t *testing.T) {
-	path := unzip(t, "testdata/v5.db.gz")
-	stock(t, path, `import struct
-db.execute("INSERT INTO models(id, name, dims, upto, seq, state) VALUES (1, 'test:two', 2, 1000, 2, 'present')")
-db.execute("CREATE TABLE vectors_1(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB)")
-db.execute("INSERT INTO vectors_1 VALUES (1, 1, ?), (2, 2, NULL)", [struct.pack("<2f", 0.6, -0.8)])
-db.commit()`)
-	d, err := openAt(t, path, local.Options{}).Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
-	if err != nil || !d.Healthy {
-		t.Errorf("doctor %+v, %v", d, err)
+// Vectors of older versions are float32, before version 6 without checksums. All become the
+// stored form of this version; a damaged one stays as it is, and doctor names it.
+func TestVectorsOfOlderVersions(t *testing.T) {
+	const rows = 2500 // several batches
+	float := func(id int) []float32 { return []float32{0.6, -0.8 + float32(id)/rows, 0} }
+	checksum := func(id int, raw []byte) int64 {
+		return int64(crc32.Update(uint32(id), crc32.MakeTable(crc32.Castagnoli), raw))
+	}
+	for name, sealed := range map[string]bool{"v5": false, "v6": true} {
+		t.Run(name, func(t *testing.T) {
+			path := unzip(t, "testdata/"+name+".db.gz")
+			db, err := sqlite3.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			column, values := "", "?1, ?2, ?3"
+			if sealed {
+				column, values = ", checksum INTEGER", "?1, ?2, ?3, ?4"
+			}
+			err = db.Exec("BEGIN; INSERT INTO models(id, name, dims, upto, seq, state) VALUES (1, 'test:three', 3, 1000, 2, 'present'), (2, 'test:next', 3, 1000, 2500, 'filling')")
+			for table, n := range map[string]int{"vectors_1": 2, "vectors_2": rows} {
+				err = errors.Join(err, db.Exec(fmt.Sprintf("CREATE TABLE %[1]s(memory_id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, vector BLOB%[2]s); CREATE INDEX idx_%[1]s_seq ON %[1]s(seq)", table, column)))
+				insert, _, perr := db.Prepare("INSERT INTO " + table + " VALUES (" + values + ")")
+				err = errors.Join(err, perr)
+				for id := 1; id <= n && err == nil; id++ {
+					raw, _ := binary.Append(nil, binary.LittleEndian, float(id))
+					sum := checksum(id, raw)
+					if id == 7 { // a changed bit
+						raw[0] ^= 1
+					}
+					err = errors.Join(insert.BindInt64(1, int64(id)), insert.BindInt64(2, int64(id)), insert.BindBlob(3, raw))
+					if sealed {
+						err = errors.Join(err, insert.BindInt64(4, sum))
+					}
+					err = errors.Join(err, insert.Exec())
+				}
+				err = errors.Join(err, insert.Close())
+			}
+			if err = errors.Join(err, db.Exec("UPDATE vectors_1 SET vector = NULL WHERE memory_id = 2; COMMIT"), db.Close()); err != nil {
+				t.Fatal(err)
+			}
+			recovered := path + ".recovered"
+			if _, err := local.Recover(t.Context(), path, recovered, local.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			e := openAt(t, path, local.Options{})
+			d, err := e.Doctor(t.Context(), &admin.DoctorRequest{Deep: true})
+			if err != nil || !d.Healthy {
+				t.Errorf("doctor %+v, %v", d, err)
+			}
+			if err := e.Close(); err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			for id := 1; id <= rows; id++ {
+				raw := vector.Encode(float(id))
+				want = append(want, fmt.Sprintf("%d %d %X %d", id, id, raw, checksum(id, raw)))
+			}
+			want = slices.Delete(want, 6, 7)
+			for _, path := range []string{path, recovered} {
+				got := strings.Split(stock(t, path, `for r in db.execute("SELECT memory_id, seq, hex(vector), checksum FROM vectors_2 ORDER BY 1"): print(*r)`), "\n")
+				if path != recovered || !sealed { // a recovery drops what is damaged
+					if damaged := "7 7 9B99193F4D154CBF00000000 3389737553"; sealed && got[6] != damaged {
+						t.Errorf("the damaged vector is %s, want %s", got[6], damaged)
+					}
+					got = slices.Delete(got, 6, 7)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", filepath.Base(path), diff)
+				}
+			}
+			if left := stock(t, path, `print(*db.execute("SELECT (SELECT count(*) FROM sqlite_schema WHERE name LIKE '%_old%'), (SELECT count(*) FROM sqlite_schema WHERE name LIKE 'idx_vectors_%'), (SELECT vector IS NULL FROM vectors_1 WHERE memory_id = 2)").fetchone())`); left != "0 2 1" {
+				t.Errorf("old tables, indexes, refused vectors: %s", left)
+			}
+		})
 	}
 }
 

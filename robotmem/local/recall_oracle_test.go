@@ -17,6 +17,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/vector"
 )
 
 // oracle answers recalls by a scan of all memories, without indexes and caches.
@@ -65,7 +66,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.vectors[m.MemoryID] = v[0]
+			o.vectors[m.MemoryID] = vector.Decode(vector.Encode(v[0]))
 		}
 	}
 	return o

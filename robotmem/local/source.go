@@ -183,12 +183,8 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 		return 0, false, nil
 	}
 	err = s.c.Vectors(&s.model, []int64{id}, func(_ int64, raw []byte) error {
-		stored, err := vector.Decode(raw)
-		if err != nil {
-			return err
-		}
 		ok = true
-		for i, x := range stored {
+		for i, x := range vector.Decode(raw) {
 			cosine += float64(x) * float64(s.unit[i])
 		}
 		return nil

@@ -141,6 +141,7 @@ type traversal struct {
 	*scratch
 	collection *collection
 	within     *bitset.BitSet // identifiers, or nil for all
+	selective  bool           // within excludes so many that it is tested before optional lists are read
 }
 
 func (t *traversal) admits(doc uint32) bool {
@@ -267,7 +268,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 	for i, c := range t.order[:optional] {
 		t.documentBounds[i+1] = t.documentBounds[i] + min(c.upperBound, c.idf*t.curve.value(c.maxRepeats, length))
 	}
-	if score+t.documentBounds[optional] < threshold || !t.admits(doc) {
+	if score+t.documentBounds[optional] < threshold || t.selective && !t.admits(doc) {
 		return false
 	}
 	for i := optional - 1; i >= 0; i-- {
@@ -281,7 +282,7 @@ func (t *traversal) complete(doc uint32, score float64, optional int) bool {
 			score += t.termScores[c.term]
 		}
 	}
-	if score < threshold {
+	if score < threshold || !t.selective && !t.admits(doc) {
 		return false
 	}
 	total := 0.0

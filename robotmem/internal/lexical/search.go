@@ -182,13 +182,17 @@ func (s *scratch) searchCollections(x *Index, q Query) {
 		}
 	}
 	slices.SortFunc(s.collections, func(a, b matchedCollection) int { return cmp.Compare(b.upperBound, a.upperBound) })
+	admitted := math.MaxInt
+	if q.Within != nil {
+		admitted = int(q.Within.Count())
+	}
 	for i := range s.collections {
 		p := &s.collections[i]
 		if p.upperBound < s.top.threshold {
 			break
 		}
 		s.openCursors(p)
-		w := traversal{scratch: s, collection: p.collection, within: q.Within}
+		w := traversal{scratch: s, collection: p.collection, within: q.Within, selective: admitted < len(p.collection.ids)/2}
 		if s.top.k >= p.postings/fullScanShare || len(s.order) > maxCursors {
 			w.scoreAll()
 		} else {

@@ -62,7 +62,7 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
+	for _, step := range []func(context.Context) error{func(context.Context) error { return r.QuantizeVectors() }, r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -150,6 +150,7 @@ func migrateStep(c *Conn, to int, script string) error {
 var migrationFills = map[int]func(*Conn) error{
 	ChecksumVersion: addVectorChecksums,
 	7:               rebuildSignatures,
+	8:               (*Conn).QuantizeVectors,
 }
 
 func (c *Conn) lacksChecksums() (bool, error) {
@@ -157,7 +158,7 @@ func (c *Conn) lacksChecksums() (bool, error) {
 	return n > 0, err
 }
 
-// UpdateChecksums stores the checksum of every memory, past state, vector and session.
+// UpdateChecksums stores the checksum of every memory, past state and session.
 func (c *Conn) UpdateChecksums() error {
 	ids, err := c.IDs("SELECT id FROM memories ORDER BY id")
 	if err != nil {
@@ -180,9 +181,6 @@ func (c *Conn) UpdateChecksums() error {
 		if err := errors.Join(err, c.Exec("UPDATE versions SET checksum = ? WHERE rowid = ?", sum.sum(nil), id)); err != nil {
 			return err
 		}
-	}
-	if err := c.updateVectorChecksums(); err != nil {
-		return err
 	}
 	return c.UpdateSessionChecksums()
 }

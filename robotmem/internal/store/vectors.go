@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -138,7 +139,7 @@ func (c *Conn) DamagedVectors(m *Model) (ids []int64, err error) {
 // checksum. It returns nil if the vector is damaged or NULL.
 func (m *Model) verified(s *sqlite.Stmt, id int64, at int) []byte {
 	raw := s.ColumnRawBlob(at)
-	if len(raw) != 4*m.Dims || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
+	if len(raw) != vector.StoredSize(m.Dims) || s.ColumnInt64(at+1) != vectorChecksum(id, raw) {
 		return nil
 	}
 	return raw
@@ -160,27 +161,45 @@ func addVectorChecksums(c *Conn) error {
 	return err
 }
 
-// updateVectorChecksums stores the checksum of every vector.
-func (c *Conn) updateVectorChecksums() error {
+// QuantizeVectors rewrites the vectors that an older version has stored as float32. It
+// builds each table anew, because smaller rows would leave the pages as they are, and
+// deletes what it has copied, so that the file does not grow. A damaged vector is copied
+// as it is, for doctor to name.
+func (c *Conn) QuantizeVectors() error {
 	all, err := c.Models()
-	if err != nil {
-		return err
-	}
 	for i := range all {
-		table := all[i].Table()
-		ids, err := c.IDs("SELECT memory_id FROM " + table)
+		m, floats := &all[i], int64(0)
+		if floats, err = c.Number("SELECT EXISTS (SELECT 1 FROM "+m.Table()+" WHERE length(vector) = ?)", 4*m.Dims); err == nil && floats > 0 {
+			err = c.quantizeVectors(m)
+		}
 		if err != nil {
 			return err
 		}
-		for _, id := range ids {
-			var sum int64
-			_, err := c.One("SELECT vector FROM "+table+" WHERE memory_id = ?", []any{id}, func(s *sqlite.Stmt) { sum = vectorChecksum(id, s.ColumnRawBlob(0)) })
-			if err := errors.Join(err, c.Exec("UPDATE "+table+" SET checksum = ? WHERE memory_id = ?", sum, id)); err != nil {
-				return err
+	}
+	return err
+}
+
+func (c *Conn) quantizeVectors(m *Model) error {
+	const batch = 1000
+	old, v := m.Table()+"_old", make([]float32, m.Dims)
+	err := c.Exec(fmt.Sprintf("DROP INDEX IF EXISTS idx_%[1]s_seq; ALTER TABLE %[1]s RENAME TO %[2]s; %[3]s", m.Table(), old, CreateVectors(m.Table())))
+	for rows := batch; err == nil && rows == batch; {
+		rows = 0
+		err = c.Query("SELECT memory_id, seq, vector, checksum FROM "+old+" ORDER BY memory_id LIMIT ?", []any{batch}, func(s *sqlite.Stmt) error {
+			id, raw, sum := s.ColumnInt64(0), s.ColumnBlob(2, nil), s.ColumnInt64(3)
+			sealed := s.ColumnType(3) != sqlite.Null // files before ChecksumVersion have none
+			if n, _ := binary.Decode(raw, binary.LittleEndian, v); n == len(raw) && n > 0 && (!sealed || sum == vectorChecksum(id, raw)) {
+				raw = vector.Encode(v)
+				sum = vectorChecksum(id, raw)
 			}
+			rows++
+			return c.Exec("INSERT INTO "+m.Table()+"(memory_id, seq, vector, checksum) VALUES (?,?,?,?)", id, s.ColumnInt64(1), raw, sum)
+		})
+		if err == nil {
+			err = c.Exec("DELETE FROM " + old + " WHERE memory_id <= (SELECT max(memory_id) FROM " + m.Table() + ")")
 		}
 	}
-	return nil
+	return errors.Join(err, c.Exec("DROP TABLE "+old))
 }
 
 // DropDamagedVectors deletes damaged vectors, to be computed again.

@@ -35,7 +35,8 @@ func castagnoli(b []byte) uint32 {
 }
 
 func fingerprint(dims int, mean []float32) uint32 {
-	return castagnoli(append(binary.LittleEndian.AppendUint32(nil, uint32(dims)), Encode(mean)...))
+	b, _ := binary.Append(binary.LittleEndian.AppendUint32(nil, uint32(dims)), binary.LittleEndian, mean) // fails only for other types
+	return castagnoli(b)
 }
 
 func (x *Index) chunkSize(n int) int {

@@ -17,18 +17,15 @@ type set struct {
 	raw  []byte
 }
 
-func (s *set) len() int { return len(s.raw) / (4 * s.dims) }
+func (s *set) len() int { return len(s.raw) / vector.StoredSize(s.dims) }
 
 func (s *set) row(id int64) []byte {
-	return s.raw[int(id-1)*4*s.dims : int(id)*4*s.dims]
+	size := vector.StoredSize(s.dims)
+	return s.raw[int(id-1)*size : int(id)*size]
 }
 
 func (s *set) vector(id int64) []float32 {
-	v, err := vector.Decode(s.row(id))
-	if err != nil {
-		panic(err)
-	}
-	return v
+	return vector.Decode(s.row(id))
 }
 
 func (s *set) load(ids []int64, each func(id int64, raw []byte) error) error {
@@ -114,7 +111,7 @@ func skewed(dims, centres int, seed uint64) draw {
 }
 
 func makeSet(dims, n int, d draw) *set {
-	s := &set{dims: dims, raw: make([]byte, 0, 4*dims*n)}
+	s := &set{dims: dims, raw: make([]byte, 0, vector.StoredSize(dims)*n)}
 	r := rand.New(rand.NewPCG(7, 7))
 	for range n {
 		s.raw = append(s.raw, vector.Encode(d(r))...)
@@ -164,9 +161,11 @@ func must(t testing.TB, err error) {
 func cosines(s *set, question []float32) []float64 {
 	all := make([]float64, s.len())
 	for i := range all {
-		raw := s.raw[i*4*s.dims:]
+		raw := s.row(int64(i + 1))
 		for j, f := range question {
-			all[i] += float64(f) * float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[4*j:])))
+			block := raw[j/64*68:]
+			scale := math.Float32frombits(binary.LittleEndian.Uint32(block))
+			all[i] += float64(f) * float64(scale) * float64(int8(block[4+j%64]))
 		}
 	}
 	return all

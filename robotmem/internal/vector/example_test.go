@@ -40,6 +40,6 @@ func Example() {
 	hits, err = x.Search(vector.Query{Vector: question, N: 2, Within: bitset.New(4).Set(3)}, load)
 	fmt.Println(hits, err)
 	// Output:
-	// [{2 0.800000011920929} {1 0}] <nil>
+	// [{2 0.8007560297846794} {1 0}] <nil>
 	// [{3 0}] <nil>
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -210,31 +211,57 @@ func (b *MeanBuilder) Mean() []float32 {
 	return mean
 }
 
-// Encode returns a vector in the stored form: little-endian float32, 4 bytes a
-// dimension.
+// A stored vector is a sequence of blocks of 64 dimensions; the last may be shorter. A
+// block is a scale, little-endian float32, and an int8 for each dimension, of which the
+// largest is 127 or -127. The scale gives the block its length before the rounding, so a
+// stored vector keeps its length, and encoding it again changes nothing. With one scale
+// for all dimensions a few large components would make all others coarse.
+const (
+	blockDims = 64
+	scaleSize = 4
+	blockSize = scaleSize + blockDims
+	maxLevel  = 127
+)
+
+// StoredSize is the length of a stored vector in bytes.
+func StoredSize(dims int) int { return dims + (dims+blockDims-1)/blockDims*scaleSize }
+
+// Encode returns a vector in the stored form. The components must be finite.
 func Encode(vector []float32) []byte {
-	raw := make([]byte, 0, 4*len(vector))
-	for _, f := range vector {
-		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(f))
+	raw := make([]byte, StoredSize(len(vector)))
+	rest := raw
+	for block := range slices.Chunk(vector, blockDims) {
+		var largest, square, levels float64
+		for _, f := range block {
+			largest = max(largest, math.Abs(float64(f)))
+			square += float64(f) * float64(f)
+		}
+		for i, f := range block {
+			level := math.Round(float64(f) * maxLevel / max(largest, math.SmallestNonzeroFloat32))
+			rest[scaleSize+i] = byte(int8(level))
+			levels += level * level
+		}
+		binary.LittleEndian.PutUint32(rest, math.Float32bits(float32(math.Sqrt(square/max(levels, 1)))))
+		rest = rest[scaleSize+len(block):]
 	}
 	return raw
 }
 
-// Decode returns the vector of which [Encode] made raw. It fails if the length is not
-// a multiple of 4.
-func Decode(raw []byte) ([]float32, error) {
-	if len(raw)%4 != 0 {
-		return nil, fmt.Errorf("vector: %d bytes are no vector of float32", len(raw))
-	}
-	vector := make([]float32, len(raw)/4)
+// Decode returns the vector that [Encode] made raw of, up to the rounding.
+func Decode(raw []byte) []float32 {
+	vector := make([]float32, max(0, len(raw)-(len(raw)+blockSize-1)/blockSize*scaleSize))
 	DecodeInto(vector, raw)
-	return vector, nil
+	return vector
 }
 
-// DecodeInto is [Decode] into a vector of the caller, len(raw)/4 long.
+// DecodeInto is [Decode] into a vector of the caller of the right length.
 func DecodeInto(vector []float32, raw []byte) {
-	for i := range vector {
-		vector[i] = component(raw[4*i:])
+	for ; len(vector) > 0; raw = raw[min(blockSize, len(raw)):] {
+		block, scale := vector[:min(blockDims, len(vector))], component(raw)
+		for i := range block {
+			block[i] = scale * float32(int8(raw[scaleSize+i]))
+		}
+		vector = vector[len(block):]
 	}
 }
 
@@ -242,22 +269,28 @@ func component(raw []byte) float32 {
 	return math.Float32frombits(binary.LittleEndian.Uint32(raw))
 }
 
-// dot is the inner product of a query and a stored vector. The product of two float32
-// is exact in float64, so fused instructions change nothing, and the fixed order of
-// the four sums gives the same result on every machine.
-func dot(question []float64, raw []byte) float64 {
-	var s0, s1, s2, s3 float64
-	for len(question) >= 4 && len(raw) >= 16 {
-		s0 += question[0] * float64(component(raw))
-		s1 += question[1] * float64(component(raw[4:]))
-		s2 += question[2] * float64(component(raw[8:]))
-		s3 += question[3] * float64(component(raw[12:]))
-		question, raw = question[4:], raw[16:]
+// dot is the inner product of a query and a stored vector. The product of a float32 and an
+// int8 is exact in float64, and the conversion keeps the compiler from fusing the others,
+// so the fixed order of the sums gives the same result on every machine.
+func dot(question []float64, raw []byte) (sum float64) {
+	for len(question) > 0 {
+		var s0, s1, s2, s3 float64
+		n := min(blockDims, len(question))
+		q, levels, scale := question[:n], raw[scaleSize:scaleSize+n], float64(component(raw))
+		question, raw = question[n:], raw[scaleSize+n:]
+		for len(q) >= 4 && len(levels) >= 4 {
+			s0 += q[0] * float64(int8(levels[0]))
+			s1 += q[1] * float64(int8(levels[1]))
+			s2 += q[2] * float64(int8(levels[2]))
+			s3 += q[3] * float64(int8(levels[3]))
+			q, levels = q[4:], levels[4:]
+		}
+		for i, f := range q {
+			s0 += f * float64(int8(levels[i]))
+		}
+		sum += float64(((s0 + s1) + (s2 + s3)) * scale)
 	}
-	for i, f := range question {
-		s0 += f * float64(component(raw[4*i:]))
-	}
-	return (s0 + s1) + (s2 + s3)
+	return sum
 }
 
 func widen(into []float64, vector []float32) {

@@ -13,9 +13,9 @@ import (
 )
 
 // Source reads stored vectors. It calls each once for every id that it has, in any
-// order, with Dims() little-endian float32 that stay valid until each returns. It
-// skips ids that it does not have. It stops at the first error of each and returns
-// it. The ids are ascending, and the source must not keep them.
+// order, with the form that [Encode] returns, valid until each returns. It skips ids
+// that it does not have. It stops at the first error of each and returns it. The ids
+// are ascending, and the source must not keep them.
 type Source func(ids []int64, each func(id int64, raw []byte) error) error
 
 // Query asks for the N memories whose vectors are nearest to Vector.
@@ -207,7 +207,7 @@ func (x *Index) score(s *scratch, q Query, load Source) ([]Hit, error) {
 }
 
 func (x *Index) similarity(question []float64, id int64, raw []byte) (float64, error) {
-	if len(raw) != 4*x.dims {
+	if len(raw) != StoredSize(x.dims) {
 		return 0, x.wrongSize(id, raw)
 	}
 	similarity := dot(question, raw)
@@ -218,7 +218,7 @@ func (x *Index) similarity(question []float64, id int64, raw []byte) (float64, e
 }
 
 func (x *Index) wrongSize(id int64, raw []byte) error {
-	return fmt.Errorf("memory %d: a vector of %d bytes, want %d", id, len(raw), 4*x.dims)
+	return fmt.Errorf("memory %d: a vector of %d bytes, want %d", id, len(raw), StoredSize(x.dims))
 }
 
 // The first tier of a search compares the signs of the query with every code and

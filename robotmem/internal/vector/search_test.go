@@ -234,7 +234,7 @@ func TestRefusals(t *testing.T) {
 		"no hits":          {search(good, 0, s.load), "0 hits asked for"},
 		"too many":         {search(good, vector.MaxN+1, s.load), "10001 hits asked for"},
 		"source fails":     {search(good, 1, func([]int64, func(int64, []byte) error) error { return broken }), "disk gone"},
-		"stored too short": {search(good, 1, func(ids []int64, each func(int64, []byte) error) error { return each(ids[0], s.row(1)[:31]) }), "memory 1: a vector of 31 bytes, want 32"},
+		"stored too short": {search(good, 1, func(ids []int64, each func(int64, []byte) error) error { return each(ids[0], s.row(1)[:11]) }), "memory 1: a vector of 11 bytes, want 12"},
 		"stored no number": {search(good, 1, func(ids []int64, each func(int64, []byte) error) error { return each(9, vector.Encode(with(7, nan))) }), "memory 9: a component that is not a finite number"},
 	} {
 		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {

@@ -1,6 +1,7 @@
 package vector
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -45,13 +46,17 @@ const (
 // similarity (the cosine) and distance (1 - similarity), best first. Other conditions
 // apply to the k rows that were found. search gets the unit vector; it may use the
 // same connection but must not begin or end a transaction. Its errors become those of
-// the statement.
+// the statement. The function vector_float32 decodes a stored vector for vec1.
 func Register(c *sqlite3.Conn, name string, search func(unit []float32, k int) ([]Hit, error)) error {
+	err := c.CreateFunction("vector_float32", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		raw, _ := binary.Append(nil, binary.LittleEndian, Decode(arg[0].RawBlob()))
+		ctx.ResultBlob(raw)
+	})
 	//lint:ignore SA1019 the method that replaces it needs Go 1.27
-	return sqlite3.CreateModule(c, name, nil,
+	return errors.Join(err, sqlite3.CreateModule(c, name, nil,
 		func(c *sqlite3.Conn, _, _, _ string, _ ...string) (*table, error) {
 			return &table{name, search}, c.DeclareVTab(declaration)
-		})
+		}))
 }
 
 type table struct {
@@ -131,9 +136,10 @@ func unitOf(value sqlite3.Value) ([]float32, error) {
 	if value.Type() != sqlite3.BLOB {
 		return nil, errors.New("embedding MATCH wants a blob of little-endian float32")
 	}
-	unit, err := Decode(value.RawBlob())
-	if err != nil {
-		return nil, err
+	raw := value.RawBlob()
+	unit := make([]float32, len(raw)/4)
+	if n, _ := binary.Decode(raw, binary.LittleEndian, unit); n != len(raw) {
+		return nil, fmt.Errorf("%d bytes are no vector of float32", len(raw))
 	}
 	var sum float64
 	for _, f := range unit {

@@ -1,6 +1,7 @@
 package vector_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
@@ -73,9 +74,9 @@ func TestTableAgreesWithVec1(t *testing.T) {
 		for i := range q {
 			q[i] *= 7 // any length is taken
 		}
-		got, err := rows(c, `SELECT memory_id, distance, similarity FROM memories_vec WHERE embedding MATCH ? AND k = 25`, vector.Encode(q))
+		got, err := rows(c, `SELECT memory_id, distance, similarity FROM memories_vec WHERE embedding MATCH ? AND k = 25`, floats(q))
 		must(t, err)
-		want, err := rows(c, `SELECT memory_id, vec1_cos_distance(vector, ?1) AS d FROM vectors ORDER BY d, memory_id LIMIT 25`, vector.Encode(q))
+		want, err := rows(c, `SELECT memory_id, vec1_cos_distance(vector_float32(vector), ?1) AS d FROM vectors ORDER BY d, memory_id LIMIT 25`, floats(q))
 		must(t, err)
 		if len(got) != 25 || len(want) != 25 {
 			t.Fatalf("%d rows and %d of vec1, want 25", len(got), len(want))
@@ -100,7 +101,7 @@ func TestTableInQueries(t *testing.T) {
 	s := makeSet(dims, 200, isotropic(dims))
 	c := tabled(t, s)
 	q := questions(1, isotropic(dims))[0]
-	blob := vector.Encode(q)
+	blob := floats(q)
 	nearest := func(n int, admit func(int64) bool) []string {
 		var all []string
 		for _, h := range exact(s, q, n, admit) {
@@ -128,7 +129,7 @@ func TestTableInQueries(t *testing.T) {
 		"joined":          {`SELECT m.id FROM memories_vec v JOIN memories m ON m.id = v.memory_id WHERE v.embedding MATCH ? AND v.k = ? ORDER BY v.distance`, []any{blob, 20}, odd(nearest(20, nil))},
 		"joined, other way": {`SELECT m.id FROM memories m CROSS JOIN memories_vec v ON m.id = v.memory_id WHERE v.embedding MATCH ? AND v.k = ? ORDER BY v.distance`,
 			[]any{blob, 20}, odd(nearest(20, nil))},
-		"question from a table": {`SELECT v.memory_id FROM vectors q JOIN memories_vec v ON v.embedding MATCH q.vector AND v.k = 1 WHERE q.memory_id IN (3, 1, 200) ORDER BY 1`,
+		"question from a table": {`SELECT v.memory_id FROM vectors q JOIN memories_vec v ON v.embedding MATCH vector_float32(q.vector) AND v.k = 1 WHERE q.memory_id IN (3, 1, 200) ORDER BY 1`,
 			nil, []string{"1", "3", "200"}},
 		"conditions": {`SELECT memory_id FROM memories_vec WHERE embedding MATCH ? AND k = ? AND memory_id % 2 AND similarity > -1`, []any{blob, 20}, odd(nearest(20, nil))},
 		"several k":  {`SELECT count(*) FROM memories_vec WHERE embedding MATCH ? AND k IN (2, 3)`, []any{blob}, []string{"5"}},
@@ -173,7 +174,7 @@ func TestTableRefusals(t *testing.T) {
 		"wrong size":    {ask, []any{good[:12], 1}, "a vector of 3 dimensions, want 4"},
 		"written":       {`INSERT INTO memories_vec(memory_id) VALUES(1)`, nil, "may not be modified"},
 		"created":       {`CREATE VIRTUAL TABLE other USING memories_vec`, nil, "no such module"},
-		"order blocked": {`SELECT * FROM memories_vec v CROSS JOIN vectors q WHERE v.embedding MATCH q.vector AND v.k = 1`, nil, "say WHERE embedding MATCH"},
+		"order blocked": {`SELECT * FROM memories_vec v CROSS JOIN vectors q WHERE v.embedding MATCH vector_float32(q.vector) AND v.k = 1`, nil, "say WHERE embedding MATCH"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := rows(c, test.sql, test.args...)
@@ -182,4 +183,10 @@ func TestTableRefusals(t *testing.T) {
 			}
 		})
 	}
+}
+
+// floats is a vector as SQL takes it.
+func floats(v []float32) []byte {
+	raw, _ := binary.Append(nil, binary.LittleEndian, v)
+	return raw
 }

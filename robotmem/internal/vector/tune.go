@@ -113,14 +113,12 @@ func (x *Index) drawQuestions(e *recallTest, members []int64, count int, load So
 		spread[i] = members[i*len(members)/count]
 	}
 	err := load(spread, func(id int64, raw []byte) error {
-		if len(raw) != 4*x.dims {
+		if len(raw) != StoredSize(x.dims) {
 			return x.wrongSize(id, raw)
 		}
 		v, unit := make([]float64, x.dims), make([]float32, x.dims)
-		for i := range v {
-			unit[i] = component(raw[4*i:])
-			v[i] = float64(unit[i])
-		}
+		DecodeInto(unit, raw)
+		widen(v, unit)
 		if x.checkUnit(unit) == nil { // a stored vector may have been damaged since
 			ids, drawn = append(ids, id), append(drawn, v)
 		}

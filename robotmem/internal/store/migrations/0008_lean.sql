@@ -30,3 +30,5 @@ DROP TABLE paths;
 -- Snapshots are compressed.
 DELETE FROM snapshot_heads;
 DELETE FROM snapshots;
+
+-- The tables of vectors are rewritten: an int8 for each number (QuantizeVectors).
