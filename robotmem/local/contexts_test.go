@@ -10,6 +10,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/index"
+	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 )
 
 // found returns the memories that a recall with a filter finds.
@@ -73,14 +74,14 @@ func TestFirstQuestionsWhileMemoriesChange(t *testing.T) {
 		}
 		return c
 	}
-	ids := learnContexts(t, e, 5000, func(i int) robotmem.Object { return values(i, i%1000) })
+	ids := learnContexts(t, e, 3000, func(i int) robotmem.Object { return values(i, i%1000) })
 	want := []int64{}
 	for i, id := range ids {
 		if i%1000 >= 994 {
 			want = append(want, id)
 		}
 	}
-	for path := range 4 {
+	for path := range rounds.Of(2, 6) {
 		asked := robotmem.Object{fmt.Sprint("p", path): map[string]any{"$gte": 994}}
 		e.index.Columns.Contexts = nil
 		var wg sync.WaitGroup

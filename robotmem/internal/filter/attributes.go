@@ -127,6 +127,9 @@ func ValuesIn(context, path string) (values string, ok bool) {
 
 // DecodeValues returns the values of ValuesIn as conditions compare them.
 func DecodeValues(values string) (out []any) {
+	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
+		return operands(json.Number(values))
+	}
 	list, _ := robotmem.ParseObject(`{"v":[` + values + `]}`)["v"].([]any)
 	for _, v := range list {
 		out = append(out, operands(v)...)
