@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -182,6 +183,7 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 	if err := m.Close(); err != nil {
 		t.Fatal(err)
 	}
+	next := 20000
 	resident := func(memory string) (kib int64) {
 		cmd := limited(t, "true", "web", "--addr", "127.0.0.1:0", "--db", db, "--memory", memory)
 		cmd.Env = append(cmd.Env, "GOGC=", "GOMEMLIMIT=") // those of TestMain
@@ -190,6 +192,20 @@ func TestMemoryBoundsWhatIsResident(t *testing.T) {
 			code, body := ask(t, "GET", fmt.Sprintf("%s/api/memories?limit=500&page=%d", url, i+1), "")
 			if code != 200 {
 				t.Fatalf("list: %d %s", code, body)
+			}
+		}
+		for range 5 { // the writer has the largest page cache
+			batch := &robotmem.LearnBatchRequest{}
+			for range 1000 {
+				batch.Items = append(batch.Items, facts.Fact(next))
+				next++
+			}
+			data, err := json.Marshal(batch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code, body := ask(t, "POST", url+"/api/learn/batch", string(data)); code != 200 {
+				t.Fatalf("learn_batch: %d %s", code, body)
 			}
 		}
 		code, body := ask(t, "POST", url+"/api/recall", `{"query":"gripper","n":5}`)

@@ -43,7 +43,7 @@ type Options struct {
 const (
 	writerCacheKiB = 32 << 10
 	// ReaderCacheKiB is the page cache of a connection that reads.
-	ReaderCacheKiB = 16 << 10
+	ReaderCacheKiB = 8 << 10
 	maxReaders     = 4
 )
 
