@@ -44,7 +44,7 @@ func EndlessTable(t testing.TB, path, table string) {
 	page := func(n int64) []byte { return data[(n-1)*size : n*size] }
 	const depth = 9
 	fanout := (int(size) - 12) / 7 // entries of a page that is full
-	leaf := pages // a page of the padding
+	leaf := pages                  // a page of the padding
 	copy(page(leaf), page(root))
 	for i := range int64(depth) {
 		at, child := root, pages-i-1
