@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/robotmem/robotmem-go/consolidate"
@@ -18,22 +19,24 @@ var failing = map[string]bool{
 func StatementOf(s string) consolidate.Statement {
 	st := consolidate.Statement{Negated: text.Negations(s) > 0}
 	st.Sequence, st.Relating = text.Sequence(s)
-	units := map[string]bool{}
+	var units []string
 	for _, q := range text.Quantities(s) {
 		q = q.Base()
 		st.Quantities = append(st.Quantities, consolidate.Quantity{Name: q.Name, Value: q.Value, Unit: q.Unit})
 		if q.Unit != "" {
-			units[strings.ToLower(q.Unit)] = true
+			units = append(units, strings.ToLower(q.Unit))
 		}
 	}
-	for _, t := range text.BaseTerms(s) {
+	terms := text.BaseTerms(s)
+	st.Terms, st.Words = make([]string, 0, len(terms)), make([]string, 0, len(terms))
+	for _, t := range terms {
 		if text.Stop(t) {
 			continue
 		}
 		st.Negated = st.Negated || failing[t]
 		stem := text.Stem(t)
 		st.Terms = append(st.Terms, stem)
-		if !units[t] && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {
+		if !slices.Contains(units, t) && !strings.ContainsAny(t, "0123456789") && text.Negations(t) == 0 {
 			st.Words = append(st.Words, stem)
 		}
 	}

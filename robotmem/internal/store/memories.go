@@ -423,7 +423,7 @@ func listOrNull(list []string) any {
 
 func StoredList(s string) []string {
 	var list []string
-	if s == "" || json.NewDecoder(strings.NewReader(s)).Decode(&list) != nil {
+	if s == "" || json.Unmarshal([]byte(s), &list) != nil {
 		return nil
 	}
 	return list
