@@ -341,6 +341,9 @@ func (x *Index) scanChunks(c *collector, question, within []uint64, from, to int
 			base := i*chunkSlots + w*64
 			codes := k.signs[w*64*x.words : (w+1)*64*x.words]
 			switch {
+			case x.words == 6 && hasPopcnt && bits.OnesCount64(word) >= 8: // 384 dimensions, the most common size of small models
+				// Few codes are below the bound, which falls as they are added.
+				scanSome(c, question, codes, base, word&below6(&codes[0], (*[6]uint64)(question), int64(c.bound)))
 			case word == ^uint64(0) && x.words == 6:
 				scanFull6(c, (*[6]uint64)(question), codes, base)
 			case word == ^uint64(0):
@@ -361,7 +364,7 @@ func chunkFilter(within []uint64, i int) []uint64 {
 	return nil
 }
 
-// scanFull6 is scanFull for 384 dimensions, the most common size of small models.
+// scanFull6 is scanFull for 384 dimensions.
 func scanFull6(c *collector, q *[6]uint64, codes []uint64, base int) {
 	q0, q1, q2, q3, q4, q5 := q[0], q[1], q[2], q[3], q[4], q[5]
 	for slot := 0; len(codes) >= 6; slot++ {
