@@ -285,8 +285,10 @@ func (n *Node) Close() error {
 	// In parallel: both may wait for the lock of another process.
 	var last sync.WaitGroup
 	last.Go(func() { n.counters.stop(n) })
-	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(context.Background(), 1))
-	if err != nil && !errors.Is(err, robotmem.Unavailable) {
+	ctx, cancel := context.WithTimeout(context.Background(), lastFlush)
+	defer cancel()
+	err := errors.Join(n.index.SaveSnapshots(context.Background()), n.Store.FillFullText(ctx, 1))
+	if err != nil && !errors.Is(err, robotmem.Unavailable) && ctx.Err() == nil {
 		n.Log.Warn("the indexes of the file are not brought up to date; that is done later", "err", err)
 	}
 	last.Wait()

@@ -31,15 +31,21 @@ const (
 	zeroHitLeast = 20
 )
 
+// fillTime limits how long a check waits until the full-text index is up to date.
+const fillTime = 500 * time.Millisecond
+
 // Doctor checks the file, the indexes and the payloads. stats are the node's.
 func (mt *Maintainer) Doctor(ctx context.Context, stats *admin.StatsResponse, deep bool) (*admin.DoctorResponse, error) {
 	res := &admin.DoctorResponse{}
 	progress.Of(ctx).Stage("reading the indexes", "", 0)
 	// The indexes in memory are examined too, so they are read now.
 	mt.addFault(res, "indexes in memory", "they cannot be read", repairRemedy, mt.Index.Warm(ctx))
-	if err := mt.Store.FillFullText(ctx, 1); err != nil {
+	// If another process holds the lock, the check of the words says that it waits.
+	fill, cancel := context.WithTimeout(ctx, fillTime)
+	if err := mt.Store.FillFullText(fill, 1); err != nil && fill.Err() == nil {
 		mt.Log.Warn("doctor: the full-text index is not brought up to date", "err", err)
 	}
+	cancel()
 	err := mt.Store.Read(ctx, func(c *store.Conn) error { return mt.examine(ctx, c, stats, res, deep) })
 	if err == nil {
 		err = mt.examineCodes(ctx, res)

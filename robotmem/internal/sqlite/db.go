@@ -226,6 +226,15 @@ func OpenWriter(ctx context.Context, path string, co ConnOptions, o *Options) (*
 	}
 	if err == nil {
 		err = repage(c, path)
+		if isAny(err, sqlite3.BUSY, sqlite3.FULL, sqlite3.IOERR, sqlite3.CORRUPT) || NoSpace(err) {
+			// Another connection finds the file as it was.
+			if err = c.Close(); err == nil {
+				c, err = Open(ctx, path, co)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 	}
 	// The driver syncs a new log but not its folder: with the name, acknowledged writes
 	// would be lost. SQLite has created the log by now, and no process removes it while
@@ -268,7 +277,8 @@ const PageSize = 2048
 // bytes: there were checksums in them, which no other SQLite program updates. The file
 // also gets smaller. VACUUM alone changes neither in a file with a log; VACUUM INTO writes
 // a new one, and the backup API copies it over the old one in one transaction. While
-// another process has the file open, or the disk is full, it is left for the next opening.
+// another process has the file open, the disk is full, or pages are damaged, it is left for
+// the next opening.
 func repage(c *Conn, path string) error {
 	reserved, err := c.FileControl("main", sqlite3.FCNTL_RESERVE_BYTES)
 	if err != nil {
@@ -278,13 +288,12 @@ func repage(c *Conn, path string) error {
 	if err != nil || reserved == 0 && size == PageSize {
 		return err
 	}
-	err = rewrite(c, path+".rewritten")
-	if errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.FULL) || NoSpace(err) {
-		err = nil
+	if err := rewrite(c, path+".rewritten"); err != nil {
+		return err
 	}
 	// A read releases the lock, and the one after it creates the log.
 	const read = "SELECT count(*) FROM sqlite_schema;"
-	return errors.Join(err, c.Exec("PRAGMA locking_mode=NORMAL;"+read+"PRAGMA journal_mode=WAL;"+read))
+	return c.Exec("PRAGMA locking_mode=NORMAL;" + read + "PRAGMA journal_mode=WAL;" + read)
 }
 
 func rewrite(c *Conn, aside string) error {
