@@ -95,7 +95,7 @@ var memoryColumns = []memoryColumn{
 	{"updated_at", func(r *record.Row) any { return &r.UpdatedAt }, func(m *archive.Memory) any { return &m.UpdatedAt }, 0},
 	{"content_hash", func(r *record.Row) any { return &r.Hash }, nil, ownFile},
 	{"revision", func(r *record.Row) any { return &r.Revision }, nil, unsummed | ownFile},
-	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable | unsummed},
+	{"auto_tags", func(r *record.Row) any { return &r.AutoTags }, func(m *archive.Memory) any { return &m.Tags }, nullable},
 }
 
 // versionColumns are the columns of versions, without memory_id and checksum. Values of

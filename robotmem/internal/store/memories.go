@@ -69,7 +69,9 @@ func (tx *Tx) Index(id int64, r *record.Record, revision int64) error {
 
 // Retag stores the tags of the rules and the revision of a change of the indexes.
 func (tx *Tx) Retag(id int64, tags []string, revision int64) error {
-	return tx.Exec("UPDATE memories SET auto_tags = ?, revision = ? WHERE id = ?", listOrNull(tags), revision, id)
+	return tx.withChecksum(id, func() error {
+		return tx.Exec("UPDATE memories SET auto_tags = ?, revision = ? WHERE id = ?", listOrNull(tags), revision, id)
+	})
 }
 
 // indexTags writes the tags of the caller. The row's checksum includes them.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -150,7 +151,32 @@ func migrateStep(c *Conn, to int, script string) error {
 var migrationFills = map[int]func(*Conn) error{
 	ChecksumVersion: addVectorChecksums,
 	7:               rebuildSignatures,
-	8:               (*Conn).QuantizeVectors,
+	8:               func(c *Conn) error { return errors.Join(c.addTagsToChecksums(), c.QuantizeVectors()) },
+}
+
+// addTagsToChecksums computes the checksums of the memories with tags of the rules again,
+// which now include them. It leaves out damaged memories.
+func (c *Conn) addTagsToChecksums() error {
+	ids, err := c.IDs("SELECT id FROM memories WHERE auto_tags IS NOT NULL ORDER BY id")
+	before := memoryColumns[:columnNamed(memoryColumns, "auto_tags")]
+	for _, id := range ids {
+		tags, err := c.Texts(userTags, id)
+		if err != nil {
+			return err
+		}
+		intact := false
+		_, err = c.One("SELECT "+names(before, "m.")+", m.checksum FROM memories m WHERE m.id = ?", []any{id}, func(s *sqlite.Stmt) {
+			sum := read(s, before, &record.Row{})
+			intact = bytes.Equal(sum.sum(tags), s.ColumnRawBlob(len(before)))
+		})
+		if err == nil && intact {
+			err = c.updateChecksum(id)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 func (c *Conn) lacksChecksums() (bool, error) {
