@@ -358,15 +358,9 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
-	fields, err := s.index.Columns.PlaceFields(s.c, all)
+	dims, err := s.index.Columns.Dims(s.c, q.SpatialSort.Field)
 	if err != nil {
 		return nil, err
-	}
-	var dims []int
-	for _, f := range fields {
-		if f.Field == q.SpatialSort.Field && !slices.Contains(dims, f.Dims) {
-			dims = append(dims, f.Dims)
-		}
 	}
 	switch {
 	case len(dims) == 0:

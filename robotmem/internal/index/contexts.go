@@ -101,7 +101,7 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 			missing = append(missing, s)
 		}
 		if at >= 0 || r.Revision == revision {
-			r.Contexts.use(at, s, int(r.Memory.Part(maxContextColumns)))
+			r.Contexts.use(at, s, max(len(names), int(r.Memory.Part(maxContextColumns))))
 		}
 		sets = append(sets, s)
 	}

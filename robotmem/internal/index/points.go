@@ -192,6 +192,22 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.Pla
 	return out[:min(len(out), maxPlaceFields)], nil
 }
 
+// Dims returns the numbers of dimensions that coordinates at a path have.
+func (r *Columns) Dims(c *store.Conn, path string) (dims []int, err error) {
+	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
+	if err != nil {
+		return nil, err
+	}
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	for i := range pc.points[path] {
+		if n := int(pc.points[path][i].Dims); n > 0 && !slices.Contains(dims, n) {
+			dims = append(dims, n)
+		}
+	}
+	return dims, nil
+}
+
 // Within returns the points at a path that a request asks for, by memory id.
 func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset.BitSet) (out []Point, err error) {
 	pc, err := contextsOf[*placeColumns](r, c, placesColumn)

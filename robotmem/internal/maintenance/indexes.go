@@ -103,7 +103,7 @@ func emptyIndexes(tx *store.Tx) error {
 		return err
 	}
 	for _, sql := range []string{
-		"DROP TABLE IF EXISTS memories_fts", create, "UPDATE counters SET value = 0 WHERE name = 'full_text'", "DELETE FROM signatures",
+		"DROP TABLE IF EXISTS memories_fts", create, "INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', 0)", "DELETE FROM signatures",
 		"DELETE FROM memory_tags WHERE source = 'auto' OR memory_id NOT IN (SELECT id FROM memories)",
 	} {
 		if err := tx.Exec(sql); err != nil {

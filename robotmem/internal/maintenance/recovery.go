@@ -320,7 +320,8 @@ func (r *Recovery) settleCounters(context.Context) error {
 			return err
 		}
 	}
-	r.Revision, err = r.Number("SELECT max(coalesce((SELECT value FROM counters WHERE name = 'changes'), 0), (SELECT coalesce(max(revision), 0) FROM memories))")
+	r.Revision, err = r.Number(`SELECT max((SELECT coalesce(max(value), 0) FROM counters WHERE name IN ('changes', 'full_text')), (SELECT coalesce(max(revision), 0) FROM memories),
+		(SELECT coalesce(max(revision), 0) FROM purged), (SELECT coalesce(max(upto), 0) FROM models))`)
 	return err
 }
 

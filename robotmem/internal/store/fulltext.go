@@ -133,5 +133,5 @@ func (tx *Tx) FillFullText() (done bool, err error) {
 	if done = f.Rows < fullTextChunk; done {
 		f.Upto = max(f.Upto, tx.Revision)
 	}
-	return done, tx.Exec("UPDATE counters SET value = ? WHERE name = 'full_text'", f.Upto)
+	return done, tx.Exec("INSERT OR REPLACE INTO counters(name, value) VALUES ('full_text', ?)", f.Upto)
 }
