@@ -415,7 +415,7 @@ func plainText(s string) string {
 	if len(s) > 1 && !strings.Contains(s, `\`) && utf8.ValidString(s) {
 		return s[1 : len(s)-1]
 	}
-	text, _ := jsontext.AppendUnquote(nil, s) // replaces what is not UTF-8
+	text, _ := jsontext.AppendUnquote(nil, s) // replaces bytes that are not UTF-8
 	return string(text)
 }
 

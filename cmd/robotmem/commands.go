@@ -24,7 +24,7 @@ type globals struct {
 	AllowPath  []string `name:"allow-path" sep:"none" placeholder:"DIR" help:"Folder that save-perception --path may read from; repeatable (ROBOTMEM_ALLOW_PATH)."`
 	ReadOnly   bool     `name:"read-only" help:"Change nothing: what would write is refused (ROBOTMEM_READ_ONLY). With token create: a token that may ask and not change."`
 	Create     bool     `name:"create" help:"Begin a memory in a file of 0 bytes, which is refused otherwise: something may have emptied it."`
-	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Bound what is kept in memory, such as 64MiB: the caches become smaller and recall slower (ROBOTMEM_MEMORY). Default a quarter of the machine's memory."`
+	Memory     *string  `name:"memory" placeholder:"SIZE" help:"Limit of memory, such as 64MiB: smaller caches, slower recall (ROBOTMEM_MEMORY). Default a quarter of the machine's memory."`
 	LogLevel   *string  `name:"log-level" placeholder:"LEVEL" help:"debug, info, warn or error, on stderr (ROBOTMEM_LOG_LEVEL)."`
 	URL        *string  `name:"url" placeholder:"URL" help:"Ask the node at this address, such as http://127.0.0.1:7878, instead of a file (ROBOTMEM_URL)."`
 }

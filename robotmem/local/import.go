@@ -441,11 +441,7 @@ func (n *Node) replaceImported(tx *store.Tx, a *store.ImportRecord, known *store
 		if err != nil {
 			return err
 		}
-		old, err := n.records.RecordOf(stored)
-		if err != nil {
-			return err
-		}
-		if err := tx.Unindex(known.ID, old); err != nil {
+		if err := tx.Unindex(known.ID); err != nil {
 			return err
 		}
 		here = append(here, archive.Version{

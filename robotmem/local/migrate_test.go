@@ -234,7 +234,7 @@ func TestVectorsOfOlderVersions(t *testing.T) {
 			want = slices.Delete(want, 6, 7)
 			for _, path := range []string{path, recovered} {
 				got := strings.Split(stock(t, path, `for r in db.execute("SELECT memory_id, seq, hex(vector), checksum FROM vectors_2 ORDER BY 1"): print(*r)`), "\n")
-				if path != recovered || !sealed { // a recovery drops what is damaged
+				if path != recovered || !sealed { // a recovery drops damaged rows
 					if damaged := "7 7 9B99193F4D154CBF00000000 3389737553"; sealed && got[6] != damaged {
 						t.Errorf("the damaged vector is %s, want %s", got[6], damaged)
 					}

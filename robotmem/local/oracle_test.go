@@ -181,7 +181,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var got []int64
 		if i%2 == 0 {
-			e.index.Columns.Contexts = nil // half of the filters may use what is kept
+			e.index.Columns.Contexts = nil // half of the filters may use the columns of earlier ones
 		}
 		err = e.Store.Read(t.Context(), func(c *store.Conn) error {
 			q := &recall.Query{RecallRequest: robotmem.RecallRequest{Collection: "*", MinConfidence: new(float64), N: 1}, Filter: node, Now: now}
@@ -216,7 +216,7 @@ func TestKeptFiltersFollowChanges(t *testing.T) {
 	e := openTest(t, Options{})
 	ask := func(want ...int64) {
 		t.Helper()
-		for range 2 { // once from the index, once from what is kept
+		for range 2 { // first without, then with the column in memory
 			res, err := e.Recall(t.Context(), &robotmem.RecallRequest{Collection: "*", ContextFilter: robotmem.Object{"params.force": map[string]any{"$gt": 10}}, N: 100})
 			if err != nil {
 				t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-var updatePlans = flag.Bool("update-plans", false, "write testdata/plans.txt anew")
+var updatePlans = flag.Bool("update-plans", false, "write testdata/plans.txt")
 
 // TestQueryPlans compares the query plan of every statement that a day of use prepares
 // with testdata/plans.txt, so that a scan of a whole table appears in a review.

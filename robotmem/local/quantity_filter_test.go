@@ -134,7 +134,7 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 		}
 		t.Run(tt.name, func(t *testing.T) {
 			for name, e := range nodes {
-				for range 2 { // from the index, and from what is kept of it
+				for range 2 { // without and with the column in memory
 					if diff := cmp.Diff(tt.want, gripNames(t, e, tt.filter)); diff != "" {
 						t.Errorf("among %s (-want +got):\n%s", name, diff)
 					}

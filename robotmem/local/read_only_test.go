@@ -13,6 +13,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/admin"
 	"github.com/robotmem/robotmem-go/robotmem/internal/maintenance"
+	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/local"
 )
 
@@ -116,6 +117,31 @@ func TestReadOnlyFollowsAWriter(t *testing.T) {
 	}
 }
 
+// halfChanged returns a file as a kill within a transaction leaves it, with the journal
+// that undoes the transaction.
+func halfChanged(t *testing.T) string {
+	path := closedWith(t, threeFacts()...)
+	c, err := sqlite.Open(t.Context(), path, sqlite.ConnOptions{Exclusive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.Exec("PRAGMA journal_mode=DELETE; PRAGMA cache_size=1; BEGIN; UPDATE memories SET content = hex(zeroblob(100000))"); err != nil {
+		t.Fatal(err)
+	}
+	killed := filepath.Join(t.TempDir(), "m.db")
+	for _, suffix := range []string{"", "-journal"} {
+		data, err := os.ReadFile(path + suffix)
+		if err == nil {
+			err = os.WriteFile(killed+suffix, data, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return killed
+}
+
 func TestReadOnlyRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -127,6 +153,7 @@ func TestReadOnlyRefuses(t *testing.T) {
 		{"an empty file", filepath.Join(t.TempDir(), "empty.db"), robotmem.Unavailable, "empty"},
 		{"an older schema", unzip(t, filepath.Join("testdata", "v1.db.gz")), robotmem.Conflict, "takes writing"},
 		{"another program's", database(t, "CREATE TABLE t(x)"), robotmem.Corrupt, "another program"},
+		{"a change half done", halfChanged(t), robotmem.Unavailable, "without --read-only"},
 		{"a folder", t.TempDir(), robotmem.Unavailable, "regular file"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

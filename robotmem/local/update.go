@@ -110,11 +110,7 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		if m.Status != "active" {
 			return robotmem.Errorf(robotmem.Conflict, "memory_id", "memory %d is %s; restore it before it is updated", r.MemoryID, m.Status)
 		}
-		old, err := n.records.RecordOf(m)
-		if err != nil {
-			return err
-		}
-		rec, err := n.rewritten(m, old, r)
+		rec, err := n.rewritten(m, r)
 		if err != nil {
 			return err
 		}
@@ -125,13 +121,13 @@ func (n *Node) Update(ctx context.Context, req *robotmem.UpdateRequest) (*robotm
 		}
 		n.Store.Groups.Reset() // the old signature may be in it
 		*res = robotmem.UpdateResponse{Status: "updated", MemoryID: r.MemoryID, NewContent: r.NewContent, OldContent: m.Content, AutoInferred: rec.Inferred()}
-		res.Version, err = tx.Rewrite(m.MemoryID, rec, old)
+		res.Version, err = tx.Rewrite(m.MemoryID, rec)
 		return err
 	}))
 }
 
 // rewritten returns the record of an updated memory.
-func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
+func (n *Node) rewritten(m *robotmem.Memory, r *robotmem.UpdateRequest) (rec *record.Record, err error) {
 	if r.Context != nil {
 		rec, err = n.records.Prepare(m.Type, r.NewContent, r.Context)
 	} else {
@@ -143,7 +139,6 @@ func (n *Node) rewritten(m *robotmem.Memory, old *record.Record, r *robotmem.Upd
 	rec.Collection, rec.SessionID, rec.UserTags = m.Collection, m.SessionID, m.UserTags
 	// A memory that was unpinned by hand is pinned again only by a new category.
 	rec.Pinned = m.Pinned || rec.Pinned && rec.Category != m.Category
-	rec.Perception = old.Perception
 	if record.HasOwnSummary(m) {
 		rec.Summary = m.Summary
 	}

@@ -19,7 +19,7 @@ import (
 // then on: the values at a path, the coordinates, the list of all paths.
 
 const (
-	// maxContextColumns and maxContextBytes limit what is kept; the least recently used
+	// maxContextColumns and maxContextBytes limit the columns; the least recently used
 	// goes first. A filter has at most 32 paths.
 	maxContextColumns = 32
 	maxContextBytes   = 64 << 20
@@ -31,9 +31,9 @@ const (
 
 // contextColumn is made from the contexts of all memories.
 type contextColumn interface {
-	// read returns what is kept of one context. It needs no lock.
+	// read returns the values of one context. It needs no lock.
 	read(context string) any
-	// put replaces what is kept of a memory. The caller holds Columns.Mu.
+	// put replaces the values of a memory. The caller holds Columns.Mu.
 	put(id int64, kept any)
 	// bytes estimates the memory in use.
 	bytes() int

@@ -74,7 +74,7 @@ type pathField struct {
 	unit string // of a quantity
 }
 
-// fieldNumber is a field of one context with its number, 0 for what is none.
+// fieldNumber is a field of one context with its value as a number; 0 if it is not a number.
 type fieldNumber struct {
 	pathField
 	number float64

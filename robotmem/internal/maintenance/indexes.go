@@ -23,7 +23,7 @@ type indexCheck struct {
 	missing, extra string
 }
 
-const fullTextUpto = "(SELECT value FROM counters WHERE name = 'full_text')"
+const fullTextUpto = "(" + store.FullTextUpto + ")"
 
 // indexChecks are cheap enough to run beside a working robot: each is one walk
 // over ids.
@@ -174,7 +174,8 @@ func (mt *Maintainer) examineContents(ctx context.Context, c *store.Conn, d *adm
 	return nil
 }
 
-// sameIndexes compares one memory with its words, signature and features. Tags may come from other rules than the present ones.
+// sameIndexes compares one memory with its words, signature and features. Its tags may be
+// those of other rules than the present ones.
 func (mt *Maintainer) sameIndexes(c *store.Conn, m *robotmem.Memory) (bool, error) {
 	rec, err := mt.Records.RecordOf(m)
 	if err != nil {

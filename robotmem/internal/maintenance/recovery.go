@@ -34,7 +34,7 @@ type Recovery struct {
 }
 
 // derived are the tables that are rebuilt from others.
-var derived = []string{"paths", "attributes", "points", "signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
+var derived = []string{"signatures", "features", "tag_meta", "snapshots", "snapshot_heads", "memories_fts"}
 
 // Run copies all tables and repairs what refers to lost rows.
 func (r *Recovery) Run(ctx context.Context) (err error) {
@@ -62,7 +62,10 @@ func (r *Recovery) Run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{func(context.Context) error { return r.QuantizeVectors() }, r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
+	if err := r.QuantizeVectors(); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{r.dropPurged, r.settleCounters, r.setDoubtfulAside, r.reactivate, r.settlePayloads, r.settleNameless, r.countMissing} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -134,6 +134,12 @@ func (r *Record) ContentHash() []byte {
 // duplicates or contradict each other.
 func (r *Record) GroupKey() int64 { return Hash64(r.Collection, r.Canonical) }
 
+// GroupKey is the GroupKey of the record that the row was made from.
+func (r *Row) GroupKey() (int64, error) {
+	canonical, err := robotmem.ParseObject(r.RawContext).Canonical(r.RawContext)
+	return Hash64(r.Collection, canonical), err
+}
+
 // Hash64 returns the FNV-1a hash of texts, with separators between them.
 func Hash64(parts ...string) int64 {
 	h := fnv.New64a()

@@ -70,6 +70,9 @@ func Explain(err error) *robotmem.Error {
 		}
 	case sqlite3.READONLY, sqlite3.CANTOPEN, sqlite3.PERM, sqlite3.AUTH:
 		kind, text = robotmem.Unavailable, "the file cannot be opened for writing; check that its folder exists and is writable, or pass another --db"
+		if errors.Is(err, sqlite3.READONLY_ROLLBACK) {
+			text = "a killed program left a change of the file half done, and undoing it takes writing; open the file once without --read-only"
+		}
 	case sqlite3.NOTADB:
 		kind, text = robotmem.Corrupt, "the file is not a SQLite database; it was left as it is; pass another --db, or, if it was a memory and is damaged, run robotmem doctor --repair"
 	case sqlite3.CORRUPT:

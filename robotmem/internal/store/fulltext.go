@@ -66,9 +66,17 @@ func (c *Conn) DocumentsSince(revision, most int64) (put []lexical.Document, rem
 	return put, remove, f.Upto, f.Rows < int(most), err
 }
 
-// FullTextUpto returns the revision up to which the full-text index is current.
-func (c *Conn) FullTextUpto() (int64, error) {
-	return c.Number("SELECT value FROM counters WHERE name = 'full_text'")
+// FullTextUpto is the query for the revision up to which the full-text index is current.
+const FullTextUpto = "SELECT value FROM counters WHERE name = 'full_text'"
+
+// FullTextWaits returns how far the full-text index is behind the change counter.
+func (c *Conn) FullTextWaits() (int64, error) {
+	changes, err := c.Changes()
+	if err != nil {
+		return 0, err
+	}
+	upto, err := c.Number(FullTextUpto)
+	return changes - upto, err
 }
 
 // FillFullText brings the full-text index up to date if at least so many changes wait.
@@ -77,15 +85,7 @@ func (s *Store) FillFullText(ctx context.Context, least int64) error {
 		return nil
 	}
 	waiting := int64(0)
-	err := s.Read(ctx, func(c *Conn) error {
-		changes, err := c.Changes()
-		if err != nil {
-			return err
-		}
-		upto, err := c.FullTextUpto()
-		waiting = changes - upto
-		return err
-	})
+	err := s.Read(ctx, func(c *Conn) (err error) { waiting, err = c.FullTextWaits(); return err })
 	for done := waiting < max(1, least); !done && err == nil; {
 		err = s.Write(ctx, func(tx *Tx) (err error) { done, err = tx.FillFullText(); return err })
 	}
@@ -94,7 +94,7 @@ func (s *Store) FillFullText(ctx context.Context, least int64) error {
 
 // FillFullText writes the entries of the next memories that changed.
 func (tx *Tx) FillFullText() (done bool, err error) {
-	upto, err := tx.FullTextUpto()
+	upto, err := tx.Number(FullTextUpto)
 	if err != nil {
 		return false, err
 	}

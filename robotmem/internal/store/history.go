@@ -103,10 +103,9 @@ func (c *Conn) SupersededBefore(m *robotmem.Memory) (by int64, err error) {
 	return c.Number("SELECT coalesce(superseded_by, 0) FROM versions WHERE memory_id = ? AND change = 'forgotten' ORDER BY rowid DESC LIMIT 1", m.MemoryID)
 }
 
-// Rewrite stores a new text and context of a memory and returns its new version. old is
-// the record that the indexes hold.
-func (tx *Tx) Rewrite(id int64, r, old *record.Record) (version int, err error) {
-	if err := tx.Unindex(id, old); err != nil {
+// Rewrite stores a new text and context of a memory and returns its new version.
+func (tx *Tx) Rewrite(id int64, r *record.Record) (version int, err error) {
+	if err := tx.Unindex(id); err != nil {
 		return 0, err
 	}
 	row, err := tx.row(id)

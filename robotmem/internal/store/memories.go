@@ -159,12 +159,17 @@ func (c *Conn) EachChanged(columns, joins string, after, most int64, visit func(
 	return f, nil
 }
 
-// Unindex removes the index entries that Index wrote for the record.
-func (tx *Tx) Unindex(id int64, old *record.Record) error {
-	if err := tx.unindexVectors(id); err != nil {
+// Unindex removes the index entries that Index wrote for the memory.
+func (tx *Tx) Unindex(id int64) error {
+	row, err := tx.row(id)
+	if err != nil || row == nil {
 		return err
 	}
-	return tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", old.GroupKey(), id)
+	group, err := row.GroupKey()
+	if err != nil {
+		return err
+	}
+	return errors.Join(tx.unindexVectors(id), tx.Exec("DELETE FROM signatures WHERE group_key = ? AND memory_id = ?", group, id))
 }
 
 // loaded is a row of memories with the stored checksum and the values for the computed

@@ -162,7 +162,7 @@ func addVectorChecksums(c *Conn) error {
 }
 
 // QuantizeVectors rewrites the vectors that an older version has stored as float32. It
-// builds each table anew, because smaller rows would leave the pages as they are, and
+// builds each table again, because smaller rows would leave the pages as they are, and
 // deletes what it has copied, so that the file does not grow. A damaged vector is copied
 // as it is, for doctor to name.
 func (c *Conn) QuantizeVectors() error {

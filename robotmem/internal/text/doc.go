@@ -5,11 +5,11 @@
 // to search for. A stem is the form of a term that the index stores. A quantity is a
 // number with its unit and the name to which the text assigns it.
 //
-// A row is indexed as Index(s) in an FTS5 table declared with Tokenize, and is found by
-// the terms of Query, each in double quotes and joined by OR:
+// A row is the terms of its text, joined by spaces, in an FTS5 table declared with
+// Tokenize. It is found by the terms of Query, each in double quotes and joined by OR:
 //
 //	CREATE VIRTUAL TABLE facts USING fts5(body, tokenize = "<text.Tokenize>")
-//	INSERT INTO facts(body) VALUES (<text.Index("grip_force=12.5N slipped")>)
+//	INSERT INTO facts(body) VALUES (<strings.Join(text.Terms("grip_force=12.5N slipped"), " ")>)
 //	content, stop := text.Query("which grip force?")     // [grip force], [which]
 //	SELECT rowid FROM facts WHERE facts MATCH '"grip" OR "force"' ORDER BY rank
 //
@@ -20,7 +20,7 @@
 // # Caveats
 //
 // The first Chinese question loads a dictionary of 140,000 words, once per process;
-// Terms and Index never do. A search for simplified characters does not find
+// Terms never does. A search for simplified characters does not find
 // traditional ones, nor the reverse.
 //
 // FTS5 stems a number with its unit like a word: 12.5s is stored as 12.5 and 12.5ms as

@@ -46,11 +46,6 @@ func BaseTerms(s string) []string {
 	return p.out
 }
 
-// Index returns Terms joined by spaces: the text of an FTS5 row.
-func Index(s string) string {
-	return strings.Join(Terms(s), " ")
-}
-
 // Query returns the distinct terms of a question, the stop words separately. Two terms
 // with the same stem count as one. Search for content, and for stop only if content is
 // empty. All of them are terms of Terms(s).

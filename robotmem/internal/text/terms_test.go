@@ -73,7 +73,7 @@ func TestTerms(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, text.Index(tt.in)); diff != "" {
+			if diff := cmp.Diff(tt.want, strings.Join(text.Terms(tt.in), " ")); diff != "" {
 				t.Errorf("Index(%q) (-want +got):\n%s", tt.in, diff)
 			}
 		})

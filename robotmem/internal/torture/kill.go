@@ -316,7 +316,7 @@ func (k *killing) migratingOlder(ctx context.Context) (bool, error) {
 	if err != nil {
 		return killed, err
 	}
-	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{ReadOnly: true, BusyTimeout: time.Second})
+	c, err := store.OpenStoreConn(ctx, path, sqlite.ConnOptions{BusyTimeout: time.Second}) // not read-only: a journal may have to be rolled back
 	if err != nil {
 		return killed, err
 	}
