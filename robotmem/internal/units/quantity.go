@@ -151,6 +151,9 @@ func scan(s string) (d decimal, n int, ok bool) {
 	if s == "" || s[0] >= 'A' && s[0] <= 'z' { // most texts
 		return decimal{}, 0, false
 	}
+	if d, ok := scanPlain(s); ok {
+		return d, len(s), true
+	}
 	m := numeral.FindStringSubmatch(s)
 	digits := m[2] + m[3]
 	if digits == "" {
@@ -171,10 +174,30 @@ func scan(s string) (d decimal, n int, ok bool) {
 	return d, len(m[0]), true
 }
 
+// scanPlain reads a text of digits with at most one point between them, as most numbers are.
+func scanPlain(s string) (d decimal, ok bool) {
+	point := -1
+	for i := range len(s) {
+		switch {
+		case isDigit(s[i]):
+			d.mant = 10*d.mant + uint64(s[i]-'0')
+		case s[i] == '.' && point < 0 && 0 < i && i < len(s)-1:
+			point = i
+			d.exp = i + 1 - len(s)
+		default:
+			return decimal{}, false
+		}
+	}
+	return d, len(s) < fullDigits
+}
+
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
 // in is the number in the canonical unit of u. It fails if a float64 overflows or underflows to 0.
 func (d decimal) in(u unit) (float64, bool) {
+	if u.zero == 0 && u.factor == (factor{num: 1, den: 1, exp: u.factor.exp}) && 0 < d.mant && d.mant < maxDigits {
+		return rounded(d.mant, d.exp+u.factor.exp, d.neg) // a power of ten: the exact number, rounded once
+	}
 	n, exp := new(big.Int).SetUint64(d.mant), d.exp
 	if u.zero != 0 {
 		if n = d.above(u.zero); n == nil {
@@ -203,8 +226,18 @@ func (d decimal) in(u unit) (float64, bool) {
 		m, shift = timesPi(m, u.factor.pi < 0)
 		exp += shift
 	}
-	f, err := strconv.ParseFloat(strconv.FormatUint((m+5000)/10000, 10)+"e"+strconv.Itoa(exp+4), 64)
-	if d.neg {
+	return rounded((m+5000)/10000, exp+4, d.neg)
+}
+
+// maxDigits limits what rounded rounds: in keeps 15 to 16 digits of a longer number.
+const maxDigits = e18 / 1000
+
+// rounded is the nearest float64 of m times 10^exp.
+func rounded(m uint64, exp int, neg bool) (float64, bool) {
+	var text [32]byte
+	digits := append(strconv.AppendUint(text[:0], m, 10), 'e')
+	f, err := strconv.ParseFloat(string(strconv.AppendInt(digits, int64(exp), 10)), 64)
+	if neg {
 		f = -f
 	}
 	return f, err == nil && f != 0
