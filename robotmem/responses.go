@@ -161,6 +161,7 @@ type RecallResponse struct {
 	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
 	QueryMS  float64      `json:"query_ms"`
 	Stages   []Stage      `json:"stages,omitempty"`
+	Warnings []string     `json:"warnings,omitempty" doc:"Attempts of one task with the same parameters that failed at least 3 times and never succeeded."`
 	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time: the time expressions of the query and their interpretation."`
 }
 

@@ -653,6 +653,7 @@ class _RecallResponseMust(TypedDict):
 class _RecallResponseMay(TypedDict, total=False):
     stages: List[Stage]
     times: List[TimePhrase]
+    warnings: List[str]
 
 
 class RecallResponse(_RecallResponseMust, _RecallResponseMay):

@@ -240,8 +240,8 @@ func (o *Options) rules() (wait func() *classify.Rules, err error) {
 
 func (o *Options) checkWeights() error {
 	for _, list := range slices.Sorted(maps.Keys(o.Weights)) {
-		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness}, list) || !(w >= 0) || math.IsInf(w, 0) {
-			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place and likeness take a number from 0", list, w)
+		if w := o.Weights[list]; !slices.Contains([]string{recall.ListWords, recall.ListVector, recall.ListPlace, recall.ListLikeness, recall.Evidence}, list) || !(w >= 0) || math.IsInf(w, 0) {
+			return robotmem.Errorf(robotmem.Invalid, "weights", "%s: %v is not possible; bm25, vector, place, likeness and evidence take a number from 0", list, w)
 		}
 	}
 	if !(o.RealWeight > 0) || math.IsInf(o.RealWeight, 0) {

@@ -328,6 +328,18 @@ func (s *source) Real(id int64) bool {
 	return ok && row.Real
 }
 
+// Observed implements recall.Loader.
+func (s *source) Observed(id int64) int64 {
+	row, _ := s.index.Columns.Row(id)
+	return row.Observed
+}
+
+// Outcome implements recall.Loader.
+func (s *source) Outcome(id int64) string {
+	row, _ := s.index.Columns.Row(id)
+	return row.Outcome.String()
+}
+
 // Hints implements recall.Loader. It notes a path that no memory has, a target with
 // another number of dimensions, and an empty collection: a controller must be able to
 // distinguish a typing error from an empty result.

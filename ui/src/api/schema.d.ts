@@ -1405,6 +1405,8 @@ export interface components {
             times?: components["schemas"]["TimePhrase"][];
             /** @description Number of memories in this response. */
             total: number;
+            /** @description Attempts of one task with the same parameters that failed at least 3 times and never succeeded. */
+            warnings?: string[];
         };
         RecalledMemory: {
             category: string;
