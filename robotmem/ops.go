@@ -143,13 +143,17 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 
 // Decode decodes a JSON request into req, a pointer to the request struct. It
 // refuses unknown fields. Errors are *Error.
-func (o *Op) Decode(request json.RawMessage, req any) (err error) {
-	if u, ok := req.(json.Unmarshaler); ok {
-		err = u.UnmarshalJSON(request)
-	} else {
-		err = decode(request, req)
-	}
-	return inOp(o.Name, err)
+func (o *Op) Decode(request json.RawMessage, req any) error {
+	_, err := o.DecodeFor(context.Background(), nil, request, req)
+	return err
+}
+
+// DecodeFor is Decode for a request to s, whose clock and collections decide what "yesterday" and
+// "all" mean. It returns notes on what it took otherwise than given, for the response.
+func (o *Op) DecodeFor(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+	r := &reading{ctx: ctx, service: s}
+	err = inOp(o.Name, r.request(request, req))
+	return r.interpreted(), err
 }
 
 // Call checks the limits of a JSON request, decodes it, runs the operation on s and
@@ -163,13 +167,24 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 		return nil, err
 	}
 	req := reflect.New(o.In).Interface()
-	if err := o.Decode(request, req); err != nil {
-		return nil, err
+	to, forward := s.(Forwarding)
+	r := &reading{ctx: ctx, service: s, forward: forward}
+	if err := r.request(request, req); err != nil {
+		return nil, inOp(o.Name, err)
 	}
 	if err := o.offered(ctx, req); err != nil {
 		return nil, err
 	}
-	return o.call(ctx, s, req)
+	if len(r.texts) > 0 {
+		s = to.Sending(r.texts)
+	}
+	res, err := o.call(ctx, s, req)
+	if notes := r.interpreted(); err == nil && len(notes) > 0 {
+		if i, ok := res.(interface{ Interpret([]string) }); ok {
+			i.Interpret(notes)
+		}
+	}
+	return res, err
 }
 
 // Method returns the HTTP method of the route.
@@ -194,10 +209,6 @@ func fieldNames(t reflect.Type) []string {
 }
 
 func (o *Op) field(name string) (reflect.StructField, bool) {
-	for i := range o.In.NumField() {
-		if f := o.In.Field(i); jsonName(f) == name {
-			return f, true
-		}
-	}
-	return reflect.StructField{}, false
+	f, ok := fieldsOf(o.In)[name]
+	return f, ok
 }

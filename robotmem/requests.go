@@ -53,19 +53,22 @@ func (r *LearnBatchRequest) ItemError(i int) error { return r.itemErrs[i] }
 
 // UnmarshalJSON implements json.Unmarshaler. An item that cannot be decoded does
 // not fail the request; the response reports the error at the item's index.
-func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
+func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error { return r.read(&reading{}, data) }
+
+func (r *LearnBatchRequest) read(in *reading, data []byte) error {
 	var wire struct {
 		Items          []View `json:"items"`
 		KeepDuplicates bool   `json:"keep_duplicates"`
 	}
-	if err := decode(data, &wire); err != nil {
+	if err := in.decode(data, &wire); err != nil {
 		return err
 	}
 	*r = LearnBatchRequest{KeepDuplicates: wire.KeepDuplicates, itemErrs: map[int]error{}, itemRaw: map[int]json.RawMessage{}}
 	left := maxBatchValues // of contexts, also of those in strings
 	for i, raw := range wire.Items {
 		var item LearnRequest
-		if err := decode(raw, &item); err != nil {
+		in.within = fmt.Sprintf("items[%d].", i)
+		if err := in.decode(raw, &item); err != nil {
 			r.itemErrs[i], r.itemRaw[i] = err, json.RawMessage(raw)
 		}
 		if left -= countValues(map[string]any(item.Context)); left < 0 {
@@ -73,6 +76,7 @@ func (r *LearnBatchRequest) UnmarshalJSON(data []byte) error {
 		}
 		r.Items = append(r.Items, item)
 	}
+	in.within = ""
 	return nil
 }
 
@@ -113,7 +117,9 @@ type SpatialSort struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (s *SpatialSort) UnmarshalJSON(data []byte) error {
+func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{}, data) }
+
+func (s *SpatialSort) read(r *reading, data []byte) error {
 	type plain SpatialSort
 	data, err := unquoteObject(data)
 	if err != nil {
@@ -126,7 +132,7 @@ func (s *SpatialSort) UnmarshalJSON(data []byte) error {
 	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
 		return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
 	}
-	return decode(data, (*plain)(s))
+	return r.decode(data, (*plain)(s))
 }
 
 // Like names the perception to compare with: a stored one or the given data.
@@ -139,13 +145,19 @@ type Like struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (l *Like) UnmarshalJSON(data []byte) error {
+func (l *Like) UnmarshalJSON(data []byte) error { return l.read(&reading{}, data) }
+
+func (l *Like) read(r *reading, data []byte) error {
 	type plain Like
 	data, err := unquoteObject(data)
 	if err != nil {
 		return err
 	}
-	return decode(data, (*plain)(l))
+	if err := r.decode(data, (*plain)(l)); err != nil {
+		return err
+	}
+	r.payload(&l.Data, &l.DataBase64, &l.MediaType)
+	return nil
 }
 
 // SearchRequest is a RecallRequest with simple parameters.
@@ -172,6 +184,10 @@ type SavePerceptionRequest struct {
 	ObservedAt     *time.Time `json:"observed_at,omitempty" validate:"omitempty,instant" doc:"Time of the measurement, by the sensor's clock (RFC 3339). Default: now."`
 	Source         string     `json:"source,omitempty" validate:"utf8,max=64,source" doc:"The sensor or topic, up to 64 characters. The names operator and verified are reserved."`
 	Origin         string     `json:"origin,omitempty" validate:"utf8,max=256" doc:"Identifier of the perception in its source, up to 256 characters. It is unique in a collection: saving the same origin again returns the existing memory."`
+}
+
+func (r *SavePerceptionRequest) interpret(in *reading) {
+	in.payload(&r.Data, &r.DataBase64, &r.MediaType)
 }
 
 // ForgetRequest removes one memory from recall.

@@ -21,13 +21,16 @@ type Options struct {
 
 // Client calls a robotmem node over HTTP. It may be used by several goroutines.
 type Client struct {
-	base string
-	opts Options
+	base  string
+	opts  Options
+	texts map[string]string // in place of fields
 }
 
 var (
 	_ robotmem.Service = (*Client)(nil)
 	_ robotmem.Streams = (*Client)(nil)
+
+	_ robotmem.Forwarding = (*Client)(nil)
 )
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
@@ -35,6 +38,11 @@ var (
 func New(baseURL string, opts Options) *Client {
 	opts.HTTP = cmp.Or(opts.HTTP, http.DefaultClient)
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
+}
+
+// Sending implements robotmem.Forwarding.
+func (c *Client) Sending(texts map[string]string) robotmem.Service {
+	return &Client{base: c.base, opts: c.opts, texts: texts}
 }
 
 // Learn implements robotmem.Service.
@@ -183,7 +191,7 @@ func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.C
 	if c.opts.HTTP.Timeout > 0 {
 		extended := *c.opts.HTTP
 		extended.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
-		c = &Client{c.base, c.opts}
+		c = &Client{base: c.base, opts: c.opts}
 		c.opts.HTTP = &extended
 	}
 	return call[admin.ChangesResponse](ctx, c, "changes", r)

@@ -56,7 +56,7 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 // the query embedding or the posting lists.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
 	start := time.Now()
-	q, err := recall.Parse(req, n.Now().In(n.options.Location))
+	q, err := recall.Parse(req, n.LocalNow())
 	if err != nil {
 		return nil, err
 	}
