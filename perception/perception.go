@@ -263,8 +263,58 @@ func summarizeOther(in media.Payload) string {
 	}
 	if s == "" {
 		s = media.Plural(max(in.Size, int64(len(in.Data))), "byte") + " of " + media.Clean(in.Type, maxMediaType)
+		if why := unreadable(in); why != nil {
+			s += ", not read: " + why.Error()
+		}
 	}
 	return s
+}
+
+// unreadable returns why no format can read a payload, nil if no format accepts it.
+func unreadable(in media.Payload) error {
+	if in.IsHead() {
+		return nil // its beginning alone is not all that a format needs
+	}
+	for _, v := range views(in) {
+		if _, err := v.Preview(PreviewOptions{}.Normal()); err != nil && !errors.Is(err, ErrNoPreview) {
+			return err
+		}
+	}
+	return nil
+}
+
+// senses are the types of perceptions by what begins a summary, for data that is no image.
+var senses = []struct{ begin, sense string }{
+	{"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {"beginning of a trajectory", "spatial"},
+	{"6-axis wrench", "tactile"}, {"text", "procedural"}, {"JSON", "procedural"},
+}
+
+// SenseOf returns the type of an item that has none, from its format and its summary: auditory
+// for sounds, spatial for point clouds, scans and trajectories, tactile for a trace with a force
+// or a torque, proprioceptive for any other trace, procedural for text, otherwise visual.
+func SenseOf(it Item, summary string) string {
+	in := it.Payload()
+	if image.Accepts(in) {
+		return "visual"
+	}
+	if audio.Accepts(in) || strings.HasPrefix(in.Type, "audio/") {
+		return "auditory"
+	}
+	if in.Type == media.TypePCD || in.Type == media.TypePLY {
+		return "spatial"
+	}
+	for _, s := range senses {
+		if strings.HasPrefix(summary, s.begin) {
+			return s.sense
+		}
+	}
+	if trace, err := timeseries.Decode(in); err == nil && !image.AcceptsPixels(in) {
+		if trace.HasForce() {
+			return "tactile"
+		}
+		return "proprioceptive"
+	}
+	return "visual"
 }
 
 // summarizeArray describes an array of any type and shape.

@@ -79,8 +79,10 @@ func (r *reading) now() time.Time {
 }
 
 // isEmpty reports whether a field is given as an empty string, which means not given. An empty
-// data_base64 is a payload of no bytes.
-func isEmpty(field string, raw View) bool { return string(raw) == `""` && field != "data_base64" }
+// data_base64 is a payload of no bytes, and an empty query is as good as none.
+func isEmpty(field string, raw View) bool {
+	return string(raw) == `""` && field != "data_base64" && field != "query"
+}
 
 // structFields holds the fields of each request struct by JSON name, because reflection makes
 // them anew for each call.
@@ -146,6 +148,7 @@ var aliases = func() map[string][]string {
 		"observed_at":          "timestamp time",
 		"perception_type":      "modality sense",
 		"media_type":           "mimetype mime contenttype",
+		"reason": "why because",
 		"data_base64":          "base64",
 		"used_memory_ids":      "memoryids usedmemories used",
 		"outcome_score":        "score",

@@ -149,7 +149,7 @@ type RecallResponse struct {
 	Degraded []string     `json:"degraded" doc:"The signals that failed, and why."`
 	QueryMS  float64      `json:"query_ms"`
 	Stages   []Stage      `json:"stages,omitempty"`
-	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time: the time expressions of the query and their interpretation."`
+	Times    []TimePhrase `json:"times,omitempty" doc:"The time words of the query that were read as bounds."`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:

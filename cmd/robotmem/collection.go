@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
 )
@@ -25,7 +26,30 @@ func inCollection(m node, name string) node {
 	if name == "" {
 		return m
 	}
-	return &collected{m, name}
+	c := collected{m, name}
+	if there, ok := m.(robotmem.Forwarding); ok {
+		return &collectedThere{c, there}
+	}
+	return &c
+}
+
+// collectedThere is collected over HTTP.
+type collectedThere struct {
+	collected
+	there robotmem.Forwarding
+}
+
+// Sending implements robotmem.Forwarding.
+func (c *collectedThere) Sending(texts map[string]string) robotmem.Service {
+	return inCollection(c.there.Sending(texts).(node), c.name)
+}
+
+// LocalNow implements robotmem.Zoned.
+func (c *collected) LocalNow() time.Time {
+	if z, ok := c.node.(robotmem.Zoned); ok {
+		return z.LocalNow()
+	}
+	return time.Now()
 }
 
 // set sets the collection of a copy of a request. A request with a session belongs to the

@@ -52,14 +52,54 @@ func (n *Node) Search(ctx context.Context, req *robotmem.SearchRequest) (*robotm
 	return res, err
 }
 
-// recall answers a query without counting it. It holds no connection while it waits for
-// the query embedding or the posting lists.
+// recall answers a query without counting it. If the words beside a time of the query match
+// nothing, the time alone answers. If no memory is of a date that nobody asked to read, it is
+// searched as words.
 func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	start := time.Now()
 	q, err := recall.Parse(req, n.LocalNow())
 	if err != nil {
 		return nil, err
 	}
+	words := q.Query
+	res, err := n.answerQuery(ctx, q)
+	if err != nil || len(res.Memories) > 0 || len(res.Times) == 0 || req.AsYouType {
+		return res, err
+	}
+	again := *req
+	again.ParseTime = new(false)
+	instead := func(format string, args ...any) (bool, error) {
+		q, err := recall.Parse(&again, n.LocalNow())
+		if err != nil {
+			return false, err
+		}
+		q.Note(fmt.Sprintf(format, args...))
+		other, err := n.answerQuery(ctx, q)
+		if err != nil || len(other.Memories) == 0 {
+			return false, err
+		}
+		other.QueryMS += res.QueryMS
+		res = other
+		return true, nil
+	}
+	if words != "" {
+		again.Query, again.After, again.Before = "", q.After, q.Before
+		times := res.Times
+		if found, err := instead("query: no memory of this time has the words %q; these are the memories of the time", words); err != nil || found {
+			res.Times = times
+			return res, err
+		}
+	}
+	if q.Dated && req.ParseTime == nil {
+		again.Query, again.After, again.Before = req.Query, req.After, req.Before
+		_, err = instead("query: no memory was observed %q; it was searched as words", res.Times[0].Text)
+	}
+	return res, err
+}
+
+// answerQuery answers one query. It holds no connection while it waits for the query embedding
+// or the posting lists.
+func (n *Node) answerQuery(ctx context.Context, q *recall.Query) (*robotmem.RecallResponse, error) {
+	start := time.Now()
 	if q.DeadlineMS > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(q.DeadlineMS)*time.Millisecond)
@@ -75,7 +115,7 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 		s.wordsErr = n.index.AwaitPostings(ctx)
 	}
 	var res *robotmem.RecallResponse
-	err = n.Store.Read(ctx, func(c *store.Conn) (err error) {
+	err := n.Store.Read(ctx, func(c *store.Conn) (err error) {
 		res, err = s.answer(ctx, c, q)
 		return err
 	})

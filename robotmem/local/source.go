@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
@@ -328,10 +330,10 @@ func (s *source) Real(id int64) bool {
 	return ok && row.Real
 }
 
-// Hints implements recall.Loader. It notes a path that no memory has, a target with
-// another number of dimensions, and an empty collection: a controller must be able to
-// distinguish a typing error from an empty result.
-func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err error) {
+// Hints implements recall.Loader. It notes what no memory has, filters that exclude each other,
+// and an empty collection: a controller must be able to distinguish a typing error from an empty
+// result.
+func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints []string, err error) {
 	note := func(format string, args ...any) { hints = append(hints, fmt.Sprintf(format, args...)) }
 	if q.Collection != "*" && s.index.Columns.Active(q.Collection) == 0 {
 		if elsewhere := s.index.Columns.Active("*"); elsewhere > 0 {
@@ -355,6 +357,11 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 			note("context_filter: no memory has %s", path)
 		}
 	}
+	if q.AsOf == nil && len(hints) == 0 {
+		if err := s.excluding(q, in.Count(), note); err != nil {
+			return nil, err
+		}
+	}
 	if q.SpatialSort == nil {
 		return hints, nil
 	}
@@ -369,4 +376,59 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 		note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", q.SpatialSort.Field, dims[0], len(q.SpatialSort.Target))
 	}
 	return hints, nil
+}
+
+// excluding notes the conditions that no memory meets, or how many meet each if none meets all.
+// passed is the number of memories that do.
+func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any)) error {
+	all := index.Selection{Scope: index.Scope{Collection: q.Collection}, Now: q.Now}
+	total := int(s.index.Columns.Active(q.Collection))
+	var counts []string
+	none := false
+	count := func(given bool, what, hint string, change func(*index.Selection), narrow func(*bitset.BitSet) (*bitset.BitSet, error)) error {
+		if !given {
+			return nil
+		}
+		one := all
+		change(&one)
+		set, err := s.index.Admit(s.c, one)
+		if err == nil && narrow != nil {
+			set, err = narrow(set)
+		}
+		if err != nil {
+			return err
+		}
+		switch n := int(set.Count()); n {
+		case 0:
+			none = true
+			note("%s: no memory passes%s", what, hint)
+		case total: // excludes nothing
+		default:
+			counts = append(counts, fmt.Sprintf("%s %d", what, n))
+		}
+		return nil
+	}
+	var known []string
+	for _, c := range s.index.Columns.Categories(q.Collection) {
+		known = append(known, c.Category)
+	}
+	unchanged := func(*index.Selection) {}
+	err := errors.Join(
+		count(q.SessionID != "", "session_id", "; the episode has no memories", func(b *index.Selection) { b.Session = q.SessionID }, nil),
+		count(q.Category != "", "category "+q.Category, "; there are "+strings.Join(known, ", "), func(b *index.Selection) { b.Category = q.Category }, nil),
+		count(q.Type != "", "type "+q.Type, "", func(b *index.Selection) { b.Kind = q.Type }, nil),
+		count(q.PerceptionType != "", "perception_type "+q.PerceptionType, "", func(b *index.Selection) { b.Perception = q.PerceptionType }, nil),
+		count(len(q.Tags) > 0, "tags "+strings.Join(q.Tags, " "), "", unchanged, func(set *bitset.BitSet) (*bitset.BitSet, error) { return s.index.Columns.Tagged(q.Tags, set), nil }),
+		count(q.After != nil || q.Before != nil, "time", "; none was observed then", func(b *index.Selection) { b.After, b.Before = q.After, q.Before }, nil),
+		count(q.Filter != nil, "context_filter", "", unchanged, func(set *bitset.BitSet) (*bitset.BitSet, error) { return s.index.Narrow(s.c, q.Filter, set, q.Now) }),
+		count(*q.MinConfidence > 0, "min_confidence", "", func(b *index.Selection) { b.MinConfidence = *q.MinConfidence }, nil),
+	)
+	switch {
+	case err != nil || none || len(counts) == 0:
+	case passed == 0:
+		note("filters: no memory passes all; of %d pass %s", total, strings.Join(counts, ", "))
+	case len(q.Content) > 0 && q.SpatialSort == nil && q.MinRelevance == 0:
+		note("query: %d memories pass the filters, and none of them has a word of the query", passed)
+	}
+	return err
 }

@@ -103,8 +103,9 @@ type Loader interface {
 	Load(ctx context.Context, q *Query, in Set, id int64) (*robotmem.Memory, error)
 	// Real reports whether a memory was sensed in the real world.
 	Real(id int64) bool
-	// Hints returns reasons for an empty result, such as a path that no memory has.
-	Hints(ctx context.Context, q *Query) ([]string, error)
+	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
+	// passes the filters.
+	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
 }
 
 // Source reads one snapshot of a store. If a signal fails, degraded names it with
@@ -207,7 +208,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	}
 	r.noteOtherMaps(res.Memories)
 	if len(res.Memories) == 0 {
-		hints, err := src.Hints(ctx, q)
+		hints, err := src.Hints(ctx, q, r.set)
 		if err != nil {
 			return nil, err
 		}
