@@ -148,7 +148,7 @@ var aliases = func() map[string][]string {
 		"observed_at":          "timestamp time",
 		"perception_type":      "modality sense",
 		"media_type":           "mimetype mime contenttype",
-		"reason": "why because",
+		"reason":               "why because",
 		"data_base64":          "base64",
 		"used_memory_ids":      "memoryids usedmemories used",
 		"outcome_score":        "score",
