@@ -270,7 +270,7 @@ func summarizeOther(in media.Payload) string {
 	return s
 }
 
-// unreadable returns why no format can read a payload, nil if no format accepts it.
+// unreadable returns why no format can read a payload, nil if none accepts it.
 func unreadable(in media.Payload) error {
 	if in.IsHead() {
 		return nil // its beginning alone is not all that a format needs
@@ -283,36 +283,21 @@ func unreadable(in media.Payload) error {
 	return nil
 }
 
-// senses are the types of perceptions by what begins a summary, for data that is no image.
-var senses = []struct{ begin, sense string }{
-	{"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"}, {"beginning of a trajectory", "spatial"},
-	{"6-axis wrench", "tactile"}, {"text", "procedural"}, {"JSON", "procedural"},
-}
-
-// SenseOf returns the type of an item that has none, from its format and its summary: auditory
-// for sounds, spatial for point clouds, scans and trajectories, tactile for a trace with a force
-// or a torque, proprioceptive for any other trace, procedural for text, otherwise visual.
-func SenseOf(it Item, summary string) string {
-	in := it.Payload()
-	if image.Accepts(in) {
-		return "visual"
-	}
-	if audio.Accepts(in) || strings.HasPrefix(in.Type, "audio/") {
-		return "auditory"
-	}
-	if in.Type == media.TypePCD || in.Type == media.TypePLY {
-		return "spatial"
-	}
-	for _, s := range senses {
-		if strings.HasPrefix(summary, s.begin) {
+// SenseOf returns the type of an item that has none, from its summary: auditory for sounds,
+// spatial for point clouds, scans and trajectories, tactile for a wrench, proprioceptive for other
+// traces, procedural for text, otherwise visual.
+func SenseOf(mediaType, summary string) string {
+	for _, s := range []struct{ has, sense string }{
+		{"image", "visual"}, {"audio/", "auditory"}, {"point cloud", "spatial"}, {"laser scan", "spatial"}, {"trajectory", "spatial"},
+		{"-axis wrench", "tactile"}, {"-channel", "proprioceptive"}, {"joint", "proprioceptive"}, {"text, ", "procedural"}, {"JSON ", "procedural"},
+	} {
+		what, _, _ := strings.Cut(summary, ", ")
+		if strings.HasPrefix(mediaType, s.has) || strings.Contains(what+", ", s.has) {
 			return s.sense
 		}
 	}
-	if trace, err := timeseries.Decode(in); err == nil && !image.AcceptsPixels(in) {
-		if trace.HasForce() {
-			return "tactile"
-		}
-		return "proprioceptive"
+	if mediaType == media.TypePCD || mediaType == media.TypePLY {
+		return "spatial"
 	}
 	return "visual"
 }

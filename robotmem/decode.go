@@ -42,10 +42,10 @@ func (r *reading) decode(data []byte, req any) error {
 			return unknownField(name, v.Type())
 		}
 		field := jsonName(f)
-		if string(fields[name]) == "null" {
-			continue // as if it were not given
-		}
-		if isEmpty(field, fields[name]) {
+		switch raw := string(fields[name]); {
+		case raw == "null":
+			continue // not given
+		case raw == `""` && field != "data_base64" && field != "query": // a payload of no bytes; any memory
 			r.empty = append(r.empty, r.within+name)
 			continue
 		}
@@ -64,14 +64,6 @@ func (r *reading) decode(data []byte, req any) error {
 		i.interpret(r)
 	}
 	return nil
-}
-
-// request decodes a whole request.
-func (r *reading) request(data []byte, req any) error {
-	if own, ok := req.(selfReading); ok {
-		return own.read(r, data)
-	}
-	return r.decode(data, req)
 }
 
 // selfReading is a value that decodes itself.

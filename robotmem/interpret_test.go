@@ -79,7 +79,7 @@ func TestForgivingInput(t *testing.T) {
 	} {
 		op := robotmem.OpByName(tt.op)
 		req := newRequest(tt.op)
-		notes, err := op.DecodeFor(t.Context(), zoned{}, json.RawMessage(tt.request), req)
+		notes, err := op.Decode(t.Context(), zoned{}, json.RawMessage(tt.request), req)
 		if err != nil {
 			t.Errorf("%s %s: %v", tt.op, tt.request, err)
 			continue
@@ -132,7 +132,7 @@ func TestInputThatIsRefused(t *testing.T) {
 		{"save_perception", `{"description":"a trace","data":7}`, `save_perception: data: must be a string, not number 7`},
 	} {
 		op := robotmem.OpByName(tt.op)
-		_, err := op.DecodeFor(t.Context(), zoned{}, json.RawMessage(tt.request), newRequest(tt.op))
+		_, err := op.Decode(t.Context(), zoned{}, json.RawMessage(tt.request), newRequest(tt.op))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || robotmem.KindOf(err) != robotmem.Invalid {
 			t.Errorf("%s %s: got %v, want %s", tt.op, tt.request, err, tt.want)
 		}

@@ -141,19 +141,20 @@ func op[In, Out any](name, route, cli string, hints Hints, title, doc string, me
 	}
 }
 
-// Decode decodes a JSON request into req, a pointer to the request struct. It
-// refuses unknown fields. Errors are *Error.
-func (o *Op) Decode(request json.RawMessage, req any) error {
-	_, err := o.DecodeFor(context.Background(), nil, request, req)
-	return err
-}
-
-// DecodeFor is Decode for a request to s, whose clock and collections decide what "yesterday" and
-// "all" mean. It returns notes on what it took otherwise than given, for the response.
-func (o *Op) DecodeFor(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
+// Decode decodes a JSON request to s into req, a pointer to the request struct. It refuses unknown
+// fields. It returns notes on what it took otherwise than given, for the response. s may be nil;
+// its clock and collections decide what "yesterday" and "all" mean. Errors are *Error.
+func (o *Op) Decode(ctx context.Context, s Service, request json.RawMessage, req any) (interpreted []string, err error) {
 	r := &reading{ctx: ctx, service: s}
-	err = inOp(o.Name, r.request(request, req))
-	return r.interpreted(), err
+	if own, ok := req.(selfReading); ok {
+		err = own.read(r, request)
+	} else {
+		err = r.decode(request, req)
+	}
+	if len(r.empty) > 0 {
+		r.notes = append(r.notes, strings.Join(r.empty[:min(len(r.empty), maxNotes)], ", ")+": empty, taken as not given")
+	}
+	return r.notes, inOp(o.Name, err)
 }
 
 // Call checks the limits of a JSON request, decodes it, runs the operation on s and
@@ -167,22 +168,16 @@ func (o *Op) Call(ctx context.Context, s Service, request json.RawMessage) (any,
 		return nil, err
 	}
 	req := reflect.New(o.In).Interface()
-	to, forward := s.(Forwarding)
-	r := &reading{ctx: ctx, service: s, forward: forward}
-	if err := r.request(request, req); err != nil {
-		return nil, inOp(o.Name, err)
+	notes, err := o.Decode(ctx, s, request, req)
+	if err != nil {
+		return nil, err
 	}
 	if err := o.offered(ctx, req); err != nil {
 		return nil, err
 	}
-	if len(r.texts) > 0 {
-		s = to.Sending(r.texts)
-	}
 	res, err := o.call(ctx, s, req)
-	if notes := r.interpreted(); err == nil && len(notes) > 0 {
-		if i, ok := res.(interface{ Interpret([]string) }); ok {
-			i.Interpret(notes)
-		}
+	if i, ok := res.(interface{ Notes() *[]string }); ok && len(notes) > 0 {
+		*i.Notes() = append(notes, *i.Notes()...)
 	}
 	return res, err
 }

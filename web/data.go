@@ -28,7 +28,7 @@ func (s *server) data(op *robotmem.Op) echo.HandlerFunc {
 			return err
 		}
 		req := &robotmem.MemoryRequest{}
-		if err := op.Decode(raw, req); err != nil {
+		if _, err := op.Decode(c.Request().Context(), nil, raw, req); err != nil {
 			return err
 		}
 		payload, err := s.streams.OpenData(c.Request().Context(), req)

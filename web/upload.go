@@ -99,7 +99,7 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 		return nil, err
 	}
 	req := &robotmem.SavePerceptionRequest{}
-	notes, err := u.op.DecodeFor(ctx, to, raw, req)
+	notes, err := u.op.Decode(ctx, to, raw, req)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (u *upload) send(ctx context.Context, to streaming, payload io.Reader) (*ro
 		res, err = to.SavePerceptionFrom(ctx, req, payload)
 	}
 	if err == nil {
-		res.Interpret(notes)
+		*res.Notes() = notes
 	}
 	return res, err
 }

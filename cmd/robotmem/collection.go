@@ -26,22 +26,7 @@ func inCollection(m node, name string) node {
 	if name == "" {
 		return m
 	}
-	c := collected{m, name}
-	if there, ok := m.(robotmem.Forwarding); ok {
-		return &collectedThere{c, there}
-	}
-	return &c
-}
-
-// collectedThere is collected over HTTP.
-type collectedThere struct {
-	collected
-	there robotmem.Forwarding
-}
-
-// Sending implements robotmem.Forwarding.
-func (c *collectedThere) Sending(texts map[string]string) robotmem.Service {
-	return inCollection(c.there.Sending(texts).(node), c.name)
+	return &collected{m, name}
 }
 
 // LocalNow implements robotmem.Zoned.

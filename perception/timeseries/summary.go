@@ -239,11 +239,6 @@ func (s *Series) wrenchOrder() (axes [6]int, ok bool) {
 	return [6]int{0, 1, 2, 3, 4, 5}, s.isWrench()
 }
 
-// HasForce reports whether a channel is an axis of a force or a torque by its name.
-func (s *Series) HasForce() bool {
-	return slices.ContainsFunc(s.Channels, func(name string) bool { _, ok := wrenchAxis(name); return ok })
-}
-
 // wrenchAxis accepts Fx, fx, force.x, force_x and /ft/wrench/force/x, and the same
 // names of torques, which are also written Mx (moment).
 func wrenchAxis(name string) (int, bool) {

@@ -11,11 +11,8 @@ type Interpretation struct {
 	Interpreted []string `json:"interpreted,omitempty" doc:"What was taken otherwise than given."`
 }
 
-// Notes returns Interpreted.
-func (i *Interpretation) Notes() []string { return i.Interpreted }
-
-// Interpret adds notes before those that are there.
-func (i *Interpretation) Interpret(notes []string) { i.Interpreted = append(notes, i.Interpreted...) }
+// Notes returns the place of the notes.
+func (i *Interpretation) Notes() *[]string { return &i.Interpreted }
 
 // StatsRequest has no fields.
 type StatsRequest struct{}
@@ -116,8 +113,9 @@ type ChangesRequest struct {
 // memory, and when an episode begins or ends.
 type ChangesResponse struct {
 	Interpretation
-	Change  int64 `json:"change" doc:"The change counter. Pass it as since in the next request."`
-	Changed bool  `json:"changed" doc:"The counter differs from since."`
+	Time    time.Time `json:"time" doc:"The time of the node, in its zone."`
+	Change  int64     `json:"change" doc:"The change counter. Pass it as since in the next request."`
+	Changed bool      `json:"changed" doc:"The counter differs from since."`
 }
 
 // DoctorRequest selects the depth of a check-up.

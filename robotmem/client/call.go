@@ -92,11 +92,6 @@ func (c *Client) request(ctx context.Context, op *robotmem.Op, in any) (*http.Re
 	if err != nil {
 		return nil, err
 	}
-	for name, text := range c.texts {
-		if fields[name], err = robotmem.EncodeJSON(text); err != nil {
-			return nil, invalid(op, in, err)
-		}
-	}
 	path := op.Path()
 	for name, raw := range fields {
 		wildcard := "{" + name + "}"

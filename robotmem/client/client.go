@@ -21,16 +21,14 @@ type Options struct {
 
 // Client calls a robotmem node over HTTP. It may be used by several goroutines.
 type Client struct {
-	base  string
-	opts  Options
-	texts map[string]string // in place of fields
+	base string
+	opts Options
 }
 
 var (
 	_ robotmem.Service = (*Client)(nil)
 	_ robotmem.Streams = (*Client)(nil)
-
-	_ robotmem.Forwarding = (*Client)(nil)
+	_ robotmem.Zoned   = (*Client)(nil)
 )
 
 // New returns a client of the node at baseURL, such as http://127.0.0.1:7878.
@@ -40,9 +38,13 @@ func New(baseURL string, opts Options) *Client {
 	return &Client{base: strings.TrimRight(baseURL, "/"), opts: opts}
 }
 
-// Sending implements robotmem.Forwarding.
-func (c *Client) Sending(texts map[string]string) robotmem.Service {
-	return &Client{base: c.base, opts: c.opts, texts: texts}
+// LocalNow implements robotmem.Zoned. It asks the node; without an answer it is the time here.
+func (c *Client) LocalNow() time.Time {
+	res, err := c.Changes(context.Background(), &admin.ChangesRequest{})
+	if err != nil || res.Time.IsZero() {
+		return time.Now()
+	}
+	return res.Time
 }
 
 // Learn implements robotmem.Service.
@@ -191,7 +193,7 @@ func (c *Client) Changes(ctx context.Context, r *admin.ChangesRequest) (*admin.C
 	if c.opts.HTTP.Timeout > 0 {
 		extended := *c.opts.HTTP
 		extended.Timeout += time.Duration(max(0, r.WaitMS)) * time.Millisecond
-		c = &Client{base: c.base, opts: c.opts}
+		c = &Client{c.base, c.opts}
 		c.opts.HTTP = &extended
 	}
 	return call[admin.ChangesResponse](ctx, c, "changes", r)

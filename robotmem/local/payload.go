@@ -89,7 +89,7 @@ func (n *Node) describePayload(rec *record.Record) {
 		rec.Summary = record.Summarize(summary)
 	}
 	if rec.PerceptionType == "" {
-		rec.PerceptionType = perception.SenseOf(item, summary)
+		rec.PerceptionType = perception.SenseOf(rec.MediaType, summary)
 	}
 	p.Stored.Head = nil
 	switch {

@@ -65,35 +65,33 @@ func (n *Node) recall(ctx context.Context, req *robotmem.RecallRequest) (*robotm
 	if err != nil || len(res.Memories) > 0 || len(res.Times) == 0 || req.AsYouType {
 		return res, err
 	}
-	again := *req
-	again.ParseTime = new(false)
-	instead := func(format string, args ...any) (bool, error) {
-		q, err := recall.Parse(&again, n.LocalNow())
+	instead := func(req robotmem.RecallRequest, note string) (*robotmem.RecallResponse, error) {
+		req.ParseTime = new(false)
+		q, err := recall.Parse(&req, n.LocalNow())
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		q.Note(fmt.Sprintf(format, args...))
-		other, err := n.answerQuery(ctx, q)
-		if err != nil || len(other.Memories) == 0 {
-			return false, err
-		}
-		other.QueryMS += res.QueryMS
-		res = other
-		return true, nil
+		q.Note(note)
+		return n.answerQuery(ctx, q)
 	}
 	if words != "" {
-		again.Query, again.After, again.Before = "", q.After, q.Before
-		times := res.Times
-		if found, err := instead("query: no memory of this time has the words %q; these are the memories of the time", words); err != nil || found {
-			res.Times = times
-			return res, err
+		timed := *req
+		timed.Query, timed.After, timed.Before = "", q.After, q.Before
+		other, err := instead(timed, fmt.Sprintf("query: no memory of this time has the words %q; these are the memories of the time", words))
+		if err != nil || len(other.Memories) > 0 {
+			if err == nil {
+				other.Times = res.Times
+			}
+			return other, err
 		}
 	}
 	if q.Dated && req.ParseTime == nil {
-		again.Query, again.After, again.Before = req.Query, req.After, req.Before
-		_, err = instead("query: no memory was observed %q; it was searched as words", res.Times[0].Text)
+		other, err := instead(*req, fmt.Sprintf("query: no memory was observed %q; it was searched as words", res.Times[0].Text))
+		if err != nil || len(other.Memories) > 0 {
+			return other, err
+		}
 	}
-	return res, err
+	return res, nil
 }
 
 // answerQuery answers one query. It holds no connection while it waits for the query embedding

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bits-and-blooms/bitset"
 	"github.com/robotmem/robotmem-go/perception"
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
@@ -381,54 +380,49 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 // excluding notes the conditions that no memory meets, or how many meet each if none meets all.
 // passed is the number of memories that do.
 func (s *source) excluding(q *recall.Query, passed int, note func(string, ...any)) error {
-	all := index.Selection{Scope: index.Scope{Collection: q.Collection}, Now: q.Now}
-	total := int(s.index.Columns.Active(q.Collection))
-	var counts []string
-	none := false
-	count := func(given bool, what, hint string, change func(*index.Selection), narrow func(*bitset.BitSet) (*bitset.BitSet, error)) error {
-		if !given {
-			return nil
-		}
-		one := all
-		change(&one)
-		set, err := s.index.Admit(s.c, one)
-		if err == nil && narrow != nil {
-			set, err = narrow(set)
-		}
-		if err != nil {
-			return err
-		}
-		switch n := int(set.Count()); n {
-		case 0:
-			none = true
-			note("%s: no memory passes%s", what, hint)
-		case total: // excludes nothing
-		default:
-			counts = append(counts, fmt.Sprintf("%s %d", what, n))
-		}
-		return nil
-	}
+	total, counts, none := int(s.index.Columns.Active(q.Collection)), []string{}, false
 	var known []string
 	for _, c := range s.index.Columns.Categories(q.Collection) {
 		known = append(known, c.Category)
 	}
-	unchanged := func(*index.Selection) {}
-	err := errors.Join(
-		count(q.SessionID != "", "session_id", "; the episode has no memories", func(b *index.Selection) { b.Session = q.SessionID }, nil),
-		count(q.Category != "", "category "+q.Category, "; there are "+strings.Join(known, ", "), func(b *index.Selection) { b.Category = q.Category }, nil),
-		count(q.Type != "", "type "+q.Type, "", func(b *index.Selection) { b.Kind = q.Type }, nil),
-		count(q.PerceptionType != "", "perception_type "+q.PerceptionType, "", func(b *index.Selection) { b.Perception = q.PerceptionType }, nil),
-		count(len(q.Tags) > 0, "tags "+strings.Join(q.Tags, " "), "", unchanged, func(set *bitset.BitSet) (*bitset.BitSet, error) { return s.index.Columns.Tagged(q.Tags, set), nil }),
-		count(q.After != nil || q.Before != nil, "time", "; none was observed then", func(b *index.Selection) { b.After, b.Before = q.After, q.Before }, nil),
-		count(q.Filter != nil, "context_filter", "", unchanged, func(set *bitset.BitSet) (*bitset.BitSet, error) { return s.index.Narrow(s.c, q.Filter, set, q.Now) }),
-		count(*q.MinConfidence > 0, "min_confidence", "", func(b *index.Selection) { b.MinConfidence = *q.MinConfidence }, nil),
-	)
+	for _, one := range []struct {
+		what, hint string
+		index.Selection
+		tags   []string
+		filter *filter.Condition
+	}{
+		{what: "session_id", hint: "; the episode has none", Selection: index.Selection{Scope: index.Scope{Session: q.SessionID}}},
+		{what: "category " + q.Category, hint: "; there are " + strings.Join(known, ", "), Selection: index.Selection{Scope: index.Scope{Category: q.Category}}},
+		{what: "type " + q.Type, Selection: index.Selection{Scope: index.Scope{Kind: q.Type}}},
+		{what: "perception_type " + q.PerceptionType, Selection: index.Selection{Scope: index.Scope{Perception: q.PerceptionType}}},
+		{what: "min_confidence", Selection: index.Selection{Scope: index.Scope{MinConfidence: *q.MinConfidence}}},
+		{what: "time", hint: "; none was observed then", Selection: index.Selection{After: q.After, Before: q.Before}},
+		{what: "tags " + strings.Join(q.Tags, " "), tags: q.Tags},
+		{what: "context_filter", filter: q.Filter},
+	} {
+		one.Collection, one.Now = q.Collection, q.Now
+		set, err := s.index.Admit(s.c, one.Selection)
+		if err == nil {
+			set, err = s.index.Narrow(s.c, one.filter, s.index.Columns.Tagged(one.tags, set), q.Now)
+		}
+		if err != nil {
+			return err
+		}
+		switch n := int(set.Count()); {
+		case n == total: // not given, or excludes nothing
+		case n == 0:
+			none = true
+			note("%s: no memory passes%s", one.what, one.hint)
+		default:
+			counts = append(counts, fmt.Sprintf("%s %d", one.what, n))
+		}
+	}
 	switch {
-	case err != nil || none || len(counts) == 0:
+	case none || len(counts) == 0:
 	case passed == 0:
 		note("filters: no memory passes all; of %d pass %s", total, strings.Join(counts, ", "))
 	case len(q.Content) > 0 && q.SpatialSort == nil && q.MinRelevance == 0:
 		note("query: %d memories pass the filters, and none of them has a word of the query", passed)
 	}
-	return err
+	return nil
 }
