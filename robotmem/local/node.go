@@ -253,6 +253,9 @@ func (o *Options) checkWeights() error {
 // Now returns the time of the node's clock.
 func (n *Node) Now() time.Time { return n.Store.Now() }
 
+// LocalNow returns Now in the time zone of the node.
+func (n *Node) LocalNow() time.Time { return n.Now().In(n.options.Location) }
+
 // applyRules fills tag_meta from the rules in use, and drops the features of older
 // rules.
 func (n *Node) applyRules(ctx context.Context) error {

@@ -278,7 +278,7 @@ var recallCases = []testCase{
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", Diversity: 1.5}, robotmem.Invalid, "diversity")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", MinRelevance: -1}, robotmem.Invalid, "min_relevance")
 		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", DeadlineMS: -1}, robotmem.Invalid, "deadline_ms")
-		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", SessionID: "first"}, robotmem.Invalid, "session_id")
+		refused(t, s.Recall, &robotmem.RecallRequest{Query: "x", SessionID: " first"}, robotmem.Invalid, "session_id")
 		id := learn(t, s, grip, nil)
 		equal(t, "diversity and a deadline", recalled(t, s, &robotmem.RecallRequest{Query: grip, Diversity: 1, DeadlineMS: 60_000}), []int64{id})
 	}},

@@ -169,6 +169,6 @@ func (s *fakeStore) Real(id int64) bool {
 	return v == "real"
 }
 
-func (s *fakeStore) Hints(context.Context, *recall.Query) ([]string, error) {
+func (s *fakeStore) Hints(context.Context, *recall.Query, recall.Set) ([]string, error) {
 	return []string{"collection: default holds nothing"}, nil
 }

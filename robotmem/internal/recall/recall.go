@@ -107,8 +107,9 @@ type Loader interface {
 	Observed(id int64) int64
 	// Outcome returns the outcome of a memory: success, failure, partial or unknown.
 	Outcome(id int64) string
-	// Hints returns reasons for an empty result, such as a path that no memory has.
-	Hints(ctx context.Context, q *Query) ([]string, error)
+	// Hints returns reasons for an empty result, such as a path that no memory has; in is what
+	// passes the filters.
+	Hints(ctx context.Context, q *Query, in Set) ([]string, error)
 }
 
 // Source reads one snapshot of a store. If a signal fails, degraded names it with
@@ -221,7 +222,7 @@ func Run(ctx context.Context, src Source, q *Query, config Config) (*robotmem.Re
 	r.noteOtherMaps(res.Memories)
 	noteConflicts(res.Memories)
 	if len(res.Memories) == 0 {
-		hints, err := src.Hints(ctx, q)
+		hints, err := src.Hints(ctx, q, r.set)
 		if err != nil {
 			return nil, err
 		}
