@@ -145,6 +145,8 @@ type RecallResponse struct {
 	QueryMS  float64      `json:"query_ms"`
 	Stages   []Stage      `json:"stages,omitempty"`
 	Times    []TimePhrase `json:"times,omitempty" doc:"With parse_time: the time expressions of the query and their interpretation."`
+
+	Interpreted []string `json:"interpreted,omitempty" doc:"How parts of the request were understood, such as a number without a unit."`
 }
 
 // TimePhrase is a time expression of a query and the interval that it denotes:

@@ -165,6 +165,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	now := time.Now()
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	all := randomMemories(t, e, rng, 3000)
+	unit := bruteUnits(all)
 	nonEmpty, filters := 0, rounds.Of(200, 600)
 	for i := range filters {
 		asked := randomFilter(rng, 3)
@@ -174,7 +175,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var want []int64
 		for _, m := range all {
-			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt}
+			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Unit: unit}
 			if node.Match(&v) {
 				want = append(want, m.MemoryID)
 			}

@@ -75,7 +75,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 // admits applies every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
-	return b.Admits(m) && admits(q, m)
+	return b.Admits(m) && admits(q, m, bruteUnits(o.memories))
 }
 
 func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {

@@ -31,6 +31,8 @@ type source struct {
 	embedding *queryEmbedding
 	unit      []float32   // the query embedding, set by the vector search
 	model     store.Model // the model of unit
+	// interpreted says how numbers and places of the question were understood.
+	interpreted []string
 }
 
 var _ recall.Source = (*source)(nil)

@@ -65,19 +65,58 @@ func Digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// QuantityOf reads a JSON value as a quantity: a text or an object of value and unit.
+// QuantityOf reads a JSON value as a quantity: a text or an object with a value and a unit.
 func QuantityOf(v any) (units.Quantity, bool) {
+	q, _, ok := quantityOf(v)
+	return q, ok
+}
+
+// quantityOf is QuantityOf that also returns the unit as written.
+func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	switch v := v.(type) {
 	case string:
-		return units.Parse(v)
+		return units.ParseWritten(v)
 	case map[string]any:
 		unit, isText := v["unit"].(string)
-		value, isNumber := v["value"].(json.Number)
-		if f, err := value.Float64(); isText && isNumber && err == nil && len(v) == 2 {
-			return units.Of(f, unit)
+		number := v["value"]
+		if n, ok := speltNumber(number); ok {
+			number = json.Number(n.text)
+		}
+		value, isNumber := number.(json.Number)
+		if f, err := value.Float64(); isText && isNumber && err == nil {
+			q, ok = units.Of(f, unit)
+			return q, unit, ok
 		}
 	}
-	return units.Quantity{}, false
+	return units.Quantity{}, "", false
+}
+
+// measured returns the value at a key of an object: the object itself for the number of a
+// quantity, so that it has its unit at both paths.
+func measured(m map[string]any, key string) (v any, ok bool) {
+	if v, ok = m[key]; ok && key == "value" {
+		if _, isQuantity := QuantityOf(m); isQuantity {
+			return m, true
+		}
+	}
+	return v, ok
+}
+
+// Spelt is the number that a text is: "12.5". The text itself stands beside it. Two texts
+// are equal only as texts: "1.10" is another version than "1.1".
+type Spelt struct {
+	text   string
+	number any
+}
+
+func speltNumber(v any) (Spelt, bool) {
+	s, _ := v.(string)
+	if s = strings.TrimSpace(s); s == "" || s[0] > '9' || !json.Valid([]byte(s)) || s[0] == '"' {
+		return Spelt{}, false
+	}
+	number := attributeValue(json.Number(s))
+	_, outside := number.(string)
+	return Spelt{s, number}, !outside
 }
 
 // Walk visits every value of a context with its path and the frame and map that hold
@@ -91,8 +130,10 @@ func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID s
 		if s, ok := m["map_id"].(string); ok {
 			mapID = s
 		}
-		for key, v := range m {
+		for key := range m {
+			v, _ := measured(m, key)
 			visit(prefix+key, v, frame, mapID)
+			v = m[key]
 			if object, ok := v.(map[string]any); ok {
 				walk(prefix+key+".", object, frame, mapID)
 			}
@@ -119,22 +160,68 @@ func Places(context robotmem.Object) (places []Place) {
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
 	all, ok := robotmem.ValuesAt(context, path)
+	if of, isValue := strings.CutSuffix("."+path, ".value"); isValue && len(all) > 0 {
+		all = withUnits(context, of, all)
+	}
 	all = slices.DeleteFunc(all, func(v string) bool {
 		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})
 	return strings.Join(all, ","), ok
 }
 
-// DecodeValues returns the values of ValuesIn as conditions compare them.
-func DecodeValues(values string) (out []any) {
+// withUnits replaces the numbers of quantities in objects at a path, which begins with a
+// dot unless it is empty, by these objects.
+func withUnits(context, path string, numbers []string) []string {
+	objects := []string{context}
+	if path != "" {
+		objects, _ = robotmem.ValuesAt(context, path[1:])
+	}
+	for _, object := range objects {
+		if !strings.Contains(object, `"unit"`) && !strings.Contains(object, `\`) {
+			continue
+		}
+		if _, ok := QuantityOf(map[string]any(robotmem.ParseObject(object))); !ok {
+			continue
+		}
+		if own, _ := robotmem.ValuesAt(object, "value"); len(own) > 0 {
+			if at := slices.Index(numbers, own[0]); at >= 0 {
+				numbers[at] = object
+			}
+		}
+	}
+	return numbers
+}
+
+// Values are the values at a path of one context, as conditions compare them.
+type Values struct {
+	All  []any
+	Unit string // of the first quantity, as written
+	Bare bool   // has a number without a unit
+}
+
+// DecodeValues reads the values of ValuesIn.
+func DecodeValues(values string) (out Values) {
 	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
-		return operands(json.Number(values))
+		return Values{All: operands(json.Number(values)), Bare: true}
 	}
 	list, _ := robotmem.ParseObject(`{"v":[` + values + `]}`)["v"].([]any)
 	for _, v := range list {
-		out = append(out, operands(v)...)
+		all := operands(v)
+		out.All = append(out.All, all...)
+		out.Bare = out.Bare || isNumber(all[len(all)-1])
+		if _, unit, ok := quantityOf(v); ok && out.Unit == "" {
+			out.Unit = unit
+		}
 	}
 	return out
+}
+
+func isNumber(v any) bool {
+	switch v.(type) {
+	case int64, float64, Spelt:
+		return true
+	}
+	return false
 }
 
 // Coordinates reads a list of two or three numbers, nil if v is something else.
@@ -157,8 +244,10 @@ func Coordinates(v []any) []float64 {
 	return xyz
 }
 
-// CompareValues orders two stored values like SQLite; ok is false without a common order.
-func CompareValues(a, b any) (order int, ok bool) {
+// compareValues orders two values; ok is false without a common order. A number is taken
+// in a unit where the other value is a quantity.
+func compareValues(a, b any, unit func() string) (order int, ok bool) {
+	a, b = inUnit(a, b, unit), inUnit(b, a, unit)
 	switch a := a.(type) {
 	case int64:
 		switch b := b.(type) {
@@ -186,6 +275,30 @@ func CompareValues(a, b any) (order int, ok bool) {
 	return 0, false
 }
 
+// inUnit returns the number of a text as a number, and a number as a quantity where the
+// other value is one.
+func inUnit(v, other any, unit func() string) any {
+	if s, ok := v.(Spelt); ok {
+		v = s.number
+	}
+	if _, ok := other.(units.Quantity); !ok {
+		return v
+	}
+	var f float64
+	switch n := v.(type) {
+	case int64:
+		f = float64(n)
+	case float64:
+		f = n
+	default:
+		return v
+	}
+	if q, ok := units.Of(f, unit()); ok {
+		return q
+	}
+	return v
+}
+
 // compareFloatInt is exact: 2^53 + 1 is not equal to 2^53.
 func compareFloatInt(f float64, i int64) int {
 	const whole = 1 << 53 // up to here every integer is a float64
@@ -195,11 +308,16 @@ func compareFloatInt(f float64, i int64) int {
 	return big.NewFloat(f).Cmp(new(big.Float).SetInt64(i))
 }
 
-func equalValues(a, b any) bool {
-	if x, ok := a.([]byte); ok {
+func equalValues(a, b any, unit func() string) bool {
+	switch x := a.(type) {
+	case []byte:
 		y, ok := b.([]byte)
 		return ok && string(x) == string(y)
+	case Spelt:
+		if _, texts := b.(Spelt); texts {
+			return false
+		}
 	}
-	order, ok := CompareValues(a, b)
+	order, ok := compareValues(a, b, unit)
 	return ok && order == 0
 }

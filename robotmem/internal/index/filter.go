@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -54,18 +55,21 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 
 func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
+	var unitErr error
+	unit := x.Columns.UnitsAt(c, &unitErr)
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		row, known := x.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
-		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := x.Columns.view(row, s.ColumnText(0), now)
-			if filter.Match(&v) {
-				out.Set(id)
-			}
-		})
-		if err != nil {
+		context := ""
+		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) { context = s.ColumnText(0) })
+		if found {
+			v := x.Columns.view(row, context, now)
+			v.Unit = unit
+			out.SetTo(id, filter.Match(&v))
+		}
+		if err = cmp.Or(err, unitErr); err != nil {
 			return nil, err
 		}
 	}
@@ -128,6 +132,8 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Columns.Having(c, n, base)
 }
 
+func noUnit() string { return "" }
+
 // own evaluates a condition over a memory's own field.
 func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.Mu.RLock()
@@ -139,7 +145,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		case "observed_at":
 			return n.MatchTime(row.Observed)
 		case "confidence":
-			return n.Holds(r.believed(row, now.UnixNano()))
+			return n.Holds([]any{r.believed(row, now.UnixNano())}, noUnit)
 		case "perception_type":
 			id = row.Perception
 		case "session_id":
@@ -150,7 +156,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		}
 		yes, known := decided[id]
 		if !known {
-			yes = n.Holds(r.Text(id))
+			yes = n.Holds([]any{r.Text(id)}, noUnit)
 			decided[id] = yes
 		}
 		return yes
