@@ -281,11 +281,8 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		n := 1 + rng.IntN(100)
 		var want []recall.Ranked
 		for _, m := range all {
-			places := filter.Places(m.Context)
-			for _, p := range places {
-				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
-					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
-				}
+			if d, ok := bruteDistance(m.Context, s); ok && m.Collection == "a" {
+				want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
 			}
 		}
 		slices.SortFunc(want, recall.Smaller)

@@ -38,7 +38,7 @@ var placeCases = []testCase{
 			"words do not reorder":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far}},
 			"the n nearest":          {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
 			"a tie at the cut":       {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
-			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{flat}},
+			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{a, b2, flat, b, c}},
 			"the edge is within":     {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
 			"zero is a distance":     {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
 			"no field of that name":  {robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}}, []int64{}},
@@ -129,7 +129,7 @@ var placeCases = []testCase{
 		bad(func(p *robotmem.SpatialSort) { p.Field = "" }, "spatial_sort.field")
 		bad(func(p *robotmem.SpatialSort) { p.Target = nil }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1} }, "spatial_sort.target")
-		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1, 2, 3, 4} }, "spatial_sort.target")
+		bad(func(p *robotmem.SpatialSort) { p.Target = make([]float64, 33) }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.MaxDistance = new(-1.0) }, "spatial_sort.max_distance")
 		bad(func(p *robotmem.SpatialSort) { p.Mode = "sideways" }, "spatial_sort.mode")
 	}},

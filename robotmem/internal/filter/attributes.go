@@ -13,13 +13,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// Place is a coordinate in a context with its frame and map.
-type Place struct {
-	Path         string
-	XYZ          []float64
-	Frame, MapID string
-}
-
 // Blobs that stand for values that are neither number nor text.
 const (
 	BlobNull   = "\x00"
@@ -124,35 +117,35 @@ func speltNumber(v any) (Spelt, bool) {
 func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID string)) {
 	var walk func(prefix string, m map[string]any, frame, mapID string)
 	walk = func(prefix string, m map[string]any, frame, mapID string) {
-		if s, ok := m["frame_id"].(string); ok {
-			frame = s
-		}
-		if s, ok := m["map_id"].(string); ok {
-			mapID = s
-		}
-		for key := range m {
-			v, _ := measured(m, key)
-			visit(prefix+key, v, frame, mapID)
-			v = m[key]
-			if object, ok := v.(map[string]any); ok {
-				walk(prefix+key+".", object, frame, mapID)
+		for key, v := range m {
+			object, isObject := v.(map[string]any)
+			if !isObject {
+				v, _ = measured(m, key)
+				visit(prefix+key, v, frame, mapID)
+				continue
 			}
+			frame, mapID := frameOf(object, frame, mapID)
+			visit(prefix+key, v, frame, mapID)
+			walk(prefix+key+".", object, frame, mapID)
 		}
 	}
-	walk("", context, "", "")
+	frame, mapID := frameOf(context, "", "")
+	walk("", context, frame, mapID)
 }
 
-// Places lists every coordinate of a context, by path.
-func Places(context robotmem.Object) (places []Place) {
-	Walk(context, func(path string, v any, frame, mapID string) {
-		if v, ok := v.([]any); ok {
-			if xyz := Coordinates(v); xyz != nil {
-				places = append(places, Place{path, xyz, frame, mapID})
-			}
+// frameOf returns the frame and the map that an object names itself or in the header of a
+// message, or else those around it.
+func frameOf(m map[string]any, frame, mapID string) (string, string) {
+	header, _ := m["header"].(map[string]any)
+	for _, of := range []map[string]any{header, m} {
+		if s, ok := of["frame_id"].(string); ok {
+			frame = s
 		}
-	})
-	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
-	return places
+		if s, ok := of["map_id"].(string); ok {
+			mapID = s
+		}
+	}
+	return frame, mapID
 }
 
 // ValuesIn returns the JSON of the values at a path of a stored context, with commas
@@ -222,26 +215,6 @@ func isNumber(v any) bool {
 		return true
 	}
 	return false
-}
-
-// Coordinates reads a list of two or three numbers, nil if v is something else.
-func Coordinates(v []any) []float64 {
-	if len(v) != 2 && len(v) != 3 {
-		return nil
-	}
-	xyz := make([]float64, len(v))
-	for i := range v {
-		n, ok := v[i].(json.Number)
-		if !ok {
-			return nil
-		}
-		f, err := strconv.ParseFloat(string(n), 64)
-		if err != nil {
-			return nil
-		}
-		xyz[i] = f
-	}
-	return xyz
 }
 
 // compareValues orders two values; ok is false without a common order. A number is taken

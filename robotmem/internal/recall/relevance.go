@@ -100,10 +100,11 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	}
 	n, others := 0, map[string]bool{}
 	for i := range answers {
-		for _, p := range filter.Places(answers[i].Context) {
-			if answers[i].Distance != nil && p.Path == r.SpatialSort.Field && p.MapID != "" && p.MapID != r.MapID {
+		for _, s := range r.SpatialSort.All() {
+			if p, ok := filter.PlaceIn(answers[i].Context, s); ok && answers[i].Distance != nil && p.MapID != "" && p.MapID != r.MapID {
 				n++
 				others[p.MapID] = true
+				break
 			}
 		}
 	}
