@@ -75,15 +75,11 @@ func members(m map[string]any, names ...[]string) (list []any) {
 // listed returns the numbers of a text such as "1, 2, 0", with or without brackets.
 func listed(s string) (list []any) {
 	const longest = 30 * MaxDimensions
-	s = strings.TrimSpace(s)
-	if len(s) > longest || s == "" || !strings.Contains("0123456789+-.[(", s[:1]) {
+	if len(s) > longest || s == "" || s[0] > '9' && s[0] != '[' {
 		return nil
 	}
-	if last := s[len(s)-1]; s[0] == '[' && last == ']' || s[0] == '(' && last == ')' {
-		s = s[1 : len(s)-1]
-	}
-	for part := range strings.SplitSeq(s, ",") {
-		list = append(list, json.Number(strings.TrimSpace(part)))
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(" ,;[]()", r) }) {
+		list = append(list, json.Number(part))
 	}
 	return list
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // bruteDistance is the distance of a context from a place, read from the context alone.
-func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (d float64, ok bool) {
+func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (nearest float64, ok bool) {
 	for _, inner := range []string{"", ".position", ".pose", ".pose.position", ".pose.pose", ".pose.pose.position"} {
 		frame, mapID := "", ""
 		var v any = map[string]any(context)
@@ -48,7 +48,7 @@ func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (d float64,
 		for i := range s.Target {
 			sum += (at[i] - s.Target[i]) * (at[i] - s.Target[i])
 		}
-		d = math.Sqrt(sum)
+		d := math.Sqrt(sum)
 		if frame == "WGS84" && len(s.Target) <= 3 { // the angle between two unit vectors
 			var dot float64
 			a, b := unitVector(at), unitVector(s.Target)
@@ -60,9 +60,11 @@ func bruteDistance(context robotmem.Object, s *robotmem.SpatialSort) (d float64,
 				d = math.Hypot(d, at[2]-s.Target[2])
 			}
 		}
-		return d, s.MaxDistance == nil || d <= *s.MaxDistance
+		if (s.MaxDistance == nil || d <= *s.MaxDistance) && (!ok || d < nearest) {
+			nearest, ok = d, true
+		}
 	}
-	return 0, false
+	return nearest, ok
 }
 
 func unitVector(latLon []float64) [3]float64 {

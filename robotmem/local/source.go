@@ -202,14 +202,12 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
 	for id, m := range a.past {
-		p, ok := filter.PlaceIn(m.Context, at)
-		if !ok {
-			continue
-		}
-		near.Frames[p.Frame+"\x00"+p.MapID] = true
-		near.Flat = near.Flat || len(p.XYZ) > len(at.Target)
-		if d, ok := filter.DistanceTo(at, p.XYZ, p.Frame); ok {
-			near.Items = append(near.Items, recall.Ranked{ID: id, Value: d})
+		for _, p := range filter.PlacesFor(at, m.Context) {
+			near.Frames[p.Frame+"\x00"+p.MapID] = true
+			near.Flat = near.Flat || len(p.XYZ) > len(at.Target)
+			if d, ok := filter.DistanceTo(at, p.XYZ, p.Frame); ok {
+				near.Items = append(near.Items, recall.Ranked{ID: id, Value: d})
+			}
 		}
 	}
 	if len(near.Frames) > 1 {
@@ -219,6 +217,8 @@ func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall
 		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared", at.Field))
 	}
 	slices.SortFunc(near.Items, recall.Smaller)
+	seen := map[int64]bool{} // the nearest coordinates of a memory count
+	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
 	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
@@ -348,7 +348,7 @@ func (s *source) Hints(_ context.Context, q *recall.Query) (hints []string, err 
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range q.Filter.Paths(nil) {
+	for _, path := range q.Filter.Paths() {
 		if filter.OwnField(path) {
 			continue
 		}

@@ -122,7 +122,7 @@ var filterCases = []testCase{
 			checkFilter(t, s, id, tt.filter, tt.want)
 		}
 		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"params.force": 12.5}})
-		equal(t, "interpreted", res.Interpreted, []string{"context_filter: a number without a unit at params.force is taken in N, the most common unit there"})
+		equal(t, "interpreted", res.Interpreted, []string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
 	}},
 	{"AMetreIs1000Millimetres", func(t *testing.T, s robotmem.Service) {
 		var id []int64

@@ -71,12 +71,8 @@ func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
 		return units.ParseWritten(v)
 	case map[string]any:
 		unit, isText := v["unit"].(string)
-		number := v["value"]
-		if n, ok := speltNumber(number); ok {
-			number = json.Number(n.text)
-		}
-		value, isNumber := number.(json.Number)
-		if f, err := value.Float64(); isText && isNumber && err == nil {
+		number := operands(v["value"])
+		if f, isNumber := float(number[len(number)-1]); isText && isNumber {
 			q, ok = units.Of(f, unit)
 			return q, unit, ok
 		}
@@ -97,10 +93,7 @@ func measured(m map[string]any, key string) (v any, ok bool) {
 
 // Spelt is the number that a text is: "12.5". The text itself stands beside it. Two texts
 // are equal only as texts: "1.10" is another version than "1.1".
-type Spelt struct {
-	text   string
-	number any
-}
+type Spelt struct{ number any }
 
 func speltNumber(v any) (Spelt, bool) {
 	s, _ := v.(string)
@@ -109,7 +102,7 @@ func speltNumber(v any) (Spelt, bool) {
 	}
 	number := attributeValue(json.Number(s))
 	_, outside := number.(string)
-	return Spelt{s, number}, !outside
+	return Spelt{number}, !outside
 }
 
 // Walk visits every value of a context with its path and the frame and map that hold
@@ -153,36 +146,19 @@ func frameOf(m map[string]any, frame, mapID string) (string, string) {
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
 	all, ok := robotmem.ValuesAt(context, path)
-	if of, isValue := strings.CutSuffix("."+path, ".value"); isValue && len(all) > 0 {
-		all = withUnits(context, of, all)
+	if strings.HasSuffix("."+path, ".value") && strings.Contains(context, "unit") { // of quantities: the whole object
+		var values []any
+		collect(robotmem.ParseObject(context), path, &values)
+		all = nil
+		for _, v := range values {
+			data, _ := robotmem.EncodeJSON(v)
+			all = append(all, string(data))
+		}
 	}
 	all = slices.DeleteFunc(all, func(v string) bool {
 		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})
 	return strings.Join(all, ","), ok
-}
-
-// withUnits replaces the numbers of quantities in objects at a path, which begins with a
-// dot unless it is empty, by these objects.
-func withUnits(context, path string, numbers []string) []string {
-	objects := []string{context}
-	if path != "" {
-		objects, _ = robotmem.ValuesAt(context, path[1:])
-	}
-	for _, object := range objects {
-		if !strings.Contains(object, `"unit"`) && !strings.Contains(object, `\`) {
-			continue
-		}
-		if _, ok := QuantityOf(map[string]any(robotmem.ParseObject(object))); !ok {
-			continue
-		}
-		if own, _ := robotmem.ValuesAt(object, "value"); len(own) > 0 {
-			if at := slices.Index(numbers, own[0]); at >= 0 {
-				numbers[at] = object
-			}
-		}
-	}
-	return numbers
 }
 
 // Values are the values at a path of one context, as conditions compare them.
@@ -201,7 +177,8 @@ func DecodeValues(values string) (out Values) {
 	for _, v := range list {
 		all := operands(v)
 		out.All = append(out.All, all...)
-		out.Bare = out.Bare || isNumber(all[len(all)-1])
+		_, bare := float(all[len(all)-1])
+		out.Bare = out.Bare || bare
 		if _, unit, ok := quantityOf(v); ok && out.Unit == "" {
 			out.Unit = unit
 		}
@@ -209,12 +186,17 @@ func DecodeValues(values string) (out Values) {
 	return out
 }
 
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int64, float64, Spelt:
-		return true
+// float returns a number without a unit.
+func float(v any) (f float64, ok bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	case Spelt:
+		return float(n.number)
 	}
-	return false
+	return 0, false
 }
 
 // compareValues orders two values; ok is false without a common order. A number is taken
@@ -251,23 +233,15 @@ func compareValues(a, b any, unit func() string) (order int, ok bool) {
 // inUnit returns the number of a text as a number, and a number as a quantity where the
 // other value is one.
 func inUnit(v, other any, unit func() string) any {
+	if _, ok := other.(units.Quantity); ok {
+		if f, bare := float(v); bare {
+			if q, ok := units.Of(f, unit()); ok {
+				return q
+			}
+		}
+	}
 	if s, ok := v.(Spelt); ok {
-		v = s.number
-	}
-	if _, ok := other.(units.Quantity); !ok {
-		return v
-	}
-	var f float64
-	switch n := v.(type) {
-	case int64:
-		f = float64(n)
-	case float64:
-		f = n
-	default:
-		return v
-	}
-	if q, ok := units.Of(f, unit()); ok {
-		return q
+		return s.number
 	}
 	return v
 }

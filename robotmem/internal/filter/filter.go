@@ -294,14 +294,18 @@ func (v *View) values(path string) []any {
 	case "confidence":
 		return []any{v.Confidence}
 	}
-	var out []any
-	collect(v.Context, path, &out)
+	var all, out []any
+	collect(v.Context, path, &all)
+	for _, v := range all {
+		out = append(out, operands(v)...)
+	}
 	return out
 }
 
+// collect appends the values at a path.
 func collect(m map[string]any, path string, out *[]any) {
 	if v, ok := measured(m, path); ok {
-		*out = append(*out, operands(v)...)
+		*out = append(*out, v)
 	}
 	for i := range len(path) {
 		if path[i] == '.' {
@@ -369,35 +373,33 @@ func (c *Condition) MatchTime(observed int64) bool {
 	return c.possible && !decided
 }
 
-// Measured calls visit for every leaf that compares with a number or a quantity; bare
-// means a number without a unit.
-func (c *Condition) Measured(visit func(path string, bare bool)) {
-	if c == nil {
-		return
-	}
-	for _, v := range c.Values {
-		_, quantity := v.(units.Quantity)
-		if bare := isNumber(v); (bare || quantity) && !OwnField(c.Path) {
-			visit(c.Path, bare)
+// Leaves visits every comparison of the filter.
+func (c *Condition) Leaves(visit func(*Condition)) {
+	switch {
+	case c == nil:
+	case c.Path != "":
+		visit(c)
+	default:
+		for i := range c.Kids {
+			c.Kids[i].Leaves(visit)
 		}
-	}
-	for i := range c.Kids {
-		c.Kids[i].Measured(visit)
 	}
 }
 
-// Paths appends every path of the filter.
-func (c *Condition) Paths(into []string) []string {
-	if c == nil {
-		return into
+// AsksNumber reports whether a leaf compares with a number without a unit, or with a quantity.
+func (c *Condition) AsksNumber() (bare, quantity bool) {
+	for _, v := range c.Values {
+		_, isBare := float(v)
+		_, isQuantity := v.(units.Quantity)
+		bare, quantity = bare || isBare, quantity || isQuantity
 	}
-	if c.Path != "" {
-		into = append(into, c.Path)
-	}
-	for i := range c.Kids {
-		into = c.Kids[i].Paths(into)
-	}
-	return into
+	return bare, quantity
+}
+
+// Paths returns every path of the filter.
+func (c *Condition) Paths() (paths []string) {
+	c.Leaves(func(leaf *Condition) { paths = append(paths, leaf.Path) })
+	return paths
 }
 
 // NamesObject reports whether a leaf compares with an object, which a value column does not hold.

@@ -36,17 +36,12 @@ func PlacePaths(field string) []string {
 	return []string{field, field + ".position", field + ".pose", field + ".pose.position", field + ".pose.pose", field + ".pose.pose.position"}
 }
 
-// PlaceIn returns the first coordinates of a context that a question compares.
-func PlaceIn(context robotmem.Object, s *robotmem.SpatialSort) (p Place, ok bool) {
-	places := Places(context)
-	for _, path := range PlacePaths(s.Field) {
-		for _, p := range places {
-			if p.Path == path && ComparesDims(s, len(p.XYZ)) && ComparesFrame(s, p.Frame, p.MapID) {
-				return p, true
-			}
-		}
-	}
-	return p, false
+// PlacesFor returns the coordinates of a context that a question compares.
+func PlacesFor(s *robotmem.SpatialSort, context robotmem.Object) []Place {
+	paths := PlacePaths(s.Field)
+	return slices.DeleteFunc(Places(context), func(p Place) bool {
+		return !slices.Contains(paths, p.Path) || !ComparesDims(s, len(p.XYZ)) || !ComparesFrame(s, p.Frame, p.MapID)
+	})
 }
 
 // ComparesDims reports whether coordinates with so many numbers are asked for: as many as

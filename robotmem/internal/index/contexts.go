@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"runtime"
 	"slices"
@@ -349,29 +348,24 @@ func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string
 	}
 }
 
-// UnitsTaken describes the units that a filter gave to numbers without one, as far as it
+// UnitsTaken describes the units in which a filter took numbers without one, as far as it
 // needed the values of all memories.
 func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
-	asked := map[string]bool{} // by path: whether a number was asked
-	n.Measured(func(path string, bare bool) { asked[path] = asked[path] || bare })
-	for _, path := range slices.Sorted(maps.Keys(asked)) {
-		sets, missing := r.contextSets([]string{valuesColumn + path}, -1)
-		if len(missing) > 0 {
-			continue
+	n.Leaves(func(leaf *filter.Condition) {
+		bare, quantity := leaf.AsksNumber()
+		sets, missing := r.contextSets([]string{valuesColumn + leaf.Path}, -1)
+		if len(missing) > 0 || filter.OwnField(leaf.Path) {
+			return
 		}
 		r.Mu.RLock()
-		if v, ok := sets[0].contextColumn.(*valueColumn); ok && v.usual != nil && (asked[path] || v.bare > 0) {
-			note := fmt.Sprintf("context_filter: a number without a unit at %s is taken in %s", path, v.usual.name)
-			for _, u := range v.units {
-				if u != v.usual && u.memories > 0 {
-					note += ", the most common unit there"
-					break
-				}
+		defer r.Mu.RUnlock()
+		if v, ok := sets[0].contextColumn.(*valueColumn); ok && v.usual != nil && (bare || quantity && v.bare > 0) {
+			note := fmt.Sprintf("context_filter: a number without a unit at %s is taken in %s, as most quantities there", leaf.Path, v.usual.name)
+			if !slices.Contains(taken, note) {
+				taken = append(taken, note)
 			}
-			taken = append(taken, note)
 		}
-		r.Mu.RUnlock()
-	}
+	})
 	return taken
 }
 

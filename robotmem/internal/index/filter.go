@@ -47,7 +47,7 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	if base.Count() <= FewMemories {
 		return x.narrowEach(c, filter, base, now)
 	}
-	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths(nil))...); err != nil { // all in one scan
+	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths())...); err != nil { // all in one scan
 		return nil, err
 	}
 	return x.answer(c, filter, base, now)

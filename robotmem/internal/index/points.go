@@ -123,7 +123,7 @@ type Nearest struct {
 	Flat   bool            // points in space were compared with one in the plane
 }
 
-// Near compares every coordinate that a question asks for.
+// Near compares every coordinate that a question asks for. A memory may have several.
 func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (n Nearest, err error) {
 	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
 	if err != nil {
@@ -131,34 +131,17 @@ func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSe
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	var seen *bitset.BitSet // memories with coordinates at an earlier path
 	buffer := make([]float64, 0, 3)
 	n.Frames = map[string]bool{}
 	for _, path := range filter.PlacePaths(s.Field) {
-		if len(pc.points[path]) == 0 {
-			continue
-		}
-		var here *bitset.BitSet
-		if len(pc.points) > 1 {
-			here = bitset.New(set.Len())
-		}
+		var items []recall.Ranked
 		met := pc.each(path, s, set, func(p *Point) {
-			if seen != nil && seen.Test(uint(p.MemoryID)) {
-				return
-			}
-			if here != nil {
-				here.Set(uint(p.MemoryID))
-			}
 			n.Flat = n.Flat || int(p.Dims) > len(s.Target)
 			if d, ok := filter.DistanceTo(s, pc.numbers(p, buffer), pc.names.Values[p.Frame]); ok {
-				n.Items = recall.KeepSmallest(n.Items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+				items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
 			}
 		})
-		if seen == nil {
-			seen = here
-		} else if here != nil {
-			seen.InPlaceUnion(here)
-		}
+		n.Items = append(n.Items, items...)
 		for where, yes := range met {
 			if yes {
 				n.Frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true

@@ -101,9 +101,10 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	n, others := 0, map[string]bool{}
 	for i := range answers {
 		for _, s := range r.SpatialSort.All() {
-			if p, ok := filter.PlaceIn(answers[i].Context, s); ok && answers[i].Distance != nil && p.MapID != "" && p.MapID != r.MapID {
+			places := filter.PlacesFor(s, answers[i].Context)
+			if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
 				n++
-				others[p.MapID] = true
+				others[places[0].MapID] = true
 				break
 			}
 		}
