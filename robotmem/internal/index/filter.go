@@ -87,6 +87,8 @@ func (r *Columns) view(row Row, context string, now time.Time) filter.View {
 		Session:        r.Text(row.Session),
 		Confidence:     r.believed(&row, now.UnixNano()),
 		Observed:       time.Unix(0, row.Observed).UTC(),
+		Outcome:        row.Outcome.String(),
+		Tier:           r.Records.Values[row.Used].Tier(),
 	}
 }
 
@@ -132,20 +134,23 @@ func (x *Index) answer(c *store.Conn, n *filter.Condition, base *bitset.BitSet, 
 	return x.Columns.Having(c, n, base)
 }
 
-func noUnit() string { return "" }
-
 // own evaluates a condition over a memory's own field.
 func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *bitset.BitSet {
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
+	only := func(v any) bool { return n.Holds([]any{v}, func() string { return "" }) }
 	holds := func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
 		case "observed_at":
 			return n.MatchTime(row.Observed)
+		case "outcome":
+			return only(row.Outcome.String()) && (n.Op != "$exists" || row.Outcome != Unknown)
+		case "tier":
+			return only(r.Records.Values[row.Used].Tier())
 		case "confidence":
-			return n.Holds([]any{r.believed(row, now.UnixNano())}, noUnit)
+			return only(r.believed(row, now.UnixNano()))
 		case "perception_type":
 			id = row.Perception
 		case "session_id":
@@ -156,7 +161,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		}
 		yes, known := decided[id]
 		if !known {
-			yes = n.Holds([]any{r.Text(id)}, noUnit)
+			yes = only(r.Text(id))
 			decided[id] = yes
 		}
 		return yes

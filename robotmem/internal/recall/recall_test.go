@@ -118,7 +118,7 @@ func TestDistanceAloneIsTheOrder(t *testing.T) {
 	two := place(-4)
 	two.Also = []robotmem.SpatialSort{place(5)}
 	res, got := ask(t, s, robotmem.RecallRequest{SpatialSort: &two, Explain: true}, nil)
-	if !slices.Equal(got, []int64{3, 1, 2}) || *res.Memories[0].Distance != 5 || len(res.Memories[0].Found) != 2 || res.Memories[0].Found[1].List != "place 2" {
+	if !slices.Equal(got, []int64{1, 3, 2}) || *res.Memories[0].Distance != 4 || len(res.Memories[0].Found) != 2 || res.Memories[0].Found[1].List != "place 2" {
 		t.Errorf("two places: got %v %+v", got, res.Memories[0].Found)
 	}
 }
