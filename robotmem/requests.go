@@ -92,7 +92,7 @@ type RecallRequest struct {
 	SessionID      string       `json:"session_id,omitempty" validate:"omitempty,session" doc:"Only memories of this episode. With an empty query they are returned in time order."`
 	ForSession     string       `json:"for_session,omitempty" validate:"omitempty,session" doc:"The episode that makes the recall; end_session uses it to credit memories."`
 	ContextFilter  Object       `json:"context_filter,omitempty" doc:"Filter over context paths: {\"task.success\":true,\"params.force\":{\"$lt\":15}}. Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not."`
-	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}."`
+	SpatialSort    *SpatialSort `json:"spatial_sort,omitempty" doc:"Nearest first: {\"field\":\"spatial.position\",\"target\":[x,y,z],\"max_distance\":1.5}. A list of up to 4 places is fused."`
 	After          *time.Time   `json:"after,omitempty" validate:"omitempty,instant" doc:"Only memories observed at or after this time (RFC 3339)."`
 	Before         *time.Time   `json:"before,omitempty" validate:"omitempty,instant" doc:"Only memories observed before this time (RFC 3339)."`
 	AsOf           *time.Time   `json:"as_of,omitempty" validate:"omitempty,instant" doc:"Search the state of the memory at this past time (RFC 3339)."`
@@ -107,35 +107,6 @@ type RecallRequest struct {
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
 	Explain        bool         `json:"explain,omitempty" doc:"Report how many memories each stage kept and how each memory was found."`
 	AsYouType      bool         `json:"as_you_type,omitempty" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
-}
-
-// SpatialSort sorts memories by Euclidean distance to a point, nearest first.
-type SpatialSort struct {
-	Field       string    `json:"field" validate:"required,max=256" doc:"Context path of the coordinates, such as spatial.object_position."`
-	Target      []float64 `json:"target" validate:"required,min=2,max=3,dive,finite" doc:"[x, y] or [x, y, z], in the unit of the stored coordinates."`
-	MaxDistance *float64  `json:"max_distance,omitempty" validate:"omitempty,finite,min=0" doc:"Largest distance, in the same unit."`
-	Mode        string    `json:"mode,omitempty" validate:"omitempty,oneof=strict fused" default:"strict" doc:"strict: exact nearest neighbours, nearest first. fused: place is one more ranked list."`
-	FrameID     string    `json:"frame_id,omitempty" validate:"max=256" doc:"Only coordinates of this frame."`
-	MapID       string    `json:"map_id,omitempty" validate:"max=256" doc:"Only coordinates of this map."`
-}
-
-// UnmarshalJSON implements json.Unmarshaler. It accepts an object or a string that contains one.
-func (s *SpatialSort) UnmarshalJSON(data []byte) error { return s.read(&reading{}, data) }
-
-func (s *SpatialSort) read(r *reading, data []byte) error {
-	type plain SpatialSort
-	data, err := unquoteObject(data)
-	if err != nil {
-		return err
-	}
-	// Many encoders write NaN as null. Decoding null as 0 would give a wrong position.
-	var target struct {
-		Target []*float64 `json:"target"`
-	}
-	if json.Unmarshal(data, &target) == nil && slices.Contains(target.Target, nil) {
-		return Errorf(Invalid, "target", "holds null, perhaps for a number that is not finite; give two or three numbers")
-	}
-	return r.decode(data, (*plain)(s))
 }
 
 // Like names the perception to compare with: a stored one or the given data.

@@ -134,7 +134,6 @@ type LearnResponse struct {
 	Similarity   float64         `json:"similarity,omitempty"`
 	AutoInferred Inferred        `json:"auto_inferred"`
 	Conflicts    []ConflictWith  `json:"conflicts"`
-	Interpreted  []string        `json:"interpreted,omitempty" doc:"How values of the request were understood, and those at paths of outcomes that could not be read."`
 	Similar      []SimilarMemory `json:"similar,omitempty" doc:"At most 5 memories with similar words, best first. The new memory is stored beside them."`
 }
 

@@ -88,6 +88,16 @@ func (d *Definitions) fieldSchema(t reflect.Type, rules, items map[string]string
 		return map[string]any{"type": "string", "format": "date-time"}
 	case t == reflect.TypeFor[Object]():
 		return d.orString(d.anyObject())
+	case t == reflect.TypeFor[SpatialSort]():
+		items := map[string]any{"type": "object"}
+		if d != nil {
+			items = d.object(t, d.requestSchema)
+		}
+		branches := []any{d.object(t, d.requestSchema), map[string]any{"type": "array", "items": items, "minItems": 1, "maxItems": maxPlaces}}
+		if d == nil {
+			branches = append(branches, map[string]any{"type": "string"})
+		}
+		return map[string]any{"anyOf": branches}
 	case t.Kind() == reflect.Struct && t != reflect.TypeFor[LearnRequest]():
 		return d.orString(d.object(t, d.requestSchema))
 	case t.Kind() == reflect.Struct:

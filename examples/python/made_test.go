@@ -201,6 +201,14 @@ func pyType(schema object, argument bool) string {
 	if ref, ok := schema["$ref"].(string); ok {
 		return ref
 	}
+	if branches, ok := schema["anyOf"].([]any); ok && argument {
+		var types []string
+		for _, b := range branches {
+			branch, _ := b.(object)
+			types = append(types, pyType(branch, true))
+		}
+		return "Union[" + strings.Join(types, ", ") + "]"
+	}
 	if enum, ok := schema["enum"].([]string); ok {
 		return `Literal["` + strings.Join(enum, `", "`) + `"]`
 	}

@@ -1179,7 +1179,7 @@ class Operations:
         session_id: Optional[str] = None,
         for_session: Optional[str] = None,
         context_filter: Optional[Object] = None,
-        spatial_sort: Optional[SpatialSort] = None,
+        spatial_sort: Optional[Union[SpatialSort, Sequence[SpatialSort]]] = None,
         after: Optional[Time] = None,
         before: Optional[Time] = None,
         as_of: Optional[Time] = None,
@@ -1211,7 +1211,8 @@ class Operations:
             for_session: The episode that makes the recall; end_session uses it to credit memories.
             context_filter: Filter over context paths: {"task.success":true,"params.force":{"$lt":15}}.
                 Operators $eq $ne $lt $lte $gt $gte $in $nin $exists $and $or $not.
-            spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}.
+            spatial_sort: Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. A
+                list of up to 4 places is fused.
             after: Only memories observed at or after this time (RFC 3339).
             before: Only memories observed before this time (RFC 3339).
             as_of: Search the state of the memory at this past time (RFC 3339).

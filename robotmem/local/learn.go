@@ -65,7 +65,8 @@ func (n *Node) learn(tx *store.Tx, r *record.Record, keepDuplicates bool) (*robo
 	if err := tx.JoinSession(r); err != nil {
 		return nil, err
 	}
-	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}, Interpreted: r.Unread}
+	res := &robotmem.LearnResponse{Status: "created", AutoInferred: r.Inferred(), Conflicts: []robotmem.ConflictWith{}}
+	res.Interpreted = r.Unread
 	if !keepDuplicates {
 		if err := tx.FindDuplicate(r, res); err != nil {
 			return nil, err

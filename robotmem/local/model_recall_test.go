@@ -21,10 +21,14 @@ type seen struct {
 	sure float64
 }
 
-// Condition is a filter and the memories it admits.
+// Condition is a filter with the memories it admits, and those its $not admits.
 type Condition struct {
-	filter robotmem.Object
-	admits func(seen) bool
+	filter          robotmem.Object
+	admits, refuses func(seen) bool
+}
+
+func decided(filter robotmem.Object, admits func(seen) bool) Condition {
+	return Condition{filter, admits, func(s seen) bool { return !admits(s) }}
 }
 
 // drawFilter returns a context_filter and the function that it stands for.
@@ -32,38 +36,42 @@ func (w *world) drawFilter(t *rapid.T, depth int) Condition {
 	switch k := rapid.IntRange(0, 11).Draw(t, "filter"); {
 	case k == 0 && depth > 0:
 		a, b := w.drawFilter(t, depth-1), w.drawFilter(t, depth-1)
-		return Condition{robotmem.Object{"$and": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) && b.admits(s) }}
+		return Condition{robotmem.Object{"$and": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) && b.admits(s) }, func(s seen) bool { return a.refuses(s) || b.refuses(s) }}
 	case k == 1 && depth > 0:
 		a, b := w.drawFilter(t, depth-1), w.drawFilter(t, depth-1)
-		return Condition{robotmem.Object{"$or": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) || b.admits(s) }}
+		return Condition{robotmem.Object{"$or": []any{a.filter, b.filter}}, func(s seen) bool { return a.admits(s) || b.admits(s) }, func(s seen) bool { return a.refuses(s) && b.refuses(s) }}
 	case k == 2 && depth > 0:
 		a := w.drawFilter(t, depth-1)
-		return Condition{robotmem.Object{"$not": a.filter}, func(s seen) bool { return !a.admits(s) }}
+		return Condition{robotmem.Object{"$not": a.filter}, a.refuses, a.admits}
 	case k <= 3:
 		want := rapid.Bool().Draw(t, "success")
-		return Condition{robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == map[bool]string{true: "true", false: "false"}[want] }}
+		return decided(robotmem.Object{"task.success": want}, func(s seen) bool { return s.context.success == map[bool]string{true: "true", false: "false"}[want] })
 	case k == 4:
-		return Condition{robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` }}
+		return decided(robotmem.Object{"task.name": map[string]any{"$nin": []any{"lift"}}}, func(s seen) bool { return s.context.task != `"lift"` })
 	case k == 5:
 		want := rapid.Bool().Draw(t, "exists")
-		return Condition{robotmem.Object{"spatial": map[string]any{"$exists": want}}, func(s seen) bool { return (s.context.place+s.context.frame != "") == want }}
+		return decided(robotmem.Object{"spatial": map[string]any{"$exists": want}}, func(s seen) bool { return (s.context.place+s.context.frame != "") == want })
 	case k == 6:
 		want := rapid.SampledFrom([]string{"code", "constraint", "postmortem"}).Draw(t, "category")
-		return Condition{robotmem.Object{"category": map[string]any{"$ne": want}}, func(s seen) bool { return s.category != want }}
+		return decided(robotmem.Object{"category": map[string]any{"$ne": want}}, func(s seen) bool { return s.category != want })
 	case k == 7:
 		id := w.drawSession(t)
-		return Condition{robotmem.Object{"session_id": map[string]any{"$in": []any{id}}}, func(s seen) bool { return id != "" && s.session == id }}
+		return decided(robotmem.Object{"session_id": map[string]any{"$in": []any{id}}}, func(s seen) bool { return id != "" && s.session == id })
 	case k == 8:
 		at := w.time().Add(-time.Duration(rapid.IntRange(0, 200_000).Draw(t, "seconds ago")) * time.Second)
-		return Condition{robotmem.Object{"observed_at": map[string]any{"$lt": at.Format(time.RFC3339Nano)}}, func(s seen) bool { return s.observed.Before(at) }}
+		return decided(robotmem.Object{"observed_at": map[string]any{"$lt": at.Format(time.RFC3339Nano)}}, func(s seen) bool { return s.observed.Before(at) })
 	case k == 9:
 		floor := rapid.SampledFrom([]float64{0.2, 0.5, 0.79}).Draw(t, "confidence")
-		return Condition{robotmem.Object{"confidence": map[string]any{"$gt": floor}}, func(s seen) bool { return s.sure > floor }}
+		return decided(robotmem.Object{"confidence": map[string]any{"$gt": floor}}, func(s seen) bool { return s.sure > floor })
 	}
 	limit := rapid.SampledFrom([]float64{1, 12.5, 20}).Draw(t, "force")
+	numbers := map[string]float64{"1": 1, "12.5": 12.5, "30": 30}
 	return Condition{robotmem.Object{"params.force": map[string]any{"$lte": limit}}, func(s seen) bool {
-		force, isNumber := map[string]float64{"1": 1, "12.5": 12.5, "30": 30}[s.context.force]
+		force, isNumber := numbers[s.context.force]
 		return isNumber && force <= limit
+	}, func(s seen) bool { // a text is neither
+		force, isNumber := numbers[s.context.force]
+		return s.context.force == "" || isNumber && force > limit
 	}}
 }
 
@@ -233,11 +241,11 @@ func (w *world) recallPlaces(t *rapid.T) {
 	var all []near
 	for _, m := range admitted {
 		xyz := m.context.position()
-		if len(xyz) != len(s.Target) || s.FrameID != "" && m.context.frame != `"`+s.FrameID+`"` {
+		if len(xyz) != len(s.Target) && (len(xyz) != 3 || len(s.Target) != 2) || s.FrameID != "" && m.context.frame != `"`+s.FrameID+`"` {
 			continue
 		}
 		sum := 0.0
-		for i := range xyz {
+		for i := range s.Target {
 			sum += (xyz[i] - s.Target[i]) * (xyz[i] - s.Target[i])
 		}
 		if d := math.Sqrt(sum); s.MaxDistance == nil || d <= *s.MaxDistance {

@@ -165,6 +165,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 	now := time.Now()
 	e := openTest(t, Options{Clock: func() time.Time { return now }})
 	all := randomMemories(t, e, rng, 3000)
+	unit := bruteUnits(all)
 	nonEmpty, filters := 0, rounds.Of(200, 600)
 	for i := range filters {
 		asked := randomFilter(rng, 3)
@@ -174,7 +175,7 @@ func TestFiltersEqualBruteForce(t *testing.T) {
 		}
 		var want []int64
 		for _, m := range all {
-			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier}
+			v := filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit}
 			if node.Match(&v) {
 				want = append(want, m.MemoryID)
 			}
@@ -280,11 +281,8 @@ func TestPlacesEqualBruteForce(t *testing.T) {
 		n := 1 + rng.IntN(100)
 		var want []recall.Ranked
 		for _, m := range all {
-			places := filter.Places(m.Context)
-			for _, p := range places {
-				if d, ok := index.DistanceTo(s, p.XYZ); ok && (s.FrameID == "" || p.Frame == s.FrameID) && m.Collection == "a" {
-					want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
-				}
+			if d, ok := bruteDistance(m.Context, s); ok && m.Collection == "a" {
+				want = append(want, recall.Ranked{ID: m.MemoryID, Value: d})
 			}
 		}
 		slices.SortFunc(want, recall.Smaller)

@@ -3,7 +3,9 @@ package local
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/rounds"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 func grip(v any) robotmem.Object { return robotmem.Object{"params": map[string]any{"grip_force": v}} }
@@ -37,13 +40,15 @@ var grips = []struct {
 	{"the limit", "15 N", false},
 	{"the limit otherwise", "15000 mN", false},
 	{"above", "20 N", false},
-	{"a number without a unit", 12.5, false},
+	{"a number without a unit", 12.5, true},
+	{"a number as text", "12.5", true},
+	{"a high number", 16, false},
 	{"a torque", "12.5 N·m", false},
 	{"an unknown unit", "3 blips", false},
 	{"a text", "weak", false},
 	{"a text with a number", "12 N on wet glass", false},
-	{"a pair and more", map[string]any{"value": 12.5, "unit": "N", "sensor": "left"}, false},
-	{"a pair of texts", map[string]any{"value": "12.5", "unit": "N"}, false},
+	{"a pair and more", map[string]any{"value": 12.5, "unit": "N", "sensor": "left"}, true},
+	{"a pair of texts", map[string]any{"value": "12.5", "unit": "N"}, true},
 	{"a list", []any{"12.5 N"}, false},
 	{"null", nil, false},
 	{"true", true, false},
@@ -100,6 +105,9 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 	}
 	force := func(v any) robotmem.Object { return robotmem.Object{"params.grip_force": v} }
 	limits := []string{"the limit", "the limit otherwise"}
+	above := []string{"above", "more pounds", "a pair in another unit", "a high number"}
+	other := []string{"a torque", "an unknown unit", "a text", "a text with a number", "a list", "null", "true"}
+	half := []string{"newtons", "without a blank", "kilonewtons", "a pair", "a pair and more", "a pair of texts", "a number without a unit", "a number as text"}
 	nodes := map[string]*Node{"few": quantityNode(t, 0), "many": quantityNode(t, index.FewMemories)}
 	for _, tt := range []struct {
 		name   string
@@ -110,23 +118,34 @@ func TestQuantitiesCompareAcrossUnits(t *testing.T) {
 		{"$lt in another unit", force(map[string]any{"$lt": "0.015 kN"}), below},
 		{"$lt as a pair", force(map[string]any{"$lt": map[string]any{"value": 15, "unit": "N"}}), below},
 		{"$lte", force(map[string]any{"$lte": "15 N"}), append(slices.Clone(below), limits...)},
-		{"$gt", force(map[string]any{"$gt": "15 N"}), []string{"above", "more pounds", "a pair in another unit"}},
-		{"$gte", force(map[string]any{"$gte": "15 N"}), append([]string{"above", "more pounds", "a pair in another unit"}, limits...)},
-		{"a range", force(map[string]any{"$gt": "12 N", "$lt": "13 N"}), []string{"newtons", "without a blank", "kilonewtons", "a pair"}},
+		{"$gt", force(map[string]any{"$gt": "15 N"}), above},
+		{"$gte", force(map[string]any{"$gte": "15 N"}), append(slices.Clone(above), limits...)},
+		{"a range", force(map[string]any{"$gt": "12 N", "$lt": "13 N"}), half},
+		{"a range without units", force(map[string]any{"$gt": 12, "$lt": "13"}), half},
 		{"equality", force("15 N"), limits},
 		{"$eq in another unit", force(map[string]any{"$eq": "0.015 kN"}), limits},
 		{"$eq as a pair", force(map[string]any{"$eq": map[string]any{"unit": "N", "value": 15.0}}), limits},
 		{"$ne", force(map[string]any{"$ne": "15 N"}), but(limits...)},
-		{"$in", force(map[string]any{"$in": []any{"15 N", "20000 N", "weak", 12.5}}), append([]string{"a pair in another unit", "a text", "a number without a unit"}, limits...)},
+		{"$in", force(map[string]any{"$in": []any{"15 N", "20000 N", "weak", 12.5}}), append(append([]string{"a pair in another unit", "a text"}, limits...), half...)},
 		{"$nin", force(map[string]any{"$nin": []any{"15 N", "weak"}}), but(append([]string{"a text"}, limits...)...)},
-		{"$not", force(map[string]any{"$not": map[string]any{"$lt": "15 N"}}), but(below...)},
+		{"$not", force(map[string]any{"$not": map[string]any{"$lt": "15 N"}}), append(slices.Clone(above), limits...)},
+		{"$not without a unit", force(map[string]any{"$not": map[string]any{"$lt": 15}}), append(slices.Clone(above), limits...)},
+		{"$not twice", robotmem.Object{"$not": force(map[string]any{"$not": map[string]any{"$lt": "15"}})}, below},
+		{"$not of a range", force(map[string]any{"$not": map[string]any{"$gt": 12, "$lt": 13}}), but(append(slices.Clone(half), other...)...)},
+		{"$not of another path", robotmem.Object{"$not": robotmem.Object{"params.speed": map[string]any{"$lt": 15}}}, but()},
 		{"$exists", force(map[string]any{"$exists": true}), but()},
 		{"$exists not", force(map[string]any{"$exists": false}), nil},
-		{"a plain limit", force(map[string]any{"$lt": 15}), []string{"a number without a unit"}},
+		{"a plain limit", force(map[string]any{"$lt": 15}), below},
+		{"a limit as text", force(map[string]any{"$lt": "15"}), below},
+		{"a plain number", force(12.5), half},
+		{"a number as text", force("12.5"), half},
+		{"a plain number below a unit", force(map[string]any{"$in": []any{12.5}}), half},
 		{"an unknown unit", force(map[string]any{"$lt": "5 blips"}), []string{"an unknown unit"}},
 		{"an unknown unit of another name", force(map[string]any{"$lt": "5 blops"}), nil},
 		{"a text is equal to itself", force("12 N on wet glass"), []string{"a text with a number"}},
-		{"the number of a pair", robotmem.Object{"params.grip_force.value": map[string]any{"$lt": 15}}, []string{"a pair", "a pair and more"}},
+		{"the number of a pair", robotmem.Object{"params.grip_force.value": map[string]any{"$lt": 15}}, []string{"a pair", "a pair and more", "a pair of texts"}},
+		{"the number of a pair with its unit", robotmem.Object{"params.grip_force.value": "0.0125 kN"}, []string{"a pair", "a pair and more", "a pair of texts"}},
+		{"the number of a pair in another unit", robotmem.Object{"params.grip_force.value": map[string]any{"$gt": 1000}}, []string{"a pair in another unit"}},
 	} {
 		slices.Sort(tt.want)
 		if tt.want == nil {
@@ -191,9 +210,11 @@ func TestQuantitiesFollowChanges(t *testing.T) {
 func randomQuantity(rng *rand.Rand) any {
 	number := []any{rng.IntN(8), float64(rng.IntN(80)) / 10, -rng.IntN(4)}[rng.IntN(3)]
 	unit := []string{"N", "mN", "kN", "lbf", "blip", "blips", "m", "mm", "N·m", "Nm", "°C", "K", "%", "min", "s"}[rng.IntN(15)]
-	switch rng.IntN(8) {
+	switch rng.IntN(9) {
 	case 0:
 		return number
+	case 5:
+		return fmt.Sprint(number)
 	case 1:
 		return map[string]any{"value": number, "unit": unit}
 	case 2:
@@ -252,6 +273,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 	if err != nil || len(l.Memories) != 600 {
 		t.Fatal(len(l.Memories), err)
 	}
+	unit := bruteUnits(l.Memories)
 	dividing, filters := 0, rounds.Of(400, 1500)
 	for i := range filters {
 		asked := randomQuantityFilter(rng, 2)
@@ -262,7 +284,7 @@ func TestQuantityFiltersEqualBruteForce(t *testing.T) {
 		want := []int64{}
 		for j := range l.Memories {
 			m := &l.Memories[j]
-			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier}) {
+			if node.Match(&filter.View{Context: m.Context, Category: m.Category, Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit}) {
 				want = append(want, m.MemoryID)
 			}
 		}
@@ -346,6 +368,61 @@ func TestQuantitiesOfOlderFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// bruteUnits returns the unit of a number without one at a path, from all memories.
+func bruteUnits(all []robotmem.Memory) func(path string) string {
+	number := regexp.MustCompile(`^\s*[-+−]?[0-9.]+([eE][-+]?[0-9]+)?\s*`)
+	unitOf := func(v any) string {
+		object, _ := v.(map[string]any)
+		_, err := strconv.ParseFloat(fmt.Sprint(object["value"]), 64)
+		unit, _ := object["unit"].(string)
+		if text, isText := v.(string); isText {
+			if _, ok := units.Parse(text); ok {
+				return number.ReplaceAllString(text, "")
+			}
+		} else if _, ok := units.Of(1, unit); ok && err == nil {
+			return unit
+		}
+		return ""
+	}
+	known := map[string]string{}
+	return func(path string) string {
+		if unit, ok := known[path]; ok {
+			return unit
+		}
+		counts, names := map[units.Quantity]int{}, map[units.Quantity]string{}
+		for _, m := range all {
+			first := ""
+			var collect func(o map[string]any, path string)
+			collect = func(o map[string]any, path string) {
+				for key, v := range o {
+					if key == path && path == "value" && unitOf(o) != "" {
+						v = o
+					}
+					inner, _ := v.(map[string]any)
+					if key == path && unitOf(v) != "" {
+						first = unitOf(v)
+					} else if rest, ok := strings.CutPrefix(path, key+"."); ok {
+						collect(inner, rest)
+					}
+				}
+			}
+			collect(m.Context, path)
+			if one, ok := units.Of(1, first); ok {
+				counts[one]++
+				names[one] = first
+			}
+		}
+		var best units.Quantity
+		for q, n := range counts {
+			if n > counts[best] || n == counts[best] && (q.Unit < best.Unit || q.Unit == best.Unit && q.Value < best.Value) {
+				best = q
+			}
+		}
+		known[path] = names[best]
+		return known[path]
 	}
 }
 

@@ -137,7 +137,11 @@ func (s *source) answer(ctx context.Context, c *store.Conn, q *recall.Query) (_ 
 			return nil, err
 		}
 	}
-	return recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, RealWeight: s.options.RealWeight})
+	res, err := recall.Run(ctx, s, q, recall.Config{Weights: s.options.Weights, RealWeight: s.options.RealWeight})
+	if err == nil {
+		res.Interpreted = append(res.Interpreted, s.interpreted...)
+	}
+	return res, err
 }
 
 // checkSessions fails for sessions that do not exist and returns the map of the session
@@ -198,8 +202,12 @@ func (s *source) Filter(_ context.Context, q *recall.Query) (recall.Set, []strin
 		return nil, nil, err
 	}
 	set = s.index.Columns.Tagged(q.Tags, set)
-	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil || q.AsOf == nil {
-		return &admitted{set: set}, notes, err
+	if set, err = s.index.Narrow(s.c, q.Filter, set, q.Now); err != nil {
+		return nil, nil, err
+	}
+	defer func() { s.interpreted = s.index.Columns.UnitsTaken(q.Filter) }()
+	if q.AsOf == nil {
+		return &admitted{set: set}, notes, nil
 	}
 	past, damaged, err := s.pastStates(q, b)
 	return &admitted{set, past}, append(notes, damaged...), err
@@ -219,6 +227,8 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 	if err != nil {
 		return nil, nil, err
 	}
+	var unitErr error
+	unit := s.index.Columns.UnitsAt(s.c, &unitErr)
 	out = map[int64]*robotmem.Memory{}
 	for _, id := range slices.Sorted(maps.Keys(states)) {
 		past := states[id]
@@ -232,15 +242,15 @@ func (s *source) pastStates(q *recall.Query, b index.Selection) (out map[int64]*
 		}
 		rec.UserTags = past.UserTags
 		past.Tags, past.Outcome, past.OutcomeSource = rec.AllTags(), rec.Inferred().Outcome, rec.OutcomeSource
-		if b.Admits(&past.Memory) && admits(q, &past.Memory) {
+		if b.Admits(&past.Memory) && admits(q, &past.Memory, unit) {
 			out[id] = &past.Memory
 		}
 	}
-	return out, notes, nil
+	return out, notes, unitErr
 }
 
 // admits applies tags and context_filter to one past state.
-func admits(q *recall.Query, m *robotmem.Memory) bool {
+func admits(q *recall.Query, m *robotmem.Memory, unit func(path string) string) bool {
 	for _, tag := range q.Tags {
 		if !slices.Contains(m.Tags, tag) {
 			return false
@@ -251,6 +261,6 @@ func admits(q *recall.Query, m *robotmem.Memory) bool {
 	}
 	return q.Filter.Match(&filter.View{
 		Context: m.Context, Category: m.Category, PerceptionType: m.PerceptionType, Session: m.SessionID,
-		Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier,
+		Confidence: m.Confidence, Observed: m.ObservedAt, Outcome: m.Outcome, Tier: m.Tier, Unit: unit,
 	})
 }

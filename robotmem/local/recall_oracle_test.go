@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
-	"github.com/robotmem/robotmem-go/robotmem/internal/index"
 	"github.com/robotmem/robotmem-go/robotmem/internal/lexical"
 	"github.com/robotmem/robotmem-go/robotmem/internal/recall"
 	"github.com/robotmem/robotmem-go/robotmem/internal/record"
@@ -75,7 +73,7 @@ func newOracle(t *testing.T, e *Node, memories []robotmem.Memory, w *wordEmbedde
 // admits applies every filter to one memory.
 func (o *oracle) admits(q *recall.Query, m *robotmem.Memory) bool {
 	b := basicOf(q)
-	return b.Admits(m) && admits(q, m)
+	return b.Admits(m) && admits(q, m, bruteUnits(o.memories))
 }
 
 func (o *oracle) words(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
@@ -134,16 +132,11 @@ func (o *oracle) meaning(q *recall.Query, v []float32, admitted []*robotmem.Memo
 	return out
 }
 
-func (o *oracle) places(q *recall.Query, admitted []*robotmem.Memory) []recall.Ranked {
+func (o *oracle) places(s *robotmem.SpatialSort, admitted []*robotmem.Memory) []recall.Ranked {
 	var out []recall.Ranked
 	for _, m := range admitted {
-		places := filter.Places(m.Context)
-		for _, p := range places {
-			if p.Path == q.SpatialSort.Field && index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
-				if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
-					out = append(out, recall.Ranked{ID: m.MemoryID, Value: d})
-				}
-			}
+		if d, ok := bruteDistance(m.Context, s); ok {
+			out = append(out, recall.Ranked{ID: m.MemoryID, Value: d})
 		}
 	}
 	slices.SortFunc(out, recall.Smaller)
@@ -173,7 +166,7 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 	}
 	ids = []int64{}
 	if q.Strict() {
-		for _, r := range o.places(q, admitted) {
+		for _, r := range o.places(q.SpatialSort, admitted) {
 			ids = append(ids, r.ID)
 		}
 		return ids[:min(q.N, len(ids))], len(admitted)
@@ -189,8 +182,8 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		}
 		lists, weights = append(lists, o.meaning(q, v[0], admitted)), append(weights, oracleVectorWeight)
 	}
-	if q.SpatialSort != nil {
-		lists, weights = append(lists, o.places(q, admitted)), append(weights, 1)
+	for _, s := range q.SpatialSort.All() {
+		lists, weights = append(lists, o.places(s, admitted)), append(weights, 1)
 	}
 	depth := math.MaxInt
 	if len(lists) > 1 {
@@ -307,6 +300,9 @@ func oracleQuestion(rng *rand.Rand) *robotmem.RecallRequest {
 	if rng.IntN(3) == 0 {
 		reach := float64(1 + rng.IntN(30))
 		req.SpatialSort = &robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(40)), float64(rng.IntN(40))}, MaxDistance: &reach, Mode: []string{"strict", "fused"}[rng.IntN(2)]}
+		for range max(0, rng.IntN(6)-3) {
+			req.SpatialSort.Also = append(req.SpatialSort.Also, robotmem.SpatialSort{Field: "spatial.position", Target: []float64{float64(rng.IntN(40)), float64(rng.IntN(40))}})
+		}
 	}
 	return req
 }

@@ -32,6 +32,8 @@ type source struct {
 	embedding *queryEmbedding
 	unit      []float32   // the query embedding, set by the vector search
 	model     store.Model // the model of unit
+	// interpreted says how numbers and places of the question were understood.
+	interpreted []string
 }
 
 var _ recall.Source = (*source)(nil)
@@ -194,28 +196,31 @@ func (s *source) Cosine(_ context.Context, _ *recall.Query, in recall.Set, id in
 }
 
 // Places implements recall.Places. It compares every coordinate, so the result is exact.
-func (s *source) Places(ctx context.Context, q *recall.Query, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
+func (s *source) Places(ctx context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) (items []recall.Ranked, notes []string, err error) {
 	a := in.(*admitted)
-	items, frames, err := s.index.Columns.Near(s.c, q.SpatialSort, a.set, limit)
+	near, err := s.index.Columns.Near(s.c, at, a.set, limit)
 	if err != nil {
 		return nil, nil, s.failed(ctx, recall.ListPlace, err)
 	}
 	for id, m := range a.past {
-		for _, p := range filter.Places(m.Context) {
-			if p.Path != q.SpatialSort.Field || !index.ComparesFrame(q.SpatialSort, p.Frame, p.MapID) {
-				continue
-			}
-			if d, ok := index.DistanceTo(q.SpatialSort, p.XYZ); ok {
-				items = append(items, recall.Ranked{ID: id, Value: d})
-				frames[p.Frame+"\x00"+p.MapID] = true
+		for _, p := range filter.PlacesFor(at, m.Context) {
+			near.Frames[p.Frame+"\x00"+p.MapID] = true
+			near.Flat = near.Flat || len(p.XYZ) > len(at.Target)
+			if d, ok := filter.DistanceTo(at, p.XYZ, p.Frame); ok {
+				near.Items = append(near.Items, recall.Ranked{ID: id, Value: d})
 			}
 		}
 	}
-	if len(frames) > 1 {
-		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(frames)))
+	if len(near.Frames) > 1 {
+		notes = append(notes, fmt.Sprintf("place: coordinates of %d different frames or maps were compared; name one with frame_id or map_id", len(near.Frames)))
 	}
-	slices.SortFunc(items, recall.Smaller)
-	return items[:min(limit, len(items))], notes, nil
+	if near.Flat {
+		s.interpreted = append(s.interpreted, fmt.Sprintf("spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at %s are compared", at.Field))
+	}
+	slices.SortFunc(near.Items, recall.Smaller)
+	seen := map[int64]bool{} // the nearest coordinates of a memory count
+	near.Items = slices.DeleteFunc(near.Items, func(r recall.Ranked) bool { again := seen[r.ID]; seen[r.ID] = true; return again })
+	return near.Items[:min(limit, len(near.Items))], notes, nil
 }
 
 // Likeness implements recall.Likeness.
@@ -356,7 +361,7 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range q.Filter.Paths(nil) {
+	for _, path := range q.Filter.Paths() {
 		if filter.OwnField(path) {
 			continue
 		}
@@ -373,18 +378,17 @@ func (s *source) Hints(_ context.Context, q *recall.Query, in recall.Set) (hints
 			return nil, err
 		}
 	}
-	if q.SpatialSort == nil {
-		return hints, nil
-	}
-	dims, err := s.index.Columns.Dims(s.c, q.SpatialSort.Field)
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case len(dims) == 0:
-		note("spatial_sort: no memory has coordinates at %s", q.SpatialSort.Field)
-	case len(dims) == 1 && dims[0] != len(q.SpatialSort.Target):
-		note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", q.SpatialSort.Field, dims[0], len(q.SpatialSort.Target))
+	for _, at := range q.SpatialSort.All() {
+		dims, err := s.index.Columns.Dims(s.c, at.Field)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(dims) == 0:
+			note("spatial_sort: no memory has coordinates at %s", at.Field)
+		case len(dims) == 1 && !filter.ComparesDims(at, dims[0]):
+			note("spatial_sort: coordinates at %s have %d dimensions, the target has %d", at.Field, dims[0], len(at.Target))
+		}
 	}
 	return hints, nil
 }

@@ -210,18 +210,11 @@ func placeOf(place string) (at *robotmem.SpatialSort, words string) {
 	if !named {
 		field, numbers = defaultField, place
 	}
-	at = &robotmem.SpatialSort{Field: strings.TrimSpace(field)}
-	for text := range strings.FieldsFuncSeq(numbers, func(r rune) bool { return strings.ContainsRune(" ,;[]()", r) }) {
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			return nil, place
-		}
-		at.Target = append(at.Target, v)
-	}
-	if len(at.Target) == 0 {
+	target, _ := robotmem.Coordinates(numbers)
+	if target == nil {
 		return nil, place
 	}
-	return at, ""
+	return &robotmem.SpatialSort{Field: strings.TrimSpace(field), Target: target}, ""
 }
 
 const (

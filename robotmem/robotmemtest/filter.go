@@ -35,16 +35,16 @@ var filterCases = []testCase{
 			{`{"robot":"arm-1"}`, []int{2}},
 			{`{"i":3}`, []int{3}},
 			{`{"i":3.0}`, []int{3}},
-			{`{"params.force":12.5}`, []int{1}},
-			{`{"params.force":1.25e1}`, []int{1}},
-			{`{"params.force":"12.5"}`, []int{3}},
+			{`{"params.force":12.5}`, []int{1, 3}},
+			{`{"params.force":1.25e1}`, []int{1, 3}},
+			{`{"params.force":"12.5"}`, []int{1, 3}},
 			{`{"id":9007199254740993}`, []int{5}},
 			{`{"params.mode":{"$ne":"slow"}}`, []int{1, 3, 4, 5}},
 			{`{"params.force":{"$lt":12.5}}`, []int{0}},
-			{`{"params.force":{"$lte":12.5}}`, []int{0, 1}},
+			{`{"params.force":{"$lte":12.5}}`, []int{0, 1, 3}},
 			{`{"params.force":{"$gt":12.5}}`, []int{2}},
-			{`{"params.force":{"$gte":12.5}}`, []int{1, 2}},
-			{`{"params.force":{"$gte":10,"$lt":15}}`, []int{0, 1}},
+			{`{"params.force":{"$gte":12.5}}`, []int{1, 2, 3}},
+			{`{"params.force":{"$gte":10,"$lt":15}}`, []int{0, 1, 3}},
 			{`{"i":{"$in":[1,4,99]}}`, []int{1, 4}},
 			{`{"i":{"$in":[]}}`, []int{}},
 			{`{"params.mode":{"$in":["fast",10,true]}}`, []int{1}},
@@ -58,7 +58,7 @@ var filterCases = []testCase{
 			{`{"$or":[{"i":1},{"robot":"arm-1"},{"params.force":10}]}`, []int{0, 1, 2}},
 			{`{"$not":{"task.success":true}}`, []int{1, 3, 4, 5}},
 			{`{"$not":{"$or":[{"i":{"$lt":4}},{"i":5}]}}`, []int{4}},
-			{`{"i":{"$lt":4},"$or":[{"task.success":true},{"params.force":"12.5"}]}`, []int{0, 2, 3}},
+			{`{"i":{"$lt":4},"$or":[{"task.success":true},{"params.force":"12.5"}]}`, []int{0, 1, 2, 3}},
 			{`{"params.力":1}`, []int{4}},
 			{`{"params.a b.c'd":"quoted"}`, []int{4}},
 		} {
@@ -83,7 +83,7 @@ var filterCases = []testCase{
 			{`{"$not":{"no.path":1}}`, all},
 			{`{"task.success":"true"}`, []int{}},
 			{`{"task.success":1}`, []int{}},
-			{`{"i":"1"}`, []int{}},
+			{`{"i":"1"}`, []int{1}},
 			{`{"i":true}`, []int{}},
 			{`{"params.mode":{"$gt":5}}`, []int{}},
 			{`{"params":{"$lt":5}}`, []int{}},
@@ -103,21 +103,26 @@ var filterCases = []testCase{
 			filter string
 			want   []int
 		}{
-			{`{"params.force":"12.5 N"}`, []int{0}},
-			{`{"params.force":"0.0125 kN"}`, []int{0}},
+			{`{"params.force":"12.5 N"}`, []int{0, 4}},
+			{`{"params.force":"0.0125 kN"}`, []int{0, 4}},
 			{`{"params.force":{"$eq":{"value":15,"unit":"N"}}}`, []int{1}},
-			{`{"params.force":{"$lt":"13 N"}}`, []int{0, 2}},
-			{`{"params.force":{"$gte":"0.0125 kN"}}`, []int{0, 1, 3}},
-			{`{"params.force":{"$gt":"10 N","$lt":"14 N"}}`, []int{0, 3}},
+			{`{"params.force":{"$lt":"13 N"}}`, []int{0, 2, 4}},
+			{`{"params.force":{"$gte":"0.0125 kN"}}`, []int{0, 1, 3, 4}},
+			{`{"params.force":{"$gt":"10 N","$lt":"14 N"}}`, []int{0, 3, 4}},
 			{`{"params.force":{"$in":["15 N","9 N"]}}`, []int{1, 2}},
-			{`{"params.force":{"$ne":"12.5 N"}}`, []int{1, 2, 3, 4, 5, 6}},
+			{`{"params.force":{"$ne":"12.5 N"}}`, []int{1, 2, 3, 5, 6}},
 			{`{"params.force":{"$lt":"20 Nm"}}`, []int{5}},
-			{`{"params.force":12.5}`, []int{4}},
-			{`{"params.force":{"$lt":13}}`, []int{4}},
+			{`{"params.force":12.5}`, []int{0, 4}},
+			{`{"params.force":{"$lt":13}}`, []int{0, 2, 4}},
+			{`{"params.force":{"$lt":"13"}}`, []int{0, 2, 4}},
+			{`{"params.force":{"$not":{"$lt":13}}}`, []int{1, 3}},
+			{`{"params.force.value":{"$lt":"0.013 kN"}}`, []int{2}},
 			{`{"params.force":"firm"}`, []int{6}},
 		} {
 			checkFilter(t, s, id, tt.filter, tt.want)
 		}
+		res := recall(t, s, &robotmem.RecallRequest{ContextFilter: robotmem.Object{"params.force": 12.5}})
+		equal(t, "interpreted", res.Interpreted, []string{"context_filter: a number without a unit at params.force is taken in N, as most quantities there"})
 	}},
 	{"AMetreIs1000Millimetres", func(t *testing.T, s robotmem.Service) {
 		var id []int64

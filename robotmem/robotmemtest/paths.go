@@ -43,7 +43,7 @@ var pathCases = []testCase{
 			"params.speed":        {Path: "params.speed", Memories: 2, Kinds: []string{"text"}, Min: new(0.2), Max: new(0.5), Unit: "m/s"},
 			"params.torque":       {Path: "params.torque", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0), Unit: "N·m"},
 			"params.torque.unit":  {Path: "params.torque.unit", Memories: 1, Kinds: []string{"text"}},
-			"params.torque.value": {Path: "params.torque.value", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0)},
+			"params.torque.value": {Path: "params.torque.value", Memories: 1, Kinds: []string{"number"}, Min: new(2.0), Max: new(2.0), Unit: "N·m"},
 			"task.note":           {Path: "task.note", Memories: 1, Kinds: []string{"null"}},
 			"task.success":        {Path: "task.success", Memories: 2, Kinds: []string{"bool"}},
 		}

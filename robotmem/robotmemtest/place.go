@@ -38,7 +38,7 @@ var placeCases = []testCase{
 			"words do not reorder":   {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), Query: "hall"}, []int64{a, b, b2, c, far}},
 			"the n nearest":          {robotmem.RecallRequest{SpatialSort: near(9, 0, 0), N: 2}, []int64{far, b}},
 			"a tie at the cut":       {robotmem.RecallRequest{SpatialSort: near(0, 0, 0), N: 2}, []int64{a, b}},
-			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{flat}},
+			"two dimensions":         {robotmem.RecallRequest{SpatialSort: near(0, 0)}, []int64{a, b2, flat, b, c}},
 			"the edge is within":     {robotmem.RecallRequest{SpatialSort: within(1, 0, 0, 0)}, []int64{a, b, b2}},
 			"zero is a distance":     {robotmem.RecallRequest{SpatialSort: within(0, 0, 0, 0)}, []int64{a}},
 			"no field of that name":  {robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "spatial.pose", Target: []float64{0, 0, 0}}}, []int64{}},
@@ -119,6 +119,25 @@ var placeCases = []testCase{
 			}
 		}
 	}},
+	{"InTheSpellingsOfRobots", func(t *testing.T, s robotmem.Service) {
+		var want []int64
+		for _, at := range []any{[]any{1, 2, 0}, "1, 2, 0", object{"x": 1, "y": 2, "z": 0}, object{"pose": object{"position": object{"x": 1, "y": 2, "z": 0}, "orientation": []any{0, 0, 0, 1}}}} {
+			want = append(want, learn(t, s, fmt.Sprintf("seen at %v", at), object{"at": at}))
+		}
+		res := recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "at", Target: []float64{1, 2}, MaxDistance: new(0.0)}})
+		equal(t, "in the plane", ids(res.Memories), want)
+		equal(t, "interpreted", res.Interpreted, []string{"spatial_sort: the target has 2 numbers, so x and y of the 3-D coordinates at at are compared"})
+		depot := learn(t, s, "the depot", object{"gps": object{"lat": 48.137154, "lon": 11.576124}, "joints": []any{0, 0, 0, 0, 0, 0}})
+		res = recall(t, s, &robotmem.RecallRequest{SpatialSort: &robotmem.SpatialSort{Field: "gps", Target: []float64{49.137154, 11.576124}}})
+		if equal(t, "on the globe", ids(res.Memories), []int64{depot}); math.Abs(*res.Memories[0].Distance-111_195) > 1 {
+			t.Errorf("a degree of latitude is %v m", *res.Memories[0].Distance)
+		}
+		joints := robotmem.SpatialSort{Field: "joints", Target: []float64{0, 3, 0, 4, 0, 0}}
+		equal(t, "joints", *recall(t, s, &robotmem.RecallRequest{SpatialSort: &joints}).Memories[0].Distance, 5.0)
+		two := near(1, 2)
+		two.Field, two.Also = "at", []robotmem.SpatialSort{joints}
+		equal(t, "several places", len(recall(t, s, &robotmem.RecallRequest{SpatialSort: two}).Memories), 5)
+	}},
 	{"BadPlacesAreInvalid", func(t *testing.T, s robotmem.Service) {
 		bad := func(change func(*robotmem.SpatialSort), field string) {
 			t.Helper()
@@ -129,7 +148,7 @@ var placeCases = []testCase{
 		bad(func(p *robotmem.SpatialSort) { p.Field = "" }, "spatial_sort.field")
 		bad(func(p *robotmem.SpatialSort) { p.Target = nil }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1} }, "spatial_sort.target")
-		bad(func(p *robotmem.SpatialSort) { p.Target = []float64{1, 2, 3, 4} }, "spatial_sort.target")
+		bad(func(p *robotmem.SpatialSort) { p.Target = make([]float64, 33) }, "spatial_sort.target")
 		bad(func(p *robotmem.SpatialSort) { p.MaxDistance = new(-1.0) }, "spatial_sort.max_distance")
 		bad(func(p *robotmem.SpatialSort) { p.Mode = "sideways" }, "spatial_sort.mode")
 	}},

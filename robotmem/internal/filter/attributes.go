@@ -13,13 +13,6 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
-// Place is a coordinate in a context with its frame and map.
-type Place struct {
-	Path         string
-	XYZ          []float64
-	Frame, MapID string
-}
-
 // Blobs that stand for values that are neither number nor text.
 const (
 	BlobNull   = "\x00"
@@ -65,19 +58,51 @@ func Digest(mark string, v any) []byte {
 	return append([]byte(mark), sum[:16]...)
 }
 
-// QuantityOf reads a JSON value as a quantity: a text or an object of value and unit.
+// QuantityOf reads a JSON value as a quantity: a text or an object with a value and a unit.
 func QuantityOf(v any) (units.Quantity, bool) {
+	q, _, ok := quantityOf(v)
+	return q, ok
+}
+
+// quantityOf is QuantityOf that also returns the unit as written.
+func quantityOf(v any) (q units.Quantity, unit string, ok bool) {
 	switch v := v.(type) {
 	case string:
-		return units.Parse(v)
+		return units.ParseWritten(v)
 	case map[string]any:
 		unit, isText := v["unit"].(string)
-		value, isNumber := v["value"].(json.Number)
-		if f, err := value.Float64(); isText && isNumber && err == nil && len(v) == 2 {
-			return units.Of(f, unit)
+		number := operands(v["value"])
+		if f, isNumber := float(number[len(number)-1]); isText && isNumber {
+			q, ok = units.Of(f, unit)
+			return q, unit, ok
 		}
 	}
-	return units.Quantity{}, false
+	return units.Quantity{}, "", false
+}
+
+// measured returns the value at a key of an object: the object itself for the number of a
+// quantity, so that it has its unit at both paths.
+func measured(m map[string]any, key string) (v any, ok bool) {
+	if v, ok = m[key]; ok && key == "value" {
+		if _, isQuantity := QuantityOf(m); isQuantity {
+			return m, true
+		}
+	}
+	return v, ok
+}
+
+// Spelt is the number that a text is: "12.5". The text itself stands beside it. Two texts
+// are equal only as texts: "1.10" is another version than "1.1".
+type Spelt struct{ number any }
+
+func speltNumber(v any) (Spelt, bool) {
+	s, _ := v.(string)
+	if s = strings.TrimSpace(s); s == "" || s[0] > '9' || !json.Valid([]byte(s)) || s[0] == '"' {
+		return Spelt{}, false
+	}
+	number := attributeValue(json.Number(s))
+	_, outside := number.(string)
+	return Spelt{number}, !outside
 }
 
 // Walk visits every value of a context with its path and the frame and map that hold
@@ -85,33 +110,35 @@ func QuantityOf(v any) (units.Quantity, bool) {
 func Walk(context robotmem.Object, visit func(path string, v any, frame, mapID string)) {
 	var walk func(prefix string, m map[string]any, frame, mapID string)
 	walk = func(prefix string, m map[string]any, frame, mapID string) {
-		if s, ok := m["frame_id"].(string); ok {
-			frame = s
-		}
-		if s, ok := m["map_id"].(string); ok {
-			mapID = s
-		}
 		for key, v := range m {
-			visit(prefix+key, v, frame, mapID)
-			if object, ok := v.(map[string]any); ok {
-				walk(prefix+key+".", object, frame, mapID)
+			object, isObject := v.(map[string]any)
+			if !isObject {
+				v, _ = measured(m, key)
+				visit(prefix+key, v, frame, mapID)
+				continue
 			}
+			frame, mapID := frameOf(object, frame, mapID)
+			visit(prefix+key, v, frame, mapID)
+			walk(prefix+key+".", object, frame, mapID)
 		}
 	}
-	walk("", context, "", "")
+	frame, mapID := frameOf(context, "", "")
+	walk("", context, frame, mapID)
 }
 
-// Places lists every coordinate of a context, by path.
-func Places(context robotmem.Object) (places []Place) {
-	Walk(context, func(path string, v any, frame, mapID string) {
-		if v, ok := v.([]any); ok {
-			if xyz := Coordinates(v); xyz != nil {
-				places = append(places, Place{path, xyz, frame, mapID})
-			}
+// frameOf returns the frame and the map that an object names itself or in the header of a
+// message, or else those around it.
+func frameOf(m map[string]any, frame, mapID string) (string, string) {
+	header, _ := m["header"].(map[string]any)
+	for _, of := range []map[string]any{header, m} {
+		if s, ok := of["frame_id"].(string); ok {
+			frame = s
 		}
-	})
-	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
-	return places
+		if s, ok := of["map_id"].(string); ok {
+			mapID = s
+		}
+	}
+	return frame, mapID
 }
 
 // ValuesIn returns the JSON of the values at a path of a stored context, with commas
@@ -119,46 +146,63 @@ func Places(context robotmem.Object) (places []Place) {
 // left out unless they may be quantities: only [Condition.NamesObject] compares them.
 func ValuesIn(context, path string) (values string, ok bool) {
 	all, ok := robotmem.ValuesAt(context, path)
+	if strings.HasSuffix("."+path, ".value") && strings.Contains(context, "unit") { // of quantities: the whole object
+		var values []any
+		collect(robotmem.ParseObject(context), path, &values)
+		all = nil
+		for _, v := range values {
+			data, _ := robotmem.EncodeJSON(v)
+			all = append(all, string(data))
+		}
+	}
 	all = slices.DeleteFunc(all, func(v string) bool {
 		return len(v) > 2 && v[0] == '{' && !strings.Contains(v, `\`) && !(strings.Contains(v, `"unit"`) && strings.Contains(v, `"value"`))
 	})
 	return strings.Join(all, ","), ok
 }
 
-// DecodeValues returns the values of ValuesIn as conditions compare them.
-func DecodeValues(values string) (out []any) {
+// Values are the values at a path of one context, as conditions compare them.
+type Values struct {
+	All  []any
+	Unit string // of the first quantity, as written
+	Bare bool   // has a number without a unit
+}
+
+// DecodeValues reads the values of ValuesIn.
+func DecodeValues(values string) (out Values) {
 	if values != "" && values[0] <= '9' && values[0] != '"' && !strings.Contains(values, ",") { // a number
-		return operands(json.Number(values))
+		return Values{All: operands(json.Number(values)), Bare: true}
 	}
 	list, _ := robotmem.ParseObject(`{"v":[` + values + `]}`)["v"].([]any)
 	for _, v := range list {
-		out = append(out, operands(v)...)
+		all := operands(v)
+		out.All = append(out.All, all...)
+		_, bare := float(all[len(all)-1])
+		out.Bare = out.Bare || bare
+		if _, unit, ok := quantityOf(v); ok && out.Unit == "" {
+			out.Unit = unit
+		}
 	}
 	return out
 }
 
-// Coordinates reads a list of two or three numbers, nil if v is something else.
-func Coordinates(v []any) []float64 {
-	if len(v) != 2 && len(v) != 3 {
-		return nil
+// float returns a number without a unit.
+func float(v any) (f float64, ok bool) {
+	switch n := v.(type) {
+	case int64:
+		return float64(n), true
+	case float64:
+		return n, true
+	case Spelt:
+		return float(n.number)
 	}
-	xyz := make([]float64, len(v))
-	for i := range v {
-		n, ok := v[i].(json.Number)
-		if !ok {
-			return nil
-		}
-		f, err := strconv.ParseFloat(string(n), 64)
-		if err != nil {
-			return nil
-		}
-		xyz[i] = f
-	}
-	return xyz
+	return 0, false
 }
 
-// CompareValues orders two stored values like SQLite; ok is false without a common order.
-func CompareValues(a, b any) (order int, ok bool) {
+// compareValues orders two values; ok is false without a common order. A number is taken
+// in a unit where the other value is a quantity.
+func compareValues(a, b any, unit func() string) (order int, ok bool) {
+	a, b = inUnit(a, b, unit), inUnit(b, a, unit)
 	switch a := a.(type) {
 	case int64:
 		switch b := b.(type) {
@@ -186,6 +230,22 @@ func CompareValues(a, b any) (order int, ok bool) {
 	return 0, false
 }
 
+// inUnit returns the number of a text as a number, and a number as a quantity where the
+// other value is one.
+func inUnit(v, other any, unit func() string) any {
+	if _, ok := other.(units.Quantity); ok {
+		if f, bare := float(v); bare {
+			if q, ok := units.Of(f, unit()); ok {
+				return q
+			}
+		}
+	}
+	if s, ok := v.(Spelt); ok {
+		return s.number
+	}
+	return v
+}
+
 // compareFloatInt is exact: 2^53 + 1 is not equal to 2^53.
 func compareFloatInt(f float64, i int64) int {
 	const whole = 1 << 53 // up to here every integer is a float64
@@ -195,11 +255,16 @@ func compareFloatInt(f float64, i int64) int {
 	return big.NewFloat(f).Cmp(new(big.Float).SetInt64(i))
 }
 
-func equalValues(a, b any) bool {
-	if x, ok := a.([]byte); ok {
+func equalValues(a, b any, unit func() string) bool {
+	switch x := a.(type) {
+	case []byte:
 		y, ok := b.([]byte)
 		return ok && string(x) == string(y)
+	case Spelt:
+		if _, texts := b.(Spelt); texts {
+			return false
+		}
 	}
-	order, ok := CompareValues(a, b)
+	order, ok := compareValues(a, b, unit)
 	return ok && order == 0
 }

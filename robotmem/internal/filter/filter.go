@@ -9,6 +9,7 @@ import (
 
 	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/text"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 const (
@@ -23,7 +24,10 @@ type Condition struct {
 	// Values are the operands as stored, quantities as units.Quantity.
 	Values []any
 	exists bool
-	Kids   []Condition
+	// possible makes a comparison hold also where it cannot be decided, because the value
+	// is of another kind: its $not then holds where the comparison is false.
+	possible bool
+	Kids     []Condition
 }
 
 // Parse reads a context_filter. A nil result admits everything.
@@ -96,8 +100,7 @@ func (p *parser) combine(op string, v any, depth int) (Condition, error) {
 			return c, badFilter("$not takes an object")
 		}
 		kid, err := p.object(m, depth+1)
-		c.Kids = []Condition{kid}
-		return c, err
+		return kid.negated(), err
 	}
 	return c, badFilter("unknown operator %q; over conditions there are $and, $or and $not", text.Clip(op, 40))
 }
@@ -117,7 +120,7 @@ func (p *parser) field(path string, v any, depth int) (Condition, error) {
 		if op == "$not" {
 			var kid Condition
 			kid, err = p.field(path, m[op], depth)
-			c = Condition{Op: "$not", Kids: []Condition{kid}}
+			c = kid.negated()
 		} else {
 			c, err = p.leaf(op, path, m[op])
 		}
@@ -203,20 +206,42 @@ func derived(op, path string, v any) (string, any) {
 	return "outcome", out[0]
 }
 
-// operands are the values to compare with: v, and for a quantity its number in the canonical unit.
+// operands are the values to compare with: v, and for a quantity its number in the
+// canonical unit, for a text that is a number this number.
 func operands(v any) []any {
 	out := []any{attributeValue(v)}
 	if q, ok := QuantityOf(v); ok {
 		out = append(out, q)
+	} else if n, ok := speltNumber(v); ok {
+		out = append(out, n)
 	}
 	return out
+}
+
+// negated returns the condition that holds where c is false. It has $not over single
+// comparisons only, so that one that cannot be decided holds in neither.
+func (c Condition) negated() Condition {
+	switch c.Op {
+	case "$and", "$or":
+		kids := make([]Condition, len(c.Kids))
+		for i := range kids {
+			kids[i] = c.Kids[i].negated()
+		}
+		return Condition{Op: map[string]string{"$and": "$or", "$or": "$and"}[c.Op], Kids: kids}
+	case "$not":
+		c = c.Kids[0]
+		c.possible = false
+		return c
+	}
+	c.possible = c.Op[1] == 'l' || c.Op[1] == 'g' // values of different kinds have no order, but they are unequal
+	return Condition{Op: "$not", Kids: []Condition{c}}
 }
 
 // positive rewrites operators that match a missing path as the negation of ones that do not.
 func (c Condition) positive() Condition {
 	negate := func(op string) Condition {
 		c.Op = op
-		return Condition{Op: "$not", Kids: []Condition{c}}
+		return c.negated()
 	}
 	switch {
 	case c.Op == "$ne":
@@ -243,8 +268,10 @@ type View struct {
 	Session        string
 	Confidence     float64 // as it stands now
 	Observed       time.Time
-	Outcome        string // success, failure, partial or unknown
-	Tier           string // new, proven, mixed or suspect
+	// Unit returns the unit of a number without one at a path, "" if it has none.
+	Unit    func(path string) string
+	Outcome string // success, failure, partial or unknown
+	Tier    string // new, proven, mixed or suspect
 }
 
 // Match applies the condition to a memory.
@@ -266,7 +293,16 @@ func (c *Condition) Match(v *View) bool {
 	if c.Op == "$exists" && !OwnField(c.Path) {
 		return pathExists(v.Context, c.Path)
 	}
-	return slices.ContainsFunc(v.values(c.Path), c.Holds)
+	values := v.values(c.Path)
+	if len(values) == 0 {
+		return c.possible && !OwnField(c.Path) && pathExists(v.Context, c.Path)
+	}
+	return c.Holds(values, func() string {
+		if v.Unit == nil {
+			return ""
+		}
+		return v.Unit(c.Path)
+	})
 }
 
 // pathExists reports whether a context has a value at a path or below, also under a key with dots.
@@ -301,14 +337,18 @@ func (v *View) values(path string) []any {
 	case "confidence":
 		return []any{v.Confidence}
 	}
-	var out []any
-	collect(v.Context, path, &out)
+	var all, out []any
+	collect(v.Context, path, &all)
+	for _, v := range all {
+		out = append(out, operands(v)...)
+	}
 	return out
 }
 
+// collect appends the values at a path.
 func collect(m map[string]any, path string, out *[]any) {
-	if v, ok := m[path]; ok {
-		*out = append(*out, operands(v)...)
+	if v, ok := measured(m, path); ok {
+		*out = append(*out, v)
 	}
 	for i := range len(path) {
 		if path[i] == '.' {
@@ -319,16 +359,26 @@ func collect(m map[string]any, path string, out *[]any) {
 	}
 }
 
-// Holds applies a leaf to one value.
-func (c *Condition) Holds(value any) bool {
+// Holds applies a leaf to the values at its path. unit returns the unit of a number
+// without one.
+func (c *Condition) Holds(values []any, unit func() string) bool {
 	switch c.Op {
 	case "$exists":
 		return true
 	case "$eq", "$in":
-		return slices.ContainsFunc(c.Values, func(w any) bool { return equalValues(value, w) })
+		return slices.ContainsFunc(values, func(v any) bool {
+			return slices.ContainsFunc(c.Values, func(w any) bool { return equalValues(v, w, unit) })
+		})
 	}
-	order, ok := CompareValues(value, c.Values[0])
-	return ok && orderHolds(c.Op, order)
+	decided := false
+	for _, v := range values {
+		order, ok := compareValues(v, c.Values[0], unit)
+		if ok && orderHolds(c.Op, order) {
+			return true
+		}
+		decided = decided || ok
+	}
+	return c.possible && !decided
 }
 
 func orderHolds(op string, order int) bool {
@@ -350,32 +400,49 @@ func (c *Condition) MatchTime(observed int64) bool {
 	if c.Op == "$exists" {
 		return true
 	}
+	decided := false
 	for _, v := range c.Values {
 		s, isText := v.(string)
 		t, err := time.Parse(time.RFC3339Nano, s)
 		if !isText || err != nil {
 			continue
 		}
+		decided = true
 		order := time.Unix(0, observed).Compare(t)
 		if (c.Op == "$eq" || c.Op == "$in") && order == 0 || orderHolds(c.Op, order) {
 			return true
 		}
 	}
-	return false
+	return c.possible && !decided
 }
 
-// Paths appends every path of the filter.
-func (c *Condition) Paths(into []string) []string {
-	if c == nil {
-		return into
+// Leaves visits every comparison of the filter.
+func (c *Condition) Leaves(visit func(*Condition)) {
+	switch {
+	case c == nil:
+	case c.Path != "":
+		visit(c)
+	default:
+		for i := range c.Kids {
+			c.Kids[i].Leaves(visit)
+		}
 	}
-	if c.Path != "" {
-		into = append(into, c.Path)
+}
+
+// AsksNumber reports whether a leaf compares with a number without a unit, or with a quantity.
+func (c *Condition) AsksNumber() (bare, quantity bool) {
+	for _, v := range c.Values {
+		_, isBare := float(v)
+		_, isQuantity := v.(units.Quantity)
+		bare, quantity = bare || isBare, quantity || isQuantity
 	}
-	for i := range c.Kids {
-		into = c.Kids[i].Paths(into)
-	}
-	return into
+	return bare, quantity
+}
+
+// Paths returns every path of the filter.
+func (c *Condition) Paths() (paths []string) {
+	c.Leaves(func(leaf *Condition) { paths = append(paths, leaf.Path) })
+	return paths
 }
 
 // NamesObject reports whether a leaf compares with an object, which a value column does not hold.

@@ -1,7 +1,9 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"runtime"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/sqlite"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
+	"github.com/robotmem/robotmem-go/robotmem/internal/units"
 )
 
 // The contexts are stored as JSON text and nothing else. What a question needs of them
@@ -25,6 +28,7 @@ const (
 	maxContextBytes   = 64 << 20
 
 	placesColumn = "places"
+	jointsColumn = "joints at " // and a field
 	pathsColumn  = "paths"
 	valuesColumn = "values of " // and a path
 )
@@ -117,13 +121,16 @@ func (r *Columns) contextSets(names []string, revision int64) (sets, missing []*
 
 func newContextSet(name string) *contextSet {
 	s := &contextSet{name: name, changed: map[int64]bool{}}
-	switch name {
-	case placesColumn:
+	field, joints := strings.CutPrefix(name, jointsColumn)
+	switch {
+	case joints:
+		s.contextColumn = &placeColumns{points: map[string][]Point{}, paths: filter.PlacePaths(field)}
+	case name == placesColumn:
 		s.contextColumn = &placeColumns{points: map[string][]Point{}}
-	case pathsColumn:
+	case name == pathsColumn:
 		s.contextColumn = &pathShapes{}
 	default:
-		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: [][]any{nil}}
+		s.contextColumn = &valueColumn{path: name[len(valuesColumn):], distinct: []distinctValue{{}}, units: map[units.Quantity]*unitCount{}}
 	}
 	return s
 }
@@ -183,10 +190,64 @@ func scanContexts(c *store.Conn, sets []*contextSet, mu sync.Locker) error {
 type valueColumn struct {
 	path     string
 	of       []uint32
-	numbers  interner[string] // of results of filter.ValuesIn
-	distinct [][]any          // by number
-	texts    int              // bytes of the names in numbers
+	numbers  interner[string]              // of results of filter.ValuesIn
+	distinct []distinctValue               // by number
+	units    map[units.Quantity]*unitCount // by 1 of the unit
+	usual    *unitCount                    // the most common one, nil without a quantity
+	bare     int                           // memories with a number without a unit
+	texts    int                           // bytes of the names in numbers
 	filters  recent[*cachedFilter]
+}
+
+// distinctValue is what memories have at a path.
+type distinctValue struct {
+	filter.Values
+	unit *unitCount // nil without a quantity
+}
+
+// unitCount counts the memories that have quantities in a unit at a path.
+type unitCount struct {
+	name     string // as written
+	one      units.Quantity
+	memories int
+}
+
+// more orders units: the more common one first.
+func (u *unitCount) more(than *unitCount) bool {
+	return than == nil || cmp.Or(cmp.Compare(than.memories, u.memories), strings.Compare(u.one.Unit, than.one.Unit), cmp.Compare(u.one.Value, than.one.Value)) < 0
+}
+
+// count adds n memories with a value. The most common unit decides what numbers without
+// a unit mean, so the results of conditions are dropped with it.
+func (v *valueColumn) count(d *distinctValue, n int) {
+	if d.Bare {
+		v.bare += n
+	}
+	if d.unit == nil {
+		return
+	}
+	before := v.usual
+	if d.unit.memories += n; n > 0 && d.unit.more(v.usual) {
+		v.usual = d.unit
+	} else if n < 0 && d.unit == v.usual {
+		v.usual = nil
+		for _, u := range v.units {
+			if u.memories > 0 && u.more(v.usual) {
+				v.usual = u
+			}
+		}
+	}
+	if v.usual != before {
+		v.filters = nil
+	}
+}
+
+// unit returns the unit of a number without one.
+func (v *valueColumn) unit() string {
+	if v.usual == nil {
+		return ""
+	}
+	return v.usual.name
 }
 
 func (v *valueColumn) read(context string) any {
@@ -201,19 +262,34 @@ func (v *valueColumn) put(id int64, kept any) {
 	if values, ok := kept.(string); ok {
 		number = v.numbers.id(values) + 1
 		if int(number) == len(v.distinct) {
-			v.distinct = append(v.distinct, filter.DecodeValues(values))
+			v.distinct = append(v.distinct, v.decode(values))
 			v.texts += len(values)
 		}
 	}
 	v.of = grown(v.of, id)
+	if v.of[id] != number {
+		v.count(&v.distinct[number], 1)
+		v.count(&v.distinct[v.of[id]], -1)
+	}
 	v.of[id] = number
 	for _, f := range v.filters {
 		f.follow(v, id, number)
 	}
 }
 
+func (v *valueColumn) decode(values string) distinctValue {
+	d := distinctValue{Values: filter.DecodeValues(values)}
+	if one, ok := units.Of(1, d.Unit); ok {
+		if d.unit = v.units[one]; d.unit == nil {
+			d.unit = &unitCount{name: d.Unit, one: one}
+			v.units[one] = d.unit
+		}
+	}
+	return d
+}
+
 func (v *valueColumn) bytes() int {
-	const each = 150 // an entry of numbers and of distinct
+	const each = 180 // an entry of numbers and of distinct
 	return (4+len(v.filters)/8)*cap(v.of) + v.texts + each*len(v.distinct)
 }
 
@@ -245,9 +321,52 @@ type cachedFilter struct {
 // follow updates the result with the value of a memory.
 func (f *cachedFilter) follow(v *valueColumn, id int64, number uint32) {
 	for i := len(f.holds); i <= int(number); i++ {
-		f.holds = append(f.holds, i > 0 && (f.condition.Op == "$exists" || slices.ContainsFunc(v.distinct[i], f.condition.Holds)))
+		f.holds = append(f.holds, i > 0 && f.condition.Holds(v.distinct[i].All, v.unit))
 	}
 	f.set.SetTo(uint(id), f.holds[number])
+}
+
+// UnitsAt returns a function that returns the unit in which a number without one is taken
+// at a path: the most common one of the quantities that all memories of the file have
+// there, "" if there is none. The function stores its error in failed.
+func (r *Columns) UnitsAt(c *store.Conn, failed *error) func(path string) string {
+	known := map[string]string{}
+	return func(path string) string {
+		unit, ok := known[path]
+		if !ok {
+			v, err := contextsOf[*valueColumn](r, c, valuesColumn+path)
+			if err != nil {
+				*failed = err
+				return ""
+			}
+			r.Mu.RLock()
+			unit = v.unit()
+			r.Mu.RUnlock()
+			known[path] = unit
+		}
+		return unit
+	}
+}
+
+// UnitsTaken describes the units in which a filter took numbers without one, as far as it
+// needed the values of all memories.
+func (r *Columns) UnitsTaken(n *filter.Condition) (taken []string) {
+	n.Leaves(func(leaf *filter.Condition) {
+		bare, quantity := leaf.AsksNumber()
+		sets, missing := r.contextSets([]string{valuesColumn + leaf.Path}, -1)
+		if len(missing) > 0 || filter.OwnField(leaf.Path) {
+			return
+		}
+		r.Mu.RLock()
+		defer r.Mu.RUnlock()
+		if v, ok := sets[0].contextColumn.(*valueColumn); ok && v.usual != nil && (bare || quantity && v.bare > 0) {
+			note := fmt.Sprintf("context_filter: a number without a unit at %s is taken in %s, as most quantities there", leaf.Path, v.usual.name)
+			if !slices.Contains(taken, note) {
+				taken = append(taken, note)
+			}
+		}
+	})
+	return taken
 }
 
 // Having returns the members of base with a value that satisfies a condition over a

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -46,7 +47,7 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 	if base.Count() <= FewMemories {
 		return x.narrowEach(c, filter, base, now)
 	}
-	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths(nil))...); err != nil { // all in one scan
+	if _, err := x.Columns.contexts(c, valueColumns(filter.Paths())...); err != nil { // all in one scan
 		return nil, err
 	}
 	return x.answer(c, filter, base, now)
@@ -54,18 +55,21 @@ func (x *Index) Narrow(c *store.Conn, filter *filter.Condition, base *bitset.Bit
 
 func (x *Index) narrowEach(c *store.Conn, filter *filter.Condition, base *bitset.BitSet, now time.Time) (*bitset.BitSet, error) {
 	out := bitset.New(base.Len())
+	var unitErr error
+	unit := x.Columns.UnitsAt(c, &unitErr)
 	for id, ok := base.NextSet(0); ok; id, ok = base.NextSet(id + 1) {
 		row, known := x.Columns.Row(int64(id))
 		if !known {
 			continue
 		}
-		_, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) {
-			v := x.Columns.view(row, s.ColumnText(0), now)
-			if filter.Match(&v) {
-				out.Set(id)
-			}
-		})
-		if err != nil {
+		context := ""
+		found, err := c.One("SELECT context FROM memories WHERE id = ?", []any{int64(id)}, func(s *sqlite.Stmt) { context = s.ColumnText(0) })
+		if found {
+			v := x.Columns.view(row, context, now)
+			v.Unit = unit
+			out.SetTo(id, filter.Match(&v))
+		}
+		if err = cmp.Or(err, unitErr); err != nil {
 			return nil, err
 		}
 	}
@@ -135,17 +139,18 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
 	decided := map[uint32]bool{} // cached result for each text
+	only := func(v any) bool { return n.Holds([]any{v}, func() string { return "" }) }
 	holds := func(row *Row) bool {
 		id := row.Category
 		switch n.Path {
 		case "observed_at":
 			return n.MatchTime(row.Observed)
 		case "outcome":
-			return n.Holds(row.Outcome.String()) && (n.Op != "$exists" || row.Outcome != Unknown)
+			return only(row.Outcome.String()) && (n.Op != "$exists" || row.Outcome != Unknown)
 		case "tier":
-			return n.Holds(r.Records.Values[row.Used].Tier())
+			return only(r.Records.Values[row.Used].Tier())
 		case "confidence":
-			return n.Holds(r.believed(row, now.UnixNano()))
+			return only(r.believed(row, now.UnixNano()))
 		case "perception_type":
 			id = row.Perception
 		case "session_id":
@@ -156,7 +161,7 @@ func (r *Columns) own(n *filter.Condition, base *bitset.BitSet, now time.Time) *
 		}
 		yes, known := decided[id]
 		if !known {
-			yes = n.Holds(r.Text(id))
+			yes = only(r.Text(id))
 			decided[id] = yes
 		}
 		return yes

@@ -232,7 +232,7 @@ func (r *Columns) PathValues(c *store.Conn, p *robotmem.ContextPath, set *bitset
 	}
 	counts := [2]map[any]*countedValue{{}, {}} // plain ones and quantities
 	for number, n := range members {
-		for _, value := range v.distinct[number] {
+		for _, value := range v.distinct[number].All {
 			q, measured := value.(units.Quantity)
 			counted, ok := shown(value)
 			if !ok || n == 0 || measured && q.Unit != p.Unit {
@@ -275,6 +275,8 @@ func shown(v any) (c countedValue, ok bool) {
 		return c, err == nil
 	case units.Quantity:
 		c.number, c.Value = v.Value, fmt.Sprint(v.Value, " ", v.Unit)
+	case filter.Spelt:
+		return c, false // its text is shown
 	case string:
 		c.kind, c.text, c.Value = kindText, v, v
 		return c, utf8.RuneCountInString(v) <= maxValueLength

@@ -14,26 +14,28 @@ import (
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 )
 
-// placeColumns holds the coordinates of all contexts: for each path in the order of the
-// memories. A point that was removed leaves a gap, which its memory may fill again.
+// placeColumns holds the coordinates of all contexts in the plane and in space, or those of
+// more dimensions at the paths of one field: for each path in the order of the memories. A
+// point that was removed leaves a gap, which its memory may fill again.
 type placeColumns struct {
+	paths  []string // nil for points of 2 and 3 dimensions
 	points map[string][]Point
 	names  interner[string] // frames and maps
+	joints []float64        // the numbers of the points of more dimensions
 }
 
 // Point is a coordinate of a memory. Frame and MapID are interned.
 type Point struct {
 	MemoryID     int64
-	X, Y, Z      float64
+	X, Y, Z      float64 // above 3 dimensions X is the position in joints
 	Frame, MapID uint32
-	Dims         uint8 // 2 or 3, 0 for a gap
+	Dims, room   uint8 // Dims is 0 for a gap; room is how many numbers fit in joints
 }
 
 func (pc *placeColumns) read(context string) any {
-	if !strings.Contains(context, "[") {
-		return nil
-	}
-	return filter.Places(robotmem.ParseObject(context))
+	return slices.DeleteFunc(filter.Places(robotmem.ParseObject(context)), func(p filter.Place) bool {
+		return len(p.XYZ) > 3 != (pc.paths != nil) || pc.paths != nil && !slices.Contains(pc.paths, p.Path)
+	})
 }
 
 func (pc *placeColumns) put(id int64, kept any) {
@@ -50,8 +52,18 @@ func (pc *placeColumns) put(id int64, kept any) {
 			points = slices.Insert(points, at, Point{})
 			pc.points[place.Path] = points
 		}
-		xyz := append(place.XYZ, 0)
-		points[at] = Point{id, xyz[0], xyz[1], xyz[2], pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))}
+		p := &points[at]
+		p.MemoryID, p.Frame, p.MapID, p.Dims = id, pc.names.id(place.Frame), pc.names.id(place.MapID), uint8(len(place.XYZ))
+		if pc.paths == nil {
+			xyz := append(place.XYZ, 0)
+			p.X, p.Y, p.Z = xyz[0], xyz[1], xyz[2]
+			continue
+		}
+		if p.room < p.Dims {
+			p.X, p.room = float64(len(pc.joints)), p.Dims
+			pc.joints = append(pc.joints, place.XYZ...)
+		}
+		copy(pc.joints[int(p.X):], place.XYZ)
 	}
 }
 
@@ -66,26 +78,34 @@ func (pc *placeColumns) bytes() (n int) {
 	for _, points := range pc.points {
 		n += int(unsafe.Sizeof(Point{})) * cap(points)
 	}
-	return n
+	return n + 8*cap(pc.joints)
 }
 
-// each visits the points at a path that members of a set have in a frame and a
-// map ("" is any), with so many dimensions (0 is any). It returns which pairs of frame
-// and map occurred, true for those that were visited.
-func (pc *placeColumns) each(path string, frame, mapID string, dims int, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
+// numbers returns the coordinates of a point, in buffer or in place.
+func (pc *placeColumns) numbers(p *Point, buffer []float64) []float64 {
+	if pc.paths != nil {
+		return pc.joints[int(p.X):][:p.Dims]
+	}
+	return append(buffer[:0], p.X, p.Y, p.Z)[:p.Dims]
+}
+
+// each visits the points at a path that members of a set have in the frame and the map of
+// a question, with the dimensions of its target (of any without one). It returns which
+// pairs of frame and map occurred, true for those that were visited.
+func (pc *placeColumns) each(path string, s *robotmem.SpatialSort, set *bitset.BitSet, visit func(*Point)) map[[2]uint32]bool {
 	wanted := map[[2]uint32]bool{}
 	var last [2]uint32 // most points are in the frame of the one before
 	yes, known := false, false
 	points := pc.points[path]
 	for i := range points {
 		p := &points[i]
-		if p.Dims == 0 || dims > 0 && int(p.Dims) != dims || !set.Test(uint(p.MemoryID)) {
+		if p.Dims == 0 || s.Target != nil && !filter.ComparesDims(s, int(p.Dims)) || !set.Test(uint(p.MemoryID)) {
 			continue
 		}
 		if where := [2]uint32{p.Frame, p.MapID}; !known || where != last {
 			last = where
 			if yes, known = wanted[where]; !known {
-				yes, known = comparesFrame(frame, mapID, pc.names.Values[p.Frame], pc.names.Values[p.MapID]), true
+				yes, known = filter.ComparesFrame(s, pc.names.Values[p.Frame], pc.names.Values[p.MapID]), true
 				wanted[where] = yes
 			}
 		}
@@ -96,55 +116,49 @@ func (pc *placeColumns) each(path string, frame, mapID string, dims int, set *bi
 	return wanted
 }
 
-// Near compares every coordinate at a path and returns at least the nearest
-// limit, with the pairs of frame and map that occurred.
-func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (items []recall.Ranked, frames map[string]bool, err error) {
-	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
+// Nearest is the answer of Near.
+type Nearest struct {
+	Items  []recall.Ranked // at least the nearest limit
+	Frames map[string]bool // pairs of frame and map that were compared
+	Flat   bool            // points in space were compared with one in the plane
+}
+
+// Near compares every coordinate that a question asks for. A memory may have several.
+func (r *Columns) Near(c *store.Conn, s *robotmem.SpatialSort, set *bitset.BitSet, limit int) (n Nearest, err error) {
+	pc, err := contextsOf[*placeColumns](r, c, columnOfPlaces(s.Field, len(s.Target)))
 	if err != nil {
-		return nil, nil, err
+		return n, err
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	xyz := make([]float64, 0, 3)
-	met := pc.each(s.Field, s.FrameID, s.MapID, len(s.Target), set, func(p *Point) {
-		xyz = append(xyz[:0], p.X, p.Y, p.Z)[:p.Dims]
-		if d, ok := DistanceTo(s, xyz); ok {
-			items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+	buffer := make([]float64, 0, 3)
+	n.Frames = map[string]bool{}
+	for _, path := range filter.PlacePaths(s.Field) {
+		var items []recall.Ranked
+		met := pc.each(path, s, set, func(p *Point) {
+			n.Flat = n.Flat || int(p.Dims) > len(s.Target)
+			if d, ok := filter.DistanceTo(s, pc.numbers(p, buffer), pc.names.Values[p.Frame]); ok {
+				items = recall.KeepSmallest(items, recall.Ranked{ID: p.MemoryID, Value: d}, limit)
+			}
+		})
+		n.Items = append(n.Items, items...)
+		for where, yes := range met {
+			if yes {
+				n.Frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
+			}
 		}
-	})
-	frames = map[string]bool{}
-	for where, yes := range met {
-		if yes {
-			frames[pc.names.Values[where[0]]+"\x00"+pc.names.Values[where[1]]] = true
-		}
 	}
-	return items, frames, nil
+	return n, nil
 }
 
-// ComparesFrame reports whether coordinates of a frame and a map are asked for.
-func ComparesFrame(s *robotmem.SpatialSort, frame, mapID string) bool {
-	return comparesFrame(s.FrameID, s.MapID, frame, mapID)
-}
-
-func comparesFrame(wantFrame, wantMap, frame, mapID string) bool {
-	return (wantFrame == "" || wantFrame == frame) && (wantMap == "" || wantMap == mapID)
-}
-
-// DistanceTo is Euclidean; ok is false for another number of dimensions, or
-// beyond the largest distance.
-func DistanceTo(s *robotmem.SpatialSort, xyz []float64) (d float64, ok bool) {
-	if len(xyz) != len(s.Target) {
-		return 0, false
+// columnOfPlaces names the column of the coordinates of so many dimensions at a field. Points
+// in the plane and in space are in one column for all paths. Only a question asks for
+// longer lists, which contexts may hold many of.
+func columnOfPlaces(field string, dims int) string {
+	if dims <= 3 {
+		return placesColumn
 	}
-	sum := 0.0
-	for i := range xyz {
-		sum += (xyz[i] - s.Target[i]) * (xyz[i] - s.Target[i])
-	}
-	d = math.Sqrt(sum)
-	if math.IsInf(d, 0) {
-		d = math.MaxFloat64 // JSON has no infinity
-	}
-	return d, s.MaxDistance == nil || d <= *s.MaxDistance
+	return jointsColumn + field
 }
 
 // PlaceFields describes every column of coordinates that members of a set have, by
@@ -192,17 +206,22 @@ func (r *Columns) PlaceFields(c *store.Conn, set *bitset.BitSet) ([]robotmem.Pla
 	return out[:min(len(out), maxPlaceFields)], nil
 }
 
-// Dims returns the numbers of dimensions that coordinates at a path have.
-func (r *Columns) Dims(c *store.Conn, path string) (dims []int, err error) {
-	pc, err := contextsOf[*placeColumns](r, c, placesColumn)
+// Dims returns the numbers of dimensions that coordinates at a field have.
+func (r *Columns) Dims(c *store.Conn, field string) (dims []int, err error) {
+	sets, err := r.contexts(c, placesColumn, jointsColumn+field)
 	if err != nil {
 		return nil, err
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	for i := range pc.points[path] {
-		if n := int(pc.points[path][i].Dims); n > 0 && !slices.Contains(dims, n) {
-			dims = append(dims, n)
+	for _, s := range sets {
+		pc, _ := s.contextColumn.(*placeColumns)
+		for _, path := range filter.PlacePaths(field) {
+			for i := range pc.points[path] {
+				if n := int(pc.points[path][i].Dims); n > 0 && !slices.Contains(dims, n) {
+					dims = append(dims, n)
+				}
+			}
 		}
 	}
 	return dims, nil
@@ -216,7 +235,7 @@ func (r *Columns) Within(c *store.Conn, ask *robotmem.PlacesRequest, set *bitset
 	}
 	r.Mu.RLock()
 	defer r.Mu.RUnlock()
-	pc.each(ask.Field, ask.FrameID, ask.MapID, 0, set, func(p *Point) {
+	pc.each(ask.Field, &robotmem.SpatialSort{FrameID: ask.FrameID, MapID: ask.MapID}, set, func(p *Point) {
 		if withinBox(ask, p.X, p.Y) {
 			out = append(out, *p)
 		}

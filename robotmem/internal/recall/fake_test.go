@@ -120,13 +120,13 @@ func (s *fakeStore) Cosine(_ context.Context, _ *recall.Query, _ recall.Set, id 
 	return sum, ok, nil
 }
 
-func (s *fakeStore) Places(_ context.Context, q *recall.Query, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
+func (s *fakeStore) Places(_ context.Context, at *robotmem.SpatialSort, in recall.Set, limit int) ([]recall.Ranked, []string, error) {
 	return s.rank(in, limit, recall.Smaller, func(m *robotmem.Memory) (float64, bool) {
 		places := filter.Places(m.Context)
 		for _, p := range places {
-			if p.Path == q.SpatialSort.Field {
-				d := math.Hypot(p.XYZ[0]-q.SpatialSort.Target[0], p.XYZ[1]-q.SpatialSort.Target[1])
-				return d, q.SpatialSort.MaxDistance == nil || d <= *q.SpatialSort.MaxDistance
+			if p.Path == at.Field {
+				d := math.Hypot(p.XYZ[0]-at.Target[0], p.XYZ[1]-at.Target[1])
+				return d, at.MaxDistance == nil || d <= *at.MaxDistance
 			}
 		}
 		return 0, false

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/robotmem/robotmem-go/consolidate"
 	"github.com/robotmem/robotmem-go/robotmem"
@@ -41,9 +42,11 @@ func (r *run) fuse() []hit {
 				hits = append(hits, hit{id: item.ID})
 			}
 			hits[i].score += weight / float64(rrfK+rank+1)
-			switch l.name {
+			switch l.kind() {
 			case ListPlace:
-				hits[i].distance = &item.Value
+				if hits[i].distance == nil { // of several places that of the first
+					hits[i].distance = &item.Value
+				}
 			case ListVector:
 				hits[i].cosine = &item.Value
 			case ListWords:
@@ -55,7 +58,7 @@ func (r *run) fuse() []hit {
 		}
 	}
 	for i := range hits {
-		if !r.stopOnly[hits[i].id] && r.src.Real(hits[i].id) {
+		if !r.stopOnly[hits[i].id] && !r.byDistance() && r.src.Real(hits[i].id) {
 			hits[i].score *= r.RealWeight
 		}
 	}
@@ -67,9 +70,15 @@ func (r *run) fuse() []hit {
 	return hits
 }
 
+// kind returns the name without the number of a further place.
+func (l list) kind() string {
+	name, _, _ := strings.Cut(l.name, " ")
+	return name
+}
+
 // weight returns the weight of a list.
 func (r *run) weight(l list) float64 {
-	if w, ok := r.Weights[l.name]; ok {
+	if w, ok := r.Weights[l.kind()]; ok {
 		return w
 	}
 	if l.name == ListVector && len(l.items) > 0 {

@@ -81,9 +81,9 @@ type Nearest interface {
 
 // Places ranks by distance.
 type Places interface {
-	// Places returns the memories of a set that are nearest to the target of the
-	// query, nearest first, ties by id, and remarks for degraded.
-	Places(ctx context.Context, q *Query, in Set, limit int) (items []Ranked, notes []string, err error)
+	// Places returns the memories of a set that are nearest to a place of the query,
+	// nearest first, ties by id, and remarks for degraded.
+	Places(ctx context.Context, at *robotmem.SpatialSort, in Set, limit int) (items []Ranked, notes []string, err error)
 }
 
 // Likeness ranks by the similarity of perceptions.
@@ -133,7 +133,7 @@ type Config struct {
 	RealWeight float64
 }
 
-// The names of the ranked lists.
+// The names of the ranked lists. Further places have the lists "place 2", "place 3" and so on.
 const (
 	ListWords    = "bm25"
 	ListVector   = "vector"
@@ -259,13 +259,16 @@ func detail(err error) string {
 // signals computes the ranked lists.
 func (r *run) signals(ctx context.Context) error {
 	q, within := r.Query, r.set
-	if q.SpatialSort != nil {
-		limit := r.listDepth()
+	for i, at := range q.SpatialSort.All() {
+		limit, name := r.listDepth(), ListPlace
 		if q.Strict() {
 			limit = q.N
 		}
-		items, notes, err := r.src.Places(ctx, q, r.set, limit)
-		if err := r.add(ListPlace, items, notes, err); err != nil {
+		if i > 0 {
+			name = fmt.Sprint(ListPlace, " ", i+1)
+		}
+		items, notes, err := r.src.Places(ctx, at, r.set, limit)
+		if err := r.add(name, items, notes, err); err != nil {
 			return err
 		}
 		if q.Strict() && err == nil {

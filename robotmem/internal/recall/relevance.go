@@ -108,10 +108,12 @@ func (r *run) noteOtherMaps(answers []robotmem.Memory) {
 	}
 	n, others := 0, map[string]bool{}
 	for i := range answers {
-		for _, p := range filter.Places(answers[i].Context) {
-			if answers[i].Distance != nil && p.Path == r.SpatialSort.Field && p.MapID != "" && p.MapID != r.MapID {
+		for _, s := range r.SpatialSort.All() {
+			places := filter.PlacesFor(s, answers[i].Context)
+			if answers[i].Distance != nil && len(places) > 0 && places[0].MapID != "" && places[0].MapID != r.MapID {
 				n++
-				others[p.MapID] = true
+				others[places[0].MapID] = true
+				break
 			}
 		}
 	}

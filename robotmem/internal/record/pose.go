@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/robotmem/robotmem-go/robotmem"
-	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 )
 
 // The context path spatial.pose holds a pose: {position, orientation, frame_id,
@@ -25,7 +24,8 @@ func checkPose(context robotmem.Object) error {
 		return nil
 	}
 	const field = "context.spatial.pose"
-	if v, ok := pose["position"].([]any); ok && filter.Coordinates(v) == nil {
+	v, isList := pose["position"].([]any)
+	if xyz, _ := robotmem.Coordinates(v); isList && (xyz == nil || len(xyz) > 3) {
 		return robotmem.Errorf(robotmem.Invalid, field+".position", "must be [x, y] or [x, y, z], in metres")
 	}
 	if v, ok := pose["orientation"].([]any); ok {

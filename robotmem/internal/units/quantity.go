@@ -26,25 +26,32 @@ type Quantity struct {
 // ok: a number alone, a range, a date, a clock time, an identifier, prose, more
 // than 64 bytes, and what a float64 cannot hold in the canonical unit.
 func Parse(s string) (q Quantity, ok bool) {
+	q, _, ok = ParseWritten(s)
+	return q, ok
+}
+
+// ParseWritten is Parse that also returns the unit as written.
+func ParseWritten(s string) (q Quantity, unit string, ok bool) {
 	if len(s) > maxText {
-		return Quantity{}, false
+		return Quantity{}, "", false
 	}
 	s = strings.TrimSpace(s)
 	d, n, ok := scan(s)
 	if !ok {
-		return Quantity{}, false
+		return Quantity{}, "", false
 	}
 	// Printers put a no-break, thin or narrow space between number and unit.
-	unit := strings.TrimLeft(s[n:], " \t\u00a0\u2009\u202f")
+	unit = strings.TrimLeft(s[n:], " \t\u00a0\u2009\u202f")
 	clock := strings.EqualFold(unit, "pm") || strings.EqualFold(unit, "am")
 	if !startsUnit(unit) || clock {
-		return Quantity{}, false
+		return Quantity{}, "", false
 	}
 	apart := len(unit) < len(s)-n
 	if !apart && identifier(s, n) {
-		return Quantity{}, false
+		return Quantity{}, "", false
 	}
-	return quantity(d, unit, apart)
+	q, ok = quantity(d, unit, apart)
+	return q, unit, ok
 }
 
 // Of makes a quantity of a number and a unit, as in {"value": 12.5, "unit": "N"}. It accepts what

@@ -1383,8 +1383,8 @@ export interface components {
             query?: string;
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
-            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
-            spatial_sort?: components["schemas"]["SpatialSort"];
+            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. A list of up to 4 places is fused. */
+            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
@@ -1396,6 +1396,8 @@ export interface components {
         RecallResponse: {
             /** @description The signals that failed, and why. */
             degraded: string[];
+            /** @description How parts of the request were understood, such as a number without a unit. */
+            interpreted?: string[];
             memories: components["schemas"]["Memory"][];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
@@ -1613,13 +1615,13 @@ export interface components {
             similarity: number;
         };
         SpatialSort: {
-            /** @description Context path of the coordinates, such as spatial.object_position. */
+            /** @description Context path of the coordinates, such as spatial.object_position, or of a pose that holds them. */
             field: string;
             /** @description Only coordinates of this frame. */
             frame_id?: string;
             /** @description Only coordinates of this map. */
             map_id?: string;
-            /** @description Largest distance, in the same unit. */
+            /** @description Largest distance, in the same unit; metres for latitude and longitude. */
             max_distance?: number;
             /**
              * @description strict: exact nearest neighbours, nearest first. fused: place is one more ranked list.
@@ -1627,7 +1629,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "strict" | "fused";
-            /** @description [x, y] or [x, y, z], in the unit of the stored coordinates. */
+            /** @description [x, y] or [x, y, z] in the unit of the stored coordinates, [lat, lon] or [lat, lon, alt], or up to 32 joint values. */
             target: number[];
         };
         Stage: {

@@ -1,0 +1,91 @@
+package filter
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/robotmem/robotmem-go/robotmem"
+)
+
+// Place is a coordinate in a context with its frame and map. Latitude and longitude have
+// the frame [robotmem.WGS84].
+type Place struct {
+	Path         string
+	XYZ          []float64
+	Frame, MapID string
+}
+
+// Places lists every coordinate of a context, by path.
+func Places(context robotmem.Object) (places []Place) {
+	Walk(context, func(path string, v any, frame, mapID string) {
+		if xyz, earth := robotmem.Coordinates(v); xyz != nil {
+			if earth {
+				frame = robotmem.WGS84
+			}
+			places = append(places, Place{path, xyz, frame, mapID})
+		}
+	})
+	slices.SortFunc(places, func(a, b Place) int { return strings.Compare(a.Path, b.Path) })
+	return places
+}
+
+// PlacePaths are the paths at which a question for a field finds coordinates: its own, and
+// those of a pose with or without a header, a covariance or a velocity.
+func PlacePaths(field string) []string {
+	return []string{field, field + ".position", field + ".pose", field + ".pose.position", field + ".pose.pose", field + ".pose.pose.position"}
+}
+
+// PlacesFor returns the coordinates of a context that a question compares.
+func PlacesFor(s *robotmem.SpatialSort, context robotmem.Object) []Place {
+	paths := PlacePaths(s.Field)
+	return slices.DeleteFunc(Places(context), func(p Place) bool {
+		return !slices.Contains(paths, p.Path) || !ComparesDims(s, len(p.XYZ)) || !ComparesFrame(s, p.Frame, p.MapID)
+	})
+}
+
+// ComparesDims reports whether coordinates with so many numbers are asked for: as many as
+// the target has, and for a point in the plane also those in space.
+func ComparesDims(s *robotmem.SpatialSort, dims int) bool {
+	return dims == len(s.Target) || dims == 3 && len(s.Target) == 2
+}
+
+// ComparesFrame reports whether coordinates of a frame and a map are asked for.
+func ComparesFrame(s *robotmem.SpatialSort, frame, mapID string) bool {
+	return (s.FrameID == "" || s.FrameID == frame) && (s.MapID == "" || s.MapID == mapID)
+}
+
+// DistanceTo is Euclidean over the numbers of the target, and in metres for latitude and
+// longitude; ok is false beyond the largest distance.
+func DistanceTo(s *robotmem.SpatialSort, xyz []float64, frame string) (d float64, ok bool) {
+	if frame == robotmem.WGS84 && len(s.Target) <= 3 {
+		d = onEarth(s.Target, xyz)
+	} else {
+		sum := 0.0
+		for i, t := range s.Target {
+			sum += (xyz[i] - t) * (xyz[i] - t)
+		}
+		d = math.Sqrt(sum)
+	}
+	if math.IsInf(d, 0) {
+		d = math.MaxFloat64 // JSON has no infinity
+	}
+	return d, s.MaxDistance == nil || d <= *s.MaxDistance
+}
+
+// earthRadius is the mean radius R1 of the WGS 84 ellipsoid, in metres. The distance along a
+// great circle differs from that on the ellipsoid by at most 0.6 %.
+const earthRadius = 6_371_008.8
+
+// onEarth is the distance by the haversine formula, with the difference of altitudes if both
+// are given.
+func onEarth(a, b []float64) float64 {
+	const degree = math.Pi / 180
+	lat, lon := math.Sin((a[0]-b[0])*degree/2), math.Sin((a[1]-b[1])*degree/2)
+	h := lat*lat + math.Cos(a[0]*degree)*math.Cos(b[0]*degree)*lon*lon
+	d := 2 * earthRadius * math.Asin(min(1, math.Sqrt(h)))
+	if len(a) == 3 && len(b) == 3 {
+		d = math.Hypot(d, a[2]-b[2])
+	}
+	return d
+}
