@@ -205,7 +205,9 @@ func (o *oracle) answer(t *testing.T, e *Node, req *robotmem.RecallRequest) (ids
 		}
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), byID[b].ObservedAt.Compare(byID[a].ObservedAt), cmp.Compare(a, b)) })
+	slices.SortFunc(ids, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(score[b], score[a]), byID[b].ObservedAt.Compare(byID[a].ObservedAt), cmp.Compare(a, b))
+	})
 	return ids[:min(q.N, len(ids))], len(admitted)
 }
 

@@ -82,8 +82,17 @@ func prefers(b, a *hit, success, failure bool) bool {
 	if b.words < nearShare*a.words || a.cosine != nil && (b.cosine == nil || *b.cosine < *a.cosine-nearCosine) || missing > len(a.has)/2 {
 		return false
 	}
-	if newer, replaced := replaces(b.memory, a.memory); replaced {
-		return newer
+	if newer, sure := replaces(b.memory, a.memory); newer != 0 && (missing == 0 || sure) {
+		return newer > 0
+	}
+	asked := ""
+	if success {
+		asked = robotmem.OutcomeSuccess
+	} else if failure {
+		asked = robotmem.OutcomeFailure
+	}
+	if x, y := ownOutcome(a.memory), ownOutcome(b.memory); asked != "" && x != y && (x == asked || y == asked) && more >= missing {
+		return y == asked
 	}
 	if missing > 0 {
 		return false
@@ -91,11 +100,16 @@ func prefers(b, a *hit, success, failure bool) bool {
 	if more > 0 && b.words >= moreShare*a.words {
 		return true
 	}
-	if record.Opposite(a.memory.Outcome, b.memory.Outcome) && success != failure {
-		return success == (b.memory.Outcome == robotmem.OutcomeSuccess)
-	}
 	return reliability(b.memory)-reliability(a.memory) >= betterRecord ||
 		b.memory.Tier != consolidate.TierSuspect && a.memory.Tier == consolidate.TierSuspect
+}
+
+// ownOutcome is the outcome of a memory unless it is that of its whole episode.
+func ownOutcome(m *robotmem.Memory) string {
+	if m.OutcomeSource == record.FromSession {
+		return robotmem.OutcomeUnknown
+	}
+	return m.Outcome
 }
 
 func reliability(m *robotmem.Memory) float64 {
@@ -136,25 +150,23 @@ func difference(a, b map[string]bool) (n int) {
 	return n
 }
 
-// replaces reports whether one of two memories replaces the other as the present value of one subject,
-// and whether that is b.
-func replaces(b, a *robotmem.Memory) (newer, replaced bool) {
-	if a.Type != "fact" || b.Type != "fact" || a.ObservedAt.Equal(b.ObservedAt) {
-		return false, false
+// replaces returns 1 if b replaces a as the present value of one subject, -1 if a replaces b, otherwise
+// 0. sure means that their contexts name one subject, and not their words alone.
+func replaces(b, a *robotmem.Memory) (newer int, sure bool) {
+	if a.Type != "fact" || b.Type != "fact" {
+		return 0, false
 	}
+	newer = b.ObservedAt.Compare(a.ObservedAt)
 	early, late := a, b
-	if newer = b.ObservedAt.After(a.ObservedAt); !newer {
+	if newer < 0 {
 		early, late = b, a
 	}
-	replaced = text.StatesChange(late.Content) && about(early, late) || revalued(early, late)
-	return newer, replaced
-}
-
-// about reports whether two facts are about one subject: the identity in their contexts agrees, and
-// they share words.
-func about(a, b *robotmem.Memory) bool {
 	same, differ, _ := compareContexts(a.Context, b.Context)
-	return differ == 0 && (same > 0 || common(a, b) >= subjectWords)
+	changed := text.StatesChange(late.Content) && differ == 0 && (same > 0 || common(a, b) >= subjectWords)
+	if !changed && !revalued(early, late) {
+		newer = 0
+	}
+	return newer, same > 0
 }
 
 // common counts the words that two texts share.
@@ -234,8 +246,8 @@ func leaves(context robotmem.Object) map[string]string {
 func noteConflicts(answers []robotmem.Memory) {
 	for i := range answers {
 		for j := range i {
-			newer, replaced := replaces(&answers[i], &answers[j])
-			if !replaced {
+			newer, _ := replaces(&answers[i], &answers[j])
+			if newer == 0 {
 				continue
 			}
 			note := func(of, other *robotmem.Memory, newer bool) {
@@ -245,8 +257,8 @@ func noteConflicts(answers []robotmem.Memory) {
 				}
 				of.Conflicts = append(of.Conflicts, robotmem.ConflictWith{MemoryID: other.MemoryID, Reason: reason, Newer: newer})
 			}
-			note(&answers[j], &answers[i], newer)
-			note(&answers[i], &answers[j], !newer)
+			note(&answers[j], &answers[i], newer > 0)
+			note(&answers[i], &answers[j], newer < 0)
 		}
 	}
 }

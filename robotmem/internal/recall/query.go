@@ -23,7 +23,7 @@ type Query struct {
 	// Now is the time at which the memory is read: as_of or the current time.
 	Now   time.Time
 	Times []robotmem.TimePhrase
-	// Dated means that Times are dates of the calendar, such as "in May 2023", which memories
+	// Dated means that Times are parts of a day or dates of the calendar, such as "in May 2023", which memories
 	// may have in their texts, and no words that count from now, such as yesterday.
 	Dated bool
 	// Embedded means that the source has an embedding of the query or computes one.
@@ -105,6 +105,9 @@ func (q *Query) readTimes(now time.Time) {
 	reading := timeparse.Parse(q.Query, now)
 	other := timeparse.Parse(q.RecallRequest.Query, now.AddDate(0, 0, -otherDays))
 	q.Dated = sameTime(reading.After, other.After) && sameTime(reading.Before, other.Before)
+	for _, p := range reading.Phrases {
+		q.Dated = q.Dated || slices.Contains(partsOfDay, strings.ToLower(p.Text))
+	}
 	q.Query = reading.Rest
 	for _, p := range reading.Phrases {
 		q.Times = append(q.Times, robotmem.TimePhrase{Text: p.Text, After: p.After, Before: p.Before})
@@ -119,6 +122,9 @@ func (q *Query) readTimes(now time.Time) {
 		q.Before = reading.Before
 	}
 }
+
+// partsOfDay alone may be a habit and not a time: 晚上用什么灯.
+var partsOfDay = strings.Fields("morning afternoon evening night 凌晨 早上 上午 中午 下午 傍晚 晚上")
 
 // otherDays is how far back a second reading of a date is, to see that it does not count from now.
 const otherDays = 40
