@@ -16,6 +16,7 @@ import (
 const (
 	maxCells      = 4096
 	maxCandidates = 128
+	maxValidated  = 200 // assignments that the cross-validation compares
 	maxExamples   = 3
 )
 
@@ -79,7 +80,43 @@ func newJoint(axes []*axis, attempts []Attempt, s *scale) *joint {
 		}
 		j.cells[at].add(&attempts[i], i)
 	}
+	j.smoothOut()
 	return j
+}
+
+// smoothOut gives parameters without influence an infinite width, so that they do not
+// divide the attempts: those without which the squared error of the rate, each assignment
+// being predicted from the others, is smaller. P. Hall, J. Racine, Q. Li,
+// "Cross-validation and the estimation of conditional probability densities", JASA 99
+// (2004). One parameter stays.
+func (j *joint) smoothOut() {
+	sample := j.cells[:min(len(j.cells), maxValidated)]
+	validate := func() (sum float64) {
+		for i := range sample {
+			c := &sample[i]
+			score, n := 0.5, 1.0 // one attempt of both outcomes, for those without neighbours
+			for k := range sample {
+				if w := j.kernel(c, &sample[k]); k != i && w > 0 {
+					score, n = score+w*sample[k].score, n+w*sample[k].weight
+				}
+			}
+			rate := score / n
+			sum += c.weight*rate*rate - 2*c.score*rate // and a constant
+		}
+		return sum
+	}
+	least, left := validate(), len(j.widths)
+	for k, width := range j.widths {
+		if left == 1 {
+			return
+		}
+		j.widths[k] = math.Inf(1)
+		if sum := validate(); sum <= least {
+			least, left = sum, left-1
+		} else {
+			j.widths[k] = width
+		}
+	}
 }
 
 func (j *joint) newCell(attempt int) (c cell) {
@@ -109,6 +146,9 @@ func (c *cell) add(a *Attempt, i int) {
 func (j *joint) kernel(a, b *cell) float64 {
 	w := 1.0
 	for k, width := range j.widths {
+		if math.IsInf(width, 1) {
+			continue
+		}
 		if (a.at[k] == 0) != (b.at[k] == 0) {
 			return 0
 		}
@@ -195,7 +235,7 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 func (j *joint) jitter(c *cell, r *rand.Rand) *cell {
 	out := &cell{at: c.at, point: slices.Clone(c.point), attempt: -1}
 	for k, width := range j.widths {
-		if x := c.point[k] + width*r.NormFloat64(); width > 0 && c.at[k] > 0 && x*c.point[k] >= 0 {
+		if x := c.point[k] + width*r.NormFloat64(); width > 0 && !math.IsInf(width, 1) && c.at[k] > 0 && x*c.point[k] >= 0 {
 			out.point[k] = round(x, 4)
 		}
 	}
