@@ -76,7 +76,7 @@ func Advise(attempts []Attempt, parameters, others []Column, o Options) *robotme
 		return res
 	case len(tried) == 0:
 		note("no suggestion: no attempt has a parameter; name context paths in parameters")
-	case s.success && total == 0 && !o.Explore:
+	case s.success && total == 0:
 		note("no suggestion: all %d attempts failed", len(attempts))
 	default:
 		j := newJoint(tried, attempts, &s)
@@ -118,7 +118,7 @@ func advice(a *axis, attempts []Attempt, s *scale) robotmem.ParameterAdvice {
 	}
 	region := a.levels[best.at[0]]
 	if a.numeric {
-		out.Kernel, out.Bandwidth = "Gaussian, bandwidth by Silverman's rule", round(j.widths[0], 4)
+		out.Kernel, out.Bandwidth = "Gaussian, bandwidth by the rules of Scott and Silverman and cross-validation", round(j.widths[0], 4)
 		bound := lower(j.near(best))
 		inside := func(at uint32) bool {
 			score, n := j.near(&cell{at: []uint32{at}, point: []float64{a.levels[at].middle()}})

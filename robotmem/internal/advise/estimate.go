@@ -87,23 +87,26 @@ func round(x float64, digits int) float64 {
 	return x
 }
 
-// bandwidth of a Gaussian kernel over the numbers of an axis, one of so many dimensions:
-// Silverman's rule, 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5); in
-// d dimensions the exponent is -1/(d+4). B. W. Silverman, "Density Estimation for
-// Statistics and Data Analysis" (1986), equations 3.31 and 4.14.
-func (a *axis) bandwidth(dimensions int) float64 {
+// bandwidths are the widths of a Gaussian kernel over the numbers of an axis, one of so
+// many dimensions, that are compared: the normal reference rule, sd n^(-1/(d+4)), its half
+// and quarter (D. W. Scott, "Multivariate Density Estimation", 1992, equation 6.42), and
+// Silverman's with the interquartile range, 0.9 IQR/1.34 n^(-1/(d+4)), which outliers do
+// not widen (B. W. Silverman, "Density Estimation", 1986, equation 3.30).
+func (a *axis) bandwidths(dimensions int) []float64 {
 	var xs, n []float64
 	for _, l := range a.levels[1:] {
 		xs, n = append(xs, l.middle()), append(n, float64(l.n))
 	}
 	if len(xs) < 2 || !a.numeric {
-		return 0
+		return []float64{0}
 	}
-	width := stat.StdDev(xs, n)
+	factor := math.Pow(float64(a.attempts()), -1/float64(dimensions+4))
+	scott := factor * stat.StdDev(xs, n)
+	out := []float64{scott, scott / 2, scott / 4}
 	if r := stat.Quantile(0.75, stat.Empirical, xs, n) - stat.Quantile(0.25, stat.Empirical, xs, n); r > 0 {
-		width = min(width, r/1.34)
+		out = append(out, 0.9*factor*r/1.34)
 	}
-	return 0.9 * width * math.Pow(float64(a.attempts()), -1/float64(dimensions+4))
+	return out
 }
 
 // gauss is a Gaussian kernel of height 1, so that a sum of kernels counts attempts. A

@@ -55,68 +55,77 @@ func newJoint(axes []*axis, attempts []Attempt, s *scale) *joint {
 			numeric++
 		}
 	}
+	assignments := 1
 	for _, a := range axes {
-		numbers := map[[2]uint32]uint32{}
+		numbers, next := make([]uint32, assignments*len(a.levels)), 0 // 0 for one that is new
 		for i, at := range a.of {
-			key := [2]uint32{of[i], at}
-			number, known := numbers[key]
-			if !known {
-				number = uint32(len(numbers))
-				numbers[key] = number
+			number := &numbers[int(of[i])*len(a.levels)+int(at)]
+			if *number == 0 {
+				next++
+				*number = uint32(next)
 			}
-			of[i] = number
+			of[i] = *number - 1
 		}
-		j.widths = append(j.widths, a.bandwidth(numeric))
+		assignments = next
+		j.widths = append(j.widths, a.bandwidths(numeric)[0])
 	}
-	cells := map[uint32]int{}
+	cells := make([]*cell, assignments)
+	j.cells = make([]cell, 0, min(assignments, maxCells))
 	for i := len(attempts) - 1; i >= 0; i-- {
-		at, known := cells[of[i]]
-		if !known {
-			if at = len(j.cells); at == maxCells {
+		c := cells[of[i]]
+		if c == nil {
+			if len(j.cells) == maxCells {
 				continue
 			}
-			cells[of[i]] = at
 			j.cells = append(j.cells, j.newCell(i))
+			c = &j.cells[len(j.cells)-1]
+			cells[of[i]] = c
 		}
-		j.cells[at].add(&attempts[i], i)
+		c.add(&attempts[i], i)
 	}
-	j.smoothOut()
+	j.fit(numeric)
 	return j
 }
 
-// smoothOut gives parameters without influence an infinite width, so that they do not
-// divide the attempts: those without which the squared error of the rate, each assignment
-// being predicted from the others, is smaller. P. Hall, J. Racine, Q. Li,
-// "Cross-validation and the estimation of conditional probability densities", JASA 99
-// (2004). One parameter stays.
-func (j *joint) smoothOut() {
+// fit chooses the width of each kernel, in turn, by the squared error with which the
+// outcome of an attempt is predicted from the other ones. A parameter without influence
+// gets an infinite width, so that it does not divide the attempts: P. Hall, J. Racine, Q.
+// Li, "Cross-validation and the estimation of conditional probability densities", JASA 99
+// (2004). At least one parameter keeps its influence.
+func (j *joint) fit(numbers int) {
 	sample := j.cells[:min(len(j.cells), maxValidated)]
-	validate := func() (sum float64) {
-		for i := range sample {
-			c := &sample[i]
-			score, n := 0.5, 1.0 // one attempt of both outcomes, for those without neighbours
-			for k := range sample {
-				if w := j.kernel(c, &sample[k]); k != i && w > 0 {
-					score, n = score+w*sample[k].score, n+w*sample[k].weight
-				}
+	left := len(j.axes)
+	for k, a := range j.axes {
+		best, least := 0.0, math.Inf(1)
+		for _, width := range append([]float64{math.Inf(1)}, a.bandwidths(numbers)...) {
+			if j.widths[k] = width; math.IsInf(width, 1) && left == 1 {
+				continue
 			}
-			rate := score / n
-			sum += c.weight*rate*rate - 2*c.score*rate // and a constant
+			if loss := j.loss(sample); loss < least {
+				best, least = width, loss
+			}
 		}
-		return sum
-	}
-	least, left := validate(), len(j.widths)
-	for k, width := range j.widths {
-		if left == 1 {
-			return
-		}
-		j.widths[k] = math.Inf(1)
-		if sum := validate(); sum <= least {
-			least, left = sum, left-1
-		} else {
-			j.widths[k] = width
+		if j.widths[k] = best; math.IsInf(best, 1) {
+			left--
 		}
 	}
+}
+
+// loss is the sum of the squared errors.
+func (j *joint) loss(sample []cell) (sum float64) {
+	for i := range sample {
+		c := &sample[i]
+		score, n := 0.5, 1.0 // a prior of one attempt, for those without neighbours
+		for k := range sample {
+			if w := j.kernel(c, &sample[k]); w > 0 {
+				score, n = score+w*sample[k].score, n+w*sample[k].weight
+			}
+		}
+		one := c.weight / float64(c.n)
+		success, failure := 1-(score-one)/(n-one), score/(n-one)
+		sum += c.score*success*success + (c.weight-c.score)*failure*failure
+	}
+	return sum
 }
 
 func (j *joint) newCell(attempt int) (c cell) {
@@ -197,7 +206,7 @@ func (j *joint) succeeded() (out []*cell) {
 // (1933). Successes and failures of each assignment become draws from gamma distributions,
 // so that its rate has a beta distribution with a uniform prior, and neighbours, which
 // share the draws, vary together (D. B. Rubin, "The Bayesian bootstrap", 1981). The
-// candidates are the tried assignments, and as many from the kernel density around them.
+// candidates are the assignments that had a success, and one from the kernel around each.
 func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 	gamma := func(shape float64) float64 {
 		if shape <= 0 {
@@ -223,19 +232,21 @@ func (j *joint) sample(r *rand.Rand) *robotmem.Suggestion {
 			best, highest = c, rate
 		}
 	}
-	for _, i := range r.Perm(len(j.cells))[:min(len(j.cells), maxCandidates)] {
-		consider(&j.cells[i])
-		consider(j.jitter(&j.cells[i], r))
+	for _, c := range j.succeeded() {
+		consider(c)
+		consider(j.jitter(c, r))
 	}
 	return j.suggest(best)
 }
 
-// jitter draws an untried assignment from the kernel around a cell. Numbers keep their
-// sign, because a negative force or duration has no meaning where all are positive.
+// jitter draws an untried assignment from the kernel around a cell, within the range of
+// the numbers that were tried.
 func (j *joint) jitter(c *cell, r *rand.Rand) *cell {
 	out := &cell{at: c.at, point: slices.Clone(c.point), attempt: -1}
 	for k, width := range j.widths {
-		if x := c.point[k] + width*r.NormFloat64(); width > 0 && !math.IsInf(width, 1) && c.at[k] > 0 && x*c.point[k] >= 0 {
+		levels := j.axes[k].levels
+		x := c.point[k] + width*r.NormFloat64()
+		if width > 0 && c.at[k] > 0 && x >= levels[1].low && x <= levels[len(levels)-1].high {
 			out.point[k] = round(x, 4)
 		}
 	}
