@@ -58,7 +58,7 @@ var ops = sync.OnceValue(func() []*Op {
 		op("search", "GET /api/search", "search", reads, "Search memories",
 			"Recall with simple parameters. It searches all collections unless you name one.", Service.Search),
 		op("advise", "POST /api/advise", "advise", reads.tool(), "What worked here",
-			"Ask which parameters worked before you act. It counts all attempts with a known outcome (task.success) that match, and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with its support, and which context paths separate successes from failures. Example: {\"query\":\"pick wet glass\",\"context_filter\":{\"wet\":true}}.", Service.Advise),
+			"Ask which parameters worked before you act. It counts all matching memories whose outcome is known, and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with its support, and which context paths separate successes from failures. Example: {\"query\":\"pick wet glass\",\"context_filter\":{\"wet\":true}}.", Service.Advise),
 		op("aggregate", "GET /api/aggregate", "aggregate", reads, "Count outcomes",
 			"Count memories exactly by group and outcome: how often did corridor B fail.", Service.Aggregate),
 		op("save_perception", "POST /api/perceptions", "save-perception", writes.tool(), "Save a perception",

@@ -22,17 +22,15 @@ import (
 const (
 	// maxAdvisePaths is how many context paths are read, those of most memories.
 	maxAdvisePaths = 24
-	// leastRelevance is the share of the query that an attempt must have of what the best
-	// one has; below it the attempt is of another task.
-	leastRelevance = 0.5
-	maxQueryTerms  = 64
+	// An attempt is of another task if its words of the query weigh less than this share of
+	// those of the best attempt: sameTask if enough attempts reach it, else similarTask.
+	sameTask, similarTask = 0.8, 0.5
+	enoughOfTask          = 10
+	maxQueryTerms         = 64
 )
 
-// taskPaths hold the name of a task, outcomePaths the outcome.
-var (
-	taskPaths    = []string{"task.name", "task", "task.type", "task.goal"}
-	outcomePaths = []string{"task.success", "success", "task.outcome", "outcome", "task.result", "result", "status", "task.score", "task.status"}
-)
+// taskPaths may hold the name of a task.
+var taskPaths = []string{"task.name", "task", "task.type", "task.goal"}
 
 // Advise implements Service.
 func (n *Node) Advise(ctx context.Context, req *robotmem.AdviseRequest) (res *robotmem.AdviseResponse, err error) {
@@ -74,7 +72,7 @@ func (q *advice) answer() (*robotmem.AdviseResponse, error) {
 		return nil, err
 	}
 	rows := q.index.Columns.ObservedTimes(set)
-	scores, err := q.scores(rowIDs(rows))
+	scores, err := q.scores(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -133,34 +131,12 @@ func rowIDs(rows []store.TimedID) []int64 {
 	return ids
 }
 
-// outcomesOf returns how each attempt ended, 0 to 1, or NaN.
-func (n *Node) outcomesOf(c *store.Conn, ids []int64) ([]float64, error) {
-	values, err := n.index.Columns.ValuesOf(c, []string{"task.success"}, ids)
-	if err != nil {
-		return nil, err
-	}
-	of := make([]float64, len(values[0].Values))
-	for i, v := range values[0].Values {
-		of[i] = math.NaN()
-		switch v {
-		case true:
-			of[i] = 1
-		case false:
-			of[i] = 0
-		}
-	}
-	out := make([]float64, len(ids))
-	for i, code := range values[0].Of {
-		out[i] = of[code]
-	}
-	return out, nil
-}
-
-// scores returns the outcomes or the numbers of the goal, NaN where there is none.
-func (q *advice) scores(ids []int64) ([]float64, error) {
+// scores returns the outcomes, 0 to 1, or the numbers of the goal; NaN where there is none.
+func (q *advice) scores(rows []store.TimedID) ([]float64, error) {
 	if q.Goal.Success() {
-		return q.outcomesOf(q.c, ids)
+		return q.index.Columns.Scores(rows), nil
 	}
+	ids := rowIDs(rows)
 	if filter.OwnField(q.Goal.Path) {
 		return nil, robotmem.Errorf(robotmem.Invalid, "goal", "must be success or a context path that holds numbers, such as -task.duration_s, not %q", q.Goal.Path)
 	}
@@ -195,7 +171,7 @@ func (q *advice) scores(ids []int64) ([]float64, error) {
 // their number.
 func (q *advice) readColumns(set *bitset.BitSet) (parameters int, err error) {
 	paths, err := q.index.Columns.ContextPaths(q.c, set, func(path string) bool {
-		return !slices.Contains(outcomePaths, path) && (q.Goal.Success() || path != q.Goal.Path)
+		return !slices.Contains(q.records.Rules.Outcomes().Paths, path) && (q.Goal.Success() || path != q.Goal.Path)
 	})
 	if err != nil {
 		return 0, err
@@ -384,9 +360,17 @@ func (q *advice) weighWords(query string) error {
 		}
 		best = max(best, sums[i])
 	}
+	least, same := similarTask, 0
 	for i := range sums {
-		share := sums[i] / max(best, math.SmallestNonzeroFloat64)
-		if q.attempts[i].Weight *= share * share; share < leastRelevance {
+		if sums[i] /= max(best, math.SmallestNonzeroFloat64); sums[i] >= sameTask && q.attempts[i].Weight > 0 {
+			same++
+		}
+	}
+	if same >= enoughOfTask {
+		least = sameTask
+	}
+	for i, share := range sums {
+		if q.attempts[i].Weight *= share * share; share < least {
 			q.attempts[i].Weight = 0
 		}
 	}
@@ -404,5 +388,9 @@ func (q *advice) drop() {
 		}
 		q.columns[k].Of = of
 	}
+	before := len(q.attempts)
 	q.attempts = slices.DeleteFunc(q.attempts, func(a advise.Attempt) bool { return a.Weight <= 0 })
+	if n := before - len(q.attempts); n > 0 {
+		q.note("%d attempts of other tasks or places were left out", n)
+	}
 }

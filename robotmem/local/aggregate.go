@@ -24,10 +24,7 @@ func (n *Node) Aggregate(ctx context.Context, req *robotmem.AggregateRequest) (*
 }
 
 func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []store.TimedID, res *robotmem.AggregateResponse) error {
-	scores, err := n.outcomesOf(c, rowIDs(rows))
-	if err != nil {
-		return err
-	}
+	scores := n.index.Columns.Scores(rows)
 	type key [4]any
 	keys, groups := make([]key, len(rows)), map[key]*robotmem.OutcomeGroup{}
 	for k, path := range r.GroupBy {
@@ -53,11 +50,11 @@ func (n *Node) aggregate(c *store.Conn, r *robotmem.AggregateRequest, rows []sto
 		}
 		g.Memories++
 		switch outcomeName(scores[i]) {
-		case "success":
+		case robotmem.OutcomeSuccess:
 			g.Successes++
-		case "failure":
+		case robotmem.OutcomeFailure:
 			g.Failures++
-		case "partial":
+		case robotmem.OutcomePartial:
 			g.Partial++
 		default:
 			g.Unknown++
@@ -113,11 +110,11 @@ func (n *Node) groupColumn(c *store.Conn, path string, rows []store.TimedID, sco
 func outcomeName(score float64) string {
 	switch {
 	case score == 1:
-		return "success"
+		return robotmem.OutcomeSuccess
 	case score == 0:
-		return "failure"
+		return robotmem.OutcomeFailure
 	case score > 0:
-		return "partial"
+		return robotmem.OutcomePartial
 	}
-	return "unknown"
+	return robotmem.OutcomeUnknown
 }

@@ -18,7 +18,7 @@ const (
 	significance = 0.05
 	maxGroups    = 8 // a path with more numbers is divided into groupBins
 	groupBins    = 4
-	maxShown     = 4 // groups in a text
+	maxShown     = 6 // groups in a text
 )
 
 // grouping counts the attempts by their value at a path. The groups do not depend on the

@@ -150,3 +150,16 @@ func (r *Columns) OwnValues(field string, rows []store.TimedID, out []any) {
 		}
 	}
 }
+
+// Scores returns the outcomes of memories: 1 for success, 0.5 for a partial one, 0 for
+// failure, NaN for unknown.
+func (r *Columns) Scores(rows []store.TimedID) []float64 {
+	r.Mu.RLock()
+	defer r.Mu.RUnlock()
+	of := [...]float64{Unknown: math.NaN(), Success: 1, Failure: 0, Partial: 0.5}
+	out := make([]float64, len(rows))
+	for i := range rows {
+		out[i] = of[r.Rows[rows[i].ID].Outcome]
+	}
+	return out
+}
