@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,14 +50,20 @@ func (n *Node) StartSession(ctx context.Context, req *robotmem.StartSessionReque
 	}
 	res := &robotmem.StartSessionResponse{Collection: r.Collection}
 	err = n.Store.WriteInTime(ctx, func(tx *store.Tx) (err error) {
-		res.Status, res.SessionID = "started", id.String()
-		known, err := tx.SessionOf(r.Collection, r.Origin)
+		res.Status, res.SessionID = "started", cmp.Or(r.SessionID, id.String())
+		known, err := tx.Known(&r)
 		if err != nil || known == "" {
 			return errors.Join(err, tx.InsertSession(robotmem.Session{SessionID: res.SessionID, Collection: r.Collection, Context: object, ClientType: n.options.ClientType}), tx.InsertSessionOrigin(r.Collection, r.Origin, res.SessionID))
 		}
-		res.Status, res.SessionID = "continued", known
-		_, err = tx.OpenSession(known)
-		return err
+		s, err := tx.OpenSession(known)
+		if err != nil {
+			return err
+		}
+		if req.Collection != "" && req.Collection != s.Collection {
+			return robotmem.Errorf(robotmem.Conflict, "collection", "is %q, but the session %q is open in %q; leave collection out, or choose another session_id", req.Collection, known, s.Collection)
+		}
+		res.Status, res.SessionID, res.Collection = "continued", known, s.Collection
+		return nil
 	})
 	if err != nil {
 		return nil, sqlite.Wrap("start_session", err)
@@ -102,7 +109,7 @@ func (n *Node) brief(ctx context.Context, res *robotmem.StartSessionResponse, ob
 		return err
 	}
 	if words := contextWords(object); words != "" {
-		found, err := n.recall(ctx, &robotmem.RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity})
+		found, err := n.recall(ctx, &robotmem.RecallRequest{Query: words, Collection: res.Collection, N: 2 * briefLength, Diversity: proactiveDiversity, ParseTime: new(false)})
 		if err != nil {
 			return err
 		}
@@ -284,7 +291,7 @@ func (n *Node) relatedMemories(ctx context.Context, s *store.SessionRow, res *ro
 		return nil
 	}
 	found, err := n.recall(ctx, &robotmem.RecallRequest{
-		Query: words, Collection: s.Collection, N: briefLength, Diversity: proactiveDiversity,
+		Query: words, Collection: s.Collection, N: briefLength, Diversity: proactiveDiversity, ParseTime: new(false),
 		ContextFilter: robotmem.Object{"session_id": map[string]any{"$ne": s.SessionID}},
 	})
 	if err != nil {
