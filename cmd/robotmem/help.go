@@ -13,6 +13,12 @@ var exampleLines = map[string][]string{
 		`robotmem recall "grip force" --context-filter '{"task.success":false}' --n 10 --json`,
 		`robotmem recall --spatial-sort '{"field":"spatial.position","target":[1.2,0.4,0],"max_distance":2}'`,
 	},
+	"advise": {
+		`robotmem advise "pick wet glass"`,
+		`robotmem advise --context-filter '{"object":"glass","wet":true}' --explore --json`,
+		`robotmem advise --task dock --goal=-task.duration_s --parameters params.speed`,
+	},
+	"aggregate":       {`robotmem aggregate --group-by corridor,outcome --after 2026-01-01T00:00:00Z`, `robotmem aggregate --context-filter '{"corridor":"B"}'`},
 	"search":          {`robotmem search "wet glass" --top-k 20`},
 	"save-perception": {`robotmem save-perception "the cup before the grasp" --file cup.png --perception-type visual`, `robotmem save-perception "wrist force while inserting" --file force.csv --perception-type tactile --metadata '{"rate_hz":1000}'`},
 	"forget":          {`robotmem forget 12 --reason "the sensor was not calibrated"`, `robotmem forget 12 --purge --reason "a person asked for it"`},

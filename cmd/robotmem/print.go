@@ -25,6 +25,10 @@ func printAnswer(w *lines, answer any) {
 		printLearn(w, r)
 	case *robotmem.RecallResponse:
 		printRecall(w, r)
+	case *robotmem.AdviseResponse:
+		printAdvice(w, r)
+	case *robotmem.AggregateResponse:
+		printAggregate(w, r)
 	case *robotmem.SavePerceptionResponse:
 		w.line("saved %d (%s, %s, %s) in %s", r.MemoryID, r.PerceptionType, orDash(r.MediaType), sizeText(r.Bytes), r.Collection)
 		w.detail("summary", r.Summary)

@@ -92,6 +92,11 @@ class Budget(TypedDict, total=False):
     perception_type: Literal["visual", "tactile", "auditory", "proprioceptive", "procedural", "spatial"]
 
 
+class Goal(TypedDict, total=False):
+    direction: Literal["max", "min"]
+    path: str
+
+
 class _LearnRequestMust(TypedDict):
     insight: str
 
@@ -158,6 +163,39 @@ class _ActivityResponseMay(TypedDict, total=False):
 
 
 class ActivityResponse(_ActivityResponseMust, _ActivityResponseMay):
+    pass
+
+
+class _AdviseResponseMust(TypedDict):
+    attempts: int
+    differs: List[Difference]
+    evidence: str
+    parameters: List[ParameterAdvice]
+    query_ms: float
+
+
+class _AdviseResponseMay(TypedDict, total=False):
+    notes: List[str]
+    overall: Estimate
+    suggestion: Suggestion
+    unknown: int
+
+
+class AdviseResponse(_AdviseResponseMust, _AdviseResponseMay):
+    pass
+
+
+class _AggregateResponseMust(TypedDict):
+    groups: List[OutcomeGroup]
+    memories: int
+
+
+class _AggregateResponseMay(TypedDict, total=False):
+    more: int
+    notes: List[str]
+
+
+class AggregateResponse(_AggregateResponseMust, _AggregateResponseMay):
     pass
 
 
@@ -284,6 +322,7 @@ class CategoryCount(TypedDict):
 class _ChangesResponseMust(TypedDict):
     change: int
     changed: bool
+    time: str
 
 
 class _ChangesResponseMay(TypedDict, total=False):
@@ -395,6 +434,13 @@ class DataResponse(_DataResponseMust, _DataResponseMay):
     pass
 
 
+class Difference(TypedDict):
+    bits: float
+    p: float
+    path: str
+    text: str
+
+
 class _DoctorResponseMust(TypedDict):
     checks: List[Check]
     healthy: bool
@@ -425,6 +471,21 @@ class _EndSessionResponseMay(TypedDict, total=False):
 
 
 class EndSessionResponse(_EndSessionResponseMust, _EndSessionResponseMay):
+    pass
+
+
+class _EstimateMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    rate: float
+
+
+class _EstimateMay(TypedDict, total=False):
+    successes: float
+
+
+class Estimate(_EstimateMust, _EstimateMay):
     pass
 
 
@@ -594,6 +655,32 @@ class _MemoryMay(TypedDict, total=False):
 
 
 class Memory(_MemoryMust, _MemoryMay):
+    pass
+
+
+class OutcomeGroup(TypedDict):
+    failures: int
+    group: Object
+    last: str
+    memories: int
+    partial: int
+    successes: int
+    unknown: int
+
+
+class _ParameterAdviceMust(TypedDict):
+    path: str
+    values: List[ValueRecord]
+
+
+class _ParameterAdviceMay(TypedDict, total=False):
+    bandwidth: float
+    best: ValueRecord
+    kernel: str
+    unit: str
+
+
+class ParameterAdvice(_ParameterAdviceMust, _ParameterAdviceMay):
     pass
 
 
@@ -1010,6 +1097,25 @@ class StreamCount(TypedDict):
     stored: int
 
 
+class _SuggestionMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    memory_ids: List[int]
+    parameters: Object
+    rate: float
+    text: str
+    tried: bool
+
+
+class _SuggestionMay(TypedDict, total=False):
+    successes: float
+
+
+class Suggestion(_SuggestionMust, _SuggestionMay):
+    pass
+
+
 class _TimePhraseMust(TypedDict):
     text: str
 
@@ -1037,6 +1143,27 @@ class _UpdateResponseMay(TypedDict, total=False):
 
 
 class UpdateResponse(_UpdateResponseMust, _UpdateResponseMay):
+    pass
+
+
+class _ValueRecordMust(TypedDict):
+    attempts: float
+    high: float
+    low: float
+    rate: float
+
+
+_ValueRecordMay = TypedDict("_ValueRecordMay", {
+    "from": "float",
+    "last_tried": "str",
+    "memory_ids": "List[int]",
+    "successes": "float",
+    "to": "float",
+    "value": "Any",
+}, total=False)
+
+
+class ValueRecord(_ValueRecordMust, _ValueRecordMay):
     pass
 
 
@@ -1074,6 +1201,8 @@ ROUTES: Dict[str, Tuple[str, str, bool]] = {
     "learn_batch": ("POST", "/api/learn/batch", False),
     "recall": ("POST", "/api/recall", True),
     "search": ("GET", "/api/search", True),
+    "advise": ("POST", "/api/advise", True),
+    "aggregate": ("GET", "/api/aggregate", True),
     "save_perception": ("POST", "/api/perceptions", False),
     "forget": ("DELETE", "/api/memory/{memory_id}", False),
     "restore": ("POST", "/api/memory/{memory_id}/restore", False),
@@ -1260,6 +1389,69 @@ class Operations:
         """
         return self._call("search", {"q": q, "collection": collection, "top_k": top_k, "parse_time":
             parse_time, "explain": explain})
+
+    def advise(
+        self,
+        query: Optional[str] = None,
+        *,
+        task: Optional[str] = None,
+        collection: Optional[str] = None,
+        context_filter: Optional[Object] = None,
+        spatial_sort: Optional[SpatialSort] = None,
+        parameters: Optional[Sequence[str]] = None,
+        goal: Optional[Goal] = None,
+        n_min: Optional[int] = None,
+        explore: Optional[bool] = None,
+        seed: Optional[int] = None,
+    ) -> AdviseResponse:
+        """Ask which parameters worked before you act. It counts all matching memories whose outcome is known,
+        and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with
+        its support, and which context paths separate successes from failures. Example: {"query":"pick wet
+        glass","context_filter":{"wet":true}}.
+
+        Args:
+            query: The task in words: "pick wet glass". Attempts weigh by the words that they share with it,
+                in their text or context.
+            task: Name of the task, as in task.name. If no attempt has this name, its words count like those
+                of query.
+            collection: Namespace; * for all.
+            context_filter: Only attempts that match, as in recall: {"wet":true,"object":"glass"}.
+            spatial_sort: Attempts near this place weigh more; those beyond max_distance do not count.
+            parameters: Context paths to advise on, such as params.grip_force. Default: those below params.
+            goal: success (default), or a context path with a number: task.score to maximise it,
+                -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it.
+            n_min: Fewest attempts for a suggestion.
+            explore: Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For
+                repeated attempts that may fail.
+            seed: Makes explore repeatable. 0: a new sample each time.
+        """
+        return self._call("advise", {"query": query, "task": task, "collection": collection, "context_filter":
+            context_filter, "spatial_sort": spatial_sort, "parameters": parameters, "goal": goal, "n_min":
+            n_min, "explore": explore, "seed": seed})
+
+    def aggregate(
+        self,
+        *,
+        collection: Optional[str] = None,
+        context_filter: Optional[Object] = None,
+        group_by: Optional[Sequence[str]] = None,
+        after: Optional[Time] = None,
+        before: Optional[Time] = None,
+        limit: Optional[int] = None,
+    ) -> AggregateResponse:
+        """Count memories exactly by group and outcome: how often did corridor B fail.
+
+        Args:
+            collection: Namespace; * for all.
+            context_filter: Only memories that match, as in recall.
+            group_by: Up to 4 context paths, or of collection, category, type, perception_type, session_id,
+                outcome, day. Without it there is one group.
+            after: Only memories observed at or after this time (RFC 3339).
+            before: Only memories observed before this time (RFC 3339).
+            limit: Largest number of groups, 1 to 1,000.
+        """
+        return self._call("aggregate", {"collection": collection, "context_filter": context_filter,
+            "group_by": group_by, "after": after, "before": before, "limit": limit})
 
     def save_perception(
         self,

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) robotmem.Service) {
 		{"Learn", learnCases},
 		{"Batch", batchCases},
 		{"Recall", recallCases},
+		{"Advise", adviseCases},
 		{"Typing", typingCases},
 		{"Filter", filterCases},
 		{"Place", placeCases},

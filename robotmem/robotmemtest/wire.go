@@ -96,6 +96,7 @@ var wireCases = []testCase{
 			{"recall", `{"query":"nothing like it"}`},
 			{"recall", `{"spatial_sort":{"field":"spatial.position","target":[0,1]}}`},
 			{"search", `{"q":"glass"}`},
+			{"advise", `{"goal":"success"}`}, {"aggregate", `{"group_by":["outcome"]}`},
 			{"save_perception", fmt.Sprintf(`{"description":"force trace","data":"0.1,0.2","session_id":%q}`, session)},
 			{"update", `{"memory_id":1,"new_content":"grip_force=13 N holds wet glass"}`},
 			{"get", `{"memory_id":1}`},

@@ -20,6 +20,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/advise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What worked here
+         * @description Ask which parameters worked before you act. It counts all matching memories whose outcome is known, and returns per parameter the tried values with success rates and 95 % intervals, one suggestion with its support, and which context paths separate successes from failures. Example: {"query":"pick wet glass","context_filter":{"wet":true}}.
+         */
+        post: operations["advise"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/aggregate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count outcomes
+         * @description Count memories exactly by group and outcome: how often did corridor B fail.
+         */
+        get: operations["aggregate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/audit": {
         parameters: {
             query?: never;
@@ -743,11 +783,70 @@ export interface components {
              * @description Start of the first bucket.
              */
             from: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /**
              * Format: date-time
              * @description End of the last bucket.
              */
             to: string;
+        };
+        AdviseRequest: {
+            /**
+             * @description Namespace; * for all.
+             * @default default
+             */
+            collection?: string;
+            /** @description Only attempts that match, as in recall: {"wet":true,"object":"glass"}. */
+            context_filter?: {
+                [key: string]: unknown;
+            };
+            /** @description Suggest a Thompson sample: mostly what worked, sometimes what has been tried little. For repeated attempts that may fail. */
+            explore?: boolean;
+            /** @description success (default), or a context path with a number: task.score to maximise it, -task.duration_s or {"path":"task.duration_s","direction":"min"} to minimise it. */
+            goal?: components["schemas"]["Goal"];
+            /**
+             * @description Fewest attempts for a suggestion.
+             * @default 3
+             */
+            n_min?: number;
+            /** @description Context paths to advise on, such as params.grip_force. Default: those below params. */
+            parameters?: string[];
+            /** @description The task in words: "pick wet glass". Attempts weigh by the words that they share with it, in their text or context. */
+            query?: string;
+            /** @description Makes explore repeatable. 0: a new sample each time. */
+            seed?: number;
+            /** @description Attempts near this place weigh more; those beyond max_distance do not count. */
+            spatial_sort?: components["schemas"]["SpatialSort"];
+            /** @description Name of the task, as in task.name. If no attempt has this name, its words count like those of query. */
+            task?: string;
+        };
+        AdviseResponse: {
+            /** @description Attempts that match and whose result is known. */
+            attempts: number;
+            /** @description Context paths that separate successes from failures, most information first; p < 0.05 after Holm's correction for the number of paths. */
+            differs: components["schemas"]["Difference"][];
+            /** @description none: fewer than n_min attempts, no suggestion. good: at least 5 attempts near the suggestion, with an interval narrower than 0.5. Else weak. */
+            evidence: string;
+            /** @description What was left out or assumed. */
+            notes?: string[];
+            /** @description Of all these attempts, equally weighted. */
+            overall?: components["schemas"]["Estimate"];
+            parameters: components["schemas"]["ParameterAdvice"][];
+            query_ms: number;
+            /** @description Absent if there are too few attempts or none succeeded. */
+            suggestion?: components["schemas"]["Suggestion"];
+            /** @description Memories that match but have no known result; they do not count. */
+            unknown?: number;
+        };
+        AggregateResponse: {
+            /** @description The largest first. */
+            groups: components["schemas"]["OutcomeGroup"][];
+            /** @description Memories that match, in all groups. */
+            memories: number;
+            /** @description Groups over the limit, which are left out. */
+            more?: number;
+            notes?: string[];
         };
         AuditEntry: {
             /** @description updated, forgotten, restored, pinned, unpinned, superseded, evicted, purged, ended (an episode), repaired or imported (one entry per import). created occurs only for purged memories; a memory itself holds who stored it. */
@@ -772,6 +871,8 @@ export interface components {
         };
         AuditResponse: {
             entries: components["schemas"]["AuditEntry"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
@@ -851,6 +952,8 @@ export interface components {
         };
         CategoriesResponse: {
             categories: components["schemas"]["CategoryCount"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         CategoryCount: {
             category: string;
@@ -861,6 +964,13 @@ export interface components {
             change: number;
             /** @description The counter differs from since. */
             changed: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
+            /**
+             * Format: date-time
+             * @description The time of the node, in its zone.
+             */
+            time: string;
         };
         Channel: {
             /** @description The largest of each bucket, when reduced. */
@@ -888,6 +998,8 @@ export interface components {
         };
         CollectionsResponse: {
             collections: components["schemas"]["CollectionCount"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         ConflictWith: {
             memory_id: number;
@@ -920,14 +1032,27 @@ export interface components {
         DataResponse: {
             bytes: number;
             data_base64: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             media_type: string;
             memory_id: number;
             sha256: string;
+        };
+        Difference: {
+            /** @description Mutual information with the outcome, 0 to 1. */
+            bits: number;
+            /** @description Permutation p-value after Holm's correction. */
+            p: number;
+            path: string;
+            /** @description Such as: grip_force 9 N failed 3 of 3; 12.5 N succeeded 7 of 7. */
+            text: string;
         };
         DoctorResponse: {
             checks: components["schemas"]["Check"][];
             /** @description false if data is lost or corrupt, or if an index differs from its table. Warnings are healthy. */
             healthy: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description At most 20 active memories whose payload is missing or damaged. */
             lost?: components["schemas"]["LostPayload"][];
             /** @description The worst status of the checks: ok, warn or fail. */
@@ -952,6 +1077,8 @@ export interface components {
             consolidated: components["schemas"]["Consolidated"];
             /** @description Memories of the collection whose confidence has decayed below 0.3. */
             decayed_count: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Memories of earlier episodes that are related to this one. */
             related_memories: components["schemas"]["BriefMemory"][];
             session_id: string;
@@ -959,6 +1086,17 @@ export interface components {
             similar_groups?: number[][];
             status: string;
             summary: components["schemas"]["SessionSummary"];
+        };
+        Estimate: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            high: number;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
         };
         Eviction: {
             bytes: number;
@@ -972,13 +1110,27 @@ export interface components {
         ForgetResponse: {
             /** @description The first 100 characters; empty when it was purged. */
             content: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             /** @description With purge: what was deleted, and what purge cannot delete. */
             purged?: components["schemas"]["Purged"];
             reason: string;
             status: string;
         };
+        Goal: {
+            /**
+             * @description max or min.
+             * @default max
+             * @enum {string}
+             */
+            direction?: "max" | "min";
+            /** @description Context path of the number, or success. */
+            path?: string;
+        };
         HistoryResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             uid: string;
             versions: components["schemas"]["Version"][];
@@ -999,6 +1151,8 @@ export interface components {
             keep_duplicates?: boolean;
         };
         LearnBatchResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             results: components["schemas"]["BatchResult"][];
         };
         LearnRequest: {
@@ -1070,6 +1224,8 @@ export interface components {
         ListResponse: {
             /** @description Damaged memories that the page omits, and why. */
             degraded?: string[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             memories: components["schemas"]["Memory"][];
             /** @description The cursor of the next page. Absent on the last page. */
@@ -1107,6 +1263,8 @@ export interface components {
             env?: unknown;
             /** @description With explain: its rank in each list. */
             found?: components["schemas"]["ListEntry"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** Format: date-time */
             last_accessed?: string;
             media_type?: string;
@@ -1157,11 +1315,42 @@ export interface components {
             user_tags?: string[];
             version?: number;
         };
+        OutcomeGroup: {
+            failures: number;
+            /** @description Value by path; null where a memory has none. */
+            group: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: date-time
+             * @description When the latest was observed.
+             */
+            last: string;
+            memories: number;
+            partial: number;
+            successes: number;
+            unknown: number;
+        };
+        ParameterAdvice: {
+            /** @description Standard deviation of the kernel, in unit. */
+            bandwidth?: number;
+            /** @description The region or value with the highest lower bound. For a number its rate is weighted by a kernel. */
+            best?: components["schemas"]["ValueRecord"];
+            /** @description Kernel and rule of the bandwidth, for numbers. */
+            kernel?: string;
+            path: string;
+            /** @description Unit of the numbers: the most frequent one in the memories. */
+            unit?: string;
+            /** @description Numbers in ascending order, in bins if there are more than 12; texts by attempts, at most 12. */
+            values: components["schemas"]["ValueRecord"][];
+        };
         PathValue: {
             memories: number;
             value: unknown;
         };
         PathsResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Sorted by path, at most 10,000. Use prefix if there are more. */
             paths: components["schemas"]["ContextPath"][];
             /** @description Number of paths. */
@@ -1197,8 +1386,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
-             * @default visual
+             * @description visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1215,6 +1403,8 @@ export interface components {
             pinned?: boolean;
         };
         PinResponse: {
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             pinned: boolean;
             /** @description pinned or unpinned. */
@@ -1261,6 +1451,8 @@ export interface components {
             cells: components["schemas"]["PlaceCell"][];
             /** @description The context paths that hold coordinates, by frame and map, at most 1,000. Paths with the most memories are first. */
             fields: components["schemas"]["PlaceField"][];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Sorted by memory_id. */
             points: components["schemas"]["PlacePoint"][];
             /** @description points is a sample. */
@@ -1271,6 +1463,8 @@ export interface components {
         PreviewResponse: {
             data_base64: string;
             height: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description image/png, image/jpeg or image/svg+xml. */
             media_type: string;
             memory_id: number;
@@ -1372,7 +1566,10 @@ export interface components {
              * @default 5
              */
             n?: number;
-            /** @description Interpret time expressions in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows the interpretation. */
+            /**
+             * @description Read time words in the query (yesterday, last week, before the crash at 14:05, 昨天) as after and before; times in the response shows how. false: they are words.
+             * @default true
+             */
             parse_time?: boolean;
             /**
              * @description Only perceptions of this type.
@@ -1383,8 +1580,8 @@ export interface components {
             query?: string;
             /** @description Only memories of this episode. With an empty query they are returned in time order. */
             session_id?: string;
-            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. A list of up to 4 places is fused. */
-            spatial_sort?: components["schemas"]["SpatialSort"] | components["schemas"]["SpatialSort"][];
+            /** @description Nearest first: {"field":"spatial.position","target":[x,y,z],"max_distance":1.5}. */
+            spatial_sort?: components["schemas"]["SpatialSort"];
             /** @description Only memories with all of these tags. */
             tags?: string[];
             /**
@@ -1396,14 +1593,14 @@ export interface components {
         RecallResponse: {
             /** @description The signals that failed, and why. */
             degraded: string[];
-            /** @description How parts of the request were understood, such as a number without a unit. */
+            /** @description What was taken otherwise than given. */
             interpreted?: string[];
             memories: components["schemas"]["Memory"][];
             /** @description hybrid, bm25_only, vec_only or structured. */
             mode: string;
             query_ms: number;
             stages?: components["schemas"]["Stage"][];
-            /** @description With parse_time: the time expressions of the query and their interpretation. */
+            /** @description The time words of the query that were read as bounds. */
             times?: components["schemas"]["TimePhrase"][];
             /** @description Number of memories in this response. */
             total: number;
@@ -1422,11 +1619,15 @@ export interface components {
         };
         RepairResponse: {
             doctor: components["schemas"]["DoctorResponse"];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             repaired: string[];
         };
         RestoreResponse: {
             /** @description The first 100 characters. */
             content: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             status: string;
         };
@@ -1447,6 +1648,8 @@ export interface components {
             freed_bytes: number;
             /** @description Stored bytes before the removal. A shared payload counts once per perception. */
             held_bytes: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
         };
         SamplesResponse: {
             /** @description Of a trace or a sound. */
@@ -1457,6 +1660,8 @@ export interface components {
             frame_id?: string;
             /** @description As recorded. */
             intensity?: (number | null)[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description trace, sound, cloud, trajectory or scan. */
             kind: string;
             memory_id: number;
@@ -1515,8 +1720,7 @@ export interface components {
             /** @description A file on the machine of the node, in one of the folders that its operator allows. */
             path?: string;
             /**
-             * @description visual, tactile, auditory, proprioceptive, procedural or spatial.
-             * @default visual
+             * @description visual, tactile, auditory, proprioceptive, procedural or spatial. Default: by the data, else visual.
              * @enum {string}
              */
             perception_type?: "visual" | "tactile" | "auditory" | "proprioceptive" | "procedural" | "spatial";
@@ -1529,6 +1733,8 @@ export interface components {
             bytes: number;
             collection: string;
             has_embedding: boolean;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             media_type: string;
             memory_id: number;
             perception_type: string;
@@ -1563,6 +1769,8 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             ended_at?: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_count: number;
             outcome_score?: number;
             /** @description Memories that were recalled for the episode, the helpful ones first; at most 1,000. */
@@ -1599,6 +1807,8 @@ export interface components {
         SessionsResponse: {
             /** @description Damaged episodes whose context is omitted, and why. */
             degraded?: string[];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             limit: number;
             /** @description The cursor of the next page. Absent on the last page. */
             next?: string;
@@ -1615,13 +1825,13 @@ export interface components {
             similarity: number;
         };
         SpatialSort: {
-            /** @description Context path of the coordinates, such as spatial.object_position, or of a pose that holds them. */
+            /** @description Context path of the coordinates, such as spatial.object_position. */
             field: string;
             /** @description Only coordinates of this frame. */
             frame_id?: string;
             /** @description Only coordinates of this map. */
             map_id?: string;
-            /** @description Largest distance, in the same unit; metres for latitude and longitude. */
+            /** @description Largest distance, in the same unit. */
             max_distance?: number;
             /**
              * @description strict: exact nearest neighbours, nearest first. fused: place is one more ranked list.
@@ -1629,7 +1839,7 @@ export interface components {
              * @enum {string}
              */
             mode?: "strict" | "fused";
-            /** @description [x, y] or [x, y, z] in the unit of the stored coordinates, [lat, lon] or [lat, lon, alt], or up to 32 joint values. */
+            /** @description [x, y] or [x, y, z], in the unit of the stored coordinates. */
             target: number[];
         };
         Stage: {
@@ -1649,11 +1859,15 @@ export interface components {
             };
             /** @description Identifier of the episode in its source, up to 256 characters. It is unique in a collection: starting the same origin again returns the existing session. */
             origin?: string;
+            /** @description An id of your own, 1 to 128 characters. If an open episode has it, that one continues. Default: a new id. */
+            session_id?: string;
         };
         StartSessionResponse: {
             active_memories_count: number;
             briefing: components["schemas"]["Briefing"];
             collection: string;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             session_id: string;
             /** @description started, or continued if a session with this origin exists. */
             status: string;
@@ -1684,6 +1898,8 @@ export interface components {
             /** @description Perceptions whose payload was removed for a budget. */
             evicted: number;
             evicted_bytes: number;
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             /** @description Memories created in the last 24 hours. */
             last_day: number;
             /** @description Bytes that these commits have written to the log of the file. */
@@ -1718,6 +1934,26 @@ export interface components {
             source: string;
             stored: number;
         };
+        Suggestion: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            high: number;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description Attempts that support it, the one with these parameters first. */
+            memory_ids: number[];
+            /** @description By path, ready for the context of the next attempt: 12.5, or 12.5 N if the memories hold units. */
+            parameters: {
+                [key: string]: unknown;
+            };
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+            text: string;
+            /** @description false: explore proposes a combination that was not tried; its rate is that of its neighbours. */
+            tried: boolean;
+        };
         TimePhrase: {
             /** Format: date-time */
             after?: string;
@@ -1735,11 +1971,31 @@ export interface components {
         };
         UpdateResponse: {
             auto_inferred: components["schemas"]["Inferred"];
+            /** @description What was taken otherwise than given. */
+            interpreted?: string[];
             memory_id: number;
             new_content: string;
             old_content: string;
             status: string;
             version: number;
+        };
+        ValueRecord: {
+            /** @description Number of attempts; weighted by distance and relevance in best and suggestion. */
+            attempts: number;
+            from?: number;
+            high: number;
+            /** Format: date-time */
+            last_tried?: string;
+            /** @description Lower end: of the Wilson interval for a rate, of the normal one for a mean. */
+            low: number;
+            /** @description The last attempts, at most 3. */
+            memory_ids?: number[];
+            /** @description Success rate, or the mean of the goal. */
+            rate: number;
+            /** @description Not with another goal than success. A partial success counts half. */
+            successes?: number;
+            to?: number;
+            value?: unknown;
         };
         Version: {
             category: string;
@@ -1904,6 +2160,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ActivityResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    advise: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AdviseRequest"];
+            };
+        };
+        responses: {
+            /** @description What worked here */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdviseResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            408: components["responses"]["RequestTimeout"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["RequestEntityTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    aggregate: {
+        parameters: {
+            query?: {
+                /** @description Namespace; * for all. */
+                collection?: string;
+                /** @description Only memories that match, as in recall. */
+                context_filter?: string;
+                /** @description Up to 4 context paths, or of collection, category, type, perception_type, session_id, outcome, day. Without it there is one group. */
+                group_by?: string[];
+                /** @description Only memories observed at or after this time (RFC 3339). */
+                after?: string;
+                /** @description Only memories observed before this time (RFC 3339). */
+                before?: string;
+                /** @description Largest number of groups, 1 to 1,000. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Count outcomes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AggregateResponse"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -3131,7 +3465,7 @@ export interface operations {
                  * @example 3
                  */
                 top_k?: number;
-                /** @description Interpret time expressions in q as bounds; times in the response shows the interpretation. */
+                /** @description Read time words in q as bounds; times in the response shows how. false: they are words. */
                 parse_time?: boolean;
                 /** @description Report how many memories each stage kept and how each memory was found. */
                 explain?: boolean;
