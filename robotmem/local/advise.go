@@ -243,12 +243,12 @@ func (q *advice) weigh(set *bitset.BitSet) error {
 		q.drop()
 		return err
 	}
-	near, _, err := q.index.Columns.Near(q.c, q.SpatialSort, set, len(q.attempts))
+	near, err := q.index.Columns.Near(q.c, q.SpatialSort, set, len(q.attempts))
 	if err != nil {
 		return err
 	}
 	distances, sorted := map[int64]float64{}, []float64{}
-	for _, item := range near {
+	for _, item := range near.Items {
 		distances[item.ID] = item.Value
 		sorted = append(sorted, item.Value)
 	}

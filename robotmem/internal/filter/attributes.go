@@ -186,6 +186,9 @@ func DecodeValues(values string) (out Values) {
 	return out
 }
 
+// Number returns a number without a unit, also one that is written as text.
+func Number(v any) (f float64, ok bool) { return float(v) }
+
 // float returns a number without a unit.
 func float(v any) (f float64, ok bool) {
 	switch n := v.(type) {

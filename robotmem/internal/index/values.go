@@ -3,10 +3,8 @@ package index
 import (
 	"math"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/robotmem/robotmem-go/robotmem"
 	"github.com/robotmem/robotmem-go/robotmem/internal/filter"
 	"github.com/robotmem/robotmem-go/robotmem/internal/store"
 	"github.com/robotmem/robotmem-go/robotmem/internal/units"
@@ -50,17 +48,17 @@ func (v *valueColumn) values(ids []int64) Values {
 		}
 	}
 	for number, n := range counts {
-		if n == 0 || number == 0 || len(v.distinct[number]) == 0 {
+		d := &v.distinct[number]
+		if n == 0 || number == 0 || len(d.All) == 0 {
 			continue
 		}
-		switch x := v.distinct[number][len(v.distinct[number])-1].(type) {
+		if d.Bare {
+			plain += n
+		}
+		switch x := d.All[len(d.All)-1].(type) {
 		case units.Quantity:
 			quantities += n
-			if unit := unitIn(v.numbers.Values[number-1]); unit != "" {
-				spelt[unit] += n
-			}
-		case int64, float64:
-			plain += n
+			spelt[d.Unit] += n
 		case string:
 			if utf8.RuneCountInString(x) <= maxValueLength {
 				out.Values[number] = x
@@ -80,42 +78,24 @@ func (v *valueColumn) values(ids []int64) Values {
 	zero, _ := units.Of(0, out.Unit)
 	one, _ := units.Of(1, out.Unit)
 	for number, n := range counts {
-		if n == 0 || len(v.distinct[number]) == 0 {
+		all := v.distinct[number].All
+		if n == 0 || len(all) == 0 {
 			continue
 		}
-		switch x := v.distinct[number][len(v.distinct[number])-1].(type) {
+		if x, ok := filter.Number(all[len(all)-1]); ok {
+			out.Values[number] = x
+		}
+		switch x := all[len(all)-1].(type) {
 		case units.Quantity:
-			if out.Values[number] = v.distinct[number][0]; x.Unit == one.Unit { // else of another kind, a text
+			if out.Values[number] = all[0]; x.Unit == one.Unit { // else of another kind, a text
 				out.Values[number] = significant((x.Value - zero.Value) / (one.Value - zero.Value))
 			}
-		case int64:
-			out.Values[number] = float64(x)
-		case float64:
-			out.Values[number] = x
 		}
 		if blob, ok := out.Values[number].([]byte); ok && blob != nil {
 			out.Values[number] = nil
 		}
 	}
 	return out
-}
-
-// unitIn returns the unit of a quantity as a context spells it: of "12.5 N" or of
-// {"value":12.5,"unit":"N"}.
-func unitIn(raw string) string {
-	if object := robotmem.ParseObject(raw); object != nil {
-		unit, _ := object["unit"].(string)
-		return unit
-	}
-	text, err := strconv.Unquote(raw)
-	if err != nil {
-		return ""
-	}
-	number := strings.TrimLeft(text, "+-0123456789.")
-	if exponent := strings.TrimLeft(strings.TrimLeft(number, "eE"), "+-0123456789"); number != "" && strings.ContainsRune("eE", rune(number[0])) && len(exponent)+1 < len(number) {
-		number = exponent
-	}
-	return strings.TrimSpace(number)
 }
 
 // significant removes the error of a conversion, which is in the last of 15 digits.
