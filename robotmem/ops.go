@@ -73,6 +73,8 @@ var ops = sync.OnceValue(func() []*Op {
 			"Close an episode with its outcome (0 to 1) and the memories that helped. Call it once, when the task is over, also when it failed. A fact of the episode that a longer one says completely, with the same context, is superseded by it; similar_groups names facts that are only similar and stay. Returns a summary and related memories of earlier episodes. Example: {\"session_id\":\"0199d0b4-2f3a-7c1d-9e55-6b8f0a1c2d3e\",\"outcome_score\":0.9,\"used_memory_ids\":[7]}.", Service.EndSession),
 		op("get", "GET /api/memory/{memory_id}", "get", reads.tool(), "Get a memory",
 			"Return one complete memory of any status: text, context, tags, confidence, provenance. Call it when recall has shortened a text or a context that you need. Example: {\"memory_id\":7}.", Service.Get),
+		op("timeline", "GET /api/memory/{memory_id}/timeline", "timeline", reads.tool(), "What happened around a memory",
+			"Return the memories before and after a memory, in order of time: of its episode, else of its robot or collection. Example: {\"memory_id\":7,\"before\":3,\"after\":3}.", Service.Timeline),
 		op("data", "GET /api/memory/{memory_id}/data", "data", reads, "Get a perception's bytes",
 			"Return the bytes of a perception as they were saved.", Service.Data),
 		op("preview", "GET /api/memory/{memory_id}/preview", "preview", reads.tool(), "Look at a perception",

@@ -99,8 +99,17 @@ type RecallRequest struct {
 	MinRelevance   float64      `json:"min_relevance,omitempty" validate:"finite,min=0,max=1" doc:"Lowest relevance on the absolute scale, 0 to 1."`
 	DeadlineMS     int          `json:"deadline_ms,omitempty" validate:"min=0,max=600000" doc:"Return the results that are ready after this many milliseconds. 0 means no limit."`
 	Explain        bool         `json:"explain,omitempty" doc:"Report how many memories each stage kept and how each memory was found."`
+	Detail         string       `json:"detail,omitempty" validate:"omitempty,oneof=ids compact full" doc:"ids, compact (one line for each memory, with its outcome and parameters) or full. Default: full; over MCP compact."`
+	MaxTokens      int          `json:"max_tokens,omitempty" validate:"omitempty,min=100,max=1000000" doc:"Largest size of the answer in tokens, at least 100. It drops the last memories; more counts them."`
 	AsYouType      bool         `json:"as_you_type,omitempty" doc:"Treat the last word of the query as a prefix, unless a space follows it. Words with this prefix match with a lower weight than the word itself. The statistics do not count such a recall."`
 }
+
+// Values of RecallRequest.Detail.
+const (
+	DetailIDs     = "ids"
+	DetailCompact = "compact"
+	DetailFull    = "full"
+)
 
 // SpatialSort sorts memories by Euclidean distance to a point, nearest first.
 type SpatialSort struct {
@@ -211,6 +220,13 @@ type EndSessionRequest struct {
 // MemoryRequest names one memory, for Get, Data, History and Restore.
 type MemoryRequest struct {
 	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
+}
+
+// TimelineRequest names a memory and how many to return before and after it.
+type TimelineRequest struct {
+	MemoryID int64 `json:"memory_id" validate:"required,min=1" cli:"arg" doc:"The memory."`
+	Before   *int  `json:"before,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories before it, 0 to 50."`
+	After    *int  `json:"after,omitempty" validate:"omitempty,min=0,max=50" default:"3" doc:"Memories after it, 0 to 50."`
 }
 
 // PreviewRequest names the perception to draw and the size of the picture.

@@ -53,7 +53,7 @@ func (d *Definitions) requestSchema(t reflect.Type) map[string]any {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name := jsonName(f)
-		if name == "" || d == nil && f.Tag.Get("tool") == "-" {
+		if name == "" || d == nil && f.Tag.Get("tool") != "" {
 			continue
 		}
 		rules, items := rulesOf(f.Tag.Get("validate"))

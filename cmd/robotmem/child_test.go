@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -152,7 +153,9 @@ func (ch child) LearnBatch(ctx context.Context, r *robotmem.LearnBatchRequest) (
 }
 
 func (ch child) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
-	return use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", r)
+	in := *r // the suite expects what the library answers by default
+	in.Detail = cmp.Or(in.Detail, robotmem.DetailFull)
+	return use[robotmem.RecallRequest, robotmem.RecallResponse](ctx, ch, "recall", &in)
 }
 
 func (ch child) Search(ctx context.Context, r *robotmem.SearchRequest) (*robotmem.RecallResponse, error) {
@@ -265,6 +268,10 @@ func (ch child) Retain(ctx context.Context, r *admin.RetainRequest) (*admin.Reta
 
 func (ch child) History(ctx context.Context, r *robotmem.MemoryRequest) (*robotmem.HistoryResponse, error) {
 	return use[robotmem.MemoryRequest, robotmem.HistoryResponse](ctx, ch, "history", r)
+}
+
+func (ch child) Timeline(ctx context.Context, r *robotmem.TimelineRequest) (*robotmem.TimelineResponse, error) {
+	return use[robotmem.TimelineRequest, robotmem.TimelineResponse](ctx, ch, "timeline", r)
 }
 
 func (ch child) List(ctx context.Context, r *robotmem.ListRequest) (*robotmem.ListResponse, error) {

@@ -87,17 +87,13 @@ func newServer(svc robotmem.Service, opts Options, more ...server.ServerOption) 
 }
 
 // tool describes an operation. It sets every hint, because a client takes an
-// absent hint as destructive and open-world.
+// absent hint as destructive and open-world. It leaves out the schema of the response,
+// which takes more tokens than all else and tells a model nothing that the answer does not.
 func tool(op *robotmem.Op) mcp.Tool {
 	openWorld := false
-	var output json.RawMessage
-	if op.Name != "preview" { // its result is an image, which clients drop beside structured content
-		output = schema(op.OutputSchema())
-	}
 	return mcp.Tool{
 		Name: op.Name, Title: op.Title, Description: op.Doc,
-		RawInputSchema:  schema(op.InputSchema()),
-		RawOutputSchema: output,
+		RawInputSchema: schema(op.InputSchema()),
 		Annotations: mcp.ToolAnnotation{
 			Title:           op.Title,
 			ReadOnlyHint:    &op.Hints.ReadOnly,
@@ -126,6 +122,15 @@ func withCaller(ctx context.Context, meta *mcp.Meta) context.Context {
 	return robotmem.WithCaller(ctx, caller)
 }
 
+// compactly recalls in compact form unless the request asks for another one.
+type compactly struct{ robotmem.Service }
+
+func (c compactly) Recall(ctx context.Context, r *robotmem.RecallRequest) (*robotmem.RecallResponse, error) {
+	q := *r
+	q.Detail = cmp.Or(q.Detail, robotmem.DetailCompact)
+	return c.Service.Recall(ctx, &q)
+}
+
 func schema(s map[string]any) json.RawMessage {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -144,7 +149,7 @@ func (s *Server) handle(op *robotmem.Op) server.ToolHandlerFunc {
 		}()
 		ctx, done := withProgress(ctx, req.Params.Meta)
 		defer done()
-		out, err := op.Call(withCaller(ctx, req.Params.Meta), s.svc, argumentsOf(ctx, req))
+		out, err := op.Call(withCaller(ctx, req.Params.Meta), compactly{s.svc}, argumentsOf(ctx, req))
 		if err != nil {
 			return s.errorResult(op, err), nil
 		}
